@@ -1,0 +1,60 @@
+# make          set up the environment and build everything that can be built here
+# make test     set up the environment and run the tests
+# make help     list all targets
+
+PYTHON ?= python3
+CORES ?= all
+BIN := .venv/bin
+READY := .venv/.ready
+CONFIRM := $(filter yes,$(YES))
+
+.DEFAULT_GOAL := all
+.PHONY: all synthetic paper test lint format verify snapshot lock clean distclean help
+
+all synthetic paper: $(READY) ## build the results: all (the default), synthetic or paper
+	@$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- $@
+	@echo "Built: results/comparison.md (our numbers beside the paper's), results/tables, results/figures"
+
+test: $(READY) ## run the tests
+	@$(BIN)/python -m pytest -n auto
+
+lint: $(READY) ## check style
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/snakefmt --check Snakefile workflow
+
+format: $(READY) ## apply the style
+	@$(BIN)/ruff check --fix . && $(BIN)/ruff format . && $(BIN)/snakefmt Snakefile workflow
+
+verify: $(READY) ## compare every built file with the manifest
+	@$(BIN)/python -m graphdr verify
+
+snapshot: all ## refresh the figures and tables under docs/ and in the README from results/
+	@$(BIN)/python docs/snapshot.py
+
+lock: ## pin the newest versions (needs uv)
+	uv pip compile --universal --generate-hashes --no-header --quiet --extra dev -p 3.11 --upgrade pyproject.toml -o requirements.lock
+
+$(READY): requirements.lock pyproject.toml
+	@command -v $(PYTHON) > /dev/null || { echo "error: $(PYTHON) not found; install Python 3.11 or newer, or run make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) -V 2>&1); run make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2> /dev/null || { echo "error: $(PYTHON) has no venv module; install it (Debian, Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	@echo "Setting up .venv (about 1 GB, one to three minutes) …"
+	@$(PYTHON) -m venv --clear .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+clean: ## remove everything built under results/ (asks first; YES=yes does not)
+	@$(call confirm,everything built under results/)
+	@find results -mindepth 1 ! -path results/README.md -delete
+	@rm -rf .snakemake
+
+distclean: ## also remove raw data and the environment (asks first; YES=yes does not)
+	@$(call confirm,everything built under results/ and data/ and the environment .venv)
+	@find results -mindepth 1 ! -path results/README.md -delete
+	@rm -rf .snakemake .venv data/raw data/tables
+	@find . -name __pycache__ -prune -exec rm -rf {} +
+
+confirm = $(if $(CONFIRM),true,{ printf 'Remove $(1)? Type yes: '; read -r answer && [ "$$answer" = yes ]; } || { echo "nothing removed"; exit 1; })
+
+help: ## list the targets
+	@sed -n 's/^\([a-z][a-z ]*\):[^#]*## /\1: /p' $(MAKEFILE_LIST)

@@ -1,0 +1,137 @@
+"""Set every number of the paper beside ours, with a verdict."""
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MATCH, CLOSE = 0.03, 0.10
+VERDICTS = ("match", "close", "in panel", "differs", "no data")
+
+
+def half_digit(printed: str) -> float:
+    """Return half a unit of the last digit of a number as it was printed."""
+    return 0.5 * 10.0 ** Decimal(printed).as_tuple().exponent
+
+
+def verdict(paper: str, paper_sem: float, ours: float, sem: float, panel, tolerance: float | None) -> str:
+    """Judge our number against the paper's, given as printed.
+
+    Quantities with a ``tolerance`` compare by difference (at least half of the last printed digit), the
+    others by ratio or by two joint standard errors, ours counting twice where the paper prints none.
+    """
+    if np.isnan(ours):
+        return "no data"
+    value = float(paper)
+    off = abs(ours - value)
+    if tolerance is None:
+        ours_squared = 0.0 if np.isnan(sem) else sem**2
+        joint = np.sqrt(ours_squared + (ours_squared if np.isnan(paper_sem) else paper_sem**2))
+        allowed = max(MATCH * abs(value), 2 * joint)
+    else:
+        allowed = max(tolerance, half_digit(paper))
+    if off <= allowed * (1 + 1e-9):
+        return "match"
+    if off <= CLOSE * abs(value):
+        return "close"
+    if len(panel) > 1:
+        low, high = np.quantile(panel, [0.05, 0.95])
+        if low <= value <= high:
+            return "in panel"
+    return "differs"
+
+
+def percentile(value: float, panel) -> float:
+    """Return the share of the panel below a value, ties counting half, in percent."""
+    panel = np.asarray(panel, float)
+    return float(100 * ((panel < value).mean() + (panel == value).mean() / 2))
+
+
+def compare(reference: "pd.DataFrame", tables: "dict[str, pd.DataFrame]", specs: dict) -> "pd.DataFrame":
+    """Join the paper's numbers (as printed strings) with our tables, one row each, in the paper's order."""
+    import pandas as pd
+
+    ours = {
+        (name, row["row"], row["column"]): row for name, table in tables.items() for row in table.to_dict("records")
+    }
+    nothing = {"value": np.nan, "sem": np.nan, "panel": [], "quantity": None}
+    nothing |= {name: np.nan for name in ("panel_median", "panel_low", "panel_high")}
+    rows = []
+    for printed in reference.to_dict("records"):
+        spec = specs.get(printed["artifact"], {"paper_rows": {}, "tolerance": {}})
+        row = spec["paper_rows"].get(printed["row"], printed["row"])
+        found = ours.get((printed["artifact"], row, printed["column"]), nothing)
+        paper, paper_sem = float(printed["value"]), float(printed["sem"] or "nan")
+        panel = found["panel"]
+        tolerance = spec["tolerance"].get(found["quantity"])
+        rows.append(
+            {
+                "artifact": printed["artifact"],
+                "row": printed["row"],
+                "column": printed["column"],
+                "paper": paper,
+                "paper_sem": paper_sem,
+                "ours": found["value"],
+                "sem": found["sem"],
+                "ratio": found["value"] / paper if paper else np.nan,
+                **{name: found[name] for name in ("panel_median", "panel_low", "panel_high")},
+                "percentile": percentile(paper, panel) if len(panel) > 1 else np.nan,
+                "verdict": verdict(printed["value"], paper_sem, found["value"], found["sem"], panel, tolerance),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def markdown(comparison: "pd.DataFrame") -> str:
+    """Render the comparison: a count of verdicts, one table per artifact, and what is not built."""
+    from graphdr.tables import pipe_table
+
+    built = comparison[comparison["verdict"] != "no data"]
+    counts = built["verdict"].value_counts()
+    agreeing = counts.reindex(VERDICTS[:3], fill_value=0).sum()
+    lines = ["# Our numbers beside the paper's", ""]
+    lines += [f"{agreeing} of {len(built)} numbers are {', '.join(VERDICTS[:3])}: " + ", ".join(
+        f"{counts.get(name, 0)} {name}" for name in VERDICTS[:4]) + ".", "", NOTE, ""]  # fmt: skip
+    head = ["row", "column", "paper", "ours", "ratio", "panel median (5–95 %)", "percentile", "verdict"]
+    for artifact, part in built.groupby("artifact", sort=False):
+        lines += [
+            f"## {artifact}",
+            "",
+            *pipe_table(head, [_cells(row) for row in part.to_dict("records")]),
+            "",
+        ]
+    missing = comparison[comparison["verdict"] == "no data"]
+    if len(missing):
+        names = ", ".join(f"{name} ({count})" for name, count in missing["artifact"].value_counts(sort=False).items())
+        lines += ["## Not built", "", f"No data for {len(missing)} numbers of: {names}.", ""]
+    return "\n".join(lines)
+
+
+NOTE = (
+    "`match`: within 3 % or two joint standard errors (correlations, energies, gaps and counts: within half of the "
+    "last printed digit or 0.01); `close`: within 10 %; `in panel`: inside the 5–95 % range of our instances; "
+    "percentile: where the paper's number lies among them."
+)
+
+
+def _cells(row: dict) -> list[str]:
+    def text(value, spec=".4g"):
+        return "–" if value is None or np.isnan(value) else f"{value:{spec}}"
+
+    def with_error(value, sem):
+        return text(value) + (f" ± {sem:.2g}" if sem > 0 else "")
+
+    panel = f"{text(row['panel_median'])} ({text(row['panel_low'])} … {text(row['panel_high'])})"
+    return [
+        row["row"],
+        row["column"],
+        with_error(row["paper"], row["paper_sem"]),
+        with_error(row["ours"], row["sem"]),
+        text(row["ratio"], ".2f"),
+        panel,
+        text(row["percentile"], ".0f"),
+        row["verdict"],
+    ]

@@ -1,0 +1,127 @@
+"""Expand the configuration into flat tables: graphs, bases, problems, batches and who needs what.
+
+A problem is one flat dictionary of factors. Every stage gets just the factors that it uses, so that a
+change of any other one does not rerun it.
+"""
+
+import inspect
+import itertools
+from typing import NamedTuple
+
+from graphdr.config import check, check_problem
+from graphdr.errors import UserError
+from graphdr.features import IDENTITY
+from graphdr.graphs import FAMILIES
+
+THETA_FACTORS = ("instances", "k_star", "tail")
+FACT_FACTORS = ("instances", "k", "k_max", "resamples", "keep")
+RUN_FACTORS = (
+    "instances", "draws", "horizon", "seeds", "checkpoint", "candidates", "arms", "noise", "ridge", "alpha", "k",
+)  # fmt: skip
+
+
+class Design(NamedTuple):
+    """Flat tables, each keyed by name."""
+
+    config: dict
+    graphs: dict[str, dict]
+    bases: dict[tuple[str, str], dict]
+    problems: dict[str, dict]
+    batches: dict[str, dict]
+
+
+def expand(config: dict) -> Design:
+    """Check a configuration and turn its blocks into flat tables."""
+    check(config)
+    graphs: dict[str, dict] = {}
+    bases: dict[tuple[str, str], dict] = {}
+    problems: dict[str, dict] = {}
+    batches: dict[str, dict] = {}
+    for experiment, spec in config["experiments"].items():
+        members = _members(config, experiment, spec["problems"])
+        for problem in members:
+            for graph in _graphs_of(config, problem):
+                graphs.setdefault(graph["name"], graph)
+            problems.setdefault(problem["name"], problem)
+            wanted = [(problem["clean"], "laplacian_low"), (problem["graph"], "laplacian_low")]
+            wanted += [(problem["graph"], config["methods"][m].get("basis", IDENTITY)) for m in spec["methods"]]
+            for key in wanted:
+                if key[1] != IDENTITY:
+                    _enlarge(bases.setdefault(key, {"components": 0, "draws": 0}), problem)
+        for name, part in _split(experiment, members, config["batch"]):
+            batches[name] = {"experiment": experiment, "problems": [p["name"] for p in part]}
+    return Design(config, graphs, bases, problems, batches)
+
+
+def _members(config: dict, experiment: str, spec: dict) -> list[dict]:
+    """Expand the problems of one experiment: every base with every combination of the varied factors."""
+    members = []
+    for base in spec["of"]:
+        block = config["problems"][base]
+        fixed = spec.get("set", {})
+        for values in itertools.product(*spec.get("vary", {}).values()):
+            varied = dict(zip(spec.get("vary", {}), values, strict=True))
+            own = block | fixed | varied
+            factors = config["protocol"] | config["datasets"][own["dataset"]] | own
+            if missing := sorted(set(_required(factors)) - set(factors)):
+                raise UserError(f"problems.{base}: factor {missing[0]!r} has no value")
+            name = _name(base, fixed | varied)
+            check_problem(f"experiments.{experiment}: problem {name}", factors)
+            clean, observed = (graph["name"] for graph in _graphs_of(config, factors))
+            members.append(factors | {"name": name, "clean": clean, "graph": observed})
+    return members
+
+
+def _required(factors: dict) -> set[str]:
+    graph = set(_parameters(factors["family"])) | {"n", "flip", "components"}
+    return graph | set(THETA_FACTORS) | set(FACT_FACTORS) | set(RUN_FACTORS)
+
+
+def _parameters(family: str) -> list[str]:
+    """Return the factors that a graph family takes: its keyword-only arguments."""
+    signature = inspect.signature(FAMILIES[family])
+    return [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY]
+
+
+def _graphs_of(config: dict, factors: dict) -> tuple[dict, dict]:
+    """Return the clean and the observed graph of a problem (the same one without flips)."""
+    family = factors["family"]
+    parameters = {name: factors[name] for name in _parameters(family)}
+    defaults = config["protocol"] | config["datasets"][factors["dataset"]]
+    shape = {"n": factors["n"], "instances": factors["instances"]} | parameters
+    changed = {name: value for name, value in shape.items() if value != defaults.get(name)}
+    clean = {
+        "name": _name(factors["dataset"], changed),
+        "family": family,
+        "n": factors["n"],
+        "parameters": parameters,
+        "instances": factors["instances"],
+        "flip": 0,
+        "parent": None,
+    }
+    if factors["flip"] == 0:
+        return clean, clean
+    observed = {
+        "name": _name(clean["name"], {"flip": factors["flip"]}),
+        "flip": factors["flip"],
+        "parent": clean["name"],
+    }
+    return clean, clean | observed
+
+
+def _name(base: str, changes: dict) -> str:
+    """Join a base and its variations; the result is only ever used as a key."""
+    changes = sorted(changes.items())
+    parts = (f"{factor}_{value:g}" if isinstance(value, float) else f"{factor}_{value}" for factor, value in changes)
+    return "-".join([base, *(part.replace(".", "_") for part in parts)])
+
+
+def _enlarge(basis: dict, problem: dict) -> None:
+    for factor in ("components", "draws"):
+        basis[factor] = max(basis[factor], problem[factor])
+
+
+def _split(experiment: str, members: list[dict], size: int):
+    parts = [members[start : start + size] for start in range(0, len(members), size)]
+    for number, part in enumerate(parts):
+        yield experiment if len(parts) == 1 else f"{experiment}-{number}", part

@@ -1,0 +1,93 @@
+"""Facts about a problem that need no bandit run: tails, gaps, perturbations and k-hat."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import eigsh
+
+from graphdr import features
+from graphdr.graphs import Graph, drop_edges, induced, laplacian, largest_component
+from graphdr.spectral import DENSE_UP_TO, low_eigenpairs, shifted_eigengaps
+
+
+class Setting(NamedTuple):
+    """One instance of a problem: what was observed, what lies behind it, and the reward on its nodes."""
+
+    spec: dict
+    clean: Graph
+    observed: Graph
+    clean_values: np.ndarray
+    clean_vectors: np.ndarray
+    observed_values: np.ndarray
+    theta: np.ndarray
+    rng: np.random.Generator
+
+
+def surviving(clean: Graph, observed: Graph) -> np.ndarray:
+    """Return the positions, in the clean graph, of the nodes that the observed graph still has."""
+    return np.searchsorted(clean.origin, observed.origin)
+
+
+def perturbation_norm(observed: Graph, clean: Graph) -> float:
+    """Return the spectral norm of the difference of two Laplacians on the same nodes."""
+    difference = sp.csr_array(laplacian(observed) - laplacian(clean))
+    if abs(difference).sum() == 0:
+        return 0.0
+    if observed.n <= DENSE_UP_TO:
+        return float(np.abs(scipy.linalg.eigvalsh(difference.toarray())).max())
+    start = 1.0 + np.arange(observed.n) / observed.n
+    return float(abs(eigsh(difference, k=1, which="LM", v0=start, return_eigenvectors=False)[0]))
+
+
+def nodes(setting: Setting) -> float:
+    """Count the nodes reached, after the largest component was taken."""
+    return setting.observed.n
+
+
+def edges(setting: Setting) -> float:
+    """Count the edges of the observed graph."""
+    return setting.observed.adjacency.nnz // 2
+
+
+def zeta(setting: Setting) -> float:
+    """Return the reward tail zeta_k outside u_2..u_{k+1} of the clean graph."""
+    kept = features.nontrivial(setting.clean_vectors, setting.spec["k"])
+    if len(kept) != len(setting.theta):  # nodes were lost: a basis of the same span on those that remain
+        kept, _ = np.linalg.qr(kept[surviving(setting.clean, setting.observed)])
+    return features.tail(kept, setting.theta)
+
+
+def eigengap(setting: Setting) -> float:
+    """Return the shifted eigengap Delta_k of the clean graph."""
+    return shifted_eigengaps(setting.clean_values)[setting.spec["k"] - 1]
+
+
+def eps_l(setting: Setting) -> float:
+    """Return eps_L, the spectral norm of the observed minus the clean Laplacian."""
+    clean = induced(setting.clean, surviving(setting.clean, setting.observed))
+    return perturbation_norm(setting.observed, clean)
+
+
+def rho(setting: Setting) -> float:
+    """Return rho_k = zeta_k + 4 eps_L / Delta_k, the envelope of the robust theorem."""
+    return zeta(setting) + 4.0 * eps_l(setting) / eigengap(setting)
+
+
+def k_hat_naive(setting: Setting) -> float:
+    """Return the k with the largest shifted eigengap of the observed graph (the smallest on a tie)."""
+    return 1 + np.argmax(shifted_eigengaps(setting.observed_values)[: setting.spec["k_max"]])
+
+
+def k_hat_bootstrap(setting: Setting) -> float:
+    """Return the k with the largest mean shifted eigengap over edge subsamples."""
+    spec = setting.spec
+    gaps = np.zeros(spec["k_max"])
+    for _ in range(spec["resamples"]):
+        sample = largest_component(drop_edges(setting.observed, spec["keep"], setting.rng))
+        gaps += shifted_eigengaps(low_eigenpairs(sample, spec["k_max"] + 2).values)[: spec["k_max"]]
+    return 1 + np.argmax(gaps)
+
+
+FACTS = {f.__name__: f for f in (nodes, edges, zeta, eigengap, eps_l, rho, k_hat_naive, k_hat_bootstrap)}

@@ -1,0 +1,38 @@
+"""Which columns of a stored basis become the arm features of a k-dimensional method."""
+
+import numpy as np
+
+IDENTITY = "identity"  # node space itself: nothing to compute, nothing to cache
+
+
+def nontrivial(vectors: np.ndarray, k: int) -> np.ndarray:
+    """Select u_2..u_{k+1}, the convention of the experiments."""
+    return vectors[:, 1 : k + 1]
+
+
+def leading(vectors: np.ndarray, k: int) -> np.ndarray:
+    """Select the first k columns."""
+    return vectors[:, :k]
+
+
+def scaled(vectors: np.ndarray, k: int) -> np.ndarray:
+    """Give the first k standard normal columns the variance 1/k of a JL map."""
+    return vectors[:, :k] / np.sqrt(k)
+
+
+FEATURES = {
+    "laplacian_low": nontrivial,
+    "shuffled": nontrivial,
+    "onehot_pca": leading,
+    "gaussian": scaled,
+}
+
+
+def select(basis: str, vectors: np.ndarray, k: int) -> np.ndarray:
+    """Return the n x k arm features of a method with this basis, in C order."""
+    return np.ascontiguousarray(FEATURES[basis](vectors, k))
+
+
+def tail(vectors: np.ndarray, theta: np.ndarray) -> float:
+    """Return zeta = ||(I - U U^T) theta|| for orthonormal columns U."""
+    return float(np.linalg.norm(theta - vectors @ (vectors.T @ theta)))

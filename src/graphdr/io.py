@@ -1,0 +1,131 @@
+"""The one way in and out: declared schemas, atomic writes, provenance, and a content hash checked on every read."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from graphdr.errors import UserError
+from graphdr.schemas import SCHEMAS
+
+HASH, KIND, PROVENANCE = b"graphdr.hash", b"graphdr.kind", b"graphdr.provenance"
+_REBUILD = "delete it and run snakemake again"
+
+_provenance: dict = {}  # of the job that runs in this process; its inputs are added as they are read
+
+
+@contextmanager
+def provenance(**facts) -> Iterator[dict]:
+    """Attach these facts, and the hashes of all inputs read meanwhile, to every file written inside."""
+    _provenance.update(facts, inputs={})
+    try:
+        yield _provenance
+    finally:
+        _provenance.clear()
+
+
+def write(kind: str, columns: Mapping[str, object], path: str) -> None:
+    """Write columns as the declared kind of table, atomically, with provenance and content hash."""
+    schema = SCHEMAS[kind]
+    if missing := set(schema.names) ^ set(columns):
+        raise ValueError(f"{path}: a {kind} table has columns {schema.names}; check {sorted(missing)}")
+    arrays = [_as_array(columns[field.name], field.type) for field in schema]
+    table = pa.Table.from_arrays(arrays, schema=schema)
+    metadata = {
+        KIND: kind,
+        HASH: content_hash(table, path),
+        PROVENANCE: json.dumps(_provenance, sort_keys=True),
+    }
+    with replacing(path) as temporary:
+        pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
+
+
+def read(kind: str, path: str) -> pa.Table:
+    """Read a table; a missing, broken, foreign or changed file is one clear error."""
+    try:
+        table = pq.read_table(path, partitioning=None)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run snakemake {path}") from None
+    except (OSError, pa.ArrowException) as error:
+        raise UserError(f"{path}: not a readable parquet file ({_first_line(error)}); {_REBUILD}") from None
+    metadata = table.schema.metadata or {}
+    if not table.schema.equals(SCHEMAS[kind]):
+        raise UserError(f"{path}: not a table of kind {kind!r} with columns {SCHEMAS[kind].names}; {_REBUILD}")
+    expected = metadata.get(HASH, b"").decode(errors="replace")
+    if content_hash(table, path) != expected:
+        raise UserError(
+            f"{path}: the content does not match its hash (changed or moved after it was built); {_REBUILD}"
+        )
+    if _provenance:
+        _provenance["inputs"][path] = expected
+    return table
+
+
+def content_hash(table: pa.Table, path: str) -> str:
+    """Hash path and data (not provenance): any changed value and any swap of two files shows."""
+    digest = hashlib.sha256(Path(path).as_posix().encode())
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        digest.update(f"\n{name}:{len(column)}\n".encode())
+        _update(digest, column)
+    return digest.hexdigest()
+
+
+def _update(digest, column) -> None:
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if array.null_count:
+        digest.update(pc.is_null(array).to_numpy(zero_copy_only=False).tobytes())
+    if pa.types.is_string(array.type):
+        encoded = array.dictionary_encode()
+        digest.update(json.dumps(encoded.dictionary.to_pylist()).encode())
+        digest.update(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).tobytes())
+    elif pa.types.is_list(array.type):
+        digest.update(pc.list_value_length(array).fill_null(-1).to_numpy(zero_copy_only=False).tobytes())
+        _update(digest, array.flatten())
+    else:
+        digest.update(array.fill_null(0).to_numpy(zero_copy_only=False).tobytes())
+
+
+def _as_array(values, type_: pa.DataType):
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values.cast(type_)
+    if pa.types.is_list(type_):
+        lengths = [len(row) for row in values]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+        flat = np.concatenate([np.asarray(row, float) for row in values]) if lengths else np.empty(0)
+        return pa.ListArray.from_arrays(offsets, flat)
+    return pa.array(values, type_, from_pandas=True)
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[str]:
+    """Hand out a temporary name beside ``path`` and move it into place only if all went well."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def write_text(text: str, path: str) -> None:
+    """Write a text file atomically, in UTF-8."""
+    with replacing(path) as temporary:
+        Path(temporary).write_text(text, encoding="utf-8")
+
+
+def file_digest(path: str) -> str:
+    """Return the sha256 of a file's bytes."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -1,0 +1,63 @@
+"""From runs to the tidy table: final regret, slope, further draws and paired differences, with errors."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MEASURES = ("regret", "slope", "regret_redrawn", "regret_gap")
+LATE = 0.8  # the slope is averaged over the rounds after this share of the horizon
+
+
+def final_values(runs: "pd.DataFrame") -> "pd.DataFrame":
+    """Reduce checkpoints to one row per problem, instance, draw and seed: regret at T and slope."""
+    keys = ["problem", "instance", "draw", "seed"]
+    horizon = runs.groupby("problem", sort=False)["t"].transform("max")
+    late = runs[runs["t"] > LATE * horizon]
+    slope = (late["regret"] / np.sqrt(late["t"])).groupby([late[key] for key in keys], sort=False).mean()
+    final = runs[runs["t"] == horizon].set_index(keys)["regret"]
+    return final.to_frame().join(slope.rename("slope")).reset_index()
+
+
+def summary(values: "pd.Series", by: list[str]) -> "pd.DataFrame":
+    """Return mean, standard error and count of an indexed series within each group of its levels."""
+    grouped = values.groupby(level=by, sort=False)
+    return grouped.agg(value="mean", sem="sem", n="count").reset_index()
+
+
+def measure(finals: "dict[str, pd.DataFrame]", against: str) -> "pd.DataFrame":
+    """Measure every method on every problem and instance.
+
+    ``finals`` maps a method to its final values. The gap is the regret of ``against`` minus that of the
+    method, over the seeds that they share.
+    """
+    import pandas as pd
+
+    cell, parts = ["problem", "instance"], []
+    first = {
+        method: frame[frame["draw"] == 0].set_index([*cell, "seed"])[["regret", "slope"]]
+        for method, frame in finals.items()
+    }
+    for method, frame in first.items():
+        for quantity in ("regret", "slope"):
+            parts.append(summary(frame[quantity], cell).assign(method=method, quantity=quantity))
+        if method != against:
+            gap = (first[against]["regret"] - frame["regret"]).dropna()
+            parts.append(summary(gap, cell).assign(method=method, quantity="regret_gap"))
+        further = finals[method][finals[method]["draw"] > 0]
+        if len(further):
+            per_draw = further.groupby([*cell, "draw"], sort=False)["regret"].mean()
+            parts.append(summary(per_draw, cell).assign(method=method, quantity="regret_redrawn"))
+    return pd.concat(parts, ignore_index=True)
+
+
+def curve(runs: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the mean regret of instance 0 over its seeds, and the spread of that mean over the instances."""
+    first = runs[runs["draw"] == 0]
+    means = first.groupby(["problem", "instance", "t"], sort=False)["regret"].agg(mean="mean", sem="sem").reset_index()
+    shown = means[means["instance"] == 0].drop(columns="instance")
+    spread = means.groupby(["problem", "t"], sort=False)["mean"].quantile([0.05, 0.5, 0.95]).unstack()
+    spread.columns = ["panel_low", "panel_median", "panel_high"]
+    return shown.merge(spread.reset_index(), on=["problem", "t"])

@@ -1,0 +1,31 @@
+"""Reward vectors theta over the nodes of a graph, always of unit norm."""
+
+import numpy as np
+
+
+def unit(vector: np.ndarray) -> np.ndarray:
+    """Scale a vector to Euclidean norm one."""
+    return vector / np.linalg.norm(vector)
+
+
+def smooth(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw a reward in the span of the given orthonormal columns: unit(U N(0, I))."""
+    return unit(vectors @ rng.standard_normal(vectors.shape[1]))
+
+
+def outside(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw a unit reward, uniform in the orthogonal complement of the given orthonormal columns."""
+    draw = rng.standard_normal(len(vectors))
+    return unit(draw - vectors @ (vectors.T @ draw))
+
+
+def tailed(low: np.ndarray, k_star: int, weight: float, rng_low, rng_high) -> np.ndarray:
+    """Mix a smooth reward with one outside the low frequencies: unit((1 - w) smooth + w outside).
+
+    ``low`` holds u_1, …, u_{k_star+1} at least; the smooth part lives in u_2..u_{k_star+1}, the other
+    part in the span of the remaining nontrivial eigenvectors.
+    """
+    inside = smooth(low[:, 1 : k_star + 1], rng_low)
+    if weight == 0:
+        return inside
+    return unit((1 - weight) * inside + weight * outside(low[:, : k_star + 1], rng_high))

@@ -1,0 +1,48 @@
+"""Spectra: low Laplacian eigenpairs, and eigengaps."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+from scipy.sparse.linalg import eigsh
+
+from graphdr.graphs import Graph, laplacian, normalised_adjacency
+
+DENSE_UP_TO = 400  # below this size LAPACK is as fast as Lanczos and needs no tolerance
+
+
+class Eigenpairs(NamedTuple):
+    """Eigenvalues in increasing order, vectors in columns, and the norm of L v - value v of each."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+    residuals: np.ndarray
+
+
+def canonical_signs(vectors: np.ndarray) -> np.ndarray:
+    """Make the largest entry of each column positive, so that reruns agree."""
+    top = np.abs(vectors).argmax(axis=0)
+    return vectors * np.sign(vectors[top, np.arange(vectors.shape[1])])
+
+
+def low_eigenpairs(graph: Graph, count: int) -> Eigenpairs:
+    """Return the ``count`` lowest eigenpairs of the normalised Laplacian (u_1 included)."""
+    count = min(count, graph.n)
+    if graph.n <= DENSE_UP_TO or count >= graph.n // 4:
+        dense = laplacian(graph).toarray()
+        values, vectors = scipy.linalg.eigh(dense, subset_by_index=[0, count - 1])
+    else:
+        smooth = normalised_adjacency(graph)
+        start = np.sqrt(graph.adjacency.sum(axis=1))  # u_1 itself would stall Lanczos: tilt it
+        start = start * (1.0 + np.arange(graph.n) / graph.n)
+        top, vectors = eigsh(smooth, k=count, which="LA", ncv=min(4 * count, graph.n), tol=1e-9, v0=start)
+        order = np.argsort(-top, kind="stable")
+        values, vectors = 1.0 - top[order], vectors[:, order]
+    vectors = canonical_signs(vectors)
+    residuals = np.linalg.norm(laplacian(graph) @ vectors - vectors * values, axis=0)
+    return Eigenpairs(values, vectors, residuals)
+
+
+def shifted_eigengaps(values: np.ndarray) -> np.ndarray:
+    """Return the gaps lambda_{k+2} - lambda_{k+1} (1-indexed) for k = 1, 2, …: those of u_2..u_{k+1}."""
+    return np.diff(values)[1:]

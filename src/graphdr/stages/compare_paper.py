@@ -1,0 +1,14 @@
+"""Compare every number that the paper prints with the table that rebuilds it."""
+
+import pandas as pd
+
+from graphdr import compare, io
+
+
+def main(input, output, params):
+    reference = pd.read_csv(input.paper, dtype=str, keep_default_na=False)
+    tables = {name: io.read("table", path).to_pandas() for name, path in input.tables.items()}
+    comparison = compare.compare(reference, tables, params.tables)
+    io.write("comparison", comparison, output.parquet)
+    io.write_text(compare.markdown(comparison), output.md)
+    print(comparison["verdict"].value_counts().to_string())

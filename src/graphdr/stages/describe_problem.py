@@ -1,0 +1,27 @@
+"""Compute the facts of all problems of a batch that need no bandit run."""
+
+from graphdr import diagnostics, io, store
+from graphdr.rng import stream
+
+
+def main(input, output, params):
+    thetas = store.read_thetas(input.theta)
+    graphs = {name: store.read_graphs(input.nodes[name], input.edges[name]) for name in input.nodes}
+    bases = {name: store.read_bases(path) for name, path in input.basis.items()}
+    rows = {"problem": [], "instance": [], "quantity": [], "value": []}
+    for problem in params.problems:
+        for instance in range(problem["instances"]):
+            clean, observed = (graphs[problem[role]][instance] for role in ("clean", "graph"))
+            clean_values, clean_vectors = bases[problem["clean"]][instance, 0]
+            observed_values, _ = bases[problem["graph"]][instance, 0]
+            theta = thetas[problem["name"], instance]
+            rng = stream(params.seed, "resamples", n=observed.n, instance=instance)
+            setting = diagnostics.Setting(
+                problem, clean, observed, clean_values, clean_vectors, observed_values, theta, rng
+            )
+            for fact in params.facts:
+                entry = (problem["name"], instance, fact, float(diagnostics.FACTS[fact](setting)))
+                for column, value in zip(rows, entry, strict=True):
+                    rows[column].append(value)
+        print(f"{problem['name']}: {len(params.facts)} facts on {problem['instances']} instances", flush=True)
+    io.write("facts", rows, output.facts)

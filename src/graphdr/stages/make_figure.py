@@ -1,0 +1,11 @@
+"""Draw one figure and write it as pdf, svg and png, with its points as parquet."""
+
+from graphdr import figures, io
+
+
+def main(input, output, params):
+    figure, points = figures.KINDS[params.kind](input, vars(params))
+    io.write("figure", points, output.parquet)
+    for suffix in ("pdf", "svg", "png"):
+        with io.replacing(getattr(output, suffix)) as temporary:
+            figures.save(figure, temporary, suffix)

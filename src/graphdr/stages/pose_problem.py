@@ -1,0 +1,29 @@
+"""Draw the rewards of all problems of a batch from the low frequencies of their clean graphs."""
+
+import numpy as np
+
+from graphdr import io, rewards, store
+from graphdr.rng import stream
+
+
+def main(input, output, params):
+    origins = {graph: _origins(path) for graph, path in input.nodes.items()}
+    bases = {graph: store.read_bases(path) for graph, path in input.basis.items()}
+    parts = []
+    for problem in params.problems:
+        for instance in range(problem["instances"]):
+            _, low = bases[problem["clean"]][instance, 0]
+            key = {"n": len(low), "instance": instance}
+            streams = (stream(params.seed, purpose, **key) for purpose in ("theta", "theta outside"))
+            theta = rewards.tailed(low, problem["k_star"], problem["tail"], *streams)
+            clean, observed = origins[problem["clean"]][instance], origins[problem["graph"]][instance]
+            theta = rewards.unit(theta[np.searchsorted(clean, observed)])
+            nodes = np.arange(len(theta))
+            parts.append({"problem": problem["name"], "instance": instance, "node": nodes, "theta": theta})
+    io.write("theta", store.stack(parts), output.theta)
+
+
+def _origins(path):
+    table = io.read("nodes", path)
+    origin = table["origin"].to_numpy()
+    return [origin[rows] for _, rows in store.groups(table, "instance")]

@@ -1,0 +1,91 @@
+"""Panels in and out of tables: the graphs, bases, rewards and facts of all instances of a file."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+
+from graphdr import io
+
+
+def groups(table: pa.Table, *keys: str) -> Iterator[tuple[tuple, slice]]:
+    """Yield the slices of consecutive rows that agree in all key columns."""
+    columns = [table[key].to_numpy() for key in keys]
+    if not len(table):
+        return
+    changed = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    starts = [0, *(np.flatnonzero(changed) + 1), len(table)]
+    for begin, end in pairwise(starts):
+        yield tuple(column[begin] for column in columns), slice(begin, end)
+
+
+def stack(parts: list[dict]) -> dict[str, np.ndarray]:
+    """Concatenate equally named columns; a scalar is repeated to the length of its part."""
+    lengths = [max((len(v) for v in part.values() if np.ndim(v)), default=1) for part in parts]
+    return {
+        name: np.concatenate([np.broadcast_to(part[name], size) for part, size in zip(parts, lengths, strict=True)])
+        for name in parts[0]
+    }
+
+
+def write_graphs(panel: list, nodes_path: str, edges_path: str) -> None:
+    """Write one graph per instance as a table of nodes and one of edges."""
+    from graphdr.graphs import edges
+
+    nodes = [{"instance": i, "node": np.arange(g.n), "origin": g.origin} for i, g in enumerate(panel)]
+    io.write("nodes", stack(nodes), nodes_path)
+    parts = [dict(zip(("i", "j", "weight"), edges(g), strict=True)) | {"instance": i} for i, g in enumerate(panel)]
+    io.write("edges", stack(parts), edges_path)
+
+
+def read_graphs(nodes_path: str, edges_path: str) -> list:
+    """Read the graphs of all instances."""
+    from graphdr.graphs import from_edges
+
+    nodes, edges = io.read("nodes", nodes_path), io.read("edges", edges_path)
+    origin = nodes["origin"].to_numpy()
+    i, j, weight = (edges[name].to_numpy() for name in ("i", "j", "weight"))
+    ends = {key: rows for (key,), rows in groups(edges, "instance")}
+    return [
+        from_edges(rows.stop - rows.start, i[ends[key]], j[ends[key]], weight[ends[key]], origin[rows])
+        for (key,), rows in groups(nodes, "instance")
+    ]
+
+
+def write_bases(panel: dict, path: str) -> None:
+    """Write bases keyed by (instance, draw), one row a component."""
+    rows = {name: [] for name in ("instance", "draw", "component", "value", "residual", "vector")}
+    for (instance, draw), basis in panel.items():
+        for component, vector in enumerate(basis.vectors.T):
+            row = (instance, draw, component, basis.values[component], basis.residuals[component], vector)
+            for name, entry in zip(rows, row, strict=True):
+                rows[name].append(entry)
+    io.write("basis", rows, path)
+
+
+def read_bases(path: str) -> dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]:
+    """Read bases: (instance, draw) to (values, n x components vectors)."""
+    table = io.read("basis", path)
+    values = table["value"].to_numpy()
+    vectors = table["vector"].combine_chunks()
+    flat, offsets = vectors.values.to_numpy(), vectors.offsets.to_numpy()
+    panel = {}
+    for key, rows in groups(table, "instance", "draw"):
+        block = flat[offsets[rows.start] : offsets[rows.stop]]
+        panel[tuple(map(int, key))] = values[rows], block.reshape(rows.stop - rows.start, -1).T
+    return panel
+
+
+def read_thetas(path: str) -> dict[tuple[str, int], np.ndarray]:
+    """Read rewards: (problem, instance) to theta."""
+    table = io.read("theta", path)
+    theta = table["theta"].to_numpy()
+    return {key: theta[rows] for key, rows in groups(table, "problem", "instance")}
+
+
+def read_facts(path: str) -> dict[tuple[str, int, str], float]:
+    """Read facts: (problem, instance, quantity) to value."""
+    table = io.read("facts", path)
+    keys = zip(*(table[name].to_pylist() for name in ("problem", "instance", "quantity")), strict=True)
+    return dict(zip(keys, table["value"].to_pylist(), strict=True))

@@ -1,0 +1,50 @@
+# Needs: results/measurements, results/curves, results/evaluations, data/paper.
+# Makes: results/tables, results/figures, results/comparison.
+
+
+rule make_table:
+    input:
+        files_of(jobs.make_table),
+    output:
+        **{suffix: paths.table("{table}", suffix) for suffix in paths.TABLE_FORMATS},
+    log:
+        "results/logs/make_table/{table}.log",
+    benchmark:
+        "results/benchmarks/make_table/{table}.tsv"
+    params:
+        job=as_job(jobs.make_table),
+        code=stage_code("make_table"),
+    shell:
+        STAGE
+
+
+rule make_figure:
+    input:
+        files_of(jobs.make_figure),
+    output:
+        **{suffix: paths.figure("{figure}", suffix) for suffix in paths.FIGURE_FORMATS},
+    log:
+        "results/logs/make_figure/{figure}.log",
+    benchmark:
+        "results/benchmarks/make_figure/{figure}.tsv"
+    params:
+        job=as_job(jobs.make_figure),
+        code=stage_code("make_figure"),
+    shell:
+        STAGE
+
+
+rule compare_paper:
+    input:
+        files_of(jobs.compare_paper),
+    output:
+        **paths.COMPARISON,
+    log:
+        "results/logs/compare_paper.log",
+    benchmark:
+        "results/benchmarks/compare_paper.tsv"
+    params:
+        job=as_job(jobs.compare_paper),
+        code=stage_code("compare_paper"),
+    shell:
+        STAGE
