@@ -1,4 +1,4 @@
-"""``python -m graphdr STAGE JOB`` runs one stage of the workflow; ``python -m graphdr verify`` checks all files."""
+"""``python -m graphdr STAGE JOB OUTPUT`` runs one stage; ``python -m graphdr verify`` checks all built files."""
 
 import importlib
 import json
@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from graphdr.errors import UserError
 
-USAGE = "usage: python -m graphdr STAGE JOB | python -m graphdr verify"
+USAGE = "usage: python -m graphdr STAGE JOB OUTPUT | python -m graphdr verify"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,8 +18,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if arguments == ["verify"]:
             return verify()
-        if len(arguments) == 2:
-            run_stage(arguments[0], json.loads(arguments[1]))
+        if len(arguments) == 3:
+            run_stage(arguments[0], json.loads(arguments[1]), json.loads(arguments[2]))
             return 0
         raise UserError(USAGE)
     except UserError as error:
@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
 
 
-def run_stage(stage: str, job: dict) -> None:
+def run_stage(stage: str, job: dict, output: dict[str, str]) -> None:
     """Import a stage, run it on its job, and enter what it built in the manifest."""
     for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR"):  # before numpy: results must not depend on the core count
         os.environ[f"{library}_NUM_THREADS"] = "1"
@@ -39,13 +39,9 @@ def run_stage(stage: str, job: dict) -> None:
     code = stage_code(stage)
     module = importlib.import_module(f"graphdr.stages.{stage}")
     with io.provenance(stage=stage, params=job["params"], code=code, version=__version__) as context:
-        module.main(
-            SimpleNamespace(**job["input"]),
-            SimpleNamespace(**job["output"]),
-            SimpleNamespace(**job["params"]),
-        )
-        outputs = list(job["output"].values())
-        manifest.record(job | {"stage": stage}, code, context["inputs"], outputs)
+        module.main(*(SimpleNamespace(**part) for part in (job["input"], output, job["params"])))
+        outputs = list(output.values())
+        manifest.record(stage, job["params"], code, context["inputs"], outputs)
     print(f"{stage}: wrote {', '.join(outputs)} in {time.perf_counter() - begin:.2f} s")
 
 

@@ -20,3 +20,8 @@ def parse(where: str, text: str) -> Cell:
     if match is None or (match[2] or "value") not in FIELDS:
         raise UserError(f"{where}: {text!r} is not quantity[.{'|'.join(FIELDS)}][@method]")
     return Cell(match[1], match[2] or "value", match[3])
+
+
+def named(columns: list[dict[str, str]]) -> list[tuple[str, str]]:
+    """Return (name, cell) of every column, in order: a list of one-entry mappings in config.yaml."""
+    return [pair for column in columns for pair in column.items()]

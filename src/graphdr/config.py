@@ -1,5 +1,6 @@
 """Read and check the configuration: types by schema, then every cross-reference, before any rule exists."""
 
+import re
 from importlib.resources import files
 
 import jsonschema
@@ -16,6 +17,9 @@ from graphdr.measure import MEASURES
 from graphdr.predictors import SCORES
 from graphdr.streams import CANDIDATES
 
+NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?")
+TEXTS = ("label", "note", "tex", "caption", "title")
+
 
 def check(config: dict) -> None:
     """Raise a UserError that names the place and the valid choices for the first mistake found."""
@@ -24,6 +28,17 @@ def check(config: dict) -> None:
         for name, entry in config[block].items():
             for check_entry in checks:
                 check_entry(config, f"{block}.{name}", entry)
+
+
+def typed(value, name: str = ""):
+    """Turn text that spells a number into that number, since values of ``--config`` arrive as text."""
+    if isinstance(value, dict):
+        return {key: typed(part, key) for key, part in value.items()}
+    if isinstance(value, list):
+        return [typed(part) for part in value]
+    if isinstance(value, str) and name not in TEXTS and NUMBER.fullmatch(value):
+        return int(value) if value.lstrip("+-").isdigit() else float(value)
+    return value
 
 
 def schema() -> dict:
@@ -60,7 +75,7 @@ def _problem(config, where, entry):
 
 def _method(config, where, entry):
     if entry.get("policy") == "random":
-        if extra := set(entry) - {"label", "policy"}:
+        if extra := set(entry) - {"label", "note", "policy"}:
             raise UserError(f"{where}.{min(extra)}: the random policy takes no basis, k or penalty")
         return
     _pick(config, f"{where}.basis", "basis", entry.get("basis", ""), [*BASES, IDENTITY])
@@ -101,7 +116,7 @@ def _table(config, where, entry):
         _pick(config, f"{where}.experiment", "experiment", entry["experiment"], config["experiments"])
         source = config["experiments"][entry["experiment"]]
         quantities, keys = [*MEASURES, *source.get("facts", [])], source["methods"]
-    for column, text in entry["columns"].items():
+    for column, text in cells.named(entry["columns"]):
         place = f"{where}.columns.{column}"
         cell = cells.parse(place, text)
         _pick(config, place, "quantity measured there", cell.quantity, quantities)

@@ -50,6 +50,7 @@ def expand(config: dict) -> Design:
                     _enlarge(bases.setdefault(key, {"components": 0, "draws": 0}), problem)
         for name, part in _split(experiment, members, config["batch"]):
             batches[name] = {"experiment": experiment, "problems": [p["name"] for p in part]}
+        _check_rows(config, experiment, members)
     return Design(config, graphs, bases, problems, batches)
 
 
@@ -70,6 +71,20 @@ def _members(config: dict, experiment: str, spec: dict) -> list[dict]:
             clean, observed = (graph["name"] for graph in _graphs_of(config, factors))
             members.append(factors | {"name": name, "clean": clean, "graph": observed})
     return members
+
+
+def _check_rows(config: dict, experiment: str, members: list[dict]) -> None:
+    """Check that the rows of every table, and the positions of every sweep, tell the problems apart."""
+    shown = [(f"tables.{n}.rows", t["rows"]) for n, t in config["tables"].items() if t.get("experiment") == experiment]
+    shown += [
+        (f"figures.{n}.x", f["x"])
+        for n, f in config["figures"].items()
+        if f["experiment"] == experiment and f["kind"] == "sweep"
+    ]
+    for where, factor in shown:
+        values = [member["name"] if factor == "method" else member.get(factor) for member in members]
+        if len(set(values)) < len(values) or (factor == "method" and len(members) > 1):
+            raise UserError(f"{where}: {factor!r} does not tell the {len(members)} problems of {experiment} apart")
 
 
 def _required(factors: dict) -> set[str]:

@@ -1,5 +1,7 @@
 """Figures: regret curves, sweeps and the overview picture, colour-blind safe, in print and on screen."""
 
+from math import log
+
 from graphdr import io
 
 # Okabe and Ito's palette; a line style of its own keeps each method apart in grey print, too.
@@ -12,78 +14,131 @@ STYLES = {
     "random": ("#666666", (0, (1, 1)), "x"),
 }
 OTHER = ("#000000", "-", ".")
+INK, GREY = "#222222", "#777777"
 RC = {
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
-    "grid.color": "#dddddd",
+    "axes.axisbelow": True,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.titlesize": 10,
+    "grid.color": "#e6e6e6",
     "grid.linewidth": 0.6,
     "legend.frameon": False,
+    "legend.fontsize": 8,
     "svg.hashsalt": "graphdr",  # the same drawing gives the same bytes
-    "svg.fonttype": "none",
+    "svg.fonttype": "path",  # a browser without our font would misplace the parts of a formula
     "pdf.fonttype": 42,
+}
+FACTORS = {
+    "n": "number of nodes n",
+    "k": "projected dimension k",
+    "flip": "share of node pairs flipped in the observed graph",
+    "tail": "weight of the reward outside of the low frequencies",
 }
 
 
-def _axes(title: str, x: str, y: str):
+def style() -> None:
+    """Set the look that all figures share."""
     import matplotlib
-    from matplotlib.figure import Figure
 
     matplotlib.rcParams.update(RC)
-    figure = Figure(figsize=(5.2, 3.4), layout="constrained")
-    axes = figure.subplots()
-    axes.set(title=title, xlabel=x, ylabel=y, yscale="log")
-    return figure, axes
 
 
-def curves(input, spec: dict):
-    """Draw regret over rounds on instance 0, with a band of two standard errors."""
+def log_ticks(axis, subs=(1, 2, 5)) -> None:
+    """Label a logarithmic axis with plain numbers at the given multiples of the powers of ten."""
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+    axis.set_major_locator(LogLocator(subs=subs))
+    axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+    axis.set_minor_locator(NullLocator())
+
+
+def spread(positions: list[float], gap: float) -> list[float]:
+    """Push rising positions apart until neighbours are a gap away from each other, around the same centre."""
+    placed = list(positions)
+    for _ in range(200):
+        for i in range(len(placed) - 1):
+            lacking = max(0.0, placed[i] + gap - placed[i + 1])
+            placed[i] -= lacking / 2
+            placed[i + 1] += lacking / 2
+    return placed
+
+
+def label_ends(axes, ends: dict[str, float], labels: dict[str, str], gap: float = 0.062) -> None:
+    """Write the label of every line to the right of its end, a gap (as a share of the height) apart."""
+    low, high = axes.get_ylim()
+    methods = sorted(ends, key=ends.get)
+    heights = [log(max(ends[method], low) / low) / log(high / low) for method in methods]
+    for method, height, place in zip(methods, heights, spread(heights, gap), strict=True):
+        colour, line, _ = STYLES.get(method, OTHER)
+        leader = {"arrowstyle": "-", "color": colour, "linestyle": line, "linewidth": 1.5}
+        leader |= {"relpos": (0, 0.5), "shrinkA": 0, "shrinkB": 0}
+        axes.annotate(labels[method], (1, height), (1.1, place), xycoords="axes fraction", va="center", color=INK,
+                      fontsize=8.5, arrowprops=leader, annotation_clip=False)  # fmt: skip
+
+
+def regret_lines(axes, table, methods):
+    """Draw regret over rounds on instance 0 with a band of two standard errors, and return the points."""
     import pandas as pd
 
-    figure, axes = _axes(spec["title"], "round t", "cumulative regret R(t)")
-    table = io.read("curves", input.curves).to_pandas()
-    table = table[table["problem"] == spec["problem"]]
     parts = []
-    final = table.groupby("method")["mean"].last()
-    for method in sorted(spec["labels"], key=lambda name: -final[name]):
+    for method in methods:
         part = table[table["method"] == method]
         colour, line, _ = STYLES.get(method, OTHER)
         low, high = part["mean"] - 2 * part["sem"], part["mean"] + 2 * part["sem"]
-        axes.plot(part["t"], part["mean"], color=colour, linestyle=line, linewidth=1.6, label=spec["labels"][method])
-        axes.fill_between(part["t"], low, high, color=colour, alpha=0.2, linewidth=0)
-        spread = {"panel_low": part["panel_low"], "panel_high": part["panel_high"]}
-        parts.append(
-            pd.DataFrame({"series": method, "x": part["t"], "y": part["mean"], "low": low, "high": high} | spread)
-        )
-    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    figure.set_size_inches(6.8, 3.4)
-    return figure, pd.concat(parts, ignore_index=True)
+        axes.plot(part["t"], part["mean"], color=colour, linestyle=line, linewidth=1.5)
+        axes.fill_between(part["t"], low, high, color=colour, alpha=0.25, linewidth=0)
+        points = {"series": method, "x": part["t"], "y": part["mean"], "low": low, "high": high}
+        parts.append(pd.DataFrame(points | {side: part[side] for side in ("panel_low", "panel_high")}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def curves(input, spec: dict):
+    """Draw regret over rounds on instance 0, and the range of the final regret over all instances."""
+    figure, axes = _axes(spec["title"], "round t", "cumulative regret R(t) (reward units)")
+    table = io.read("curves", input.curves).to_pandas()
+    points = regret_lines(axes, table[table["problem"] == spec["problem"]], spec["labels"])
+    last = points.groupby("series").last()
+    end = last["x"].max()
+    for place, (method, row) in enumerate(last.sort_values("y").iterrows(), start=1):
+        colour = STYLES.get(method, OTHER)[0]
+        axes.vlines(end * (1 + 0.02 * place), row["panel_low"], row["panel_high"], color=colour, linewidth=3, alpha=0.6)
+    axes.set_xlim(0, end * (1 + 0.02 * (len(last) + 1)))
+    axes.set_xticks([end * share / 4 for share in range(5)])
+    axes.xaxis.set_major_formatter("{x:,g}")
+    label_ends(axes, last["y"].to_dict(), spec["labels"])
+    _explain(figure, "vertical bar: 5–95 % range of the final regret over all random instances", bar=True)
+    return figure, points
 
 
 def sweep(input, spec: dict):
     """Draw final regret against a varied factor: instance 0 with two standard errors, and the panel behind it."""
     import pandas as pd
 
-    figure, axes = _axes(spec["title"], spec["x"], "cumulative regret R(T)")
+    figure, axes = _axes(spec["title"], FACTORS.get(spec["x"], spec["x"]), "cumulative regret R(T) (reward units)")
     table = io.read("measurements", input.measurements).to_pandas()
     table = table[table["quantity"] == "regret"].assign(x=table["problem"].map(spec["positions"]))
     parts = []
-    for method, label in spec["labels"].items():
+    for method in spec["labels"]:
         rows = table[table["method"] == method].sort_values("x")
         shown = rows[rows["instance"] == 0]
         panel = rows.groupby("x")["value"].quantile([0.05, 0.95]).unstack()
         colour, line, marker = STYLES.get(method, OTHER)
-        axes.fill_between(panel.index, panel[0.05], panel[0.95], color=colour, alpha=0.15, linewidth=0)
+        axes.fill_between(panel.index, panel[0.05], panel[0.95], color=colour, alpha=0.18, linewidth=0)
         axes.errorbar(shown["x"], shown["value"], yerr=2 * shown["sem"], color=colour, linestyle=line, marker=marker,
-                      markersize=4, capsize=2, linewidth=1.4, label=label)  # fmt: skip
+                      markersize=4, capsize=2, linewidth=1.4)  # fmt: skip
         points = {"series": method, "x": shown["x"], "y": shown["value"]}
         points |= {"low": shown["value"] - 2 * shown["sem"], "high": shown["value"] + 2 * shown["sem"]}
         points |= {"panel_low": panel[0.05].to_numpy(), "panel_high": panel[0.95].to_numpy()}
         parts.append(pd.DataFrame(points))
-    axes.set_xticks(sorted(set(spec["positions"].values())))
-    axes.legend(fontsize=8)
-    return figure, pd.concat(parts, ignore_index=True)
+    points = pd.concat(parts, ignore_index=True)
+    _factor_axis(axes, sorted(set(spec["positions"].values())))
+    label_ends(axes, points.groupby("series")["y"].last().to_dict(), spec["labels"])
+    _explain(figure, f"band: 5–95 % range over {table['instance'].nunique()} random instances")
+    return figure, points
 
 
 def overview(input, spec: dict):
@@ -100,3 +155,37 @@ def save(figure, path: str, suffix: str) -> None:
     """Save a figure without dates, so that equal figures are equal files."""
     metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[suffix]
     figure.savefig(path, format=suffix, metadata=metadata, dpi=200)
+
+
+def _axes(title: str, x: str, y: str):
+    from matplotlib.figure import Figure
+
+    style()
+    figure = Figure(figsize=(6.8, 3.8), layout="constrained")
+    axes = figure.subplots()
+    axes.set(title=title, xlabel=x, ylabel=y, yscale="log")
+    log_ticks(axes.yaxis)
+    return figure, axes
+
+
+def _factor_axis(axes, values: list[float]) -> None:
+    """Put a tick at every value of the factor, on a logarithmic axis where all are positive."""
+    from matplotlib.ticker import NullLocator
+
+    if values[0] > 0:
+        axes.set_xscale("log")
+    axes.set_xticks(values, [f"{value:,g}" for value in values])
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _explain(figure, panel: str, bar: bool = False) -> None:
+    """Say below the axes, in grey, what lines and ranges stand for."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    drawn, marker = ("thin band", "") if bar else ("error bars", "o")
+    line = Line2D([], [], color=GREY, linewidth=1.5, marker=marker, markersize=4)
+    upright = Line2D([], [], color=GREY, alpha=0.6, linestyle="", marker="|", markersize=9, markeredgewidth=3)
+    texts = [f"line and {drawn}: instance 0, mean of its runs ± 2 standard errors", panel]
+    handles = [line, upright if bar else Patch(color=GREY, alpha=0.4, linewidth=0)]
+    figure.legend(handles, texts, loc="outside lower left", handlelength=1.6, labelcolor=INK)

@@ -14,6 +14,10 @@ class Job(NamedTuple):
     input: dict
     params: dict
 
+    def files(self) -> list[str]:
+        """Return all input files."""
+        return _flat(self.input)
+
 
 def build_graph(design: Design, graph: str) -> Job:
     spec = design.graphs[graph]
@@ -53,7 +57,7 @@ def describe_problem(design: Design, batch: str) -> Job:
 
 def run_bandit(design: Design, batch: str, method: str) -> Job:
     spec = {"policy": "linucb", "basis": IDENTITY, "laplacian": 0, "k": None} | design.config["methods"][method]
-    del spec["label"]
+    spec = {name: value for name, value in spec.items() if name not in ("label", "note")}
     problems = _problems(design, batch, RUN_FACTORS)
     graphs = _graphs(problems, "graph")
     input = {"theta": paths.theta(batch)}
@@ -92,13 +96,14 @@ def make_table(design: Design, table: str) -> Job:
     else:
         source = paths.measurements(spec["experiment"])
         rows = _rows(design, spec)
-    quantities = {cells.parse(table, text).quantity for text in spec["columns"].values()}
-    labels = {name: method["label"] for name, method in design.config["methods"].items()}
-    params = {name: spec[name] for name in ("caption", "rows", "bold") if name in spec} | {
-        "columns": spec["columns"],
+    columns = [cells.parse(table, text) for _, text in cells.named(spec["columns"])]
+    mentioned = {cell.key for cell in columns} | {row.get("method") for row in rows}
+    methods = {name: method for name, method in design.config["methods"].items() if name in mentioned}
+    params = {name: spec[name] for name in ("caption", "rows", "columns", "bold") if name in spec} | {
         "row_keys": rows,
-        "row_labels": {row["label"]: labels[row["label"]] for row in rows if row["label"] in labels},
-        "quantities": {name: design.config["quantities"][name] for name in sorted(quantities)},
+        "labels": {name: method["label"] for name, method in methods.items()},
+        "notes": [f"{method['label']}: {method['note']}" for method in methods.values() if "note" in method],
+        "quantities": {cell.quantity: design.config["quantities"][cell.quantity] for cell in columns},
     }
     return Job({"measurements": source}, params)
 
@@ -117,7 +122,7 @@ def make_figure(design: Design, figure: str) -> Job:
         params |= {"x": spec["x"], "positions": {problem["name"]: problem[spec["x"]] for problem in problems}}
         return Job({"measurements": paths.measurements(experiment)}, params)
     shown = problems[0]
-    params["problem"] = shown["name"]
+    params |= {"problem": shown["name"], "k": shown["k"]}
     if spec["kind"] == "curves":
         return Job({"curves": paths.curves(experiment)}, params)
     graph = shown["graph"]
@@ -139,6 +144,12 @@ def compare_paper(design: Design) -> Job:
     }  # fmt: skip
     input = {"paper": paths.PAPER, "tables": {table: paths.table(table, "parquet") for table in specs}}
     return Job(input, {"tables": specs})
+
+
+def _flat(role) -> list[str]:
+    if isinstance(role, str):
+        return [role]
+    return [path for part in (role.values() if isinstance(role, dict) else role) for path in _flat(part)]
 
 
 def _seed(design: Design) -> dict:

@@ -6,12 +6,12 @@ from pathlib import Path
 from graphdr import io, paths
 
 
-def record(job: dict, code: str, inputs: dict, outputs: list[str]) -> None:
+def record(stage: str, params: dict, code: str, inputs: dict[str, str], outputs: list[str]) -> None:
     """Write down what a job built, from what, with which code."""
     entry = {
-        "stage": job["stage"],
+        "stage": stage,
         "code": code,
-        "params": job["params"],
+        "params": params,
         "inputs": inputs,
         "outputs": {path: {"bytes": Path(path).stat().st_size, "sha256": io.file_digest(path)} for path in outputs},
     }

@@ -1,6 +1,6 @@
 """Tables: cells looked up in the tidy table, rendered as csv, markdown and LaTeX."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def build(spec: dict, measurements: "pd.DataFrame") -> "pd.DataFrame":
 
     rows = []
     for row in spec["row_keys"]:
-        for column, text in spec["columns"].items():
+        for column, text in cells.named(spec["columns"]):
             cell = cells.parse(column, text)
             found = _select(measurements, row["problem"], cell.quantity, cell.key or row.get("method"))
             shown = found[found["instance"] == 0]
@@ -48,93 +48,114 @@ def _select(measurements, problem, quantity, key):
 
 
 def best_cells(table: "pd.DataFrame", bold: str | None, quantities: dict) -> set[tuple[str, str]]:
-    """Return the (row, column) pairs that hold the lowest value of their row or column."""
+    """Return the (row, column) pairs that hold the lowest value of a quantity in their row or column."""
     if bold is None:
         return set()
     eligible = table[table["quantity"].map(lambda q: quantities[q].get("better") == "low")].dropna(subset=["value"])
-    lowest = eligible.groupby({"column_min": "column", "row_min": "row"}[bold])["value"].idxmin()
-    return set(eligible.loc[lowest, ["row", "column"]].itertuples(index=False, name=None))
+    line = {"column_min": "column", "row_min": "row"}[bold]
+    lowest = eligible.loc[eligible.groupby([line, "quantity"])["value"].idxmin()]
+    return set(lowest[["row", "column"]].itertuples(index=False, name=None))
 
 
-def render(table: "pd.DataFrame", spec: dict, style: "Style") -> str:
-    """Render a table in one of the styles below."""
+class Shown(NamedTuple):
+    """A cell as text: the value, its standard error and the panel, each possibly missing."""
+
+    value: str
+    sem: str | None
+    panel: tuple[str, str, str] | None
+
+
+def shown(cell, digits: int) -> Shown | None:
+    """Round a cell of a built table to its digits; None where there is no value."""
+    if np.isnan(cell["value"]):
+        return None
+    low, median, high = (f"{cell[name]:.{digits}f}" for name in ("panel_low", "panel_median", "panel_high"))
+    return Shown(
+        f"{cell['value']:.{digits}f}",
+        f"{cell['sem']:.{max(digits, 1)}f}" if cell["sem"] > 0 else None,
+        (low, median, high) if len(cell["panel"]) > 1 else None,
+    )
+
+
+def render(table: "pd.DataFrame", spec: dict, style: "type[Markdown] | type[Latex]") -> str:
+    """Render a built table in one of the styles below."""
     best = best_cells(table, spec.get("bold"), spec["quantities"])
-    columns = list(spec["columns"])
+    columns = cells.named(spec["columns"])
     body = []
     for row, part in table.groupby("row", sort=False):
         part = part.set_index("column")
-        texts = []
-        for column in columns:
+        line = [style.escape(spec["labels"].get(row, row))]
+        for column, _ in columns:
             digits = spec["quantities"][part.at[column, "quantity"]]["digits"]
-            text = style.cell(part.loc[column], digits)
-            texts.append(style.bold(text) if (row, column) in best else text)
-        body.append([style.escape(spec["row_labels"].get(row, row)), *texts])
-    head = [style.escape(spec["rows"]), *(style.escape(column) for column in columns)]
-    return style.document(spec["caption"], head, body)
+            text = shown(part.loc[column], digits)
+            line.append(style.MISSING if text is None else style.cell(text, (row, column) in best))
+        body.append(line)
+    head = [style.escape(spec["rows"]), *(_heading(cells.parse(name, text), spec, style) for name, text in columns)]
+    return style.document(spec["caption"], head, body, [PANEL_NOTE, *spec["notes"]])
+
+
+def _heading(cell: cells.Cell, spec: dict, style) -> str:
+    """Name a column after its quantity and, if it has one, its method."""
+    quantity = style.quantity(spec["quantities"][cell.quantity])
+    parts = [quantity if cell.field == "value" else f"{cell.field} of {quantity}"]
+    if cell.key is not None:
+        parts.append(style.escape(spec["labels"].get(cell.key, cell.key)))
+    return ", ".join(parts)
 
 
 class Markdown:
-    """A caption and a pipe table; every cell shows value ± s.e.m. and, below, the panel."""
+    """A caption, a pipe table whose cells hold value ± s.e.m. and the panel below, and notes."""
+
+    MISSING = "–"
 
     @staticmethod
     def escape(text: str) -> str:
         return text.replace("|", "\\|")
 
     @staticmethod
-    def bold(text: str) -> str:
-        value, *rest = text.split("<br>")
-        return "<br>".join([f"**{value}**", *rest])
+    def quantity(spec: dict) -> str:
+        return Markdown.escape(spec["label"])
 
     @staticmethod
-    def cell(cell, digits: int) -> str:
-        if np.isnan(cell["value"]):
-            return "–"
-        text = f"{cell['value']:.{digits}f}"
-        if cell["sem"] > 0:
-            text += f" ± {cell['sem']:.{max(digits, 1)}f}"
-        if len(cell["panel"]) > 1:
-            low, median, high = (f"{cell[name]:.{digits}f}" for name in ("panel_low", "panel_median", "panel_high"))
-            text += f"<br><sub>{median} ({low} … {high})</sub>"
-        return text
+    def cell(text: Shown, bold: bool) -> str:
+        value = text.value + (f" ± {text.sem}" if text.sem else "")
+        value = f"**{value}**" if bold else value
+        return value + ("<br><sub>{1} ({0} … {2})</sub>".format(*text.panel) if text.panel else "")
 
     @staticmethod
-    def document(caption: str, head: list[str], body: list[list[str]]) -> str:
-        lines = [f"**{caption}**", "", *pipe_table(head, body), "", PANEL_NOTE]
-        return "\n".join(lines) + "\n"
+    def document(caption: str, head: list[str], body: list[list[str]], notes: list[str]) -> str:
+        paragraphs = [f"**{caption}**", "\n".join(pipe_table(head, body)), *notes]
+        return "\n\n".join(paragraphs) + "\n"
 
 
 class Latex:
     """A booktabs table; the panel's median and range stand in small type beside the value."""
 
+    MISSING = "--"
+    _SPECIAL = str.maketrans(
+        {char: f"\\{char}" for char in "&%$#_{}"} | {"\\": "\\textbackslash{}", "±": "$\\pm$", "–": "--"}
+    )
+
     @staticmethod
     def escape(text: str) -> str:
-        for char in "\\&%$#_{}":
-            text = text.replace(char, "\\textbackslash{}" if char == "\\" else "\\" + char)
-        return text
+        return text.translate(Latex._SPECIAL)
 
     @staticmethod
-    def bold(text: str) -> str:
-        value, *rest = text.split(" {")
-        return " {".join([f"\\textbf{{{value}}}", *rest])
+    def quantity(spec: dict) -> str:
+        return spec.get("tex") or Latex.escape(spec["label"])
 
     @staticmethod
-    def cell(cell, digits: int) -> str:
-        if np.isnan(cell["value"]):
-            return "--"
-        text = f"{cell['value']:.{digits}f}"
-        if cell["sem"] > 0:
-            text += f" $\\pm$ {cell['sem']:.{max(digits, 1)}f}"
-        if len(cell["panel"]) > 1:
-            low, median, high = (f"{cell[name]:.{digits}f}" for name in ("panel_low", "panel_median", "panel_high"))
-            text += f" {{\\scriptsize {median} ({low}--{high})}}"
-        return text
+    def cell(text: Shown, bold: bool) -> str:
+        value = text.value + (f" \\pm {text.sem}" if text.sem else "")
+        value = f"$\\mathbf{{{value}}}$" if bold else f"${value}$"
+        return value + (" {{\\scriptsize ${1}$ (${0}$ to ${2}$)}}".format(*text.panel) if text.panel else "")
 
     @staticmethod
-    def document(caption: str, head: list[str], body: list[list[str]]) -> str:
+    def document(caption: str, head: list[str], body: list[list[str]], notes: list[str]) -> str:
         lines = [
             "\\begin{table}",
             "\\centering\\small",
-            f"\\caption{{{Latex.escape(caption)}}}",
+            f"\\caption{{{Latex.escape(' '.join([caption + '.', *notes]))}}}",
             f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
             "\\toprule",
             " & ".join(head) + " \\\\",
@@ -147,11 +168,13 @@ class Latex:
         return "\n".join(lines) + "\n"
 
 
-Style = type[Markdown] | type[Latex]
-PANEL_NOTE = "Value on instance 0 ± s.e.m. over its seeds; below it the median and the 5–95 % range over all instances."
+PANEL_NOTE = (
+    "Value on instance 0 ± s.e.m. over its seeds; with it the median and the 5–95 % range over all instances, "
+    "where there are several."
+)
 
 
 def pipe_table(head: list[str], body: list[list[str]]) -> list[str]:
     """Return the lines of a markdown table, the first column left and the others right."""
     rule = ["---", *["---:"] * (len(head) - 1)]
-    return [f"| {' | '.join(cells)} |" for cells in (head, rule, *body)]
+    return [f"| {' | '.join(texts)} |" for texts in (head, rule, *body)]

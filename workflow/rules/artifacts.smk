@@ -13,6 +13,7 @@ rule make_table:
         "results/benchmarks/make_table/{table}.tsv"
     params:
         job=as_job(jobs.make_table),
+        output=as_output,
         code=stage_code("make_table"),
     shell:
         STAGE
@@ -29,6 +30,7 @@ rule make_figure:
         "results/benchmarks/make_figure/{figure}.tsv"
     params:
         job=as_job(jobs.make_figure),
+        output=as_output,
         code=stage_code("make_figure"),
     shell:
         STAGE
@@ -45,6 +47,7 @@ rule compare_paper:
         "results/benchmarks/compare_paper.tsv"
     params:
         job=as_job(jobs.compare_paper),
+        output=as_output,
         code=stage_code("compare_paper"),
     shell:
         STAGE

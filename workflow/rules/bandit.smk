@@ -12,6 +12,7 @@ rule run_bandit:
         "results/benchmarks/run_bandit/{batch}/{method}.tsv"
     params:
         job=as_job(jobs.run_bandit),
+        output=as_output,
         code=stage_code("run_bandit"),
     shell:
         STAGE

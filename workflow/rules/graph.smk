@@ -13,6 +13,7 @@ rule build_graph:
         "results/benchmarks/build_graph/{graph}.tsv"
     params:
         job=as_job(jobs.build_graph),
+        output=as_output,
         code=stage_code("build_graph"),
     shell:
         STAGE
@@ -29,6 +30,7 @@ rule compute_basis:
         "results/benchmarks/compute_basis/{graph}/{basis}.tsv"
     params:
         job=as_job(jobs.compute_basis),
+        output=as_output,
         code=stage_code("compute_basis"),
     shell:
         STAGE

@@ -12,6 +12,7 @@ rule pose_problem:
         "results/benchmarks/pose_problem/{batch}.tsv"
     params:
         job=as_job(jobs.pose_problem),
+        output=as_output,
         code=stage_code("pose_problem"),
     shell:
         STAGE
@@ -28,6 +29,7 @@ rule describe_problem:
         "results/benchmarks/describe_problem/{batch}.tsv"
     params:
         job=as_job(jobs.describe_problem),
+        output=as_output,
         code=stage_code("describe_problem"),
     shell:
         STAGE

@@ -13,6 +13,7 @@ rule measure_experiment:
         "results/benchmarks/measure_experiment/{experiment}.tsv"
     params:
         job=as_job(jobs.measure_experiment),
+        output=as_output,
         code=stage_code("measure_experiment"),
     shell:
         STAGE
@@ -29,6 +30,7 @@ rule evaluate_predictors:
         "results/benchmarks/evaluate_predictors/{evaluation}.tsv"
     params:
         job=as_job(jobs.evaluate_predictors),
+        output=as_output,
         code=stage_code("evaluate_predictors"),
     shell:
         STAGE

@@ -1,0 +1,92 @@
+"""Copy a snapshot of results/ into docs/, and its headline into README.md; ``make snapshot`` runs it after a build.
+
+Nothing here depends on the clock, so the same results give the same files.
+"""
+
+import os
+import shutil
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+import graphdr
+from graphdr import io, paths
+from graphdr.compare import VERDICTS
+from graphdr.errors import UserError
+from graphdr.tables import pipe_table
+
+FIGURES = ("overview", "main", "rgg", "dim", "ksweep")
+TABLE = "main_synthetic"
+BEGIN, END = "<!-- headline -->", "<!-- /headline -->"
+
+
+def headline(table: list[dict], comparison: list[dict], labels: dict[str, str]) -> str:
+    """Return the main comparison as a markdown table, and a line that counts the verdicts."""
+    printed = {(line["row"], line["column"]): line for line in comparison if line["artifact"] == TABLE}
+    rows = [row for row in table if row["column"] == "regret"]
+    body = []
+    for row in rows:
+        paper = printed.get((row["row"], row["column"]), {"paper": np.nan, "paper_sem": np.nan})
+        spread = f"{row['panel_median']:.1f} ({row['panel_low']:.1f} … {row['panel_high']:.1f})"
+        ours, theirs = _value(row["value"], row["sem"]), _value(paper["paper"], paper["paper_sem"])
+        body.append([labels.get(row["row"], row["row"]), ours, spread, theirs])
+    instances = max(len(row["panel"]) for row in rows)
+    head = ["method", "ours ± s.e.m.", f"median (5–95 %) of {instances} instances", "paper ± s.e.m."]
+    return "\n".join([*pipe_table(head, body), "", _verdicts(comparison)])
+
+
+def _value(value: float, sem: float) -> str:
+    if np.isnan(value):
+        return "–"
+    return f"{value:.1f}" + ("" if np.isnan(sem) else f" ± {sem:.1f}")
+
+
+def _verdicts(comparison: list[dict]) -> str:
+    count = {name: sum(line["verdict"] == name for line in comparison) for name in VERDICTS}
+    missing = count.pop("no data")
+    parts = ", ".join(f"{number} `{name}`" for name, number in count.items())
+    text = f"Of {sum(count.values())} numbers of the paper that are rebuilt here: {parts}."
+    return text + (f" {missing} more have no data yet." if missing else "")
+
+
+def between_markers(text: str, inner: str) -> str:
+    """Replace what stands between the two markers."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise UserError(f"README.md: the markers {BEGIN} and {END} are not both there, in this order")
+    return f"{before}{BEGIN}\n{inner}\n{END}{after}"
+
+
+def main() -> int:
+    """Check that everything is there, then write; a missing file is one line and changes nothing."""
+    os.chdir(Path(__file__).parent.parent)
+    figures = [paths.figure(name, "png") for name in FIGURES]
+    try:
+        for path in (*figures, paths.COMPARISON["md"]):
+            if not Path(path).is_file():
+                raise UserError(f"{path}: no such file; run make first")
+        table = io.read("table", paths.table(TABLE, "parquet")).to_pandas().to_dict("records")
+        comparison = io.read("comparison", paths.COMPARISON["parquet"]).to_pandas().to_dict("records")
+        methods = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))["methods"]
+        labels = {name: method["label"] for name, method in methods.items()}
+        readme = Path("README.md").read_text(encoding="utf-8")
+        readme = between_markers(readme, headline(table, comparison, labels))
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    for path in figures:
+        shutil.copyfile(path, Path("docs", Path(path).name))
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "numba"))
+    text = Path(paths.COMPARISON["md"]).read_text(encoding="utf-8")
+    io.write_text(f"Built with graphdr {graphdr.__version__}, {packages}.\n\n{text}", "docs/comparison.md")
+    io.write_text(readme, "README.md")
+    print(f"Wrote README.md, docs/comparison.md and {len(figures)} figures in docs/")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

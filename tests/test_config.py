@@ -1,0 +1,127 @@
+"""A mistake in the configuration is one line that names the place and the choices, before anything runs."""
+
+import copy
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphdr import config as configuration
+from graphdr import design
+from graphdr.errors import UserError
+
+ROOT = Path(__file__).parent.parent
+CONFIGS = {"config.yaml": ROOT / "config.yaml", "tiny.yaml": ROOT / "tests" / "tiny.yaml"}
+
+
+def load(name="config.yaml"):
+    return yaml.safe_load(CONFIGS[name].read_text())
+
+
+def changed(path, value):
+    config = load()
+    *parents, last = path.split(".")
+    block = config
+    for name in parents:
+        block = block[name]
+    if value is None:
+        del block[last]
+    else:
+        block[last] = value
+    return config
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_the_configurations_are_valid(name):
+    design.expand(load(name))
+
+
+def test_the_schema_is_a_valid_schema_and_rejects_unknown_keys_everywhere():
+    schema = configuration.schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    objects = [entry for entry in schema["$defs"].values() if "properties" in entry]
+    assert len(objects) > 8
+    assert all(entry["additionalProperties"] is False for entry in [schema, *objects])
+
+
+MISTAKES = [
+    ("experiments.main.methods", ["grahpdr"], r"experiments.main.methods: no method 'grahpdr'; there are: graphdr, "),
+    ("protocl", {}, r"top level: no key 'protocl'; there are: batch, datasets"),
+    ("protocol.horizont", 5, r"protocol: no key 'horizont'; there are: .*horizon"),
+    ("methods.graphdr.bases", "x", r"methods.graphdr: no key 'bases'; there are: basis, "),
+    ("protocol.horizon", -5, r"protocol.horizon: -5 is less than the minimum of 1"),
+    ("protocol.horizon", "long", r"protocol.horizon: 'long' is not of type 'integer'"),
+    ("protocol.tail", 2, r"protocol.tail: 2 is greater than the maximum of 1"),
+    ("protocol.k", 500, r"k = 500 needs a graph of 502 nodes, n = 200"),
+    ("protocol.k", 30, r"k = 30 needs components >= 32, components = 24"),
+    ("protocol.arms", 300, r"arms = 300 candidates a round are more than n = 200 nodes"),
+    ("protocol.checkpoint", 30000, r"checkpoint = 30000 is beyond horizon = 20000"),
+    ("protocol.candidates", "popular", r"no candidate construction 'popular'; there are: uniform"),
+    ("protocol.noise", None, r"problems.sbm: factor 'noise' has no value"),
+    ("datasets.sbm.p_in", None, r"problems.sbm: factor 'p_in' has no value"),
+    ("datasets.sbm.family", "smb", r"datasets.sbm.family: no family 'smb'; there are: rgg, sbm"),
+    ("problems.sbm.dataset", "smb", r"problems.sbm.dataset: no dataset 'smb'; there are: rgg, sbm"),
+    ("methods.graphdr.basis", "low", r"methods.graphdr.basis: no basis 'low'; there are: gaussian, identity, "),
+    ("methods.random.basis", "identity", r"methods.random.basis: the random policy takes no basis"),
+    ("experiments.main.problems.of", ["sbn"], r"experiments.main.problems.of: no problem 'sbn'; there are: rgg, sbm"),
+    ("experiments.main.facts", ["zta"], r"experiments.main.facts: no fact 'zta'; there are: edges"),
+    ("experiments.main.against", "spectral_ucb", r"experiments.main.against: no method of this experiment"),
+    ("experiments.k_sweep.problems.vary", {"kk": [1]}, r"experiments.k_sweep.problems.vary: no factor 'kk'"),
+    ("experiments.k_sweep.problems.vary.k", ["x"], r"problem sbm-k_x: k: 'x' is not of type 'integer'"),
+    ("experiments.noise_stress.facts", ["eps_l"], r"takes its k from 'k_hat_naive'; add it to the facts"),
+    ("evaluations.robust_theorem.scores", ["rank"], r"evaluations.robust_theorem.scores: no score 'rank'"),
+    ("evaluations.robust_theorem.target", "rgt", r"evaluations.robust_theorem.target: no measure 'rgt'"),
+    ("evaluations.robust_theorem.method", "jl", r"evaluations.robust_theorem.method: no method of smoothness_sweep"),
+    ("evaluations.robust_theorem.predictors", ["g"], r"robust_theorem.predictors: no fact of smoothness_sweep 'g'"),
+    ("tables.k_sweep.experiment", "k_swep", r"tables.k_sweep.experiment: no experiment 'k_swep'; there are: "),
+    ("tables.k_sweep.rows", "kk", r"tables.k_sweep.rows: no factor 'kk'; there are: "),
+    ("tables.k_sweep.rows", "n", r"tables.k_sweep.rows: 'n' does not tell the 7 problems of k_sweep apart"),
+    ("tables.k_sweep.columns", [{"a": "regrt"}], r"tables.k_sweep.columns.a: no quantity measured there 'regrt'"),
+    ("tables.k_sweep.columns", [{"a": "regret@jl"}], r"tables.k_sweep.columns.a: no method or predictor there 'jl'"),
+    ("tables.k_sweep.columns", [{"a": "regret@@"}], r"tables.k_sweep.columns.a: 'regret@@' is not quantity"),
+    ("quantities.regret", None, r"no quantity 'regret'; there are: "),
+    ("figures.dim.kind", "pie", r"figures.dim.kind: no kind of figure 'pie'; there are: curves, overview, sweep"),
+    ("figures.dim.x", "m", r"figures.dim.x: no varied factor 'm'; there are: n"),
+    ("figures.dim.methods", ["jl"], r"figures.dim.methods: no method of this experiment 'jl'; there are: graphdr"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message"), MISTAKES, ids=[f"{m[0]}={m[1]}" for m in MISTAKES])
+def test_a_mistake_is_named_with_its_place_and_the_choices(path, value, message):
+    with pytest.raises(UserError, match=message) as caught:
+        design.expand(changed(path, value))
+    assert "\n" not in str(caught.value)
+
+
+LEAVES = st.none() | st.booleans() | st.integers(-3, 10**6) | st.floats() | st.text(max_size=5)
+VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner))
+PLACES = [f"{block}.{name}" for block, entries in load().items() if isinstance(entries, dict) for name in entries]
+
+
+@given(place=st.sampled_from(PLACES), value=VALUES)
+def test_whatever_stands_in_a_block_is_valid_or_one_clear_error(place, value):
+    try:
+        design.expand(changed(place, value))
+    except UserError as error:
+        assert str(error)
+
+
+def test_numbers_given_on_the_command_line_as_text_are_numbers():
+    given_as_text = {
+        "protocol": {"k": "5", "tail": "0.5", "noise": "1e-1"},
+        "tables": {"t": {"label": "5"}},
+        "m": ["x"],
+    }
+    assert configuration.typed(given_as_text) == {
+        "protocol": {"k": 5, "tail": 0.5, "noise": 0.1}, "tables": {"t": {"label": "5"}}, "m": ["x"]
+    }  # fmt: skip
+
+
+def test_checking_does_not_change_the_configuration():
+    config = load()
+    before = copy.deepcopy(config)
+    design.expand(config)
+    assert config == before

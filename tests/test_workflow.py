@@ -1,0 +1,280 @@
+"""The workflow itself, on the tiny configuration: built once, it is rerun exactly where something changed."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from graphdr import manifest
+
+ROOT = Path(__file__).parent.parent
+RUNS_AND_BELOW = {
+    "run_bandit",
+    "measure_experiment",
+    "evaluate_predictors",
+    "make_table",
+    "make_figure",
+    "compare_paper",
+}
+
+
+def lay_out(folder: Path) -> Path:
+    """Lay out a checkout whose configuration is the tiny one; the package stays the installed one."""
+    for name in ("workflow", "profiles", "data"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "Snakefile", folder)
+    shutil.copy(ROOT / "tests" / "tiny.yaml", folder / "config.yaml")
+    return folder
+
+
+def snakemake(folder: Path, *arguments: str, package: Path | None = None) -> subprocess.CompletedProcess:
+    environment = os.environ | ({"PYTHONPATH": str(package)} if package else {})
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def would_run(folder: Path, *arguments: str, package: Path | None = None) -> set[str]:
+    """Return the rules that a dry run lists, targets left out."""
+    done = snakemake(folder, "--dry-run", *arguments, package=package)
+    assert done.returncode == 0, done.stderr
+    return set(re.findall(r"^rule (\w+):", done.stdout + done.stderr, re.M)) - {"all"}
+
+
+def reruns(folder: Path, path: str, package: Path | None = None) -> set[str]:
+    """Return the files that a dry run would write again and whose path holds ``path``."""
+    done = snakemake(folder, "--dry-run", package=package)
+    outputs = re.findall(r"^ +output: (.*)$", done.stdout + done.stderr, re.M)
+    return {name for line in outputs for name in line.split(", ") if path in name}
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    return {name: facts["sha256"] for name, facts in manifest.load(str(folder)).items()}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> Path:
+    folder = lay_out(tmp_path_factory.mktemp("built"))
+    done = snakemake(folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture
+def checkout(built, tmp_path) -> Path:
+    """A copy of the built folder, modification times kept, free to be changed."""
+    return shutil.copytree(built, tmp_path / "checkout", symlinks=True)
+
+
+@pytest.fixture
+def package(tmp_path) -> Path:
+    """A copy of the package, for dry runs after an edit; it is put first on the path."""
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "src"
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
+def test_a_second_run_has_nothing_to_do(built):
+    done = snakemake(built)
+    assert done.returncode == 0
+    assert "Nothing to be done" in done.stdout + done.stderr
+
+
+def test_every_output_is_there_and_in_the_manifest(built):
+    config = yaml.safe_load((built / "config.yaml").read_text())
+    for table in config["tables"]:
+        assert all(
+            (built / f"results/tables/{table}.{suffix}").stat().st_size for suffix in ("parquet", "csv", "md", "tex")
+        )
+    for figure in config["figures"]:
+        assert all(
+            (built / f"results/figures/{figure}.{suffix}").stat().st_size for suffix in ("parquet", "pdf", "svg", "png")
+        )
+    there = {
+        path.relative_to(built).as_posix()
+        for path in (built / "results").rglob("*.*")
+        if path.suffix not in (".log", ".tsv", ".json")
+    }
+    assert there == set(hashes(built))
+    assert manifest.problems(str(built)) == []
+
+
+def test_every_stage_leaves_logs_and_benchmarks(built):
+    stages = {path.stem for path in (ROOT / "src/graphdr/stages").glob("*.py")} - {"__init__"}
+    for kind in ("logs", "benchmarks"):
+        assert {path.stem for path in (built / "results" / kind).iterdir()} == stages
+    assert re.search(r"run_bandit: wrote .* in \d", (built / "results/logs/run_bandit/main/graphdr.log").read_text())
+
+
+def test_one_and_two_cores_give_the_same_bytes(built, tmp_path):
+    alone = lay_out(tmp_path)
+    done = snakemake(alone, "--cores", "1")
+    assert done.returncode == 0, done.stderr
+    assert hashes(alone) == hashes(built)
+
+
+def test_the_batch_size_changes_no_number(built, tmp_path):
+    single = lay_out(tmp_path)
+    table = "results/tables/noise_sweep.csv"
+    done = snakemake(single, "--config", "batch=1", "--", table)
+    assert done.returncode == 0, done.stderr
+    assert (single / table).read_text() == (built / table).read_text()
+
+
+def test_golden_values(built):
+    """The numbers of the tiny run, except those on an arbitrary basis; refresh only with a reason."""
+    golden = pd.read_csv(ROOT / "tests" / "golden.csv", dtype={"row": str})
+    tables = {
+        name: pd.read_csv(built / f"results/tables/{name}.csv", dtype={"row": str}) for name in golden["table"].unique()
+    }
+    found = pd.concat([table.assign(table=name) for name, table in tables.items()])
+    both = golden.merge(found, on=["table", "row", "column"], suffixes=("_golden", ""), how="left")
+    assert len(both) == len(golden) > 15
+    pd.testing.assert_series_equal(both["value"], both["value_golden"], check_names=False, rtol=1e-6, atol=1e-12)
+
+
+# What reruns when: one test for each row of the table in the README.
+
+
+def test_nothing_reruns_after_every_file_was_touched(checkout):
+    for path in checkout.rglob("*"):
+        if ".snakemake" not in path.parts:
+            os.utime(path)
+    assert would_run(checkout) == set()
+
+
+def test_nothing_reruns_with_the_results_in_another_clone(built, tmp_path):
+    clone = lay_out(tmp_path)
+    shutil.copytree(built / "results", clone / "results")
+    shutil.copytree(built / ".snakemake", clone / ".snakemake")
+    assert would_run(clone) == set()
+
+
+def test_nothing_reruns_after_a_comment_or_a_docstring(checkout, package):
+    for name in ("linucb.py", "graphs.py", "io.py", "tables.py"):
+        edit(package / "graphdr" / name, '"""', '"""Indeed. ')
+        edit(package / "graphdr" / name, "\n\n\n", "\n\n\n# A remark.\n")
+    assert would_run(checkout, package=package) == set()
+
+
+def test_nothing_reruns_after_reordering_keys(checkout):
+    def reordered(value):
+        if isinstance(value, dict):
+            return {key: reordered(value[key]) for key in reversed(value)}
+        return value
+
+    config = yaml.safe_load((checkout / "config.yaml").read_text())
+    (checkout / "config.yaml").write_text(yaml.safe_dump(reordered(config), sort_keys=False))
+    assert would_run(checkout) == set()
+
+
+def test_a_constant_in_the_kernel_reruns_the_runs_and_what_is_below(checkout, package):
+    edit(package / "graphdr" / "linucb.py", "regret = 0.0", "regret = 1.0")
+    assert would_run(checkout, package=package) == RUNS_AND_BELOW
+
+
+def test_a_constant_in_the_graphs_reruns_graphs_bases_and_below(checkout, package):
+    edit(package / "graphdr" / "graphs.py", "<= radius**2", "< radius**2")
+    everything = RUNS_AND_BELOW | {"build_graph", "compute_basis", "pose_problem", "describe_problem"}
+    assert would_run(checkout, package=package) == everything
+
+
+def test_a_diagnostic_reruns_only_the_bandits_that_take_their_k_from_it(checkout, package):
+    edit(package / "graphdr" / "diagnostics.py", "4.0 * eps_l", "5.0 * eps_l")
+    assert "build_graph" not in would_run(checkout, package=package)
+    runs = {Path(name).stem for name in reruns(checkout, "results/runs/", package=package)}
+    assert runs == {"graphdr_k_naive"}
+
+
+def test_a_new_method_reruns_its_runs_that_measurement_and_that_table(checkout):
+    edit(checkout / "config.yaml", "[linucb_full, graphdr]", "[linucb_full, graphdr, jl]")
+    assert reruns(checkout, "results/runs/") == {"results/runs/rgg/jl.parquet"}
+    assert reruns(checkout, "results/measurements/") == {"results/measurements/rgg.parquet"}
+    assert {name.split(".")[0] for name in reruns(checkout, "results/tables/")} == {"results/tables/rgg"}
+
+
+def test_a_column_reruns_that_table(checkout):
+    edit(checkout / "config.yaml", "zeta: zeta, graphdr: regret@graphdr", "zeta: zeta, other: slope@graphdr")
+    assert would_run(checkout) == {"make_table", "compare_paper"}
+    assert {name.split(".")[0] for name in reruns(checkout, "results/tables/")} == {"results/tables/rgg"}
+
+
+def test_a_label_reruns_nothing_heavy(checkout):
+    edit(checkout / "config.yaml", "label: GraphDR,", "label: Graph DR,")
+    assert would_run(checkout) == {"make_table", "make_figure", "compare_paper"}
+
+
+def test_a_lost_file_is_rebuilt(checkout):
+    (checkout / "results/tables/rgg.tex").unlink()
+    assert "make_table" in would_run(checkout)
+
+
+def test_a_target_builds_only_what_it_needs(tmp_path):
+    folder = lay_out(tmp_path)
+    done = snakemake(folder, "--dry-run", "results/tables/rgg.md")
+    assert done.returncode == 0
+    text = done.stdout + done.stderr
+    assert set(re.findall(r"results/runs/(\w+)/(\w+)\.parquet", text)) == {("rgg", "graphdr"), ("rgg", "linucb_full")}
+    assert "make_figure" not in text
+
+
+@pytest.mark.parametrize("target", ["all", "synthetic", "paper"])
+def test_the_targets_are_built(built, target):
+    assert would_run(built, target) == set()
+
+
+# Mistakes: one line, exit not 0, nothing rebuilt, nothing lost.
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (
+            "experiments={main: {methods: [grahpdr]}}",
+            "experiments.main.methods: no method 'grahpdr'; there are: graphdr, ",
+        ),
+        ("protocol={horizont: 5}", "protocol: no key 'horizont'; there are: "),
+        ("protocol={horizon: -5}", "protocol.horizon: -5 is less than the minimum of 1"),
+        ("protocol={k: 41}", "k = 41 needs a graph of 43 nodes, n = 40"),
+        ("protocol={arms: 41}", "arms = 41 candidates a round are more than n = 40 nodes"),
+    ],
+)
+def test_a_mistake_in_the_configuration_is_one_line(built, setting, message):
+    before = hashes(built)
+    done = snakemake(built, "--config", setting)
+    lines = done.stderr.splitlines()
+    assert done.returncode != 0
+    assert [line for line in lines if not line.startswith(("Config file", "Using workflow specific profile"))] == lines[
+        -1:
+    ]
+    assert lines[-1].startswith("config error: ")
+    assert message in lines[-1]
+    assert hashes(built) == before
+
+
+def test_a_corrupted_input_stops_the_run_with_one_clear_line(checkout):
+    broken = checkout / "results/measurements/rgg.parquet"
+    table = pq.read_table(broken)
+    values = table["value"].to_numpy() + 1e-9
+    pq.write_table(table.set_column(5, table.schema.field("value"), [values]), broken)
+    assert [line.split(":")[0] for line in manifest.problems(str(checkout))] == ["results/measurements/rgg.parquet"]
+    (checkout / "results/tables/rgg.tex").unlink()
+    done = snakemake(checkout)
+    assert done.returncode != 0
+    assert re.search(
+        r"^error: results/measurements/rgg.parquet: .*delete it and run snakemake again$", done.stderr, re.M
+    )
+    broken.unlink()
+    assert snakemake(checkout).returncode == 0
+    assert manifest.problems(str(checkout)) == []

@@ -1,0 +1,94 @@
+"""Slow, obvious twins of the compiled kernels: the paper's formulas, one line each, nothing clever."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Play(NamedTuple):
+    """The arm played in every round, and regret, SRL_t and CRW_t after it."""
+
+    arms: np.ndarray
+    regret: np.ndarray
+    srl: np.ndarray
+    crw: np.ndarray
+
+
+def norm(vector: np.ndarray, inverse: np.ndarray) -> float:
+    """Return ||z||_{V^-1} = sqrt(z^T V^-1 z)."""
+    return float(np.sqrt(vector @ inverse @ vector))
+
+
+def linucb(features, v0, theta, arms, noise, radius, residual=None, inflation=0.0) -> Play:
+    """Play Algorithm 1 literally, with a fresh inverse every round; one-hot arms are the identity as features."""
+    residual = np.zeros(len(theta)) if residual is None else residual
+    v, b, bias = np.array(v0, float), np.zeros(len(v0)), np.zeros(len(v0))
+    regret = srl = crw = 0.0
+    rows = []
+    for t, candidates in enumerate(arms):
+        inverse = np.linalg.inv(v)
+        width = radius[t] + inflation * srl
+        scores = [z @ inverse @ b + width * norm(z, inverse) for z in features[candidates]]
+        arm = candidates[np.argmax(scores)]  # the first maximum
+        z, y = features[arm], theta[arm] + noise[t]
+        v, b, bias = v + np.outer(z, z), b + z * y, bias + z * residual[arm]
+        regret += theta[candidates].max() - theta[arm]
+        srl = max(srl, norm(bias, np.linalg.inv(v)))
+        crw += residual[candidates].max() - residual[candidates].min()
+        rows.append((arm, regret, srl, crw))
+    return Play(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
+def one_hot(ridge, theta, arms, noise, radius) -> Play:
+    """Play full LinUCB as its diagonal: a ridge mean and a count per arm."""
+    count, total = np.zeros(len(theta)), np.zeros(len(theta))
+    played = []
+    for t, candidates in enumerate(arms):
+        weight = ridge + count[candidates]
+        arm = candidates[np.argmax(total[candidates] / weight + radius[t] / np.sqrt(weight))]
+        count[arm] += 1
+        total[arm] += theta[arm] + noise[t]
+        played.append(arm)
+    nothing = np.zeros(len(arms))
+    return Play(np.array(played), regret(theta, arms, played), nothing, nothing)
+
+
+def regret(theta, arms, played) -> np.ndarray:
+    """Return the cumulative pseudo-regret against the best candidate of each round."""
+    return np.cumsum(theta[arms].max(axis=1) - theta[np.asarray(played)])
+
+
+def residual_leverage(features, v0, played, residual) -> float:
+    """Return SRL_T (Definition 1): max over t of ||sum_{s<t} z_s xi_s||_{V_t^-1}."""
+    z, xi = features[played], residual[played]
+    return max(norm(z[:t].T @ xi[:t], np.linalg.inv(v0 + z[:t].T @ z[:t])) for t in range(len(played) + 1))
+
+
+def residual_width(arms, residual) -> float:
+    """Return CRW_T (Definition 1): the sum over t of the range of xi over the candidates."""
+    return float(np.ptp(residual[arms], axis=1).sum())
+
+
+def candidates(n: int, rounds: int, m: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw m of n arms a round by the first m swaps of a Fisher-Yates shuffle of what the last round left."""
+    pool = list(range(n))
+    drawn = []
+    for _ in range(rounds):
+        for c in range(m):
+            pick = c + int(rng.random() * (n - c))
+            pool[c], pool[pick] = pool[pick], pool[c]
+        drawn.append(pool[:m])
+    return np.array(drawn)
+
+
+def random_policy(m: int, arms: np.ndarray, theta: np.ndarray, rng: np.random.Generator) -> Play:
+    """Play a uniformly random candidate in every round."""
+    played = arms[np.arange(len(arms)), rng.integers(m, size=len(arms))]
+    nothing = np.zeros(len(arms))
+    return Play(played, regret(theta, arms, played), nothing, nothing)
+
+
+def laplacian(adjacency: np.ndarray) -> np.ndarray:
+    """Return I - D^-1/2 A D^-1/2 of a dense adjacency matrix without isolated nodes."""
+    scale = 1 / np.sqrt(adjacency.sum(axis=1))
+    return np.eye(len(adjacency)) - scale[:, None] * adjacency * scale
