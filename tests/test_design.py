@@ -1,5 +1,6 @@
 """The expansion into flat tables: who needs what, and that no stage sees a factor it does not use."""
 
+import json
 import re
 from pathlib import Path
 
@@ -99,3 +100,21 @@ def test_a_stage_has_one_module_one_job_and_one_rule():
     )
     functions = {name for name in vars(jobs) if not name.startswith("_") and name in modules}
     assert modules == rules == functions
+
+
+def test_the_order_of_yaml_keys_changes_no_job(plan):
+    def reordered(value):
+        return {key: reordered(value[key]) for key in reversed(value)} if isinstance(value, dict) else value
+
+    other = design.expand(reordered(plan.config))
+    assert sorted(map(repr, all_jobs(other))) != sorted(
+        map(repr, all_jobs(plan))
+    )  # it did change the order of something
+    as_text = [sorted(json.dumps(job, sort_keys=True) for job in all_jobs(which)) for which in (plan, other)]
+    assert as_text[0] == as_text[1]
+
+
+def test_a_fact_is_rerun_only_by_the_factors_it_uses(plan):
+    changed = design.expand(plan.config | {"protocol": plan.config["protocol"] | {"resamples": 3}})
+    differing = {b for b in plan.batches if jobs.describe_problem(plan, b) != jobs.describe_problem(changed, b)}
+    assert differing == {"noise_stress"}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from graphdr import diagnostics, graphs, rewards
-from graphdr.diagnostics import FACTS, Setting
+from graphdr.diagnostics import FACTORS, FACTS, Setting
 from graphdr.spectral import low_eigenpairs
 
 SPEC = {"k": 3, "k_max": 8, "resamples": 5, "keep": 0.9}
@@ -33,6 +33,17 @@ def test_every_fact_is_a_finite_number(name, flip, tail, small_graph):
     assert np.isfinite(float(value))
     assert value >= 0
     assert value == FACTS[name](pose(small_graph, flip, tail))
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_every_fact_uses_just_the_factors_that_it_declares(name, small_graph):
+    setting = pose(small_graph, 0.05, 0.3)
+    expected = FACTS[name](setting)
+    declared = {factor: SPEC[factor] for factor in FACTORS.get(name, ())}
+    assert FACTS[name](pose(small_graph, 0.05, 0.3)._replace(spec=declared)) == expected
+    for factor in declared:
+        with pytest.raises(KeyError):
+            FACTS[name](setting._replace(spec={other: declared[other] for other in declared if other != factor}))
 
 
 def test_nodes_and_edges_are_those_of_the_observed_graph(small_graph):

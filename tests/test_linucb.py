@@ -146,21 +146,40 @@ def test_run_dispatches_and_keeps_every_checkpoint(way, every, constant):
 
 
 @pytest.mark.parametrize("way", DISPATCH)
-def test_long_runs_do_not_drift(way):
+@pytest.mark.parametrize("size", [0.1, 0.001])
+def test_long_runs_do_not_drift(way, size):
     """Small rewards keep the choices close to each other, so that small errors would show."""
-    problem = pose(seed=2, n=40, k=5, m=10, rounds=3000, sigma=0.1, ties=False)
-    problem = problem._replace(theta=problem.theta / 10)
+    problem = pose(seed=2, n=40, k=5, m=10, rounds=3000, sigma=size, ties=False)
+    problem = problem._replace(theta=size * problem.theta)
     arguments, features, v0 = DISPATCH[way](problem)
     stream, radius = Stream(problem.arms, problem.noise), np.full(3000, 0.3)
     path = linucb.run(problem.theta, stream, radius, ridge=problem.ridge, every=1, **arguments)
     assert_same(path.regret, twins.linucb(features, v0, problem.theta, *stream, radius).regret)
 
 
-def test_run_measures_no_residual_by_itself():
-    problem = pose(seed=1, n=20, k=3, m=6, rounds=20, sigma=0.1, ties=False)
-    path = linucb.run(problem.theta, Stream(problem.arms, problem.noise), 1.0, features=problem.features, every=1)
-    assert not path.srl.any()
-    assert not path.crw.any()
+@pytest.mark.parametrize("inflation", [0.0, 1.0])
+def test_run_measures_the_residual_that_it_is_given(inflation):
+    problem = pose(seed=1, n=20, k=3, m=6, rounds=100, sigma=0.1, ties=False)
+    stream, arguments = (
+        Stream(problem.arms, problem.noise),
+        {"features": problem.features, "v0": problem.v0, "every": 1},
+    )
+    path = linucb.run(
+        problem.theta, stream, problem.radius, residual=problem.residual, inflation=inflation, **arguments
+    )
+    twin = twins.linucb(problem.features, problem.v0, *problem.rounds, problem.residual, inflation)
+    assert_same(path, twin[1:])
+    without = linucb.run(problem.theta, stream, problem.radius, **arguments)
+    assert not without.srl.any()
+    assert not without.crw.any()
+
+
+@pytest.mark.parametrize("projected", [True, False])
+def test_run_rejects_an_initial_matrix_of_another_dimension(projected):
+    problem = pose(seed=1, n=20, k=3, m=6, rounds=10, sigma=0.1, ties=False)
+    features, wrong = (problem.features, problem.dense) if projected else (None, problem.v0)
+    with pytest.raises(ValueError, match="dimension"):
+        linucb.run(problem.theta, Stream(problem.arms, problem.noise), 1.0, features=features, v0=wrong)
 
 
 def test_ties_go_to_the_first_candidate():

@@ -15,10 +15,11 @@ from graphdr.rng import stream
 
 PROTOCOL = {
     "instances": 2, "draws": 2, "horizon": 80, "seeds": 2, "checkpoint": 1, "arms": 5,
-    "k": 3, "k_star": 2, "tail": 0.2, "components": 12, "k_max": 6, "resamples": 3,
+    "ridge": 0.7, "alpha": 0.8, "k": 3, "k_star": 2, "tail": 0.2, "components": 12, "k_max": 6, "resamples": 3,
 }  # fmt: skip
 PROBLEM = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05}
 FACTS = ["k_hat_naive", "k_hat_bootstrap"]
+BOTH = {"label": "a basis and a penalty", "basis": "gaussian", "laplacian": 2}
 
 
 def shrink(config: dict, methods: list[str]) -> dict:
@@ -26,6 +27,7 @@ def shrink(config: dict, methods: list[str]) -> dict:
     problems = {"of": ["small"], "vary": {"flip": [0, 0.04]}}
     return config | {
         "protocol": config["protocol"] | PROTOCOL,
+        "methods": config["methods"] | {"both": BOTH},
         "problems": {"small": PROBLEM},
         "experiments": {"all": {"problems": problems, "methods": methods, "facts": FACTS}},
         **{block: {} for block in ("evaluations", "tables", "figures")},
@@ -57,7 +59,7 @@ def build(config: dict) -> design.Design:
 def plan(config, tmp_path_factory):
     """All methods, built once; the tests of this module work beside the files."""
     with chdir(tmp_path_factory.mktemp("methods")):
-        yield build(shrink(config, list(config["methods"])))
+        yield build(shrink(config, [*config["methods"], "both"]))
 
 
 def low(adjacency, k, rng):
@@ -88,9 +90,8 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
     k = int(facts[problem["name"], instance, method["k"]]) if "k" in method else problem["k"]
     rng = stream(root, "basis", basis=method["basis"], n=n, instance=instance, draw=draw)
     features = FEATURES[method["basis"]](adjacency, k, rng)
-    v0 = problem["ridge"] * np.eye(features.shape[1])
-    if method.get("laplacian"):
-        v0 = v0 + method["laplacian"] * twins.laplacian(adjacency)
+    penalty = features.T @ twins.laplacian(adjacency) @ features
+    v0 = problem["ridge"] * np.eye(features.shape[1]) + method.get("laplacian", 0) * penalty
     return twins.linucb(features, v0, theta, *met, np.full(problem["horizon"], problem["alpha"])).regret
 
 

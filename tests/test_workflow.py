@@ -144,6 +144,13 @@ def test_golden_values(built):
     pd.testing.assert_series_equal(both["value"], both["value_golden"], check_names=False, rtol=1e-6, atol=1e-12)
 
 
+@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S))
+def test_the_python_of_the_readme_runs_as_printed(built, block):
+    done = subprocess.run([sys.executable, "-c", block], cwd=built, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
 # What reruns when: one test for each row of the table in the README.
 
 

@@ -9,12 +9,12 @@ import itertools
 from typing import NamedTuple
 
 from graphdr.config import check, check_problem
+from graphdr.diagnostics import FACTORS
 from graphdr.errors import UserError
 from graphdr.features import IDENTITY
 from graphdr.graphs import FAMILIES
 
 THETA_FACTORS = ("instances", "k_star", "tail")
-FACT_FACTORS = ("instances", "k", "k_max", "resamples", "keep")
 RUN_FACTORS = (
     "instances", "draws", "horizon", "seeds", "checkpoint", "candidates", "arms", "noise", "ridge", "alpha", "k",
 )  # fmt: skip
@@ -59,9 +59,9 @@ def _members(config: dict, experiment: str, spec: dict) -> list[dict]:
     members = []
     for base in spec["of"]:
         block = config["problems"][base]
-        fixed = spec.get("set", {})
-        for values in itertools.product(*spec.get("vary", {}).values()):
-            varied = dict(zip(spec.get("vary", {}), values, strict=True))
+        fixed, vary = spec.get("set", {}), dict(sorted(spec.get("vary", {}).items()))
+        for values in itertools.product(*vary.values()):
+            varied = dict(zip(vary, values, strict=True))
             own = block | fixed | varied
             factors = config["protocol"] | config["datasets"][own["dataset"]] | own
             if missing := sorted(set(_required(factors)) - set(factors)):
@@ -89,7 +89,7 @@ def _check_rows(config: dict, experiment: str, members: list[dict]) -> None:
 
 def _required(factors: dict) -> set[str]:
     graph = set(_parameters(factors["family"])) | {"n", "flip", "components"}
-    return graph | set(THETA_FACTORS) | set(FACT_FACTORS) | set(RUN_FACTORS)
+    return graph.union(THETA_FACTORS, RUN_FACTORS, *FACTORS.values())
 
 
 def _parameters(family: str) -> list[str]:

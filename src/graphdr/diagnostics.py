@@ -90,4 +90,12 @@ def k_hat_bootstrap(setting: Setting) -> float:
     return 1 + np.argmax(gaps)
 
 
+# The factors of a problem that a fact depends on: a change of any other one does not rerun it.
+FACTORS = {
+    "zeta": ("k",),
+    "eigengap": ("k",),
+    "rho": ("k",),
+    "k_hat_naive": ("k_max",),
+    "k_hat_bootstrap": ("k_max", "resamples", "keep"),
+}
 FACTS = {f.__name__: f for f in (nodes, edges, zeta, eigengap, eps_l, rho, k_hat_naive, k_hat_bootstrap)}

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from graphdr import cells, paths
 from graphdr.config import against
-from graphdr.design import FACT_FACTORS, RUN_FACTORS, THETA_FACTORS, Design
+from graphdr.design import RUN_FACTORS, THETA_FACTORS, Design
+from graphdr.diagnostics import FACTORS
 from graphdr.features import IDENTITY
 
 
@@ -43,7 +44,9 @@ def pose_problem(design: Design, batch: str) -> Job:
 
 
 def describe_problem(design: Design, batch: str) -> Job:
-    problems = _problems(design, batch, FACT_FACTORS)
+    facts = design.config["experiments"][design.batches[batch]["experiment"]].get("facts", [])
+    used = {factor for fact in facts for factor in FACTORS.get(fact, ())}
+    problems = _problems(design, batch, ("instances", *sorted(used)))
     graphs = _graphs(problems, "clean", "graph")
     input = {
         "theta": paths.theta(batch),
@@ -51,7 +54,6 @@ def describe_problem(design: Design, batch: str) -> Job:
         "nodes": {graph: paths.nodes(graph) for graph in graphs},
         "edges": {graph: paths.edges(graph) for graph in graphs},
     }
-    facts = design.config["experiments"][design.batches[batch]["experiment"]].get("facts", [])
     return Job(input, {"problems": problems, "facts": facts} | _seed(design))
 
 

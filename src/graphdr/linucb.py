@@ -208,20 +208,33 @@ def uniform_play(choices, theta, arms, every):
     return out
 
 
-def run(theta, stream: Stream, radius, *, features=None, v0=None, ridge=1.0, every=100) -> Path:
+def run(
+    theta: np.ndarray,
+    stream: Stream,
+    radius: float | np.ndarray,
+    *,
+    features: np.ndarray | None = None,
+    v0: np.ndarray | None = None,
+    ridge: float = 1.0,
+    residual: np.ndarray | None = None,
+    inflation: float = 0.0,
+    every: int = 100,
+) -> Path:
     """Run LinUCB and return its path.
 
     With ``features`` (n x k) the arms are projected and ``v0`` is k x k; without, the arms are one-hot
-    and ``v0`` is n x n. A missing ``v0`` means ``ridge`` times the identity.
+    and ``v0`` is n x n. A missing ``v0`` means ``ridge`` times the identity. SRL and CRW are those of
+    ``residual`` (one value an arm), zero where none is given.
     """
-    radius = np.broadcast_to(np.asarray(radius, float), len(stream.arms))
-    nothing = np.zeros(len(stream.arms) // every)
-    if features is None and v0 is None:
-        return Path(one_hot(ridge, theta, stream.arms, stream.noise, radius, every), nothing, nothing)
-    if features is None:
-        inverse = np.linalg.inv(v0)
-        return Path(node_space(inverse, theta, stream.arms, stream.noise, radius, every), nothing, nothing)
-    inverse = np.eye(features.shape[1]) / ridge if v0 is None else np.linalg.inv(v0)
-    residual = np.zeros(len(theta))
-    out = projected(features, inverse, theta, stream.arms, stream.noise, radius, 0.0, residual, every)
-    return Path(*out)
+    rounds, dimension = len(stream.arms), len(theta) if features is None else features.shape[1]
+    if v0 is not None and v0.shape != (dimension, dimension):
+        raise ValueError(f"v0 has shape {v0.shape}, the arms have dimension {dimension}")
+    radius = np.broadcast_to(np.asarray(radius, float), rounds)
+    nothing = np.zeros(rounds // every)
+    if features is not None:
+        inverse = np.eye(dimension) / ridge if v0 is None else np.linalg.inv(v0)
+        residual = np.zeros(len(theta)) if residual is None else residual
+        return Path(*projected(features, inverse, theta, *stream, radius, inflation, residual, every))
+    if v0 is not None:
+        return Path(node_space(np.linalg.inv(v0), theta, *stream, radius, every), nothing, nothing)
+    return Path(one_hot(ridge, theta, *stream, radius, every), nothing, nothing)

@@ -7,7 +7,7 @@ import numpy as np
 
 
 def stream(seed: int, purpose: str, **key: int | str) -> np.random.Generator:
-    """Return the generator of one purpose, e.g. ``stream(0, "arms", instance=3, n=200, m=10, seed_index=1)``.
+    """Return the generator of one purpose, e.g. ``stream(0, "arms", instance=3, n=200, m=10, run=1)``.
 
     Equal keys give equal streams in every experiment and for every method, so that runs are paired
     and adding a method changes no other number.

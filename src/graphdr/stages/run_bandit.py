@@ -1,10 +1,11 @@
 """Play one method on all problems, instances, draws and seeds of a batch."""
 
 import time
+from functools import partial
 
 import numpy as np
 
-from graphdr import features, io, linucb, store, streams
+from graphdr import io, methods, store, streams
 
 
 def main(input, output, params):
@@ -14,47 +15,31 @@ def main(input, output, params):
     laplacians = _laplacians(input) if method["laplacian"] else {}
     facts = store.read_facts(input.facts) if method["k"] else {}
     parts = []
-    begin, done = time.perf_counter(), 0
+    begin = time.perf_counter()
     for problem in params.problems:
         for instance in range(problem["instances"]):
             theta = thetas[problem["name"], instance]
             k = int(facts[problem["name"], instance, method["k"]]) if method["k"] else problem["k"]
-            arms = _arms(method, bases.get(problem["graph"]), instance, problem["draws"], k)
-            v0 = None
-            if method["laplacian"]:
-                v0 = (
-                    problem["ridge"] * np.eye(len(theta)) + method["laplacian"] * laplacians[problem["graph"]][instance]
-                )
+            laplacian = laplacians[problem["graph"]][instance] if laplacians else None
+            drawn = _draws(bases.get(problem["graph"]), instance, problem["draws"])
+            arms = {draw: methods.arms(method, problem, vectors, laplacian, k) for draw, vectors in drawn.items()}
             for seed in range(problem["seeds"]):
-                met = streams.draw(params.seed, problem, len(theta), instance, seed)
-                for draw, matrix in arms.items():
-                    regret = _play(params.seed, method, problem, theta, instance, seed, met, matrix, v0)
+                key = (params.seed, problem, len(theta), instance, seed)
+                stream, choices = streams.draw(*key), partial(streams.random_choices, *key)
+                for draw in arms:
+                    regret = methods.play(method, problem, theta, arms[draw], stream, choices)
                     t = problem["checkpoint"] * np.arange(1, 1 + len(regret))
                     part = {"problem": problem["name"], "instance": instance, "draw": draw, "seed": seed}
                     parts.append(part | {"t": t, "regret": regret})
-                    done += 1
-        print(f"{problem['name']}: {done} runs, {time.perf_counter() - begin:.1f} s", flush=True)
+        print(f"{problem['name']}: {len(parts)} runs, {time.perf_counter() - begin:.1f} s", flush=True)
     io.write("runs", store.stack(parts), output.runs)
 
 
-def _arms(method, panel, instance, draws, k):
-    """Return the features of every draw to be played; node space and random play have one, without features."""
+def _draws(panel, instance, most):
+    """Return the vectors of every draw of an instance; node space and random play have one draw, without any."""
     if panel is None:
         return {0: None}
-    return {
-        draw: features.select(method["basis"], vectors, k)
-        for (at, draw), (_, vectors) in panel.items()
-        if at == instance and draw <= draws
-    }
-
-
-def _play(root, method, problem, theta, instance, seed, met, matrix, v0):
-    every = problem["checkpoint"]
-    if method["policy"] == "random":
-        choices = streams.random_choices(root, problem, len(theta), instance, seed)
-        return linucb.uniform_play(choices, theta, met.arms, every)
-    radius = problem["alpha"]
-    return linucb.run(theta, met, radius, features=matrix, v0=v0, ridge=problem["ridge"], every=every).regret
+    return {draw: vectors for (at, draw), (_, vectors) in panel.items() if at == instance and draw <= most}
 
 
 def _laplacians(input):
