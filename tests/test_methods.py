@@ -10,7 +10,7 @@ import pytest
 import twins
 from numpy.testing import assert_allclose
 
-from graphdr import bases, design, io, jobs, paths, store, streams
+from graphdr import bases, design, features, graphs, io, jobs, paths, rewards, spectral, store, streams
 from graphdr.rng import stream
 
 PROTOCOL = {
@@ -24,7 +24,7 @@ BOTH = {"label": "a basis and a penalty", "basis": "gaussian", "laplacian": 2}
 
 def shrink(config: dict, methods: list[str]) -> dict:
     """Keep the methods of the configuration and put them on one tiny experiment, with and without flips."""
-    problems = {"of": ["small"], "vary": {"flip": [0, 0.04]}}
+    problems = {"of": ["small"], "vary": {"flip": [0, 0.15]}}
     return config | {
         "protocol": config["protocol"] | PROTOCOL,
         "methods": config["methods"] | {"both": BOTH},
@@ -93,6 +93,63 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
     penalty = features.T @ twins.laplacian(adjacency) @ features
     v0 = problem["ridge"] * np.eye(features.shape[1]) + method.get("laplacian", 0) * penalty
     return twins.linucb(features, v0, theta, *met, np.full(problem["horizon"], problem["alpha"])).regret
+
+
+def read_graphs(name: str) -> list[graphs.Graph]:
+    return store.read_graphs(paths.nodes(name), paths.edges(name))
+
+
+def test_graphs_are_drawn_and_flipped_by_streams_of_their_own(plan):
+    family, parameters = graphs.FAMILIES["sbm"], {name: PROBLEM[name] for name in ("blocks", "p_in", "p_out")}
+    for problem in plan.problems.values():
+        for instance, (clean, observed) in enumerate(
+            zip(read_graphs(problem["clean"]), read_graphs(problem["graph"]), strict=True)
+        ):
+            key = {"family": "sbm", "n": 30, "instance": instance}
+            drawn = graphs.largest_component(family(30, stream(plan.config["seed"], "graph", **key), **parameters))
+            flipped = graphs.flip_pairs(drawn, problem["flip"], stream(plan.config["seed"], "flip", **key))
+            assert (clean.adjacency != drawn.adjacency).nnz == 0
+            assert (observed.adjacency != graphs.largest_component(flipped).adjacency).nnz == 0
+            assert (observed.adjacency.nnz != clean.adjacency.nnz) == (problem["flip"] > 0)
+
+
+def test_rewards_have_unit_norm_and_the_stated_tail_on_the_clean_graph(plan):
+    thetas = store.read_thetas(paths.theta("all"))
+    weight = PROTOCOL["tail"]
+    for (problem, instance), theta in thetas.items():
+        clean = read_graphs(plan.problems[problem]["clean"])[instance]
+        smooth = low(clean.adjacency.toarray(), PROTOCOL["k_star"], None)
+        assert_allclose(np.linalg.norm(theta), 1)
+        assert_allclose(features.tail(smooth, theta), weight / np.hypot(1 - weight, weight), atol=1e-9)
+    assert len(thetas) == 4
+    assert np.array_equal(thetas["small-flip_0", 0], thetas["small-flip_0_15", 0])
+
+
+def test_a_reward_keeps_its_shape_on_the_nodes_that_are_left(workdir, small_graph):
+    left = np.delete(np.arange(small_graph.n), [3, 17])
+    store.write_graphs([small_graph], "clean.parquet", "edges.parquet")
+    store.write_graphs([graphs.induced(small_graph, left)], "observed.parquet", "fewer.parquet")
+    pairs = spectral.low_eigenpairs(small_graph, 6)
+    store.write_bases({(0, 0): bases.Basis(pairs.vectors, pairs.values, pairs.residuals)}, "basis.parquet")
+    problem = {"name": "p", "clean": "clean", "graph": "observed", "instances": 1, "k_star": 3, "tail": 0}
+    files = {"basis": {"clean": "basis.parquet"}, "nodes": {g: f"{g}.parquet" for g in ("clean", "observed")}}
+    run("pose_problem", jobs.Job(files, {"problems": [problem], "seed": 0}), theta="theta.parquet")
+    whole = rewards.smooth(pairs.vectors[:, 1:4], stream(0, "theta", n=small_graph.n, instance=0))
+    assert_allclose(store.read_thetas("theta.parquet")["p", 0], whole[left] / np.linalg.norm(whole[left]))
+
+
+def test_k_hat_is_read_off_the_observed_graph(plan):
+    facts = store.read_facts(paths.facts("all"))
+    found = {role: [] for role in ("clean", "graph", "told")}
+    for name, problem in plan.problems.items():
+        for instance in range(PROTOCOL["instances"]):
+            for role in ("clean", "graph"):
+                adjacency = read_graphs(problem[role])[instance].adjacency.toarray()
+                gaps = np.diff(np.linalg.eigvalsh(twins.laplacian(adjacency)))[1 : PROTOCOL["k_max"] + 1]
+                found[role].append(1 + np.argmax(gaps))
+            found["told"].append(facts[name, instance, "k_hat_naive"])
+    assert found["told"] == found["graph"]
+    assert found["clean"] != found["graph"]
 
 
 def test_every_method_plays_what_its_twin_plays(plan):
