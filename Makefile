@@ -16,7 +16,7 @@ all synthetic paper: $(READY) ## build the results: all (the default), synthetic
 	@echo "Built: results/comparison.md (our numbers beside the paper's), results/tables, results/figures"
 
 test: $(READY) ## run the tests
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(READY) ## check style
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/snakefmt --check Snakefile workflow

@@ -285,3 +285,13 @@ def test_a_corrupted_input_stops_the_run_with_one_clear_line(checkout):
     broken.unlink()
     assert snakemake(checkout).returncode == 0
     assert manifest.problems(str(checkout)) == []
+
+
+def test_a_graph_that_falls_apart_is_one_clear_line(tmp_path):
+    folder = lay_out(tmp_path)
+    done = snakemake(folder, "--config", "datasets={rgg: {radius: 0.01}}", "--", "results/graph/rgg-n_40/nodes.parquet")
+    assert done.returncode != 0
+    assert re.search(
+        r"^error: .* the largest component of instance 0 has \d of 40 nodes, 12 are needed", done.stderr, re.M
+    )
+    assert not (folder / "results/graph/rgg-n_40/nodes.parquet").exists()

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MATCH, CLOSE = 0.03, 0.10
+SLACK = 1 + 1e-9  # a border belongs to the better verdict, whatever rounding says
 VERDICTS = ("match", "close", "in panel", "differs", "no data")
 
 
@@ -33,9 +34,9 @@ def verdict(paper: str, paper_sem: float, ours: float, sem: float, panel, tolera
         allowed = max(MATCH * abs(value), 2 * joint)
     else:
         allowed = max(tolerance, half_digit(paper))
-    if off <= allowed * (1 + 1e-9):
+    if off <= allowed * SLACK:
         return "match"
-    if off <= CLOSE * abs(value):
+    if off <= CLOSE * abs(value) * SLACK:
         return "close"
     if len(panel) > 1:
         low, high = np.quantile(panel, [0.05, 0.95])

@@ -79,6 +79,8 @@ def _method(config, where, entry):
             raise UserError(f"{where}.{min(extra)}: the random policy takes no basis, k or penalty")
         return
     _pick(config, f"{where}.basis", "basis", entry.get("basis", ""), [*BASES, IDENTITY])
+    if entry["basis"] == IDENTITY and "k" in entry:
+        raise UserError(f"{where}.k: the basis {IDENTITY!r} has no dimension to choose")
 
 
 def _experiment(config, where, entry):
@@ -170,5 +172,9 @@ def check_problem(where: str, problem: dict) -> None:
             )
     if problem["arms"] > n:
         raise UserError(f"{where}: arms = {problem['arms']} candidates a round are more than n = {n} nodes")
-    if problem["checkpoint"] > problem["horizon"]:
-        raise UserError(f"{where}: checkpoint = {problem['checkpoint']} is beyond horizon = {problem['horizon']}")
+    if problem["components"] > n:
+        raise UserError(f"{where}: components = {problem['components']} are more than n = {n} nodes")
+    if problem["horizon"] % problem["checkpoint"]:
+        raise UserError(
+            f"{where}: horizon = {problem['horizon']} is not a multiple of checkpoint = {problem['checkpoint']}"
+        )

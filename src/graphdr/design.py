@@ -41,7 +41,8 @@ def expand(config: dict) -> Design:
         members = _members(config, experiment, spec["problems"])
         for problem in members:
             for graph in _graphs_of(config, problem):
-                graphs.setdefault(graph["name"], graph)
+                known = graphs.setdefault(graph["name"], graph)
+                known["least"] = max(known["least"], problem["components"], problem["arms"])
             problems.setdefault(problem["name"], problem)
             wanted = [(problem["clean"], "laplacian_low"), (problem["graph"], "laplacian_low")]
             wanted += [(problem["graph"], config["methods"][m].get("basis", IDENTITY)) for m in spec["methods"]]
@@ -112,6 +113,7 @@ def _graphs_of(config: dict, factors: dict) -> tuple[dict, dict]:
         "parameters": parameters,
         "instances": factors["instances"],
         "flip": 0,
+        "least": 0,  # nodes that must be left: as many as the largest basis and candidate set need
         "parent": None,
     }
     if factors["flip"] == 0:
@@ -127,8 +129,8 @@ def _graphs_of(config: dict, factors: dict) -> tuple[dict, dict]:
 def _name(base: str, changes: dict) -> str:
     """Join a base and its variations; the result is only ever used as a key."""
     changes = sorted(changes.items())
-    parts = (f"{factor}_{value:g}" if isinstance(value, float) else f"{factor}_{value}" for factor, value in changes)
-    return "-".join([base, *(part.replace(".", "_") for part in parts)])
+    spelt = str.maketrans({".": "_", "-": "m", "+": None})
+    return "-".join([base, *(f"{factor}_{value}".translate(spelt) for factor, value in changes)])
 
 
 def _enlarge(basis: dict, problem: dict) -> None:

@@ -86,7 +86,8 @@ def k_hat_bootstrap(setting: Setting) -> float:
     gaps = np.zeros(spec["k_max"])
     for _ in range(spec["resamples"]):
         sample = largest_component(drop_edges(setting.observed, spec["keep"], setting.rng))
-        gaps += shifted_eigengaps(low_eigenpairs(sample, spec["k_max"] + 2).values)[: spec["k_max"]]
+        found = shifted_eigengaps(low_eigenpairs(sample, spec["k_max"] + 2).values)[: spec["k_max"]]
+        gaps[: len(found)] += found
     return 1 + np.argmax(gaps)
 
 

@@ -53,7 +53,7 @@ FAMILIES = {f.__name__: f for f in (sbm, rgg)}
 
 
 def flip_pairs(graph: Graph, probability: float, rng: np.random.Generator) -> Graph:
-    """Flip every node pair (edge to non-edge and back) with the given probability.
+    """Flip every node pair of an unweighted graph (edge to non-edge and back) with the given probability.
 
     One uniform number is drawn per pair, so that with the same stream a smaller probability flips a
     subset of what a larger one flips.

@@ -181,4 +181,4 @@ def _rows(design: Design, spec: dict) -> list[dict]:
 
 
 def _label(value) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else value
+    return f"{value:.12g}" if isinstance(value, int | float) else value

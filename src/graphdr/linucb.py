@@ -229,6 +229,8 @@ def run(
     rounds, dimension = len(stream.arms), len(theta) if features is None else features.shape[1]
     if v0 is not None and v0.shape != (dimension, dimension):
         raise ValueError(f"v0 has shape {v0.shape}, the arms have dimension {dimension}")
+    if features is None and (residual is not None or inflation):
+        raise ValueError("one-hot arms leave no residual: residual and inflation need features")
     radius = np.broadcast_to(np.asarray(radius, float), rounds)
     nothing = np.zeros(rounds // every)
     if features is not None:

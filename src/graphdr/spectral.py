@@ -20,8 +20,9 @@ class Eigenpairs(NamedTuple):
 
 
 def canonical_signs(vectors: np.ndarray) -> np.ndarray:
-    """Make the largest entry of each column positive, so that reruns agree."""
-    top = np.abs(vectors).argmax(axis=0)
+    """Make the largest entry of each column positive (the first of several), so that reruns agree."""
+    size = np.abs(vectors)
+    top = (size >= (1 - 1e-6) * size.max(axis=0)).argmax(axis=0)  # rounding must not choose between equals
     return vectors * np.sign(vectors[top, np.arange(vectors.shape[1])])
 
 

@@ -47,10 +47,11 @@ def read_graphs(nodes_path: str, edges_path: str) -> list:
     origin = nodes["origin"].to_numpy()
     i, j, weight = (edges[name].to_numpy() for name in ("i", "j", "weight"))
     ends = {key: rows for (key,), rows in groups(edges, "instance")}
-    return [
-        from_edges(rows.stop - rows.start, i[ends[key]], j[ends[key]], weight[ends[key]], origin[rows])
-        for (key,), rows in groups(nodes, "instance")
-    ]
+    panel = []
+    for (instance,), rows in groups(nodes, "instance"):
+        own = ends.get(instance, slice(0, 0))
+        panel.append(from_edges(rows.stop - rows.start, i[own], j[own], weight[own], origin[rows]))
+    return panel
 
 
 def write_bases(panel: dict, path: str) -> None:

@@ -18,6 +18,8 @@ class Stream(NamedTuple):
 @numba.njit(cache=True)
 def uniform(n: int, rounds: int, m: int, rng: np.random.Generator) -> np.ndarray:
     """Draw m of n arms without replacement in every round (partial Fisher–Yates)."""
+    if m > n:
+        raise ValueError("more candidates a round than arms")
     pool = np.arange(n, dtype=np.int32)
     arms = np.empty((rounds, m), np.int32)
     for t in range(rounds):

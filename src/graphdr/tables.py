@@ -110,7 +110,7 @@ class Markdown:
 
     @staticmethod
     def escape(text: str) -> str:
-        return text.replace("|", "\\|")
+        return text.replace("\\", "\\\\").replace("|", "\\|")
 
     @staticmethod
     def quantity(spec: dict) -> str:
@@ -133,7 +133,8 @@ class Latex:
 
     MISSING = "--"
     _SPECIAL = str.maketrans(
-        {char: f"\\{char}" for char in "&%$#_{}"} | {"\\": "\\textbackslash{}", "±": "$\\pm$", "–": "--"}
+        {char: f"\\{char}" for char in "&%$#_{}"}
+        | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "±": "$\\pm$", "–": "--"}
     )
 
     @staticmethod
