@@ -49,7 +49,7 @@ clean: ## remove everything built under results/ (asks first; YES=yes does not)
 	@rm -rf .snakemake
 
 distclean: ## also remove raw data and the environment (asks first; YES=yes does not)
-	@$(call confirm,everything built under results/ and data/ and the environment .venv)
+	@$(call confirm,everything built under results/, raw data and the environment .venv)
 	@find results -mindepth 1 ! -path results/README.md -delete
 	@rm -rf .snakemake .venv data/raw data/tables
 	@find . -name __pycache__ -prune -exec rm -rf {} +

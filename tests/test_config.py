@@ -62,7 +62,11 @@ MISTAKES = [
     ("protocol.horizon", 150, r"horizon = 150 is not a multiple of checkpoint = 100"),
     ("protocol.components", 61, r"components = 61 are more than n = 60 nodes"),
     ("methods.linucb_full.k", "k_hat_naive", r"methods.linucb_full.k: the basis 'identity' has no dimension"),
-    ("protocol.candidates", "popular", r"no candidate construction 'popular'; there are: uniform"),
+    (
+        "protocol.candidates",
+        "popular",
+        r"no candidate construction 'popular'; there are: neighbourhood, popularity, uniform",
+    ),
     ("protocol.noise", None, r"problems.sbm: factor 'noise' has no value"),
     ("datasets.sbm.p_in", None, r"problems.sbm: factor 'p_in' has no value"),
     ("datasets.sbm.family", "smb", r"datasets.sbm.family: no family 'smb'; there are: rgg, sbm"),

@@ -42,7 +42,7 @@ def test_comments_and_docstrings_change_nothing(edited, module):
 
 
 def test_the_kernel_belongs_to_the_runs_alone(edited):
-    assert edited("linucb.py", "regret = 0.0", "regret = 1.0") == {"run_bandit"}
+    assert edited("linucb.py", "total = 0.0", "total = 1.0") == {"run_bandit"}
 
 
 def test_graphs_belong_to_graphs_bases_and_below(edited):

@@ -69,15 +69,17 @@ def problems(draw):
 def projected(problem: Problem, v0: np.ndarray, inflation=0.0, every=1):
     """Call the kernel on the features of a problem."""
     features, inverse = np.ascontiguousarray(problem.features), np.linalg.inv(v0)
-    return linucb.Path(*linucb.projected(features, inverse, *problem.rounds, inflation, problem.residual, every))
+    played, srl = linucb.projected(features, inverse, *problem.rounds, inflation, problem.residual, every)
+    regret = linucb.regret(problem.theta, problem.arms, played, every)
+    return twins.Play(played, regret, srl, linucb.residual_width(problem.residual, problem.arms, every))
 
 
-def one_hot(problem: Problem, every=1):
-    return linucb.one_hot(problem.ridge, *problem.rounds, every)
+def one_hot(problem: Problem):
+    return linucb.one_hot(problem.ridge, *problem.rounds)
 
 
 def node_space(problem: Problem, v0: np.ndarray, **options):
-    return linucb.node_space(np.linalg.inv(v0), *problem.rounds, 1, **options)
+    return linucb.node_space(np.linalg.inv(v0), *problem.rounds, **options)[0]
 
 
 def assert_same(path, expected):
@@ -88,6 +90,7 @@ def assert_same(path, expected):
 def test_projected_plays_algorithm_1_and_measures_definition_1(problem, inflation):
     twin = twins.linucb(problem.features, problem.v0, *problem.rounds, problem.residual, inflation)
     path = projected(problem, problem.v0, inflation)
+    assert_same(path.arms, twin.arms)
     assert_same(path.regret, twin.regret)
     assert_same(path.srl, twin.srl)
     assert_same(path.crw, twin.crw)
@@ -104,22 +107,24 @@ def test_inflation_changes_what_is_played():
 def test_one_hot_plays_algorithm_1(problem):
     twin = twins.one_hot(problem.ridge, *problem.rounds)
     n = len(problem.theta)
-    assert_same(one_hot(problem), twin.regret)
-    assert_same(twins.linucb(np.eye(n), problem.ridge * np.eye(n), *problem.rounds).regret, twin.regret)
+    assert_same(one_hot(problem), twin.arms)
+    assert_same(twins.linucb(np.eye(n), problem.ridge * np.eye(n), *problem.rounds).arms, twin.arms)
 
 
 @given(problem=problems(), block=st.sampled_from([1, 2, 3, 7, linucb.BLOCK]))
 def test_node_space_plays_algorithm_1_whatever_the_block(problem, block):
     twin = twins.linucb(np.eye(len(problem.theta)), problem.dense, *problem.rounds)
-    assert_same(node_space(problem, problem.dense, block=block), twin.regret)
+    assert_same(node_space(problem, problem.dense, block=block), twin.arms)
 
 
-@given(problem=problems(), seed=st.integers(0, 2**32 - 1))
-def test_uniform_play_plays_what_it_is_told(problem, seed):
-    m = problem.arms.shape[1]
-    choices = np.random.default_rng(seed).integers(m, size=len(problem.arms))
-    twin = twins.random_policy(m, problem.arms, problem.theta, np.random.default_rng(seed))
-    assert_same(linucb.uniform_play(choices, problem.theta, problem.arms, 1), twin.regret)
+def test_block_updates_stay_with_a_fresh_inverse():
+    """After 20,000 rounds the estimate and the diagonal of V^-1 are those of V itself."""
+    problem = pose(seed=4, n=120, k=2, m=10, rounds=20_000, sigma=0.1, ties=False)
+    played, estimate, diagonal = linucb.node_space(np.linalg.inv(problem.dense), *problem.rounds)
+    inverse = np.linalg.inv(problem.dense + np.diag(np.bincount(played, minlength=120)))
+    rewards = np.bincount(played, problem.theta[played] + problem.noise, minlength=120)
+    assert_allclose(diagonal, inverse.diagonal(), rtol=0, atol=1e-8)
+    assert_allclose(estimate, inverse @ rewards, rtol=0, atol=1e-8)
 
 
 # Which kernel `run` takes: (arguments, features of the twin, V_0 of the twin), each from a problem.
@@ -187,15 +192,16 @@ def test_ties_go_to_the_first_candidate():
     theta, noise, radius = np.arange(5.0), np.zeros(2), np.ones(2)
     same = np.ones((5, 2))
     first = twins.regret(theta, arms, arms[:, 0])
-    assert_same(linucb.projected(same, np.eye(2), theta, arms, noise, radius, 0.0, theta, 1)[0], first)
-    assert_same(linucb.one_hot(1.0, theta, arms[:1], noise, radius, 1), first[:1])
-    assert_same(linucb.node_space(np.eye(5), theta, arms[:1], noise, radius, 1), first[:1])
+    assert_same(linucb.projected(same, np.eye(2), theta, arms, noise, radius, 0.0, theta, 1)[0], arms[:, 0])
+    assert_same(linucb.one_hot(1.0, theta, arms[:1], noise, radius), arms[:1, 0])
+    assert_same(linucb.node_space(np.eye(5), theta, arms[:1], noise, radius)[0], arms[:1, 0])
+    assert_same(linucb.regret(theta, arms, arms[:, 0].copy(), 1), first)
 
 
 @given(problem=problems())
 def test_the_identity_as_features_is_full_linucb(problem):
     n = len(problem.theta)
-    assert_same(projected(problem._replace(features=np.eye(n)), problem.ridge * np.eye(n)).regret, one_hot(problem))
+    assert_same(projected(problem._replace(features=np.eye(n)), problem.ridge * np.eye(n)).arms, one_hot(problem))
 
 
 @given(problem=problems(), block=st.sampled_from([2, linucb.BLOCK]))
@@ -231,7 +237,7 @@ def test_a_vanishing_ridge_plays_sample_means_and_unseen_arms_first():
         arm = candidates[np.argmax([np.mean(y) + radius / np.sqrt(len(y)) if y else np.inf for y in past])]
         seen[arm].append(problem.theta[arm] + noise)
         played.append(arm)
-    assert_same(one_hot(problem), twins.regret(problem.theta, problem.arms, played))
+    assert_same(one_hot(problem), played)
 
 
 def test_an_endless_width_plays_the_least_played_arm():
@@ -240,11 +246,10 @@ def test_an_endless_width_plays_the_least_played_arm():
     for candidates in problem.arms:
         played.append(candidates[np.argmin(count[candidates])])
         count[played[-1]] += 1
-    assert_same(one_hot(problem), twins.regret(problem.theta, problem.arms, played))
+    assert_same(one_hot(problem), played)
 
 
 def test_no_width_and_no_noise_never_leaves_an_arm_for_a_worse_estimate():
     problem = pose(seed=7, n=12, k=2, m=12, rounds=50, sigma=0.0, ties=False)
     problem = problem._replace(theta=np.abs(problem.theta), radius=np.zeros(50))
-    stuck = problem.theta.max() - problem.theta[problem.arms[0, 0]]  # every other arm is estimated at zero
-    assert_same(one_hot(problem), stuck * np.arange(1, 51))
+    assert_same(one_hot(problem), np.full(50, problem.arms[0, 0]))  # every other arm is estimated at zero

@@ -187,7 +187,7 @@ def test_nothing_reruns_after_reordering_keys(checkout):
 
 
 def test_a_constant_in_the_kernel_reruns_the_runs_and_what_is_below(checkout, package):
-    edit(package / "graphdr" / "linucb.py", "regret = 0.0", "regret = 1.0")
+    edit(package / "graphdr" / "linucb.py", "total = 0.0", "total = 1.0")
     assert would_run(checkout, package=package) == RUNS_AND_BELOW
 
 

@@ -1,4 +1,4 @@
-"""``python -m graphdr STAGE JOB OUTPUT`` runs one stage; ``python -m graphdr verify`` checks all built files."""
+"""``python -m graphdr STAGE CODE JOB OUTPUT`` runs one stage; ``python -m graphdr verify`` checks all built files."""
 
 import importlib
 import json
@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from graphdr.errors import UserError
 
-USAGE = "usage: python -m graphdr STAGE JOB OUTPUT | python -m graphdr verify"
+USAGE = "usage: python -m graphdr STAGE CODE JOB OUTPUT | python -m graphdr verify"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,8 +18,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if arguments == ["verify"]:
             return verify()
-        if len(arguments) == 3:
-            run_stage(arguments[0], json.loads(arguments[1]), json.loads(arguments[2]))
+        if len(arguments) == 4:
+            stage, code, job, output = arguments
+            run_stage(stage, code, json.loads(job), json.loads(output))
             return 0
         raise UserError(USAGE)
     except UserError as error:
@@ -27,16 +28,14 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
 
 
-def run_stage(stage: str, job: dict, output: dict[str, str]) -> None:
-    """Import a stage, run it on its job, and enter what it built in the manifest."""
+def run_stage(stage: str, code: str, job: dict, output: dict[str, str]) -> None:
+    """Import a stage, run it on its job, and enter what it built, with which code, in the manifest."""
     for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR"):  # before numpy: results must not depend on the core count
         os.environ[f"{library}_NUM_THREADS"] = "1"
 
     from graphdr import __version__, io, manifest
-    from graphdr.fingerprint import stage_code
 
     begin = time.perf_counter()
-    code = stage_code(stage)
     module = importlib.import_module(f"graphdr.stages.{stage}")
     with io.provenance(stage=stage, params=job["params"], code=code, version=__version__) as context:
         module.main(*(SimpleNamespace(**part) for part in (job["input"], output, job["params"])))

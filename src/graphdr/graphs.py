@@ -28,9 +28,11 @@ def from_edges(n: int, i: np.ndarray, j: np.ndarray, weight=None, origin=None) -
 
 def edges(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (i, j, weight) with i < j, sorted by i and then j."""
-    upper = sp.triu(graph.adjacency, k=1).tocoo()
-    order = np.lexsort((upper.col, upper.row))
-    return upper.row[order], upper.col[order], upper.data[order]
+    matrix = graph.adjacency
+    matrix.sort_indices()
+    i = np.repeat(np.arange(graph.n), np.diff(matrix.indptr))
+    upper = i < matrix.indices
+    return i[upper], matrix.indices[upper], matrix.data[upper]
 
 
 def sbm(n: int, rng: np.random.Generator, *, blocks: int, p_in: float, p_out: float) -> Graph:

@@ -50,7 +50,8 @@ def write(kind: str, columns: Mapping[str, object], path: str) -> None:
 def read(kind: str, path: str) -> pa.Table:
     """Read a table; a missing, broken, foreign or changed file is one clear error."""
     try:
-        table = pq.read_table(path, partitioning=None)
+        with pq.ParquetFile(path) as file:
+            table = file.read()
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run snakemake {path}") from None
     except (OSError, pa.ArrowException) as error:
@@ -77,30 +78,53 @@ def content_hash(table: pa.Table, path: str) -> str:
     return digest.hexdigest()
 
 
+def values(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    """Return a column without missing values as a NumPy array (texts as objects).
+
+    Arrow's own conversions import pandas, which costs a short job more than its work.
+    """
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if pa.types.is_string(array.type):
+        encoded = array.dictionary_encode()
+        return np.array(encoded.dictionary.to_pylist(), object)[values(encoded.indices)]
+    number = np.dtype(str(array.type).replace("double", "float64"))
+    return np.frombuffer(array.buffers()[1], number, len(array), array.offset * number.itemsize)
+
+
 def _update(digest, column) -> None:
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if array.null_count:
-        digest.update(pc.is_null(array).to_numpy(zero_copy_only=False).tobytes())
+        digest.update(pc.is_null(array).cast(pa.uint8()).buffers()[1])
     if pa.types.is_string(array.type):
         encoded = array.dictionary_encode()
         digest.update(json.dumps(encoded.dictionary.to_pylist()).encode())
-        digest.update(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).tobytes())
+        array = encoded.indices
     elif pa.types.is_list(array.type):
-        digest.update(pc.list_value_length(array).fill_null(-1).to_numpy(zero_copy_only=False).tobytes())
-        _update(digest, array.flatten())
-    else:
-        digest.update(array.fill_null(0).to_numpy(zero_copy_only=False).tobytes())
+        _update(digest, pc.list_value_length(array))
+        array = array.flatten()
+    if len(array):
+        digest.update(values(array.fill_null(0) if array.null_count else array))
 
 
-def _as_array(values, type_: pa.DataType):
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values.cast(type_)
+def _as_array(given, type_: pa.DataType) -> pa.Array:
     if pa.types.is_list(type_):
-        lengths = [len(row) for row in values]
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-        flat = np.concatenate([np.asarray(row, float) for row in values]) if lengths else np.empty(0)
-        return pa.ListArray.from_arrays(offsets, flat)
-    return pa.array(values, type_, from_pandas=True)
+        lengths = [len(row) for row in given]
+        flat = np.concatenate([np.asarray(row, float) for row in given]) if lengths else np.empty(0)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        return pa.ListArray.from_arrays(_as_array(offsets, pa.int32()), _as_array(flat, type_.value_type))
+    if pa.types.is_string(type_) and isinstance(given, np.ndarray) and given.dtype.kind == "U":
+        names, places = np.unique(given, return_inverse=True)
+        return _texts(names).take(_as_array(places, pa.int32()))
+    if isinstance(given, np.ndarray) and given.dtype.kind in "iuf" and not np.isnan(given).any():
+        numbers = np.ascontiguousarray(given, np.dtype(str(type_).replace("double", "float64")))
+        return pa.Array.from_buffers(type_, len(numbers), [None, pa.py_buffer(numbers)])
+    return pa.array(given, type_, from_pandas=True)  # missing values: these stages use pandas anyway
+
+
+def _texts(names) -> pa.StringArray:
+    encoded = [str(name).encode() for name in names]
+    offsets = np.cumsum([0, *map(len, encoded)]).astype(np.int32)
+    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from graphdr.config import against
 from graphdr.design import RUN_FACTORS, THETA_FACTORS, Design
 from graphdr.diagnostics import FACTORS
 from graphdr.features import IDENTITY
+from graphdr.streams import NEEDS_GRAPH
 
 
 class Job(NamedTuple):
@@ -65,7 +66,7 @@ def run_bandit(design: Design, batch: str, method: str) -> Job:
     input = {"theta": paths.theta(batch)}
     if spec["basis"] != IDENTITY:
         input["basis"] = {graph: paths.basis(graph, spec["basis"]) for graph in graphs}
-    if spec["laplacian"]:
+    if spec["laplacian"] or any(problem["candidates"] in NEEDS_GRAPH for problem in problems):
         input["nodes"] = {graph: paths.nodes(graph) for graph in graphs}
         input["edges"] = {graph: paths.edges(graph) for graph in graphs}
     if spec["k"]:

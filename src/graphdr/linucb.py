@@ -1,18 +1,17 @@
 """LinUCB (Algorithm 1) as three compiled kernels: k-dimensional features, one-hot arms, dense penalties.
 
-All of them score ``estimate + radius[t] * width``, play the first maximum, and return the cumulative
-pseudo-regret at every ``every``-th round. The slow twins that define them are in the tests.
+All of them score ``estimate + radius[t] * width``, play the first maximum and return the arms chosen.
+The slow twins that define them are in the tests.
 """
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
-import scipy.linalg.blas
 
+from graphdr.kernels import kernel
 from graphdr.streams import Stream
 
-BLOCK = 64  # distinct arms between two flushes of the dense kernel
+BLOCK = 32  # distinct arms between two flushes of the dense kernel: fewer flush too often, more slow each round
 
 
 class Path(NamedTuple):
@@ -23,188 +22,216 @@ class Path(NamedTuple):
     crw: np.ndarray
 
 
-@numba.njit(cache=True)
+@kernel
 def projected(features, v0_inverse, theta, arms, noise, radius, inflation, residual, every):
-    """Run LinUCB on n x k features; return (regret, srl, crw) at the checkpoints.
+    """Run LinUCB on n x k features; return the arms chosen and the residual leverage at the checkpoints.
 
-    ``residual`` holds xi(a) for every arm; with ``inflation`` = 1 the radius of round t is
-    ``radius[t]`` plus the running maximum of the residual leverage so far (a predictable radius).
+    ``residual`` holds xi(a) for every arm, or nothing if the leverage is not asked for. With
+    ``inflation`` = 1 the radius of round t is ``radius[t]`` plus the running maximum of the leverage
+    so far, which is a predictable radius.
     """
     rounds, m = arms.shape
     k = features.shape[1]
     v = v0_inverse.copy()
-    estimate, leverage, bias = np.zeros(k), np.zeros(k), np.zeros(k)
-    z, u = np.empty((k, m)), np.empty(k)
-    mean, square, row = np.empty(m), np.empty(m), np.empty(m)
-    out = np.zeros((3, rounds // every))
-    regret, srl, crw = 0.0, 0.0, 0.0
+    estimate, leverage, bias, u = np.zeros(k), np.zeros(k), np.zeros(k), np.empty(k)
+    mean, half = np.empty(m), np.empty(m)
+    chosen, srl = np.empty(rounds, np.int32), np.zeros(rounds // every)
+    worst = 0.0
     for t in range(rounds):
-        for c in range(m):
-            arm = arms[t, c]
+        # Means and half squared widths of five candidates at a time: independent sums hide their latency.
+        for c in range(0, m, 5):
+            c1, c2, c3, c4 = min(c + 1, m - 1), min(c + 2, m - 1), min(c + 3, m - 1), min(c + 4, m - 1)
+            x, x1, x2 = features[arms[t, c]], features[arms[t, c1]], features[arms[t, c2]]
+            x3, x4 = features[arms[t, c3]], features[arms[t, c4]]
+            s0 = s1 = s2 = s3 = s4 = 0.0
+            q0 = q1 = q2 = q3 = q4 = 0.0
             for i in range(k):
-                z[i, c] = features[arm, i]
-            mean[c] = 0.0
-            square[c] = 0.0
-        for i in range(k):
-            for c in range(m):
-                row[c] = 0.5 * v[i, i] * z[i, c]
-            for j in range(i):
-                for c in range(m):
-                    row[c] += v[i, j] * z[j, c]
-            for c in range(m):
-                square[c] += 2.0 * z[i, c] * row[c]
-                mean[c] += estimate[i] * z[i, c]
-        width = radius[t] + inflation * srl
-        best, chosen = -np.inf, 0
-        top, low, high = -np.inf, np.inf, -np.inf
+                d, e = 0.5 * v[i, i], estimate[i]
+                r0, r1, r2, r3, r4 = d * x[i], d * x1[i], d * x2[i], d * x3[i], d * x4[i]
+                for j in range(i):
+                    a = v[i, j]
+                    r0 += a * x[j]
+                    r1 += a * x1[j]
+                    r2 += a * x2[j]
+                    r3 += a * x3[j]
+                    r4 += a * x4[j]
+                q0 += r0 * x[i]
+                q1 += r1 * x1[i]
+                q2 += r2 * x2[i]
+                q3 += r3 * x3[i]
+                q4 += r4 * x4[i]
+                s0 += e * x[i]
+                s1 += e * x1[i]
+                s2 += e * x2[i]
+                s3 += e * x3[i]
+                s4 += e * x4[i]
+            mean[c], mean[c1], mean[c2], mean[c3], mean[c4] = s0, s1, s2, s3, s4
+            half[c], half[c1], half[c2], half[c3], half[c4] = q0, q1, q2, q3, q4
+        width = radius[t] + inflation * worst
+        best, top = 0, -np.inf
         for c in range(m):
-            score = mean[c] + width * np.sqrt(max(square[c], 0.0))
-            if score > best:
-                best, chosen = score, c
-            top = max(top, theta[arms[t, c]])
-            low = min(low, residual[arms[t, c]])
-            high = max(high, residual[arms[t, c]])
-        arm = arms[t, chosen]
-        regret += top - theta[arm]
-        crw += high - low
-        xi = residual[arm]
-        error, bias_error, scale = theta[arm] + noise[t] - mean[chosen], xi, 1.0 + square[chosen]
+            score = mean[c] + width * np.sqrt(max(2.0 * half[c], 0.0))
+            if score > top:
+                best, top = c, score
+        arm = arms[t, best]
+        chosen[t] = arm
+        x = features[arm]
+        scale = 1.0 / (1.0 + 2.0 * half[best])
+        error = (theta[arm] + noise[t] - mean[best]) * scale
         for i in range(k):
             total = 0.0
             for j in range(k):
-                total += v[i, j] * z[j, chosen]
+                total += v[i, j] * x[j]
             u[i] = total
-            bias_error -= leverage[i] * z[i, chosen]
-        now = 0.0
         for i in range(k):
-            step = u[i] / scale
-            estimate[i] += step * error
-            leverage[i] += step * bias_error
-            bias[i] += xi * z[i, chosen]
-            now += leverage[i] * bias[i]
+            step = u[i] * scale
+            estimate[i] += u[i] * error
             for j in range(k):
                 v[i, j] -= step * u[j]
-        srl = max(srl, np.sqrt(max(now, 0.0)))
-        if (t + 1) % every == 0:
-            at = t // every
-            out[0, at], out[1, at], out[2, at] = regret, srl, crw
-    return out
+        if len(residual):
+            # V^-1 sum z xi follows the same recursion as the estimate, with xi in place of the reward.
+            gap, now = residual[arm], 0.0
+            for i in range(k):
+                gap -= leverage[i] * x[i]
+            for i in range(k):
+                leverage[i] += u[i] * scale * gap
+                bias[i] += residual[arm] * x[i]
+                now += leverage[i] * bias[i]
+            worst = max(worst, np.sqrt(max(now, 0.0)))
+            if (t + 1) % every == 0:
+                srl[t // every] = worst
+    return chosen, srl
 
 
-@numba.njit(cache=True)
-def one_hot(ridge, theta, arms, noise, radius, every):
-    """Run full LinUCB with one-hot arms: V stays diagonal, a weight and a sum per arm suffice."""
+@kernel
+def one_hot(ridge, theta, arms, noise, radius):
+    """Run full LinUCB with one-hot arms: V stays diagonal, so an estimate and a width per arm suffice."""
     rounds, m = arms.shape
-    weight, total = np.full(len(theta), float(ridge)), np.zeros(len(theta))
-    out = np.zeros(rounds // every)
-    regret = 0.0
+    n = len(theta)
+    weight, total = np.full(n, ridge), np.zeros(n)
+    estimate, width = np.zeros(n), np.full(n, 1.0 / np.sqrt(ridge))
+    chosen = np.empty(rounds, np.int32)
     for t in range(rounds):
-        best, chosen, top = -np.inf, 0, -np.inf
+        best, top = arms[t, 0], -np.inf
         for c in range(m):
             arm = arms[t, c]
-            score = total[arm] / weight[arm] + radius[t] / np.sqrt(weight[arm])
-            if score > best:
-                best, chosen = score, arm
-            top = max(top, theta[arm])
-        regret += top - theta[chosen]
-        weight[chosen] += 1.0
-        total[chosen] += theta[chosen] + noise[t]
-        if (t + 1) % every == 0:
-            out[t // every] = regret
-    return out
+            score = estimate[arm] + radius[t] * width[arm]
+            if score > top:
+                best, top = arm, score
+        chosen[t] = best
+        weight[best] += 1.0
+        total[best] += theta[best] + noise[t]
+        estimate[best] = total[best] / weight[best]
+        width[best] = 1.0 / np.sqrt(weight[best])
+    return chosen
 
 
-@numba.njit(cache=True)
-def _dense_block(
-    start, lower, rows, core, slot, members, estimate, diagonal, state, arms, noise, theta, radius, every, out
-):
-    """Play rounds from ``start`` until another distinct arm would overflow the block; return (round, size).
+@kernel
+def _until_full(start, lower, rows, core, slot, members, estimate, diagonal, arms, noise, theta, radius, chosen):
+    """Play rounds until another distinct arm would overflow the block; return (round, size of the block).
 
     Between flushes V^-1 = M - C^T K C, where C holds the rows of M of the distinct arms played since
     the last flush and K is the small core. A play of arm a with h = e_a - K C[:, a] and u = C^T h
-    adds h h^T / (1 + u_a) to K, and only the estimate and the diagonal of V^-1 are kept for all arms.
+    adds h h^T / (1 + u_a) to K; of V^-1 only the diagonal is kept for all arms, with the estimate.
     """
     rounds, m = arms.shape
     n = len(theta)
     size = 0
     h, u = np.empty(len(rows)), np.empty(n)
-    regret = state[0]
     for t in range(start, rounds):
-        best, chosen, top = -np.inf, 0, -np.inf
+        best, top = arms[t, 0], -np.inf
         for c in range(m):
             arm = arms[t, c]
             score = estimate[arm] + radius[t] * np.sqrt(max(diagonal[arm], 0.0))
-            if score > best:
-                best, chosen = score, arm
-            top = max(top, theta[arm])
-        if slot[chosen] < 0:
+            if score > top:
+                best, top = arm, score
+        if slot[best] < 0:
             if size == len(rows):
-                state[0] = regret
                 return t, size
-            slot[chosen] = size
-            members[size] = chosen
-            for i in range(chosen + 1):
-                rows[size, i] = lower[chosen, i]
-            for i in range(chosen + 1, n):
-                rows[size, i] = lower[i, chosen]
+            slot[best] = size
+            members[size] = best
+            for i in range(best + 1):
+                rows[size, i] = lower[best, i]
+            for i in range(best + 1, n):
+                rows[size, i] = lower[i, best]
             core[size, : size + 1] = 0.0
             core[:size, size] = 0.0
             size += 1
         for i in range(size):
             total = 0.0
             for j in range(size):
-                total += core[i, j] * rows[j, chosen]
+                total += core[i, j] * rows[j, best]
             h[i] = -total
-        h[slot[chosen]] += 1.0
+        h[slot[best]] += 1.0
         u[:] = 0.0
         for i in range(size):
             for j in range(n):
                 u[j] += h[i] * rows[i, j]
-        scale = 1.0 + u[chosen]
-        step = (theta[chosen] + noise[t] - estimate[chosen]) / scale
+        scale = 1.0 / (1.0 + u[best])
+        step = (theta[best] + noise[t] - estimate[best]) * scale
         for i in range(size):
+            weight = h[i] * scale
             for j in range(size):
-                core[i, j] += h[i] * h[j] / scale
+                core[i, j] += weight * h[j]
         for j in range(n):
             estimate[j] += step * u[j]
-            diagonal[j] -= u[j] * u[j] / scale
-        regret += top - theta[chosen]
-        if (t + 1) % every == 0:
-            out[t // every] = regret
-    state[0] = regret
+            diagonal[j] -= scale * u[j] * u[j]
+        chosen[t] = best
     return rounds, size
 
 
-def node_space(v0_inverse, theta, arms, noise, radius, every, block: int = BLOCK) -> np.ndarray:
-    """Run LinUCB with one-hot arms and a dense V_0 (SpectralUCB, Laplacian-regularised LinUCB)."""
+def node_space(v0_inverse, theta, arms, noise, radius, block: int = BLOCK):
+    """Run LinUCB with one-hot arms and a dense V_0 (SpectralUCB, Laplacian-regularised LinUCB).
+
+    Return the arms chosen, the final estimate and the final diagonal of V^-1.
+    """
+    from scipy.linalg.blas import dsyrk
+
     n = len(theta)
     m_inverse = np.array(v0_inverse, order="F")  # BLAS updates it in place, lower triangle only
     rows, core = np.empty((block, n)), np.zeros((block, block))
     slot, members = np.full(n, -1, np.int64), np.empty(block, np.int64)
-    estimate, diagonal, state = np.zeros(n), m_inverse.diagonal().copy(), np.zeros(1)
-    out = np.zeros(len(arms) // every)
+    estimate, diagonal = np.zeros(n), m_inverse.diagonal().copy()
+    chosen = np.empty(len(arms), np.int32)
     t = 0
     while True:
-        t, size = _dense_block(
-            t, m_inverse, rows, core, slot, members, estimate, diagonal, state,
-            arms, noise, theta, radius, every, out,
-        )  # fmt: skip
+        t, size = _until_full(
+            t, m_inverse, rows, core, slot, members, estimate, diagonal, arms, noise, theta, radius, chosen
+        )
         if t == len(arms):
-            return out
+            return chosen, estimate, diagonal
         factor = np.linalg.cholesky(core[:size, :size]).T @ rows[:size]
-        scipy.linalg.blas.dsyrk(-1.0, factor.T, beta=1.0, c=m_inverse, lower=1, overwrite_c=1)
+        dsyrk(-1.0, factor.T, beta=1.0, c=m_inverse, lower=1, overwrite_c=1)
         slot[members[:size]] = -1
 
 
-@numba.njit(cache=True)
-def uniform_play(choices, theta, arms, every):
-    """Run the random policy; ``choices`` names the candidate played in every round."""
-    out = np.zeros(len(arms) // every)
-    regret = 0.0
-    for t in range(len(arms)):
-        regret += theta[arms[t]].max() - theta[arms[t, choices[t]]]
-        if (t + 1) % every == 0:
-            out[t // every] = regret
+@kernel
+def regret(theta, arms, chosen, every):
+    """Return the cumulative pseudo-regret against the best candidate of the round, at the checkpoints."""
+    out = np.empty(len(arms) // every)
+    total = 0.0
+    for at in range(len(out)):
+        for t in range(at * every, (at + 1) * every):
+            best = -np.inf
+            for arm in arms[t]:
+                best = max(best, theta[arm])
+            total += best - theta[chosen[t]]
+        out[at] = total
+    return out
+
+
+@kernel
+def residual_width(residual, arms, every):
+    """Return CRW_t (Definition 1) at the checkpoints: the summed range of the residual over the candidates."""
+    out = np.empty(len(arms) // every)
+    total = 0.0
+    for at in range(len(out)):
+        for t in range(at * every, (at + 1) * every):
+            low, high = np.inf, -np.inf
+            for arm in arms[t]:
+                low, high = min(low, residual[arm]), max(high, residual[arm])
+            total += high - low
+        out[at] = total
     return out
 
 
@@ -226,17 +253,24 @@ def run(
     and ``v0`` is n x n. A missing ``v0`` means ``ridge`` times the identity. SRL and CRW are those of
     ``residual`` (one value an arm), zero where none is given.
     """
+    chosen, srl = choose(theta, stream, radius, features, v0, ridge, residual, inflation, every)
+    crw = np.zeros_like(srl) if residual is None else residual_width(residual, stream.arms, every)
+    return Path(regret(theta, stream.arms, chosen, every), srl, crw)
+
+
+def choose(theta, stream: Stream, radius, features, v0, ridge, residual, inflation, every):
+    """Run the kernel that fits; return the arm chosen in every round and SRL at the checkpoints."""
     rounds, dimension = len(stream.arms), len(theta) if features is None else features.shape[1]
     if v0 is not None and v0.shape != (dimension, dimension):
         raise ValueError(f"v0 has shape {v0.shape}, the arms have dimension {dimension}")
     if features is None and (residual is not None or inflation):
         raise ValueError("one-hot arms leave no residual: residual and inflation need features")
-    radius = np.broadcast_to(np.asarray(radius, float), rounds)
-    nothing = np.zeros(rounds // every)
+    radius = np.full(rounds, radius, float) if np.ndim(radius) == 0 else np.ascontiguousarray(radius, float)
     if features is not None:
         inverse = np.eye(dimension) / ridge if v0 is None else np.linalg.inv(v0)
-        residual = np.zeros(len(theta)) if residual is None else residual
-        return Path(*projected(features, inverse, theta, *stream, radius, inflation, residual, every))
+        residual = np.empty(0) if residual is None else residual
+        return projected(features, inverse, theta, *stream, radius, float(inflation), residual, every)
+    nothing = np.zeros(rounds // every)
     if v0 is not None:
-        return Path(node_space(np.linalg.inv(v0), theta, *stream, radius, every), nothing, nothing)
-    return Path(one_hot(ridge, theta, *stream, radius, every), nothing, nothing)
+        return node_space(np.linalg.inv(v0), theta, *stream, radius)[0], nothing
+    return one_hot(float(ridge), theta, *stream, radius), nothing

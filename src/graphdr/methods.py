@@ -27,6 +27,7 @@ def play(method: dict, problem: dict, theta: np.ndarray, arms: Arms, stream: str
     """Play one seed and return the regret at the checkpoints; ``choices`` are those of the random policy."""
     every = problem["checkpoint"]
     if method["policy"] == "random":
-        return linucb.uniform_play(choices(), theta, stream.arms, every)
+        played = np.take_along_axis(stream.arms, choices()[:, None], axis=1)[:, 0]
+        return linucb.regret(theta, stream.arms, played, every)
     path = linucb.run(theta, stream, problem["alpha"], **arms._asdict(), ridge=problem["ridge"], every=every)
     return path.regret

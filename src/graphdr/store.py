@@ -11,7 +11,7 @@ from graphdr import io
 
 def groups(table: pa.Table, *keys: str) -> Iterator[tuple[tuple, slice]]:
     """Yield the slices of consecutive rows that agree in all key columns."""
-    columns = [table[key].to_numpy() for key in keys]
+    columns = [io.values(table[key]) for key in keys]
     if not len(table):
         return
     changed = np.any([column[1:] != column[:-1] for column in columns], axis=0)
@@ -44,8 +44,8 @@ def read_graphs(nodes_path: str, edges_path: str) -> list:
     from graphdr.graphs import from_edges
 
     nodes, edges = io.read("nodes", nodes_path), io.read("edges", edges_path)
-    origin = nodes["origin"].to_numpy()
-    i, j, weight = (edges[name].to_numpy() for name in ("i", "j", "weight"))
+    origin = io.values(nodes["origin"])
+    i, j, weight = (io.values(edges[name]) for name in ("i", "j", "weight"))
     ends = {key: rows for (key,), rows in groups(edges, "instance")}
     panel = []
     for (instance,), rows in groups(nodes, "instance"):
@@ -56,21 +56,21 @@ def read_graphs(nodes_path: str, edges_path: str) -> list:
 
 def write_bases(panel: dict, path: str) -> None:
     """Write bases keyed by (instance, draw), one row a component."""
-    rows = {name: [] for name in ("instance", "draw", "component", "value", "residual", "vector")}
-    for (instance, draw), basis in panel.items():
-        for component, vector in enumerate(basis.vectors.T):
-            row = (instance, draw, component, basis.values[component], basis.residuals[component], vector)
-            for name, entry in zip(rows, row, strict=True):
-                rows[name].append(entry)
-    io.write("basis", rows, path)
+    parts = [
+        {"instance": instance, "draw": draw, "component": np.arange(len(basis.values))}
+        | {"value": basis.values, "residual": basis.residuals}
+        for (instance, draw), basis in panel.items()
+    ]
+    vectors = [vector for basis in panel.values() for vector in basis.vectors.T]
+    io.write("basis", stack(parts) | {"vector": vectors}, path)
 
 
 def read_bases(path: str) -> dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]:
     """Read bases: (instance, draw) to (values, n x components vectors)."""
     table = io.read("basis", path)
-    values = table["value"].to_numpy()
+    values = io.values(table["value"])
     vectors = table["vector"].combine_chunks()
-    flat, offsets = vectors.values.to_numpy(), vectors.offsets.to_numpy()
+    flat, offsets = io.values(vectors.values), io.values(vectors.offsets)
     panel = {}
     for key, rows in groups(table, "instance", "draw"):
         block = flat[offsets[rows.start] : offsets[rows.stop]]
@@ -81,12 +81,12 @@ def read_bases(path: str) -> dict[tuple[int, int], tuple[np.ndarray, np.ndarray]
 def read_thetas(path: str) -> dict[tuple[str, int], np.ndarray]:
     """Read rewards: (problem, instance) to theta."""
     table = io.read("theta", path)
-    theta = table["theta"].to_numpy()
+    theta = io.values(table["theta"])
     return {key: theta[rows] for key, rows in groups(table, "problem", "instance")}
 
 
 def read_facts(path: str) -> dict[tuple[str, int, str], float]:
     """Read facts: (problem, instance, quantity) to value."""
     table = io.read("facts", path)
-    keys = zip(*(table[name].to_pylist() for name in ("problem", "instance", "quantity")), strict=True)
-    return dict(zip(keys, table["value"].to_pylist(), strict=True))
+    keys = zip(*(io.values(table[name]).tolist() for name in ("problem", "instance", "quantity")), strict=True)
+    return dict(zip(keys, io.values(table["value"]).tolist(), strict=True))

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from graphdr.kernels import kernel
 from graphdr.rng import stream
 
 
@@ -15,12 +15,17 @@ class Stream(NamedTuple):
     noise: np.ndarray
 
 
-@numba.njit(cache=True)
-def uniform(n: int, rounds: int, m: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw m of n arms without replacement in every round (partial Fisher–Yates)."""
-    if m > n:
-        raise ValueError("more candidates a round than arms")
-    pool = np.arange(n, dtype=np.int32)
+class Arena(NamedTuple):
+    """Where candidates come from: a popularity per arm, and the neighbours of each in CSR form."""
+
+    popularity: np.ndarray
+    starts: np.ndarray
+    neighbours: np.ndarray
+
+
+@kernel
+def _uniform(n, rounds, m, rng):
+    pool = np.arange(n).astype(np.int32)
     arms = np.empty((rounds, m), np.int32)
     for t in range(rounds):
         for c in range(m):
@@ -31,13 +36,84 @@ def uniform(n: int, rounds: int, m: int, rng: np.random.Generator) -> np.ndarray
     return arms
 
 
-CANDIDATES = {"uniform": uniform}
+@kernel
+def _popularity(cumulative, rounds, m, rng):
+    n = len(cumulative)
+    seen = np.full(n, -1)
+    arms = np.empty((rounds, m), np.int32)
+    for t in range(rounds):
+        c = 0
+        while c < m:
+            arm = np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right")
+            if seen[arm] != t:
+                seen[arm] = t
+                arms[t, c] = arm
+                c += 1
+    return arms
 
 
-def draw(root: int, spec: dict, n: int, instance: int, seed: int) -> Stream:
+@kernel
+def _neighbourhood(starts, neighbours, rounds, m, rng):
+    n = len(starts) - 1
+    seen, queue = np.full(n, -1), np.empty(n, np.int32)
+    arms = np.empty((rounds, m), np.int32)
+    for t in range(rounds):
+        queue[0] = int(rng.random() * n)
+        seen[queue[0]] = t
+        begin, end, taken = 0, 1, 0
+        while True:  # one ring of equal distance at a time: queue[begin:end]
+            for i in range(begin, end):
+                swap = i + int(rng.random() * (end - i))
+                queue[i], queue[swap] = queue[swap], queue[i]
+                if taken < m:
+                    arms[t, taken] = queue[i]
+                    taken += 1
+            if taken == m:
+                break
+            ring_end = end
+            for i in range(begin, end):
+                for arm in neighbours[starts[queue[i]] : starts[queue[i] + 1]]:
+                    if seen[arm] != t:
+                        seen[arm] = t
+                        queue[ring_end] = arm
+                        ring_end += 1
+            if ring_end == end:
+                raise ValueError("a component has fewer arms than candidates a round")
+            begin, end = end, ring_end
+    return arms
+
+
+def uniform(n: int, rounds: int, m: int, rng: np.random.Generator, arena: Arena | None = None) -> np.ndarray:
+    """Draw m of n arms without replacement in every round (partial Fisher–Yates)."""
+    return _uniform(n, rounds, m, rng)
+
+
+def popularity(n: int, rounds: int, m: int, rng: np.random.Generator, arena: Arena) -> np.ndarray:
+    """Draw m arms a round without replacement, each with a chance that grows with its popularity.
+
+    An arm already drawn is drawn again, which is the same as drawing among the others in proportion.
+    """
+    if np.count_nonzero(arena.popularity > 0) < m:
+        raise ValueError("fewer arms of positive popularity than candidates a round")
+    return _popularity(np.cumsum(arena.popularity, dtype=float), rounds, m, rng)
+
+
+def neighbourhood(n: int, rounds: int, m: int, rng: np.random.Generator, arena: Arena) -> np.ndarray:
+    """Draw a node and then its surroundings: rings of growing distance, shuffled, until m arms are found."""
+    return _neighbourhood(arena.starts, arena.neighbours, rounds, m, rng)
+
+
+CANDIDATES = {f.__name__: f for f in (uniform, popularity, neighbourhood)}
+NEEDS_GRAPH = {"popularity", "neighbourhood"}
+
+
+def draw(root: int, spec: dict, n: int, instance: int, seed: int, arena: Arena | None = None) -> Stream:
     """Draw the stream of one seed from the factors of a problem (arms, candidates, horizon, noise)."""
+    if spec["arms"] > n:
+        raise ValueError(f"{spec['arms']} candidates a round are more than {n} arms")
     key = _key(spec, n, instance, seed)
-    arms = CANDIDATES[spec["candidates"]](n, spec["horizon"], spec["arms"], stream(root, "arms", **key))
+    sample = CANDIDATES[spec["candidates"]]
+    arms = sample(n, spec["horizon"], spec["arms"], stream(root, "arms", **key), arena)
     noise = spec["noise"] * stream(root, "noise", **key).standard_normal(spec["horizon"])
     return Stream(arms, noise)
 

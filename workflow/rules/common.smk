@@ -19,7 +19,7 @@ except UserError as error:
 # The interpreter that runs Snakemake runs the stages, whether or not its environment is activated.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
-STAGE = "python -m graphdr {rule} {params.job:q} {params.output:q} > {log} 2>&1"
+STAGE = "python -m graphdr {rule} {params.code} {params.job:q} {params.output:q} > {log} 2>&1"
 
 
 def files_of(job):

@@ -1,5 +1,7 @@
 """Compute the facts of all problems of a batch that need no bandit run."""
 
+import numpy as np
+
 from graphdr import diagnostics, io, store
 from graphdr.rng import stream
 
@@ -8,7 +10,7 @@ def main(input, output, params):
     thetas = store.read_thetas(input.theta)
     graphs = {name: store.read_graphs(input.nodes[name], input.edges[name]) for name in input.nodes}
     bases = {name: store.read_bases(path) for name, path in input.basis.items()}
-    rows = {"problem": [], "instance": [], "quantity": [], "value": []}
+    parts = []
     for problem in params.problems:
         for instance in range(problem["instances"]):
             clean, observed = (graphs[problem[role]][instance] for role in ("clean", "graph"))
@@ -19,9 +21,10 @@ def main(input, output, params):
             setting = diagnostics.Setting(
                 problem, clean, observed, clean_values, clean_vectors, observed_values, theta, rng
             )
-            for fact in params.facts:
-                entry = (problem["name"], instance, fact, float(diagnostics.FACTS[fact](setting)))
-                for column, value in zip(rows, entry, strict=True):
-                    rows[column].append(value)
+            values = [float(diagnostics.FACTS[fact](setting)) for fact in params.facts]
+            names = np.array(params.facts, str)
+            parts.append(
+                {"problem": problem["name"], "instance": instance, "quantity": names, "value": np.array(values)}
+            )
         print(f"{problem['name']}: {len(params.facts)} facts on {problem['instances']} instances", flush=True)
-    io.write("facts", rows, output.facts)
+    io.write("facts", store.stack(parts), output.facts)

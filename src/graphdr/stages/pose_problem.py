@@ -25,5 +25,5 @@ def main(input, output, params):
 
 def _origins(path):
     table = io.read("nodes", path)
-    origin = table["origin"].to_numpy()
+    origin = io.values(table["origin"])
     return [origin[rows] for _, rows in store.groups(table, "instance")]

@@ -1,7 +1,7 @@
 """Play one method on all problems, instances, draws and seeds of a batch."""
 
 import time
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -12,27 +12,41 @@ def main(input, output, params):
     method = params.method
     thetas = store.read_thetas(input.theta)
     bases = {graph: store.read_bases(path) for graph, path in getattr(input, "basis", {}).items()}
-    laplacians = _laplacians(input) if method["laplacian"] else {}
     facts = store.read_facts(input.facts) if method["k"] else {}
-    parts = []
+    laplacians, arenas = _from_graphs(input) if hasattr(input, "nodes") else ({}, {})
+
+    @lru_cache(maxsize=1)  # problems on graphs of one size meet the same rounds
+    def draw_stream(n, instance, seed, graph, **spec):
+        return streams.draw(params.seed, spec, n, instance, seed, arenas[graph][instance] if graph else None)
+
+    regrets = {}
     begin = time.perf_counter()
-    for problem in params.problems:
-        for instance in range(problem["instances"]):
-            theta = thetas[problem["name"], instance]
+    panel = max(problem["instances"] for problem in params.problems)
+    for instance in range(panel):
+        games = []
+        for number, problem in enumerate(params.problems):
+            if instance >= problem["instances"]:
+                continue
+            theta, graph = thetas[problem["name"], instance], problem["graph"]
             k = int(facts[problem["name"], instance, method["k"]]) if method["k"] else problem["k"]
-            laplacian = laplacians[problem["graph"]][instance] if laplacians else None
-            drawn = _draws(bases.get(problem["graph"]), instance, problem["draws"])
+            laplacian = laplacians[graph][instance] if method["laplacian"] else None
+            drawn = _draws(bases.get(graph), instance, problem["draws"])
             arms = {draw: methods.arms(method, problem, vectors, laplacian, k) for draw, vectors in drawn.items()}
-            for seed in range(problem["seeds"]):
-                key = (params.seed, problem, len(theta), instance, seed)
-                stream, choices = streams.draw(*key), partial(streams.random_choices, *key)
-                for draw in arms:
-                    regret = methods.play(method, problem, theta, arms[draw], stream, choices)
-                    t = problem["checkpoint"] * np.arange(1, 1 + len(regret))
-                    part = {"problem": problem["name"], "instance": instance, "draw": draw, "seed": seed}
-                    parts.append(part | {"t": t, "regret": regret})
-        print(f"{problem['name']}: {len(parts)} runs, {time.perf_counter() - begin:.1f} s", flush=True)
-    io.write("runs", store.stack(parts), output.runs)
+            games += [(seed, number, problem, theta, arms) for seed in range(problem["seeds"])]
+        for seed, number, problem, theta, arms in sorted(games, key=lambda game: game[:2]):
+            spec = {name: problem[name] for name in ("arms", "candidates", "horizon", "noise")}
+            graph = problem["graph"] if problem["candidates"] in streams.NEEDS_GRAPH else None
+            stream = draw_stream(len(theta), instance, seed, graph, **spec)
+            choices = partial(streams.random_choices, params.seed, problem, len(theta), instance, seed)
+            for draw in arms:
+                regret = methods.play(method, problem, theta, arms[draw], stream, choices)
+                regrets[number, instance, draw, seed] = regret
+        if 10 * (instance + 1) // panel > 10 * instance // panel:
+            print(
+                f"instance {instance + 1} of {panel}: {len(regrets)} runs, {time.perf_counter() - begin:.1f} s",
+                flush=True,
+            )
+    io.write("runs", _table(params.problems, regrets), output.runs)
 
 
 def _draws(panel, instance, most):
@@ -42,10 +56,23 @@ def _draws(panel, instance, most):
     return {draw: vectors for (at, draw), (_, vectors) in panel.items() if at == instance and draw <= most}
 
 
-def _laplacians(input):
+def _from_graphs(input):
+    """Return the Laplacian of every graph, and where its candidates come from (popularity is the degree)."""
     from graphdr.graphs import laplacian
 
-    return {
-        name: [laplacian(graph).toarray() for graph in store.read_graphs(input.nodes[name], input.edges[name])]
-        for name in input.nodes
+    panels = {name: store.read_graphs(input.nodes[name], input.edges[name]) for name in input.nodes}
+    laplacians = {name: [laplacian(graph).toarray() for graph in panel] for name, panel in panels.items()}
+    arenas = {
+        name: [streams.Arena(a.sum(axis=1), a.indptr, a.indices) for a, _ in panel] for name, panel in panels.items()
     }
+    return laplacians, arenas
+
+
+def _table(problems, regrets):
+    parts = []
+    for number, instance, draw, seed in sorted(regrets):
+        problem, regret = problems[number], regrets[number, instance, draw, seed]
+        t = problem["checkpoint"] * np.arange(1, 1 + len(regret))
+        keys = {"problem": problem["name"], "instance": instance, "draw": draw, "seed": seed}
+        parts.append(keys | {"t": t, "regret": regret})
+    return store.stack(parts)

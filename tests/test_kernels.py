@@ -1,0 +1,50 @@
+"""Kernels are compiled once per machine, and short jobs load nothing that they do not need."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+RUN = """
+import numpy as np
+from graphdr import linucb
+linucb.one_hot(1.0, np.ones(3), np.zeros((2, 2), np.int32), np.zeros(2), np.ones(2))
+print(sum(linucb.one_hot.compiled.stats.cache_misses.values()))
+"""
+
+
+def test_a_cold_cache_is_filled_once_by_jobs_that_start_together(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "TMPDIR": str(tmp_path)}
+
+    def job(_):
+        done = subprocess.run([sys.executable, "-c", RUN], env=environment, capture_output=True, text=True, check=True)
+        return int(done.stdout)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(job, range(4))) == [0, 0, 0, 1]
+    assert job(4) == 0
+
+
+HEAVY = {"pandas", "sklearn", "matplotlib"}
+
+
+@pytest.mark.parametrize("stage", ["build_graph", "compute_basis", "pose_problem", "describe_problem", "run_bandit"])
+def test_stages_before_the_measurements_import_nothing_heavy(stage):
+    code = f"import sys, graphdr.stages.{stage}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not HEAVY & set(done.stdout.split())
+
+
+def test_reading_and_writing_does_not_import_pandas(tmp_path):
+    code = """
+import sys
+import numpy as np
+from graphdr import io, store
+columns = {"problem": np.array(["a", "a"]), "instance": np.zeros(2, int), "node": np.arange(2), "theta": np.ones(2)}
+io.write("theta", columns, "t.parquet")
+print(store.read_thetas("t.parquet")["a", 0].sum(), "pandas" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["2.0", "False"]
