@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
 from graphdr import spectral
-from graphdr.graphs import laplacian
+from graphdr.graphs import from_edges, laplacian
 
 
 @pytest.fixture(params=["dense", "sparse"])
@@ -71,3 +71,14 @@ def test_shifted_gaps_are_those_of_the_nontrivial_vectors(values):
     eigenvalue = dict(enumerate(values, start=1))  # counted from 1, as in the paper
     gaps = [eigenvalue[k + 2] - eigenvalue[k + 1] for k in range(1, len(values) - 1)]
     assert np.array_equal(spectral.shifted_eigengaps(values), gaps)
+
+
+def test_nodes_with_the_same_neighbours_have_exactly_equal_entries():
+    """Otherwise rounding, and so the machine, would decide which of two equivalent arms is played."""
+    cliques = np.kron(np.eye(4), np.ones((6, 6))) - np.eye(24)
+    cliques[[0, 6, 12, 18], [6, 12, 18, 0]] = cliques[[6, 12, 18, 0], [0, 6, 12, 18]] = 1
+    i, j = np.nonzero(np.triu(cliques, 1))
+    vectors = spectral.low_eigenpairs(from_edges(24, i, j), 3).vectors
+    for clique in range(4):
+        inner = vectors[6 * clique + 1 : 6 * clique + 6]
+        assert np.array_equal(inner, np.broadcast_to(inner[0], inner.shape))

@@ -8,6 +8,7 @@ from scipy.sparse.linalg import eigsh
 
 from graphdr.graphs import Graph, laplacian, normalised_adjacency
 
+DECIMALS = 12  # of an eigenvector's entries: the digits that solver and machine agree on
 DENSE_UP_TO = 400  # below this size LAPACK is as fast as Lanczos and needs no tolerance
 
 
@@ -38,7 +39,8 @@ def low_eigenpairs(graph: Graph, count: int) -> Eigenpairs:
         top, vectors = eigsh(smooth, k=count, which="LA", ncv=min(4 * count, graph.n), tol=1e-9, v0=start)
         order = np.argsort(-top, kind="stable")
         values, vectors = 1.0 - top[order], vectors[:, order]
-    vectors = canonical_signs(vectors)
+    # Nodes with the same neighbours have equal entries; what rounding makes of them must not break the tie.
+    vectors = np.round(canonical_signs(vectors), DECIMALS)
     residuals = np.linalg.norm(laplacian(graph) @ vectors - vectors * values, axis=0)
     return Eigenpairs(values, vectors, residuals)
 
