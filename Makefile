@@ -9,7 +9,7 @@ READY := .venv/.ready
 CONFIRM := $(filter yes,$(YES))
 
 .DEFAULT_GOAL := all
-.PHONY: all synthetic paper test lint format verify snapshot lock clean distclean help
+.PHONY: all synthetic paper test lint format verify bench bench-scale profile snapshot lock clean distclean help
 
 all synthetic paper: $(READY) ## build the results: all (the default), synthetic or paper
 	@$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- $@
@@ -26,6 +26,15 @@ format: $(READY) ## apply the style
 
 verify: $(READY) ## compare every built file with the manifest
 	@$(BIN)/python -m graphdr verify
+
+bench: $(READY) ## measure kernels, peers, limits and solvers
+	@$(BIN)/python -m benchmarks
+
+bench-scale: $(READY) ## measure solvers and GraphDR up to a million nodes
+	@$(BIN)/python -m benchmarks --scale
+
+profile: $(READY) ## say where the time of the last cold build went
+	@$(BIN)/python -m benchmarks.profile
 
 snapshot: all ## refresh the figures and tables under docs/ and in the README from results/
 	@$(BIN)/python docs/snapshot.py
@@ -57,4 +66,4 @@ distclean: ## also remove raw data and the environment (asks first; YES=yes does
 confirm = $(if $(CONFIRM),true,{ printf 'Remove $(1)? Type yes: '; read -r answer && [ "$$answer" = yes ]; } || { echo "nothing removed"; exit 1; })
 
 help: ## list the targets
-	@sed -n 's/^\([a-z][a-z ]*\):[^#]*## /\1: /p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z][a-z -]*\):[^#]*## /\1: /p' $(MAKEFILE_LIST)

@@ -15,7 +15,10 @@ OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"c
 
 
 def kernel(function: Callable) -> Callable:
-    """Compile a function at its first call, or load it from the cache, one process at a time."""
+    """Compile a function at its first call, or load it from the cache, one process at a time.
+
+    Not for closures: cached variants of one closure share a symbol, and loading two of them runs the wrong one.
+    """
     compiled = numba.njit(**OPTIONS)(function)
 
     @functools.wraps(function)

@@ -1,0 +1,1 @@
+"""Benchmarks: what the kernels, the solvers and the whole method cost, against peers and the machine's limit."""

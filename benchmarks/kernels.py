@@ -1,0 +1,169 @@
+"""Race the kernels against their NumPy forms, and put each beside the machine's limit."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks import limits, plain, sparse
+from benchmarks.report import Row
+from benchmarks.timing import REPETITIONS, Contestant, race
+from graphdr import linucb, streams
+
+N, ROUNDS, DENSE_ROUNDS = 1500, 20_000, 8_000
+PROJECTED = [(10, 1500, 20), (10, 1500, 10), (5, 200, 10), (20, 1500, 20), (64, 1500, 20)]  # k, n, m
+SECTIONS = ("k-dimensional features", "one-hot arms", "dense penalty in node space", "drawing candidates")
+
+
+class Heat(NamedTuple):
+    """One race: ours first, the peers after it, the least seconds a round of ours, and notes by name."""
+
+    section: str
+    setting: str
+    contestants: list[Contestant]
+    limit: float | None
+    notes: dict[str, str]
+    repetitions: int = REPETITIONS
+    baseline: str = "ours"
+
+
+class Game(NamedTuple):
+    """What all contestants of a heat play."""
+
+    features: np.ndarray
+    theta: np.ndarray
+    arms: np.ndarray
+    noise: np.ndarray
+    radius: np.ndarray
+
+    def rounds(self, count: int) -> tuple:
+        """Return candidates, noise and radius of the first rounds."""
+        return self.arms[:count], self.noise[:count], self.radius[:count]
+
+
+def game(n: int, k: int, m: int, rounds: int) -> Game:
+    """Draw features, a reward that they explain but for a tail, and the rounds."""
+    rng = np.random.default_rng(1)
+    features = rng.standard_normal((n, k)) / np.sqrt(k)
+    theta = features @ rng.standard_normal(k) / np.sqrt(k) + 0.05 * rng.standard_normal(n)
+    arms, noise = streams.uniform(n, rounds, m, rng), 0.1 * rng.standard_normal(rounds)
+    return Game(features, theta, arms, noise, np.ones(rounds))
+
+
+def agreement(ours: np.ndarray, theirs: np.ndarray) -> str:
+    """Say in how many rounds two contestants chose the same arm."""
+    return f"same arm in {np.count_nonzero(ours[: len(theirs)] == theirs)} of {len(theirs)} rounds"
+
+
+def play_projected(g: Game, residual: np.ndarray) -> Callable:
+    """Return the call of our k-dimensional kernel."""
+    inverse = np.eye(g.features.shape[1])
+    return partial(linucb.projected, g.features, inverse, g.theta, *g.rounds(None), 0.0, residual, 100)
+
+
+def projected(machine: limits.Machine) -> Iterator[Heat]:
+    """Race k-dimensional features, with and without tracking the residual leverage."""
+    few = 500
+    for k, n, m in PROJECTED:
+        g = game(n, k, m, ROUNDS)
+        ours = play_projected(g, np.empty(0))
+        inverse = np.eye(k)
+        forms = {
+            "NumPy Sherman–Morrison, candidates at once": plain.sherman_morrison,
+            "NumPy Sherman–Morrison, one by one": plain.literal,
+        }
+        peers = [
+            Contestant(name, partial(run, g.features, inverse, g.theta, *g.rounds(few)), few)
+            for name, run in forms.items()
+        ]
+        contestants = [
+            Contestant("ours", ours, ROUNDS),
+            Contestant("ours, residual tracked", play_projected(g, g.theta - g.theta.mean()), ROUNDS),
+            *peers,
+        ]
+        limit = limits.projected(machine, m, k)
+        notes = {
+            "ours": f"limit {1e6 * limit:.3g} µs, at the dgemm rate {1e6 * limit * machine.fma / machine.dgemm:.3g} µs",
+            **{peer.name: agreement(ours()[0], peer.run()) for peer in peers},
+        }
+        yield Heat(SECTIONS[0], f"k={k} n={n} m={m}", contestants, limit, notes)
+
+
+def one_hot(machine: limits.Machine) -> Iterator[Heat]:
+    """Race full LinUCB with one-hot arms."""
+    few = 1000
+    for m in (20, 10):
+        g = game(N, 1, m, ROUNDS)
+        ours = partial(linucb.one_hot, 1.0, g.theta, *g.rounds(None))
+        numpy_form = partial(plain.diagonal, 1.0, g.theta, *g.rounds(few))
+        contestants = [Contestant("ours", ours, ROUNDS), Contestant("NumPy diagonal", numpy_form, few)]
+        limit = limits.one_hot(machine, m)
+        notes = {"ours": f"limit {1e6 * limit:.3g} µs", "NumPy diagonal": agreement(ours(), numpy_form())}
+        yield Heat(SECTIONS[1], f"n={N} m={m}", contestants, limit, notes)
+
+
+def dense(machine: limits.Machine) -> Iterator[Heat]:
+    """Race a dense V_0 in node space."""
+    few = 25
+    rng = np.random.default_rng(2)
+    factor = rng.standard_normal((N, 40)) / np.sqrt(40)
+    inverse = np.linalg.inv(np.eye(N) + factor @ factor.T)
+    for m in (20, 10):
+        g = game(N, 1, m, DENSE_ROUNDS)
+        ours = partial(linucb.node_space, inverse, g.theta, *g.rounds(None))
+        numpy_form = partial(plain.node_space, inverse, g.theta, *g.rounds(few))
+        contestants = [
+            Contestant("ours", ours, DENSE_ROUNDS),
+            Contestant("NumPy Sherman–Morrison", numpy_form, few),
+        ]
+        chosen = ours()[0]
+        sizes, flushes = limits.delayed(chosen, linucb.BLOCK)
+        limit = limits.dense(machine, N, DENSE_ROUNDS, sizes, flushes, linucb.BLOCK)
+        notes = {
+            "ours": f"limit {1e6 * limit:.3g} µs: {flushes} flushes of {linucb.BLOCK}",
+            "NumPy Sherman–Morrison": agreement(chosen, numpy_form()),
+        }
+        yield Heat(SECTIONS[2], f"n={N} T={DENSE_ROUNDS} m={m}", contestants, limit, notes, repetitions=3)
+
+
+def drawing(machine: limits.Machine) -> Iterator[Heat]:
+    """Race the three ways to draw candidates, beside the k = 10 step that plays them."""
+    few = 1000
+    adjacency = sparse.planted(N, 7 * N, np.random.default_rng(3)).adjacency
+    arena = streams.Arena(adjacency.sum(axis=1), adjacency.indptr, adjacency.indices)
+    n, rng = adjacency.shape[0], np.random.default_rng(4)
+    for m in (20, 10):
+        contestants = [Contestant("k=10 step", play_projected(game(N, 10, m, ROUNDS), np.empty(0)), ROUNDS)]
+        contestants += [
+            Contestant(name, partial(sample, n, ROUNDS, m, rng, arena), ROUNDS)
+            for name, sample in streams.CANDIDATES.items()
+        ]
+        contestants += [
+            Contestant("rng.choice", partial(plain.choice, n, few, m, rng), few),
+            Contestant("rng.choice by popularity", partial(plain.choice, n, few, m, rng, arena.popularity), few),
+        ]
+        yield Heat(SECTIONS[3], f"n={n} m={m}", contestants, None, {}, baseline="uniform")
+
+
+HEATS = (projected, one_hot, dense, drawing)
+
+
+def rows_of(heat: Heat) -> list[Row]:
+    """Run a heat and return a row for each contestant."""
+    times = race(heat.contestants, heat.repetitions)
+    step = times.get("k=10 step")
+    rows = []
+    for name, time in times.items():
+        limit_ratio = time / heat.limit if heat.limit and name.startswith("ours") else None
+        note = f"{time / step:.2g} of the k=10 step" if step else heat.notes.get(name, "")
+        ratio = time / times[heat.baseline]
+        rows.append(Row(heat.section, name, heat.setting, 1e6 * time, ratio, limit_ratio, note))
+    return rows
+
+
+def measure(machine: limits.Machine) -> Iterator[list[Row]]:
+    """Run all heats of the four kinds of kernels, one list of rows a heat."""
+    for heats in HEATS:
+        for heat in heats(machine):
+            yield rows_of(heat)

@@ -1,0 +1,101 @@
+"""Play GraphDR end to end on growing graphs, each in a process of its own: seconds a part and peak memory."""
+
+import json
+import re
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.report import Row
+
+SIZES = [(10_000, 70_000), (170_000, 1_200_000), (1_000_000, 7_000_000)]  # nodes, edges
+SPEC = {"arms": 10, "candidates": "uniform", "horizon": 20_000, "noise": 0.1}
+K = 10
+SECTION = "GraphDR end to end"
+GROWING = {"graph", "eigenbasis", "total"}  # parts whose growth is of interest; the others take no time
+
+
+def peak_memory() -> int:
+    """Return the peak memory of this process in bytes.
+
+    On Linux ``getrusage`` also counts what the parent held when it started the process; the kernel's own mark does not.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        return 1024 * int(re.search(r"VmHWM:\s*(\d+)", status.read_text())[1])
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def parts(n: int, edges: int) -> dict:
+    """Play one size; return nodes, edges, seconds of every part, facts, and peak memory in bytes."""
+    import numpy as np
+
+    from benchmarks import sparse
+    from benchmarks.timing import seconds
+    from graphdr import features, linucb, spectral, streams
+
+    rng = np.random.default_rng(7)
+    made, times = {}, {}
+
+    def part(name: str, make: Callable) -> None:
+        times[name] = seconds(lambda: made.update({name: make()}))
+
+    part("graph", lambda: sparse.planted(n, edges, rng))
+    graph = made["graph"]
+    part("eigenbasis", lambda: spectral.low_eigenpairs(graph, K + 2))
+    values, vectors, residuals = made["eigenbasis"]
+    part("features", lambda: features.select("laplacian_low", vectors, K) * np.sqrt(graph.n))
+    theta = made["features"] @ rng.standard_normal(K) / K + 0.05 * rng.standard_normal(graph.n)
+    part("stream", lambda: streams.draw(1, SPEC, graph.n, 0, 0))
+    part("rounds", lambda: linucb.run(theta, made["stream"], 1.0, features=made["features"]))
+    part("facts", lambda: (features.tail(vectors[:, 1 : K + 1], theta), spectral.shifted_eigengaps(values)[K - 1]))
+    return {
+        "nodes": graph.n,
+        "edges": graph.adjacency.nnz // 2,
+        "seconds": times,
+        "zeta": made["facts"][0],
+        "eigengap": made["facts"][1],
+        "residual": residuals.max(),
+        "peak": peak_memory(),
+    }
+
+
+def fresh(n: int, edges: int) -> dict:
+    """Play one size in a fresh process, so that its peak memory is its own."""
+    command = [sys.executable, "-m", "benchmarks.scale", str(n), str(edges)]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def rows_of(size: dict, smallest: dict) -> list[Row]:
+    """Return a row for every part, with its cost per edges x log n relative to the smallest size."""
+    import numpy as np
+
+    work = size["edges"] * np.log(size["nodes"]) / (smallest["edges"] * np.log(smallest["nodes"]))
+    times, first = ({**s["seconds"], "total": sum(s["seconds"].values())} for s in (size, smallest))
+    setting = f"n={size['nodes']:,} edges={size['edges']:,}"
+    notes = {
+        "facts": f"zeta {size['zeta']:.3g}, eigengap {size['eigengap']:.3g}",
+        "eigenbasis": f"residual at most {size['residual']:.0e}",
+        "stream": "most of it loads compiled code",
+        "total": f"peak memory {size['peak'] / 1e9:.2f} GB",
+    }
+    growth = {
+        name: f"x{time / first[name] / work:.2f} per edges log n" for name, time in times.items() if name in GROWING
+    }
+    return [
+        Row(SECTION, name, setting, time, note="; ".join(filter(None, [growth.get(name), notes.get(name)])))
+        for name, time in times.items()
+    ]
+
+
+def measure() -> list[Row]:
+    """Play all sizes, one after the other."""
+    sizes = [fresh(*size) for size in SIZES]
+    return [row for size in sizes for row in rows_of(size, sizes[0])]
+
+
+if __name__ == "__main__":
+    json.dump(parts(*map(int, sys.argv[1:])), sys.stdout, default=float)
