@@ -37,14 +37,37 @@ def _uniform(n, rounds, m, rng):
 
 
 @kernel
-def _popularity(cumulative, rounds, m, rng):
-    n = len(cumulative)
+def _alias_table(weights):
+    """Split n equal cells between two arms each, such that a uniform cell and a biased coin draw by weight."""
+    n = len(weights)
+    share, other = weights * (n / weights.sum()), np.arange(n)
+    small, large = np.flatnonzero(share < 1.0), np.flatnonzero(share >= 1.0)
+    waiting, top = np.empty(2 * n, np.int64), len(small)
+    waiting[:top] = small
+    for giver in large:
+        while top > 0 and share[giver] >= 1.0:
+            top -= 1
+            taker = waiting[top]
+            other[taker] = giver
+            share[giver] -= 1.0 - share[taker]
+        if share[giver] < 1.0:
+            waiting[top] = giver
+            top += 1
+    share[waiting[:top]] = 1.0  # what is left differs from one by rounding alone
+    return share, other
+
+
+@kernel
+def _popularity(share, other, rounds, m, rng):
+    n = len(share)
     seen = np.full(n, -1)
     arms = np.empty((rounds, m), np.int32)
     for t in range(rounds):
         c = 0
         while c < m:
-            arm = np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right")
+            place = rng.random() * n
+            cell = int(place)
+            arm = cell if place - cell < share[cell] else other[cell]
             if seen[arm] != t:
                 seen[arm] = t
                 arms[t, c] = arm
@@ -62,12 +85,11 @@ def _neighbourhood(starts, neighbours, rounds, m, rng):
         seen[queue[0]] = t
         begin, end, taken = 0, 1, 0
         while True:  # one ring of equal distance at a time: queue[begin:end]
-            for i in range(begin, end):
+            for i in range(begin, min(end, begin + m - taken)):
                 swap = i + int(rng.random() * (end - i))
                 queue[i], queue[swap] = queue[swap], queue[i]
-                if taken < m:
-                    arms[t, taken] = queue[i]
-                    taken += 1
+                arms[t, i] = queue[i]
+            taken = min(end, m)
             if taken == m:
                 break
             ring_end = end
@@ -95,7 +117,7 @@ def popularity(n: int, rounds: int, m: int, rng: np.random.Generator, arena: Are
     """
     if np.count_nonzero(arena.popularity > 0) < m:
         raise ValueError("fewer arms of positive popularity than candidates a round")
-    return _popularity(np.cumsum(arena.popularity, dtype=float), rounds, m, rng)
+    return _popularity(*_alias_table(np.asarray(arena.popularity, float)), rounds, m, rng)
 
 
 def neighbourhood(n: int, rounds: int, m: int, rng: np.random.Generator, arena: Arena) -> np.ndarray:
