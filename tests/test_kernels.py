@@ -27,6 +27,31 @@ def test_a_cold_cache_is_filled_once_by_jobs_that_start_together(tmp_path):
     assert job(4) == 0
 
 
+SIZES = """
+import sys
+import numpy as np
+from graphdr import linucb
+rng = np.random.default_rng(0)
+arms = np.array([rng.permutation(12)[:4] for _ in range(50)], np.int32)
+for k in map(int, sys.argv[1:]):
+    features, theta = rng.standard_normal((12, k)), rng.standard_normal(12)
+    print(*linucb.projected(features, np.eye(k), theta, arms, np.zeros(50), np.ones(50), 0.0, theta, 1)[0])
+"""
+
+
+def test_kernels_compiled_for_several_sizes_live_together(tmp_path):
+    """One process that loads what others compiled plays the same as one that compiles all itself."""
+
+    def play(folder, *sizes):
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / folder)}
+        command = [sys.executable, "-c", SIZES, *sizes]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    for size in ("2", "3", "9"):
+        play("shared", size)
+    assert play("shared", "3", "2", "9", "2") == play("own", "3", "2", "9", "2")
+
+
 HEAVY = {"pandas", "sklearn", "matplotlib"}
 
 

@@ -20,12 +20,15 @@ def kernel(function: Callable) -> Callable:
     Not for closures: cached variants of one closure share a symbol, and loading two of them runs the wrong one.
     """
     compiled = numba.njit(**OPTIONS)(function)
+    ready = []
 
     @functools.wraps(function)
     def call(*arguments):
-        if not compiled.signatures:
+        sizes = [len(argument) for argument in arguments if type(argument) is tuple]  # all that varies in type
+        if sizes not in ready:
             with _one_at_a_time():
                 compiled.compile(tuple(map(numba.typeof, arguments)))
+            ready.append(sizes)
         return compiled(*arguments)
 
     call.compiled = compiled

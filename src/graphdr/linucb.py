@@ -11,6 +11,7 @@ import numpy as np
 from graphdr.kernels import kernel
 from graphdr.streams import Stream
 
+UNROLLED = 8  # k up to which the projected kernel is compiled for each k on its own, its loops unrolled
 BLOCK = 32  # distinct arms between two flushes of the dense kernel: fewer flush too often, more slow each round
 
 
@@ -22,7 +23,6 @@ class Path(NamedTuple):
     crw: np.ndarray
 
 
-@kernel
 def projected(features, v0_inverse, theta, arms, noise, radius, inflation, residual, every):
     """Run LinUCB on n x k features; return the arms chosen and the residual leverage at the checkpoints.
 
@@ -30,8 +30,15 @@ def projected(features, v0_inverse, theta, arms, noise, radius, inflation, resid
     ``inflation`` = 1 the radius of round t is ``radius[t]`` plus the running maximum of the leverage
     so far, which is a predictable radius.
     """
-    rounds, m = arms.shape
     k = features.shape[1]
+    axes = (0,) * (k if k <= UNROLLED else 0)
+    return _projected(features, v0_inverse, theta, arms, noise, radius, inflation, residual, every, axes)
+
+
+@kernel
+def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, residual, every, axes):
+    rounds, m = arms.shape
+    k = len(axes) if len(axes) else features.shape[1]  # a tuple's length is known when this is compiled
     v = v0_inverse.copy()
     estimate, leverage, bias, u = np.zeros(k), np.zeros(k), np.zeros(k), np.empty(k)
     mean, half = np.empty(m), np.empty(m)
