@@ -11,7 +11,7 @@ import numpy as np
 from graphdr.kernels import kernel
 from graphdr.streams import Stream
 
-UNROLLED = 8  # k up to which the projected kernel is compiled for each k on its own, its loops unrolled
+UNROLLED = 10  # k up to which the projected kernel is compiled for each k on its own, its loops unrolled
 BLOCK = 32  # distinct arms between two flushes of the dense kernel: fewer flush too often, more slow each round
 
 
