@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MATCH, CLOSE = 0.03, 0.10
+ROUNDING = 1e-9  # what is smaller is shown as 0
 SLACK = 1 + 1e-9  # a border belongs to the better verdict, whatever rounding says
 VERDICTS = ("match", "close", "in panel", "differs", "no data")
 
@@ -120,7 +121,9 @@ NOTE = (
 
 def _cells(row: dict) -> list[str]:
     def text(value, spec=".4g"):
-        return "–" if value is None or np.isnan(value) else f"{value:{spec}}"
+        if value is None or np.isnan(value):
+            return "–"
+        return f"{0.0 if abs(value) < ROUNDING else value:{spec}}"
 
     def with_error(value, sem):
         return text(value) + (f" ± {sem:.2g}" if sem > 0 else "")
