@@ -35,7 +35,7 @@ def parts(n: int, edges: int) -> dict:
 
     from benchmarks import sparse
     from benchmarks.timing import seconds
-    from graphdr import features, linucb, spectral, streams
+    from graphdr import features, linucb, rewards, spectral, streams
 
     rng = np.random.default_rng(7)
     made, times = {}, {}
@@ -51,7 +51,8 @@ def parts(n: int, edges: int) -> dict:
     theta = made["features"] @ rng.standard_normal(K) / K + 0.05 * rng.standard_normal(graph.n)
     part("stream", lambda: streams.draw(1, SPEC, graph.n, 0, 0))
     part("rounds", lambda: linucb.run(theta, made["stream"], 1.0, features=made["features"]))
-    part("facts", lambda: (features.tail(vectors[:, 1 : K + 1], theta), spectral.shifted_eigengaps(values)[K - 1]))
+    low, unit = vectors[:, 1 : K + 1], rewards.unit(theta)
+    part("facts", lambda: (features.tail(low, unit), spectral.shifted_eigengaps(values)[K - 1]))
     return {
         "nodes": graph.n,
         "edges": graph.adjacency.nnz // 2,

@@ -1,6 +1,7 @@
 """Read and check the configuration: types by schema, then every cross-reference, before any rule exists."""
 
 import re
+from functools import cache
 from importlib.resources import files
 
 import jsonschema
@@ -24,10 +25,9 @@ TEXTS = ("label", "note", "tex", "caption", "title")
 def check(config: dict) -> None:
     """Raise a UserError that names the place and the valid choices for the first mistake found."""
     _check_types(config)
-    for block, checks in REFERENCES.items():
+    for block, check_entry in REFERENCES.items():
         for name, entry in config[block].items():
-            for check_entry in checks:
-                check_entry(config, f"{block}.{name}", entry)
+            check_entry(config, f"{block}.{name}", entry)
 
 
 def typed(value, name: str = ""):
@@ -41,6 +41,7 @@ def typed(value, name: str = ""):
     return value
 
 
+@cache
 def schema() -> dict:
     """Return the JSON schema of config.yaml."""
     return yaml.safe_load((files("graphdr") / "config.schema.yaml").read_text())
@@ -59,18 +60,18 @@ def _check_types(config: dict) -> None:
     raise UserError(f"{place}: {error.message}")
 
 
-def _pick(config: dict, where: str, kind: str, names, choices) -> None:
+def _pick(where: str, kind: str, names, choices) -> None:
     for name in [names] if isinstance(names, str) else names:
         if name not in choices:
             raise no_such(where, kind, name, choices)
 
 
 def _dataset(config, where, entry):
-    _pick(config, f"{where}.family", "family", entry["family"], FAMILIES)
+    _pick(f"{where}.family", "family", entry["family"], FAMILIES)
 
 
 def _problem(config, where, entry):
-    _pick(config, f"{where}.dataset", "dataset", entry["dataset"], config["datasets"])
+    _pick(f"{where}.dataset", "dataset", entry["dataset"], config["datasets"])
 
 
 def _method(config, where, entry):
@@ -78,19 +79,19 @@ def _method(config, where, entry):
         if extra := set(entry) - {"label", "note", "policy"}:
             raise UserError(f"{where}.{min(extra)}: the random policy takes no basis, k or penalty")
         return
-    _pick(config, f"{where}.basis", "basis", entry.get("basis", ""), [*BASES, IDENTITY])
+    _pick(f"{where}.basis", "basis", entry.get("basis", ""), [*BASES, IDENTITY])
     if entry["basis"] == IDENTITY and "k" in entry:
         raise UserError(f"{where}.k: the basis {IDENTITY!r} has no dimension to choose")
 
 
 def _experiment(config, where, entry):
     problems = entry["problems"]
-    _pick(config, f"{where}.problems.of", "problem", problems["of"], config["problems"])
-    _pick(config, f"{where}.methods", "method", entry["methods"], config["methods"])
-    _pick(config, f"{where}.facts", "fact", entry.get("facts", []), FACTS)
-    _pick(config, f"{where}.against", "method of this experiment", against(entry), entry["methods"])
+    _pick(f"{where}.problems.of", "problem", problems["of"], config["problems"])
+    _pick(f"{where}.methods", "method", entry["methods"], config["methods"])
+    _pick(f"{where}.facts", "fact", entry.get("facts", []), FACTS)
+    _pick(f"{where}.against", "method of this experiment", against(entry), entry["methods"])
     factor_schema = schema()["$defs"]["factors"]["properties"]
-    _pick(config, f"{where}.problems.vary", "factor", problems.get("vary", {}), factor_schema)
+    _pick(f"{where}.problems.vary", "factor", problems.get("vary", {}), factor_schema)
     for method in entry["methods"]:
         chosen = config["methods"][method].get("k")
         if chosen and chosen not in entry.get("facts", []):
@@ -98,53 +99,53 @@ def _experiment(config, where, entry):
 
 
 def _evaluation(config, where, entry):
-    _pick(config, f"{where}.experiments", "experiment", entry["experiments"], config["experiments"])
-    _pick(config, f"{where}.scores", "score", entry["scores"], SCORES)
-    _pick(config, f"{where}.target", "measure", entry["target"], MEASURES)
+    _pick(f"{where}.experiments", "experiment", entry["experiments"], config["experiments"])
+    _pick(f"{where}.scores", "score", entry["scores"], SCORES)
+    _pick(f"{where}.target", "measure", entry["target"], MEASURES)
     for experiment in entry["experiments"]:
         spec = config["experiments"][experiment]
-        _pick(config, f"{where}.method", f"method of {experiment}", entry["method"], spec["methods"])
-        _pick(config, f"{where}.predictors", f"fact of {experiment}", entry["predictors"], spec.get("facts", []))
+        _pick(f"{where}.method", f"method of {experiment}", entry["method"], spec["methods"])
+        _pick(f"{where}.predictors", f"fact of {experiment}", entry["predictors"], spec.get("facts", []))
 
 
 def _table(config, where, entry):
     factors = [*schema()["$defs"]["factors"]["properties"], "method", "label"]
-    _pick(config, f"{where}.rows", "factor", entry["rows"], factors)
+    _pick(f"{where}.rows", "factor", entry["rows"], factors)
     if "evaluation" in entry:
-        _pick(config, f"{where}.evaluation", "evaluation", entry["evaluation"], config["evaluations"])
+        _pick(f"{where}.evaluation", "evaluation", entry["evaluation"], config["evaluations"])
         source = config["evaluations"][entry["evaluation"]]
         quantities, keys = source["scores"], source["predictors"]
     else:
-        _pick(config, f"{where}.experiment", "experiment", entry["experiment"], config["experiments"])
+        _pick(f"{where}.experiment", "experiment", entry["experiment"], config["experiments"])
         source = config["experiments"][entry["experiment"]]
         quantities, keys = [*MEASURES, *source.get("facts", [])], source["methods"]
     for column, text in cells.named(entry["columns"]):
         place = f"{where}.columns.{column}"
         cell = cells.parse(place, text)
-        _pick(config, place, "quantity measured there", cell.quantity, quantities)
-        _pick(config, place, "quantity", cell.quantity, config["quantities"])
+        _pick(place, "quantity measured there", cell.quantity, quantities)
+        _pick(place, "quantity", cell.quantity, config["quantities"])
         if cell.key is not None:
-            _pick(config, place, "method or predictor there", cell.key, keys)
+            _pick(place, "method or predictor there", cell.key, keys)
 
 
 def _figure(config, where, entry):
-    _pick(config, f"{where}.kind", "kind of figure", entry["kind"], KINDS)
-    _pick(config, f"{where}.experiment", "experiment", entry["experiment"], config["experiments"])
+    _pick(f"{where}.kind", "kind of figure", entry["kind"], KINDS)
+    _pick(f"{where}.experiment", "experiment", entry["experiment"], config["experiments"])
     methods = config["experiments"][entry["experiment"]]["methods"]
-    _pick(config, f"{where}.methods", "method of this experiment", entry.get("methods", []), methods)
+    _pick(f"{where}.methods", "method of this experiment", entry.get("methods", []), methods)
     varied = config["experiments"][entry["experiment"]]["problems"].get("vary", {})
     if entry["kind"] == "sweep":
-        _pick(config, f"{where}.x", "varied factor", entry.get("x", ""), varied)
+        _pick(f"{where}.x", "varied factor", entry.get("x", ""), varied)
 
 
 REFERENCES = {
-    "datasets": [_dataset],
-    "problems": [_problem],
-    "methods": [_method],
-    "experiments": [_experiment],
-    "evaluations": [_evaluation],
-    "tables": [_table],
-    "figures": [_figure],
+    "datasets": _dataset,
+    "problems": _problem,
+    "methods": _method,
+    "experiments": _experiment,
+    "evaluations": _evaluation,
+    "tables": _table,
+    "figures": _figure,
 }
 
 
@@ -158,7 +159,7 @@ def check_problem(where: str, problem: dict) -> None:
     validator = jsonschema.Draft202012Validator({"$ref": "#/$defs/factors", "$defs": schema()["$defs"]})
     if error := jsonschema.exceptions.best_match(validator.iter_errors(problem)):
         raise UserError(f"{where}: {'.'.join(map(str, error.absolute_path))}: {error.message}")
-    _pick({}, where, "candidate construction", problem["candidates"], CANDIDATES)
+    _pick(where, "candidate construction", problem["candidates"], CANDIDATES)
     n = problem["n"]
     for factor in ("k", "k_star", "k_max"):
         if problem[factor] + 2 > n:

@@ -91,10 +91,15 @@ def largest_component(graph: Graph) -> Graph:
     return induced(graph, np.flatnonzero(label == np.bincount(label).argmax()))
 
 
+def inverse_root_degrees(graph: Graph) -> np.ndarray:
+    """Return the diagonal of D^-1/2, 0 for isolated nodes."""
+    degree = graph.adjacency.sum(axis=1)
+    return np.divide(1.0, np.sqrt(degree), out=np.zeros(graph.n), where=degree > 0)
+
+
 def normalised_adjacency(graph: Graph) -> sp.csr_array:
     """Return D^-1/2 A D^-1/2, with rows of isolated nodes left empty."""
-    degree = graph.adjacency.sum(axis=1)
-    scale = np.divide(1.0, np.sqrt(degree), out=np.zeros(graph.n), where=degree > 0)
+    scale = inverse_root_degrees(graph)
     return sp.csr_array(sp.diags_array(scale) @ graph.adjacency @ sp.diags_array(scale))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import eigsh
 
-from graphdr.graphs import Graph, laplacian, normalised_adjacency
+from graphdr.graphs import Graph, inverse_root_degrees, laplacian, normalised_adjacency
 
 DECIMALS = 12  # of an eigenvector's entries: the digits that solver and machine agree on
 DENSE_UP_TO = 400  # below this size LAPACK is as fast as Lanczos and needs no tolerance
@@ -55,10 +55,8 @@ def low_eigenvalues(graph: Graph, count: int) -> np.ndarray:
 
 def _dense_laplacian(graph: Graph) -> np.ndarray:
     """Return L as a dense matrix, without the detour over sparse products that cost more than a small spectrum."""
-    adjacency = graph.adjacency.toarray()
-    degree = adjacency.sum(axis=1)
-    scale = np.divide(1.0, np.sqrt(degree), out=np.zeros(graph.n), where=degree > 0)
-    return np.eye(graph.n) - scale[:, None] * adjacency * scale
+    scale = inverse_root_degrees(graph)
+    return np.eye(graph.n) - scale[:, None] * graph.adjacency.toarray() * scale
 
 
 def shifted_eigengaps(values: np.ndarray) -> np.ndarray:
