@@ -5,11 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-
 from benchmarks import kernels, peers
 from benchmarks.report import FOLDER, Row
-from benchmarks.timing import Contestant, race
+from benchmarks.timing import race
 
 VENV = FOLDER / ".peers-venv"
 PYTHON = VENV / "bin" / "python"
@@ -59,13 +57,7 @@ def play(name: str) -> dict:
 def measure() -> list[Row]:
     """Race ours and every peer in turns of processes; a peer that cannot be had is reported, not raised."""
     errors = install(sorted({package for package, _ in peers.PEERS.values()}))
-    ours = [
-        Contestant(
-            "ours",
-            kernels.play_projected(kernels.game(peers.N, peers.K, peers.M, kernels.ROUNDS), np.empty(0)),
-            kernels.ROUNDS,
-        )
-    ]
+    ours = [kernels.ours_of(kernels.game(peers.N, peers.K, peers.M, kernels.ROUNDS))]
     best, found = float("inf"), []
     for name, (package, _) in peers.PEERS.items():
         best = min(best, 1e6 * race(ours)["ours"])

@@ -46,11 +46,11 @@ def parts(n: int, edges: int) -> dict:
     part("graph", lambda: sparse.planted(n, edges, rng))
     graph = made["graph"]
     part("eigenbasis", lambda: spectral.low_eigenpairs(graph, K + 2))
-    values, vectors, residuals = made["eigenbasis"]
+    vectors, values, residuals = made["eigenbasis"]
     part("features", lambda: features.select("laplacian_low", vectors, K) * np.sqrt(graph.n))
     theta = made["features"] @ rng.standard_normal(K) / K + 0.05 * rng.standard_normal(graph.n)
     part("stream", lambda: streams.draw(1, SPEC, graph.n, 0, 0))
-    part("rounds", lambda: linucb.run(theta, made["stream"], 1.0, features=made["features"]))
+    part("rounds", lambda: linucb.run([linucb.Game(theta, made["stream"], made["features"])], 1.0))
     low, unit = vectors[:, 1 : K + 1], rewards.unit(theta)
     part("facts", lambda: (features.tail(low, unit), spectral.shifted_eigengaps(values)[K - 1]))
     return {

@@ -22,7 +22,7 @@ def pose(clean: graphs.Graph, flip: float = 0, tail: float = 0, seed: int = 0, o
     theta = rewards.tailed(pairs.vectors, SPEC["k"], tail, np.random.default_rng(seed), np.random.default_rng(seed + 1))
     theta = rewards.unit(theta[np.isin(clean.origin, observed.origin)])
     rng = np.random.default_rng(seed)
-    return Setting(SPEC | spec, clean, observed, pairs.values, pairs.vectors, seen.values, theta, rng)
+    return Setting(SPEC | spec, clean, observed, pairs, seen, theta, rng)
 
 
 @pytest.mark.parametrize("name", FACTS)
@@ -94,7 +94,7 @@ def test_rho_is_the_envelope_of_the_robust_theorem(k, small_graph):
     setting = pose(small_graph, flip=0.05, tail=0.3, k=k)
     zeta, eps, gap = (FACTS[name](setting) for name in ("zeta", "eps_l", "eigengap"))
     assert_allclose(FACTS["rho"](setting), zeta + 4 * eps / gap)
-    eigenvalue = dict(enumerate(setting.clean_values, start=1))
+    eigenvalue = dict(enumerate(setting.low.values, start=1))
     assert gap == eigenvalue[k + 2] - eigenvalue[k + 1]
 
 
@@ -139,5 +139,7 @@ def test_k_hat_is_at_most_k_max(rule):
 
 
 def test_the_naive_rule_takes_the_smallest_of_equal_gaps(small_graph):
-    setting = pose(small_graph)._replace(observed_values=np.array([0, 1, 2, 4, 6, 6, 6, 6, 6, 6]) / 4)
+    setting = pose(small_graph)
+    gaps = setting.observed_low._replace(values=np.array([0, 1, 2, 4, 6, 6, 6, 6, 6, 6]) / 4)
+    setting = setting._replace(observed_low=gaps)
     assert FACTS["k_hat_naive"](setting) == 2

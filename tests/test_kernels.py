@@ -10,7 +10,7 @@ import pytest
 RUN = """
 import numpy as np
 from graphdr import linucb
-linucb.one_hot(1.0, np.ones(3), np.zeros((2, 2), np.int32), np.zeros(2), np.ones(2))
+linucb.one_hot(1.0, np.ones(3), np.zeros((2, 2), np.uint32), np.zeros(2), np.ones(2))
 print(sum(linucb.one_hot.compiled.stats.cache_misses.values()))
 """
 
@@ -32,7 +32,7 @@ import sys
 import numpy as np
 from graphdr import linucb
 rng = np.random.default_rng(0)
-arms = np.array([rng.permutation(12)[:4] for _ in range(50)], np.int32)
+arms = np.array([rng.permutation(12)[:4] for _ in range(50)], np.uint32)
 for k in map(int, sys.argv[1:]):
     features, theta = rng.standard_normal((12, k)), rng.standard_normal(12)
     print(*linucb.projected(features, np.eye(k), theta, arms, np.zeros(50), np.ones(50), 0.0, theta, 1)[0])

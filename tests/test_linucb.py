@@ -36,7 +36,7 @@ def pose(seed: int, n: int, k: int, m: int, rounds: int, sigma: float, ties: boo
     features = rng.standard_normal((n, k)) / np.sqrt(k)
     if ties:
         features = features[rng.integers(n // 2, size=n)]
-    arms = np.array([rng.permutation(n)[:m] for _ in range(rounds)], np.int32)
+    arms = np.array([rng.permutation(n)[:m] for _ in range(rounds)], np.uint32)
     ridge = rng.uniform(0.2, 3)
     factor, wide = rng.standard_normal((k, k)), rng.standard_normal((n, n)) / np.sqrt(n)
     return Problem(
@@ -127,6 +127,13 @@ def test_block_updates_stay_with_a_fresh_inverse():
     assert_allclose(estimate, inverse @ rewards, rtol=0, atol=1e-8)
 
 
+def play(problem: Problem, radius, features=None, v0=None, residual=None, **options) -> linucb.Path:
+    """Run one game, V_0 given as itself."""
+    v0_inverse = None if v0 is None else np.linalg.inv(v0)
+    game = linucb.Game(problem.theta, Stream(problem.arms, problem.noise), features, v0_inverse, residual)
+    return linucb.run([game], radius, **options)[0]
+
+
 # Which kernel `run` takes: (arguments, features of the twin, V_0 of the twin), each from a problem.
 DISPATCH = {
     "one-hot": lambda p: ({}, np.eye(len(p.theta)), p.ridge * np.eye(len(p.theta))),
@@ -143,9 +150,8 @@ def test_run_dispatches_and_keeps_every_checkpoint(way, every, constant):
     problem = pose(seed=1, n=20, k=3, m=6, rounds=100, sigma=0.1, ties=True)
     arguments, features, v0 = DISPATCH[way](problem)
     radius = 0.7 if constant else problem.radius
-    stream = Stream(problem.arms, problem.noise)
-    path = linucb.run(problem.theta, stream, radius, ridge=problem.ridge, every=every, **arguments)
-    twin = twins.linucb(features, v0, problem.theta, *stream, np.broadcast_to(radius, 100))
+    path = play(problem, radius, ridge=problem.ridge, every=every, **arguments)
+    twin = twins.linucb(features, v0, problem.theta, problem.arms, problem.noise, np.broadcast_to(radius, 100))
     assert_same(path.regret, twin.regret[every - 1 :: every])
     assert path.srl.shape == path.crw.shape == path.regret.shape
 
@@ -157,24 +163,19 @@ def test_long_runs_do_not_drift(way, size):
     problem = pose(seed=2, n=40, k=5, m=10, rounds=3000, sigma=size, ties=False)
     problem = problem._replace(theta=size * problem.theta)
     arguments, features, v0 = DISPATCH[way](problem)
-    stream, radius = Stream(problem.arms, problem.noise), np.full(3000, 0.3)
-    path = linucb.run(problem.theta, stream, radius, ridge=problem.ridge, every=1, **arguments)
-    assert_same(path.regret, twins.linucb(features, v0, problem.theta, *stream, radius).regret)
+    problem = problem._replace(radius=np.full(3000, 0.3))
+    path = play(problem, 0.3, ridge=problem.ridge, every=1, **arguments)
+    assert_same(path.regret, twins.linucb(features, v0, *problem.rounds).regret)
 
 
 @pytest.mark.parametrize("inflation", [0.0, 1.0])
 def test_run_measures_the_residual_that_it_is_given(inflation):
     problem = pose(seed=1, n=20, k=3, m=6, rounds=100, sigma=0.1, ties=False)
-    stream, arguments = (
-        Stream(problem.arms, problem.noise),
-        {"features": problem.features, "v0": problem.v0, "every": 1},
-    )
-    path = linucb.run(
-        problem.theta, stream, problem.radius, residual=problem.residual, inflation=inflation, **arguments
-    )
+    arguments = {"features": problem.features, "v0": problem.v0, "every": 1}
+    path = play(problem, problem.radius, residual=problem.residual, inflation=inflation, **arguments)
     twin = twins.linucb(problem.features, problem.v0, *problem.rounds, problem.residual, inflation)
     assert_same(path, twin[1:])
-    without = linucb.run(problem.theta, stream, problem.radius, **arguments)
+    without = play(problem, problem.radius, **arguments)
     assert not without.srl.any()
     assert not without.crw.any()
 
@@ -184,11 +185,11 @@ def test_run_rejects_an_initial_matrix_of_another_dimension(projected):
     problem = pose(seed=1, n=20, k=3, m=6, rounds=10, sigma=0.1, ties=False)
     features, wrong = (problem.features, problem.dense) if projected else (None, problem.v0)
     with pytest.raises(ValueError, match="dimension"):
-        linucb.run(problem.theta, Stream(problem.arms, problem.noise), 1.0, features=features, v0=wrong)
+        play(problem, 1.0, features=features, v0=wrong)
 
 
 def test_ties_go_to_the_first_candidate():
-    arms = np.array([[4, 2, 3], [3, 2, 4]], np.int32)
+    arms = np.array([[4, 2, 3], [3, 2, 4]], np.uint32)
     theta, noise, radius = np.arange(5.0), np.zeros(2), np.ones(2)
     same = np.ones((5, 2))
     first = twins.regret(theta, arms, arms[:, 0])

@@ -135,6 +135,6 @@ def test_the_first_of_a_neighbourhood_is_uniform_and_rings_are_shuffled():
 
 
 def test_a_neighbourhood_needs_a_component_of_enough_arms():
-    where = streams.Arena(np.ones(4), np.array([0, 1, 2, 3, 4], np.int32), np.array([1, 0, 3, 2], np.int32))
+    where = streams.Arena(np.ones(4), np.array([0, 1, 2, 3, 4], np.uint32), np.array([1, 0, 3, 2], np.uint32))
     with pytest.raises(ValueError, match="fewer arms"):
         streams.neighbourhood(4, 5, 3, np.random.default_rng(0), where)

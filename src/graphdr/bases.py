@@ -4,51 +4,50 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphdr.features import Basis
 from graphdr.graphs import Graph
 from graphdr.spectral import low_eigenpairs
 
 
-class Basis(NamedTuple):
-    """Component vectors in columns (n x components), with a value and a residual for each."""
+class Source(NamedTuple):
+    """What a basis may be computed from: a graph and, for those that need it, its laplacian_low basis."""
 
-    vectors: np.ndarray
-    values: np.ndarray
-    residuals: np.ndarray
+    graph: Graph
+    low: Basis | None = None
 
 
-def laplacian_low(graph: Graph, components: int, rng: np.random.Generator) -> Basis:
+def laplacian_low(source: Source, components: int, rng: np.random.Generator) -> Basis:
     """Compute the lowest-frequency Laplacian eigenvectors u_1, u_2, …."""
-    pairs = low_eigenpairs(graph, components)
-    return Basis(pairs.vectors, pairs.values, pairs.residuals)
+    return low_eigenpairs(source.graph, components)
 
 
-def shuffled(graph: Graph, components: int, rng: np.random.Generator) -> Basis:
-    """Compute the eigenvectors of a node-permuted copy of the graph: same spectrum, no alignment.
+def shuffled(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Take the eigenvectors of a node-permuted copy of the graph: same spectrum, no alignment.
 
-    Permuting the nodes of a graph permutes the rows of its eigenvectors, so one decomposition serves
-    every permutation.
+    Permuting the nodes of a graph permutes the rows of its eigenvectors, so the decomposition of the
+    graph itself serves every permutation.
     """
-    pairs = low_eigenpairs(graph, components)
-    return Basis(pairs.vectors[rng.permutation(graph.n)], pairs.values, pairs.residuals)
+    return source.low._replace(vectors=source.low.vectors[rng.permutation(source.graph.n)])
 
 
-def onehot_pca(graph: Graph, components: int, rng: np.random.Generator) -> Basis:
+def onehot_pca(source: Source, components: int, rng: np.random.Generator) -> Basis:
     """Compute the principal directions of one-hot features: the SVD of the centred identity.
 
     All its nonzero singular values are equal, so the directions are arbitrary: they depend on LAPACK
     and on the order of the nodes.
     """
-    centred = np.eye(graph.n) - 1.0 / graph.n
-    _, values, rows = np.linalg.svd(centred)
-    vectors = rows[: min(components, graph.n - 1)].T
+    n = source.graph.n
+    _, values, rows = np.linalg.svd(np.eye(n) - 1.0 / n)
+    vectors = rows[: min(components, n - 1)].T
     return Basis(vectors, values[: vectors.shape[1]], np.zeros(vectors.shape[1]))
 
 
-def gaussian(graph: Graph, components: int, rng: np.random.Generator) -> Basis:
+def gaussian(source: Source, components: int, rng: np.random.Generator) -> Basis:
     """Draw the columns of a Johnson-Lindenstrauss projection, before the scale 1/sqrt(k)."""
-    vectors = rng.standard_normal((components, graph.n)).T  # column by column: a larger k extends a smaller
+    vectors = rng.standard_normal((components, source.graph.n)).T  # column by column: a larger k extends a smaller
     return Basis(vectors, np.ones(components), np.zeros(components))
 
 
 BASES = {f.__name__: f for f in (laplacian_low, shuffled, onehot_pca, gaussian)}
 REDRAWN = {"shuffled", "gaussian"}  # bases that depend on their random stream
+FROM_LOW = {"shuffled"}  # bases that are made of the laplacian_low one

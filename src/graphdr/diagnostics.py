@@ -18,9 +18,8 @@ class Setting(NamedTuple):
     spec: dict
     clean: Graph
     observed: Graph
-    clean_values: np.ndarray
-    clean_vectors: np.ndarray
-    observed_values: np.ndarray
+    low: features.Basis  # the lowest eigenvectors of the clean graph
+    observed_low: features.Basis
     theta: np.ndarray
     rng: np.random.Generator
 
@@ -53,7 +52,7 @@ def edges(setting: Setting) -> float:
 
 def zeta(setting: Setting) -> float:
     """Return the reward tail zeta_k outside u_2..u_{k+1} of the clean graph."""
-    kept = features.nontrivial(setting.clean_vectors, setting.spec["k"])
+    kept = features.nontrivial(setting.low.vectors, setting.spec["k"])
     if len(kept) != len(setting.theta):  # nodes were lost: a basis of the same span on those that remain
         kept, _ = np.linalg.qr(kept[surviving(setting.clean, setting.observed)])
     return features.tail(kept, setting.theta)
@@ -61,7 +60,7 @@ def zeta(setting: Setting) -> float:
 
 def eigengap(setting: Setting) -> float:
     """Return the shifted eigengap Delta_k of the clean graph."""
-    return shifted_eigengaps(setting.clean_values)[setting.spec["k"] - 1]
+    return shifted_eigengaps(setting.low.values)[setting.spec["k"] - 1]
 
 
 def eps_l(setting: Setting) -> float:
@@ -77,7 +76,7 @@ def rho(setting: Setting) -> float:
 
 def k_hat_naive(setting: Setting) -> float:
     """Return the k with the largest shifted eigengap of the observed graph (the smallest on a tie)."""
-    return 1 + np.argmax(shifted_eigengaps(setting.observed_values)[: setting.spec["k_max"]])
+    return 1 + np.argmax(shifted_eigengaps(setting.observed_low.values)[: setting.spec["k_max"]])
 
 
 def k_hat_bootstrap(setting: Setting) -> float:

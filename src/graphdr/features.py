@@ -1,8 +1,18 @@
-"""Which columns of a stored basis become the arm features of a k-dimensional method."""
+"""What a stored basis is, and which of its columns become the arm features of a k-dimensional method."""
+
+from typing import NamedTuple
 
 import numpy as np
 
 IDENTITY = "identity"  # node space itself: nothing to compute, nothing to cache
+
+
+class Basis(NamedTuple):
+    """Component vectors in columns (n x components), with a value and a residual for each."""
+
+    vectors: np.ndarray
+    values: np.ndarray
+    residuals: np.ndarray
 
 
 def nontrivial(vectors: np.ndarray, k: int) -> np.ndarray:

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from graphdr import cells, paths
+from graphdr.bases import FROM_LOW
 from graphdr.config import against
 from graphdr.design import RUN_FACTORS, THETA_FACTORS, Design
 from graphdr.diagnostics import FACTORS
@@ -31,6 +32,8 @@ def build_graph(design: Design, graph: str) -> Job:
 def compute_basis(design: Design, graph: str, basis: str) -> Job:
     spec = design.bases[graph, basis]
     input = {"nodes": paths.nodes(graph), "edges": paths.edges(graph)}
+    if basis in FROM_LOW:
+        input["low"] = paths.basis(graph, "laplacian_low")
     return Job(input, spec | {"basis": basis} | _seed(design))
 
 

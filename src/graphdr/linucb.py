@@ -4,10 +4,12 @@ All of them score ``estimate + radius[t] * width``, play the first maximum and r
 The slow twins that define them are in the tests.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from graphdr import lanes
 from graphdr.kernels import kernel
 from graphdr.streams import Stream
 
@@ -42,7 +44,7 @@ def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, resi
     v = v0_inverse.copy()
     estimate, leverage, bias, u = np.zeros(k), np.zeros(k), np.zeros(k), np.empty(k)
     mean, half = np.empty(m), np.empty(m)
-    chosen, srl = np.empty(rounds, np.int32), np.zeros(rounds // every)
+    chosen, srl = np.empty(rounds, np.uint32), np.zeros(rounds // every)
     worst = 0.0
     for t in range(rounds):
         # Means and half squared widths of five candidates at a time: independent sums hide their latency.
@@ -117,7 +119,7 @@ def one_hot(ridge, theta, arms, noise, radius):
     n = len(theta)
     weight, total = np.full(n, ridge), np.zeros(n)
     estimate, width = np.zeros(n), np.full(n, 1.0 / np.sqrt(ridge))
-    chosen = np.empty(rounds, np.int32)
+    chosen = np.empty(rounds, np.uint32)
     for t in range(rounds):
         best, top = arms[t, 0], -np.inf
         for c in range(m):
@@ -199,7 +201,7 @@ def node_space(v0_inverse, theta, arms, noise, radius, block: int = BLOCK):
     rows, core = np.empty((block, n)), np.zeros((block, block))
     slot, members = np.full(n, -1, np.int64), np.empty(block, np.int64)
     estimate, diagonal = np.zeros(n), m_inverse.diagonal().copy()
-    chosen = np.empty(len(arms), np.int32)
+    chosen = np.empty(len(arms), np.uint32)
     t = 0
     while True:
         t, size = _until_full(
@@ -242,42 +244,66 @@ def residual_width(residual, arms, every):
     return out
 
 
+class Game(NamedTuple):
+    """One run: a reward, a stream, n x k features (None: one-hot arms), V_0^-1 (None: ridge) and a residual or none."""
+
+    theta: np.ndarray
+    stream: Stream
+    features: np.ndarray | None = None
+    v0_inverse: np.ndarray | None = None
+    residual: np.ndarray | None = None
+
+
 def run(
-    theta: np.ndarray,
-    stream: Stream,
-    radius: float | np.ndarray,
-    *,
-    features: np.ndarray | None = None,
-    v0: np.ndarray | None = None,
-    ridge: float = 1.0,
-    residual: np.ndarray | None = None,
-    inflation: float = 0.0,
-    every: int = 100,
-) -> Path:
-    """Run LinUCB and return its path.
+    games: list[Game], radius: float | np.ndarray, *, ridge: float = 1.0, inflation: float = 0.0, every: int = 100
+) -> list[Path]:
+    """Run LinUCB on games of one shape (as many features, rounds and candidates a round) and return their paths.
 
-    With ``features`` (n x k) the arms are projected and ``v0`` is k x k; without, the arms are one-hot
-    and ``v0`` is n x n. A missing ``v0`` means ``ridge`` times the identity. SRL and CRW are those of
-    ``residual`` (one value an arm), zero where none is given.
+    SRL and CRW are those of the residual of a game, zero where it has none.
     """
-    chosen, srl = choose(theta, stream, radius, features, v0, ridge, residual, inflation, every)
-    crw = np.zeros_like(srl) if residual is None else residual_width(residual, stream.arms, every)
-    return Path(regret(theta, stream.arms, chosen, every), srl, crw)
+    paths = []
+    for game, (chosen, srl) in zip(games, choose(games, radius, ridge, inflation, every), strict=True):
+        width = np.zeros_like(srl) if game.residual is None else residual_width(game.residual, game.stream.arms, every)
+        paths.append(Path(regret(game.theta, game.stream.arms, chosen, every), srl, width))
+    return paths
 
 
-def choose(theta, stream: Stream, radius, features, v0, ridge, residual, inflation, every):
-    """Run the kernel that fits; return the arm chosen in every round and SRL at the checkpoints."""
-    rounds, dimension = len(stream.arms), len(theta) if features is None else features.shape[1]
-    if v0 is not None and v0.shape != (dimension, dimension):
-        raise ValueError(f"v0 has shape {v0.shape}, the arms have dimension {dimension}")
-    if features is None and (residual is not None or inflation):
-        raise ValueError("one-hot arms leave no residual: residual and inflation need features")
+def choose(games: list[Game], radius, ridge: float, inflation: float, every: int) -> Iterator[tuple]:
+    """Run the kernel that fits; yield the arm chosen in every round and SRL at the checkpoints, game by game."""
+    rounds = len(games[0].stream.arms)
     radius = np.full(rounds, radius, float) if np.ndim(radius) == 0 else np.ascontiguousarray(radius, float)
-    if features is not None:
-        inverse = np.eye(dimension) / ridge if v0 is None else np.linalg.inv(v0)
-        residual = np.empty(0) if residual is None else residual
-        return projected(features, inverse, theta, *stream, radius, float(inflation), residual, every)
+    games = [_checked(game, ridge, inflation) for game in games]
     nothing = np.zeros(rounds // every)
-    if v0 is not None:
-        return node_space(np.linalg.inv(v0), theta, *stream, radius)[0], nothing
-    return one_hot(float(ridge), theta, *stream, radius), nothing
+    features, plain = games[0].features, not inflation and all(game.residual is None for game in games)
+    if features is None:
+        for game in games:
+            yield _choose_nodes(game, radius, ridge), nothing
+    elif plain and features.shape[1] <= lanes.WIDEST and len(games) > 1:
+        for start in range(0, len(games), lanes.LANES):
+            group = [(g.features, g.v0_inverse, g.theta, *g.stream) for g in games[start : start + lanes.LANES]]
+            for chosen in lanes.side_by_side(group, radius):
+                yield chosen, nothing
+    else:
+        for game in games:
+            residual = np.empty(0) if game.residual is None else game.residual
+            yield projected(
+                game.features, game.v0_inverse, game.theta, *game.stream, radius, float(inflation), residual, every
+            )
+
+
+def _choose_nodes(game: Game, radius: np.ndarray, ridge: float) -> np.ndarray:
+    if game.v0_inverse is None:
+        return one_hot(float(ridge), game.theta, *game.stream, radius)
+    return node_space(game.v0_inverse, game.theta, *game.stream, radius)[0]
+
+
+def _checked(game: Game, ridge: float, inflation: float) -> Game:
+    """Return the game with V_0^-1 filled in where it has features; refuse what does not fit together."""
+    dimension = len(game.theta) if game.features is None else game.features.shape[1]
+    if game.v0_inverse is not None and game.v0_inverse.shape != (dimension, dimension):
+        raise ValueError(f"V_0 has shape {game.v0_inverse.shape}, the arms have dimension {dimension}")
+    if game.features is None and (game.residual is not None or inflation):
+        raise ValueError("one-hot arms leave no residual: residual and inflation need features")
+    if game.features is None or game.v0_inverse is not None:
+        return game
+    return game._replace(v0_inverse=np.eye(dimension) / ridge)

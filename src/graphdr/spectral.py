@@ -1,23 +1,14 @@
 """Spectra: low Laplacian eigenpairs, and eigengaps."""
 
-from typing import NamedTuple
-
 import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import eigsh
 
+from graphdr.features import Basis
 from graphdr.graphs import Graph, inverse_root_degrees, laplacian, normalised_adjacency
 
 DECIMALS = 12  # of an eigenvector's entries: the digits that solver and machine agree on
 DENSE_UP_TO = 400  # below this size LAPACK is as fast as Lanczos and needs no tolerance
-
-
-class Eigenpairs(NamedTuple):
-    """Eigenvalues in increasing order, vectors in columns, and the norm of L v - value v of each."""
-
-    values: np.ndarray
-    vectors: np.ndarray
-    residuals: np.ndarray
 
 
 def canonical_signs(vectors: np.ndarray) -> np.ndarray:
@@ -27,8 +18,11 @@ def canonical_signs(vectors: np.ndarray) -> np.ndarray:
     return vectors * np.sign(vectors[top, np.arange(vectors.shape[1])])
 
 
-def low_eigenpairs(graph: Graph, count: int) -> Eigenpairs:
-    """Return the ``count`` lowest eigenpairs of the normalised Laplacian (u_1 included)."""
+def low_eigenpairs(graph: Graph, count: int) -> Basis:
+    """Return the ``count`` lowest eigenpairs of the normalised Laplacian (u_1 included), the lowest first.
+
+    The residual of each is the norm of L v - value v.
+    """
     count = min(count, graph.n)
     if graph.n <= DENSE_UP_TO or count >= graph.n // 4:
         values, vectors = scipy.linalg.eigh(_dense_laplacian(graph), subset_by_index=[0, count - 1])
@@ -42,7 +36,7 @@ def low_eigenpairs(graph: Graph, count: int) -> Eigenpairs:
     # Nodes with the same neighbours have equal entries; what rounding makes of them must not break the tie.
     vectors = np.round(canonical_signs(vectors), DECIMALS)
     residuals = np.linalg.norm(laplacian(graph) @ vectors - vectors * values, axis=0)
-    return Eigenpairs(values, vectors, residuals)
+    return Basis(vectors, values, residuals)
 
 
 def low_eigenvalues(graph: Graph, count: int) -> np.ndarray:

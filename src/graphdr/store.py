@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphdr import io
+from graphdr.features import Basis
 
 
 def groups(table: pa.Table, *keys: str) -> Iterator[tuple[tuple, slice]]:
@@ -65,16 +66,16 @@ def write_bases(panel: dict, path: str) -> None:
     io.write("basis", stack(parts) | {"vector": vectors}, path)
 
 
-def read_bases(path: str) -> dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]:
-    """Read bases: (instance, draw) to (values, n x components vectors)."""
+def read_bases(path: str) -> dict[tuple[int, int], Basis]:
+    """Read bases by (instance, draw)."""
     table = io.read("basis", path)
-    values = io.values(table["value"])
+    values, residuals = io.values(table["value"]), io.values(table["residual"])
     vectors = table["vector"].combine_chunks()
     flat, offsets = io.values(vectors.values), io.values(vectors.offsets)
     panel = {}
     for key, rows in groups(table, "instance", "draw"):
         block = flat[offsets[rows.start] : offsets[rows.stop]]
-        panel[tuple(map(int, key))] = values[rows], block.reshape(rows.stop - rows.start, -1).T
+        panel[tuple(map(int, key))] = Basis(block.reshape(len(values[rows]), -1).T, values[rows], residuals[rows])
     return panel
 
 

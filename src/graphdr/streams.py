@@ -9,7 +9,10 @@ from graphdr.rng import stream
 
 
 class Stream(NamedTuple):
-    """Candidate arms (rounds x m) and one noise value a round, whatever the arm."""
+    """Candidate arms (rounds x m) and one noise value a round, whatever the arm.
+
+    Arms are unsigned: compiled code then need not ask whether an index counts from the end.
+    """
 
     arms: np.ndarray
     noise: np.ndarray
@@ -25,14 +28,15 @@ class Arena(NamedTuple):
 
 @kernel
 def _uniform(n, rounds, m, rng):
-    pool = np.arange(n).astype(np.int32)
-    arms = np.empty((rounds, m), np.int32)
+    pool = np.arange(n).astype(np.uint32)
+    arms = np.empty((rounds, m), np.uint32)
     for t in range(rounds):
         for c in range(m):
-            pick = c + int(rng.random() * (n - c))
-            arms[t, c] = pool[pick]
+            pick = np.uint32(c + int(rng.random() * (n - c)))
+            arm = pool[pick]
             pool[pick] = pool[c]
-            pool[c] = arms[t, c]
+            pool[c] = arm
+            arms[t, c] = arm
     return arms
 
 
@@ -40,7 +44,7 @@ def _uniform(n, rounds, m, rng):
 def _alias_table(weights):
     """Split n equal cells between two arms each, such that a uniform cell and a biased coin draw by weight."""
     n = len(weights)
-    share, other = weights * (n / weights.sum()), np.arange(n)
+    share, other = weights * (n / weights.sum()), np.arange(n).astype(np.uint32)
     small, large = np.flatnonzero(share < 1.0), np.flatnonzero(share >= 1.0)
     waiting, top = np.empty(2 * n, np.int64), len(small)
     waiting[:top] = small
@@ -61,12 +65,12 @@ def _alias_table(weights):
 def _popularity(share, other, rounds, m, rng):
     n = len(share)
     seen = np.full(n, -1)
-    arms = np.empty((rounds, m), np.int32)
+    arms = np.empty((rounds, m), np.uint32)
     for t in range(rounds):
         c = 0
         while c < m:
             place = rng.random() * n
-            cell = int(place)
+            cell = np.uint32(place)
             arm = cell if place - cell < share[cell] else other[cell]
             if seen[arm] != t:
                 seen[arm] = t
@@ -78,8 +82,8 @@ def _popularity(share, other, rounds, m, rng):
 @kernel
 def _neighbourhood(starts, neighbours, rounds, m, rng):
     n = len(starts) - 1
-    seen, queue = np.full(n, -1), np.empty(n, np.int32)
-    arms = np.empty((rounds, m), np.int32)
+    seen, queue = np.full(n, -1), np.empty(n, np.uint32)
+    arms = np.empty((rounds, m), np.uint32)
     for t in range(rounds):
         queue[0] = int(rng.random() * n)
         seen[queue[0]] = t

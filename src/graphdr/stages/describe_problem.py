@@ -14,13 +14,10 @@ def main(input, output, params):
     for problem in params.problems:
         for instance in range(problem["instances"]):
             clean, observed = (graphs[problem[role]][instance] for role in ("clean", "graph"))
-            clean_values, clean_vectors = bases[problem["clean"]][instance, 0]
-            observed_values, _ = bases[problem["graph"]][instance, 0]
+            low, observed_low = (bases[problem[role]][instance, 0] for role in ("clean", "graph"))
             theta = thetas[problem["name"], instance]
             rng = stream(params.seed, "resamples", n=observed.n, instance=instance)
-            setting = diagnostics.Setting(
-                problem, clean, observed, clean_values, clean_vectors, observed_values, theta, rng
-            )
+            setting = diagnostics.Setting(problem, clean, observed, low, observed_low, theta, rng)
             values = [float(diagnostics.FACTS[fact](setting)) for fact in params.facts]
             names = np.array(params.facts, str)
             parts.append(

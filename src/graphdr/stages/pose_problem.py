@@ -12,7 +12,7 @@ def main(input, output, params):
     parts = []
     for problem in params.problems:
         for instance in range(problem["instances"]):
-            _, low = bases[problem["clean"]][instance, 0]
+            low = bases[problem["clean"]][instance, 0].vectors
             key = {"n": len(low), "instance": instance}
             streams = (stream(params.seed, purpose, **key) for purpose in ("theta", "theta outside"))
             theta = rewards.tailed(low, problem["k_star"], problem["tail"], *streams)
