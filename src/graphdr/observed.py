@@ -1,0 +1,178 @@
+"""Graphs from data: the most popular nodes, joined to their nearest neighbours by cosine or by their links."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphdr.errors import UserError, no_such
+from graphdr.graphs import Graph, from_edges, induced, largest_component
+from graphdr.kernels import kernel
+
+
+class Records(NamedTuple):
+    """What a data set says about its nodes: source–node pairs with weights, popularities, and group codes.
+
+    Pairs are interactions of a user with an item, or links from one node to another. ``popularity`` has
+    a value per node, ``groups`` a code per node and kind of group (nodes x kinds).
+    """
+
+    source: np.ndarray
+    node: np.ndarray
+    weight: np.ndarray | None = None
+    popularity: np.ndarray | None = None
+    groups: np.ndarray | None = None
+
+
+TRANSFORMS = {"identity": np.asarray, "log1p": np.log1p, "presence": np.sign}  # of the weights, which are positive
+
+
+def select_top(popularity: np.ndarray, n: int) -> np.ndarray:
+    """Return the n most popular nodes (all if there are fewer), the most popular first, ties by lower index."""
+    return np.argsort(-np.asarray(popularity, float), kind="stable")[:n]
+
+
+def similarity_rows(
+    source: np.ndarray, node: np.ndarray, weight: np.ndarray, selected: np.ndarray, transform: str = "identity"
+) -> sp.csr_array:
+    """Return the selected nodes' rows over all sources, in the order of the selection.
+
+    Weights of repeated pairs are added before the transform: plays of a song on two days are plays.
+    """
+    if transform not in TRANSFORMS:
+        raise no_such("transform", "transform", transform, TRANSFORMS)
+    place = np.full(1 + max(node.max(initial=-1), selected.max(initial=-1)), -1)
+    place[selected] = np.arange(len(selected))
+    kept = place[node] >= 0
+    pairs = (np.asarray(weight, float)[kept], (place[node[kept]], source[kept]))
+    matrix = sp.coo_array(pairs, shape=(len(selected), 1 + source.max(initial=-1))).tocsr()
+    matrix.data = TRANSFORMS[transform](matrix.data)
+    return matrix
+
+
+def row_lengths(matrix: sp.csr_array) -> np.ndarray:
+    """Return the Euclidean length of every row."""
+    return np.sqrt((matrix * matrix).sum(axis=1))
+
+
+def unit_rows(matrix: sp.csr_array) -> sp.csr_array:
+    """Scale every row to length one; empty rows stay empty."""
+    length = row_lengths(matrix)
+    return sp.csr_array(sp.diags_array(np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)) @ matrix)
+
+
+@kernel
+def _nearest(starts, columns, data, column_starts, rows, column_data, length, neighbours):
+    """Return the nearest others of every row and their cosines, n x neighbours, -1 where there are no more."""
+    n = len(length)
+    nearest, cosine = np.full((n, neighbours), -1), np.zeros((n, neighbours))
+    product, met, seen = np.zeros(n), np.empty(n, np.int64), np.full(n, -1)
+    for i in range(n):
+        count = 0
+        for at in range(starts[i], starts[i + 1]):  # row i times the matrix, all of it that is not zero
+            column = columns[at]
+            for other in range(column_starts[column], column_starts[column + 1]):
+                j = rows[other]
+                if seen[j] != i:
+                    seen[j] = i
+                    product[j] = 0.0
+                    met[count] = j
+                    count += 1
+                product[j] += data[at] * column_data[other]
+        found = 0
+        for j in met[:count]:
+            if j == i or product[j] <= 0.0:
+                continue
+            value = product[j] / (length[i] * length[j])
+            at = min(found, neighbours)  # the place behind all that are nearer
+            while at > 0 and (value > cosine[i, at - 1] or (value == cosine[i, at - 1] and j < nearest[i, at - 1])):
+                at -= 1
+            if at == neighbours:
+                continue
+            found = min(found + 1, neighbours)
+            for after in range(found - 1, at, -1):
+                nearest[i, after], cosine[i, after] = nearest[i, after - 1], cosine[i, after - 1]
+            nearest[i, at], cosine[i, at] = j, value
+    return nearest, cosine
+
+
+def cosine_knn(matrix: sp.csr_array, neighbours: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (i, j, cosine) for the nearest other rows j of every row i, nearest first, ties by lower index.
+
+    Only rows with a positive cosine are neighbours, so that rows without a common column never are and an
+    empty row has none. The cosine is the inner product over the product of the lengths: for whole-number
+    weights it is the same on every machine, and equal rows tie exactly. Beside the result, memory grows with
+    the entries of the matrix alone.
+    """
+    by_row = sp.csr_array(matrix, copy=True)
+    by_row.sum_duplicates()
+    by_column = by_row.tocsc()
+    sparse = (
+        part
+        for m in (by_row, by_column)
+        for part in (m.indptr.astype(np.int64), m.indices.astype(np.int64), m.data.astype(float))
+    )
+    nearest, cosine = _nearest(*sparse, row_lengths(by_row), neighbours)
+    found = nearest >= 0
+    return np.nonzero(found)[0], nearest[found], cosine[found]
+
+
+def union(n: int, i: np.ndarray, j: np.ndarray) -> Graph:
+    """Build the unweighted graph that joins i and j wherever a pair names them, in any order and number."""
+    code = np.unique(np.minimum(i, j).astype(np.int64) * n + np.maximum(i, j))
+    low, high = code // n, code % n
+    return from_edges(n, low[low != high], high[low != high])
+
+
+def with_groups(rows: sp.csr_array, groups: np.ndarray, weights: Sequence[float]) -> sp.csr_array:
+    """Append weighted indicators of each kind of group to rows of unit length."""
+    n = len(groups)
+    parts = [unit_rows(rows)]
+    for codes, weight in zip(groups.T, weights, strict=True):
+        _, column = np.unique(codes, return_inverse=True)
+        parts.append(sp.csr_array((np.full(n, float(weight)), column, np.arange(n + 1)), shape=(n, column.max() + 1)))
+    return sp.csr_array(sp.hstack(parts))
+
+
+def knn(
+    n: int,
+    records: Records,
+    *,
+    neighbours: int,
+    transform: str = "identity",
+    group_weights: Sequence[float] = (),
+    support: int = 0,
+) -> Graph:
+    """Join each of the n most popular nodes to its nearest neighbours by cosine, and take the largest component.
+
+    Nodes are compared by their rows over the sources; with ``group_weights`` (one per kind of group) by these
+    rows at unit length beside weighted indicators of their groups, if the data have any. Nodes whose popularity
+    is below ``support`` are left out.
+    """
+    selected = select_top(records.popularity, n)
+    selected = selected[records.popularity[selected] >= support]
+    rows = similarity_rows(records.source, records.node, records.weight, selected, transform)
+    if len(group_weights) and records.groups is not None:
+        kinds = records.groups.shape[1]
+        if len(group_weights) != kinds:
+            raise UserError(f"group_weights: {len(group_weights)} given, the data have {kinds} kinds of groups")
+        rows = with_groups(rows, records.groups[selected], group_weights)
+    i, j, _ = cosine_knn(rows, neighbours)
+    return largest_component(union(len(selected), i, j)._replace(origin=selected))
+
+
+def citation(n: int, records: Records) -> Graph:
+    """Take the links among the n nodes of largest degree, both ways and unweighted, and the largest component."""
+    nodes = 1 + max(records.source.max(initial=-1), records.node.max(initial=-1))
+    whole = union(nodes, records.source, records.node)
+    return largest_component(induced(whole, select_top(np.diff(whole.adjacency.indptr), n)))
+
+
+FAMILIES = {f.__name__: f for f in (knn, citation)}
+
+
+def modal_group(groups: np.ndarray) -> np.ndarray:
+    """Return 1 for the members of the most frequent group (the first to appear on a tie), 0 for all others."""
+    _, first, place, count = np.unique(groups, return_index=True, return_inverse=True, return_counts=True)
+    return (place == np.lexsort((first, -count))[0]).astype(float)
