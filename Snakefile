@@ -7,22 +7,46 @@ configfile: "config.yaml"
 include: "workflow/rules/common.smk"
 
 
+# The synthetic half, and every data set whose raw files are here.
 rule all:
     default_target: True
     input:
-        artifacts(DESIGN),
+        results_on(config["datasets"]),
 
 
 rule synthetic:
     input:
-        artifacts(DESIGN),
+        results_on(set(config["datasets"]) - set(OBSERVED)),
 
 
+# The raw files of all data sets, and nothing else.
+rule fetch:
+    input:
+        [paths.receipt(dataset) for dataset in OBSERVED],
+
+
+# All that `all` builds, and the raw files of all data sets: one that is missing is an error, after all else is built.
 rule paper:
     input:
-        artifacts(DESIGN),
+        rules.all.input,
+        [paths.receipt(dataset) for dataset in OBSERVED],
+    params:
+        late=" ".join(MISSING),
+    shell:
+        'test -z "{params.late}" || {{ echo "error: {params.late}: fetched just now; run snakemake paper again" >&2; exit 1; }}'
 
 
+# A data set of its own: `snakemake ml_1m` fetches it if need be, and builds what shows it alone.
+for dataset in OBSERVED:
+
+    rule:
+        name:
+            dataset
+        input:
+            results_on([dataset]),
+
+
+include: "workflow/rules/data.smk"
 include: "workflow/rules/graph.smk"
 include: "workflow/rules/problem.smk"
 include: "workflow/rules/bandit.smk"

@@ -1,4 +1,4 @@
-"""Large random inputs without n x n arrays, and cosine neighbours by blocks of a sparse product."""
+"""Large random inputs without n x n arrays, and cosine neighbours with them, as a peer."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,35 +27,6 @@ def ratings(items: int, users: int, count: int, rng: np.random.Generator) -> sp.
     code = np.sort(rng.permutation(code)[:count])
     value = rng.integers(1, 6, size=len(code)).astype(float)
     return sp.csr_array((value, (code // users, code % users)), shape=(items, users))
-
-
-def unit_rows(matrix: sp.csr_array) -> sp.csr_array:
-    """Scale every row to length one; empty rows stay empty."""
-    length = np.sqrt((matrix * matrix).sum(axis=1))
-    return sp.csr_array(sp.diags_array(np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)) @ matrix)
-
-
-def top(index: np.ndarray, value: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the k largest values and their indices, the smaller index first on a tie."""
-    if len(value) > k:
-        near = value >= np.partition(value, -k)[-k]
-        index, value = index[near], value[near]
-    order = np.lexsort((index, -value))[:k]
-    return index[order], value[order]
-
-
-def cosine_neighbours(matrix: sp.csr_array, k: int, block: int = 256) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the k nearest other rows of every row by cosine, and their similarities."""
-    rows = unit_rows(matrix)
-    columns = sp.csr_array(rows.T)
-    found = []
-    for start in range(0, rows.shape[0], block):
-        product = rows[start : start + block] @ columns
-        for at in range(product.shape[0]):
-            part = slice(product.indptr[at], product.indptr[at + 1])
-            other = product.indices[part] != start + at
-            found.append(top(product.indices[part][other], product.data[part][other], k))
-    return found
 
 
 def dense_neighbours(matrix: np.ndarray, k: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from graphdr.compare import VERDICTS, compare, half_digit, markdown, percentile, verdict
+from graphdr.compare import OTHER, VERDICTS, compare, half_digit, markdown, percentile, verdict
 
 NAN = float("nan")
 RULES = {
@@ -57,7 +57,7 @@ def test_verdict(expected, case):
 
 
 def test_every_verdict_has_a_rule_here():
-    assert set(RULES) == set(VERDICTS)
+    assert {*RULES, "other data"} == set(VERDICTS)  # other data are recognised by their marks, below
 
 
 @given(
@@ -99,23 +99,24 @@ REFERENCE = pd.DataFrame(
 )
 
 
+def cell(row, column, quantity, value, sem, panel):
+    low, median, high = np.quantile(panel, [0.05, 0.5, 0.95])
+    spread = {"panel_low": low, "panel_median": median, "panel_high": high, "panel": panel}
+    return {"row": row, "column": column, "quantity": quantity, "value": value, "sem": sem} | spread
+
+
 @pytest.fixture(scope="module")
 def comparison() -> pd.DataFrame:
-    def cell(row, column, quantity, value, sem, panel):
-        low, median, high = np.quantile(panel, [0.05, 0.5, 0.95])
-        spread = {"panel_low": low, "panel_median": median, "panel_high": high, "panel": panel}
-        return {"row": row, "column": column, "quantity": quantity, "value": value, "sem": sem} | spread
-
     main = [
         cell("graphdr", "regret", "regret", 62.6, 1.0, [20.0, 62.6]),
         cell("graphdr", "zero", "zeta", 1.0, NAN, [1.0]),
     ]
     noise = [cell("0.05", "k_hat", "k_hat_naive", 4.0, NAN, [1.0, 4.0, 4.0, 4.0])]
     specs = {
-        "main": {"paper_rows": {}, "tolerance": {"zeta": 0.01}},
-        "noise": {"paper_rows": {"light": "0.05"}, "tolerance": {"k_hat_naive": 0}},
+        "main": {"paper_rows": {}, "tolerance": {"zeta": 0.01}, "datasets": {"graphdr": "sbm"}},
+        "noise": {"paper_rows": {"light": "0.05"}, "tolerance": {"k_hat_naive": 0}, "datasets": {"0.05": "sbm"}},
     }
-    return compare(REFERENCE, {"main": pd.DataFrame(main), "noise": pd.DataFrame(noise)}, specs)
+    return compare(REFERENCE, {"main": pd.DataFrame(main), "noise": pd.DataFrame(noise)}, specs, {})
 
 
 def test_every_printed_number_has_its_row_in_the_order_of_the_paper(comparison):
@@ -140,3 +141,49 @@ def test_the_page_counts_what_is_built_and_names_what_is_not(comparison):
     assert "1 match, 0 close, 1 in panel, 1 differs" in text
     assert "No data for 2 numbers of: main (1), elsewhere (1)" in text
     assert text.count("\n| graphdr |") == 2
+    assert "not judged" not in text
+
+
+ON_DATA = pd.DataFrame(
+    [("real", row, "regret", "10", "") for row in ("Films", "songs", "absent")],
+    columns=["artifact", "row", "column", "value", "sem"],
+)
+
+
+def on_data(**marks) -> pd.DataFrame:
+    """Compare two data sets, the first of which the paper calls otherwise, and one that has no number."""
+    table = [cell("films", "regret", "regret", 10.0, NAN, [10.0]), cell("songs", "regret", "regret", 99.0, NAN, [99.0])]
+    datasets = {name: name for name in ("films", "songs", "absent")}
+    spec = {"paper_rows": {"Films": "films"}, "tolerance": {}, "datasets": datasets}
+    return compare(ON_DATA, {"real": pd.DataFrame(table)}, {"real": spec}, marks)
+
+
+@pytest.mark.parametrize("word", ["release", "incomplete", "unverified", "absent"])
+def test_numbers_from_other_data_are_shown_but_not_judged(word):
+    films = "other data" if word in OTHER else "match"
+    assert on_data()["verdict"].tolist() == ["match", "differs", "no data"]
+    found = on_data(films={word: "so"}, absent={word: "so"}, elsewhere={"release": "2014"})
+    assert found["verdict"].tolist() == [films, "differs", "no data"]
+    assert_allclose(found["ours"], [10, 99, NAN])
+    assert_allclose(found["ratio"], [1, 9.9, NAN])
+
+
+def test_the_page_counts_other_data_apart():
+    judged, unjudged = (markdown(on_data(**marks)) for marks in ({}, {"songs": {"release": "2014"}}))
+    assert "1 of 2 numbers" in judged
+    assert "1 match, 0 close, 0 in panel, 1 differs" in judged
+    assert "not judged" not in judged
+    assert "1 of 1 numbers" in unjudged
+    assert "1 match, 0 close, 0 in panel, 0 differs" in unjudged
+    assert "\n1 more are shown but not judged: they come from other data.\n" in unjudged
+    assert "| songs | regret | 10 | 99 | 9.90 | – | – | other data |" in unjudged
+    assert "No data for 1 numbers of: real (1)" in unjudged
+
+
+def test_a_line_shows_all_digits_of_large_numbers_and_a_panel_of_several_values(comparison):
+    shown = {"row": "r", "column": "c", "paper": 12345.6, "paper_sem": 7.25, "ours": 1e-12, "sem": NAN, "ratio": 0.5}
+    shown |= {"panel_low": 1.0, "panel_median": 2.0, "panel_high": 98765.4, "percentile": 50.0, "verdict": "differs"}
+    alone = shown | {"row": "one", "percentile": NAN}
+    lines = markdown(pd.DataFrame([shown, alone]).assign(artifact="t")).splitlines()
+    assert "| r | c | 12346 ± 7.2 | 0 | 0.50 | 2 (1 … 98765) | 50 | differs |" in lines
+    assert "| one | c | 12346 ± 7.2 | 0 | 0.50 | – | – | differs |" in lines

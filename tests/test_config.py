@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from graphdr import config as configuration
 from graphdr import design
+from graphdr.datasets import ADAPTERS
 from graphdr.errors import UserError
 
 ROOT = Path(__file__).parent.parent
@@ -49,7 +50,7 @@ def test_the_schema_is_a_valid_schema_and_rejects_unknown_keys_everywhere():
 
 MISTAKES = [
     ("experiments.main.methods", ["grahpdr"], r"experiments.main.methods: no method 'grahpdr'; there are: graphdr, "),
-    ("protocl", {}, r"top level: no key 'protocl'; there are: batch, datasets"),
+    ("protocl", {}, r"top level: no key 'protocl'; there are: batch, claims, datasets"),
     ("protocol.horizont", 5, r"protocol: no key 'horizont'; there are: .*horizon"),
     ("methods.graphdr.bases", "x", r"methods.graphdr: no key 'bases'; there are: basis, "),
     ("protocol.horizon", -5, r"protocol.horizon: -5 is less than the minimum of 1"),
@@ -69,12 +70,36 @@ MISTAKES = [
     ),
     ("protocol.noise", None, r"problems.sbm: factor 'noise' has no value"),
     ("datasets.sbm.p_in", None, r"problems.sbm: factor 'p_in' has no value"),
-    ("datasets.sbm.family", "smb", r"datasets.sbm.family: no family 'smb'; there are: rgg, sbm"),
-    ("problems.sbm.dataset", "smb", r"problems.sbm.dataset: no dataset 'smb'; there are: rgg, sbm"),
-    ("methods.graphdr.basis", "low", r"methods.graphdr.basis: no basis 'low'; there are: gaussian, identity, "),
+    ("datasets.sbm.family", "smb", r"datasets.sbm.family: no family of random graphs 'smb'; there are: rgg, sbm$"),
+    ("datasets.sbm.family", "knn", r"datasets.sbm.family: no family of random graphs 'knn'; there are: rgg, sbm$"),
+    ("datasets.ml_1m.family", "sbm", r"ml_1m.family: no family of observed graphs 'sbm'; there are: citation, knn$"),
+    ("datasets.ml_1m.raw.sources", [], r"datasets.ml_1m.raw.sources: \[\] should be non-empty"),
+    (
+        "datasets.ml_1m.raw.sources",
+        [{"archive": "x.zip", "format": "zip", "members": {"ratings": {}}}],
+        r"datasets.ml_1m.raw.sources.0.format: no format 'zip'; there are: amazon_ratings, .*, recbole$",
+    ),
+    ("datasets.ml_1m.raw.citation", None, r"datasets.ml_1m.raw: 'citation' is a required property"),
+    ("observed.neighbours", None, r"problems.ml_100k: factor 'neighbours' has no value"),
+    ("observed.k_min", 11, r"problem ml_100k: k_min = 11 is above k_max = 10"),
+    ("observed.reward", "modal", r"observed.reward: 'modal' is not one of \['planted', 'mean', 'modal_group'\]"),
+    ("datasets.sbm.reward", "mean", r"problem sbm: reward .* random graph"),
+    ("problems.sbm.dataset", "smb", r"problems.sbm.dataset: no dataset 'smb'; there are: amazon, .*, rgg, sbm$"),
+    ("methods.graphdr.basis", "low", r"graphdr.basis: no basis 'low'; there are: content_pca, gaussian, .*, shuffled$"),
     ("methods.random.basis", "identity", r"methods.random.basis: the random policy takes no basis"),
-    ("experiments.main.problems.of", ["sbn"], r"experiments.main.problems.of: no problem 'sbn'; there are: rgg, sbm"),
-    ("experiments.main.facts", ["zta"], r"experiments.main.facts: no fact 'zta'; there are: edges"),
+    ("experiments.main.problems.of", ["sbn"], r"main.problems.of: no problem 'sbn'; there are: amazon, .*, rgg, sbm$"),
+    ("experiments.main.facts", ["zta"], r"experiments.main.facts: no fact 'zta'; there are: degree, edges, .*, zeta$"),
+    (
+        "experiments.main.methods",
+        ["graphdr", "pca_content"],
+        r"experiments.main: 'pca_content' needs 'content_pca', which a random graph does not have$",
+    ),
+    (
+        "experiments.main.facts",
+        ["zeta", "energy_content"],
+        r"experiments.main: 'energy_content' needs 'content_pca', which a random graph does not have$",
+    ),
+    ("experiments.real.problems.of", ["ml_1m", "rgg"], r"experiments.real: 'pca_content' needs 'content_pca', which a"),
     ("experiments.main.against", "spectral_ucb", r"experiments.main.against: no method of this experiment"),
     ("experiments.k_sweep.problems.vary", {"kk": [1]}, r"experiments.k_sweep.problems.vary: no factor 'kk'"),
     ("experiments.k_sweep.problems.vary.k", ["x"], r"problem sbm-k_x: k: 'x' is not of type 'integer'"),
@@ -86,12 +111,18 @@ MISTAKES = [
     ("tables.k_sweep.experiment", "k_swep", r"tables.k_sweep.experiment: no experiment 'k_swep'; there are: "),
     ("tables.k_sweep.rows", "kk", r"tables.k_sweep.rows: no factor 'kk'; there are: "),
     ("tables.k_sweep.rows", "n", r"tables.k_sweep.rows: 'n' does not tell the 7 problems of k_sweep apart"),
+    ("tables.cross_dataset.rows", "method", r"cross_dataset.rows: 'method' does not tell the 6 problems of real apart"),
+    ("tables.graph_aware_baselines.rows", "family", r"the 7 problems of graph_aware and graph_aware_real apart"),
+    ("tables.graph_aware_baselines.experiment", ["real", "rael"], r"baselines.experiment: no experiment 'rael'; there"),
+    ("tables.movielens_1m.problem", "ml_9", r"tables.movielens_1m.problem: .*'ml_9'.*; there are: amazon, .*, ogbn_"),
+    ("tables.movielens_1m.methods", ["spectral_ucb"], r"tables.movielens_1m.methods: no method there 'spectral_ucb'"),
     ("tables.k_sweep.columns", [{"a": "regrt"}], r"tables.k_sweep.columns.a: no quantity measured there 'regrt'"),
     ("tables.k_sweep.columns", [{"a": "regret@jl"}], r"tables.k_sweep.columns.a: no method or predictor there 'jl'"),
     ("tables.k_sweep.columns", [{"a": "regret@@"}], r"tables.k_sweep.columns.a: 'regret@@' is not quantity"),
     ("quantities.regret", None, r"no quantity 'regret'; there are: "),
     ("figures.dim.kind", "pie", r"figures.dim.kind: no kind of figure 'pie'; there are: curves, overview, sweep"),
     ("figures.dim.x", "m", r"figures.dim.x: no varied factor 'm'; there are: n"),
+    ("figures.movielens_1m.problem", "ml_9", r"figures.movielens_1m.problem: .*'ml_9'.*; there are: amazon, .*, ogbn_"),
     ("figures.dim.methods", ["jl"], r"figures.dim.methods: no method of this experiment 'jl'; there are: graphdr"),
 ]
 
@@ -120,11 +151,17 @@ def test_numbers_given_on_the_command_line_as_text_are_numbers():
     given_as_text = {
         "protocol": {"k": "5", "tail": "0.5", "noise": "1e-1"},
         "tables": {"t": {"label": "5"}},
+        "raw": {"sha256": "0" * 64, "release": "2014", "bytes": "7"},
         "m": ["x"],
     }
     assert configuration.typed(given_as_text) == {
-        "protocol": {"k": 5, "tail": 0.5, "noise": 0.1}, "tables": {"t": {"label": "5"}}, "m": ["x"]
+        "protocol": {"k": 5, "tail": 0.5, "noise": 0.1}, "tables": {"t": {"label": "5"}},
+        "raw": {"sha256": "0" * 64, "release": "2014", "bytes": 7}, "m": ["x"],
     }  # fmt: skip
+
+
+def test_every_format_has_an_adapter():
+    assert configuration.formats() == sorted(ADAPTERS)
 
 
 def test_checking_does_not_change_the_configuration():

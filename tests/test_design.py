@@ -1,7 +1,10 @@
 """The expansion into flat tables: who needs what, and that no stage sees a factor it does not use."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,12 +16,21 @@ from graphdr.fingerprint import PACKAGE
 ROOT = Path(__file__).parent.parent
 
 
+CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
+OBSERVED = [name for name, block in CONFIG["datasets"].items() if design.is_observed(block)]
+SOME = ["ml_100k", "amazon", "mind_small"]
+NOTHING_SHOWN = {block: {} for block in ("evaluations", "tables", "figures", "claims")}
+
+
 @pytest.fixture(scope="module")
 def plan():
-    return design.expand(yaml.safe_load((ROOT / "config.yaml").read_text()))
+    return design.expand(CONFIG)
 
 
 def all_jobs(plan):
+    for dataset in OBSERVED:
+        yield jobs.fetch_raw(plan, dataset)
+        yield jobs.tabulate_dataset(plan, dataset)
     for graph in plan.graphs:
         yield jobs.build_graph(plan, graph)
     for graph, basis in plan.bases:
@@ -28,8 +40,8 @@ def all_jobs(plan):
         yield jobs.describe_problem(plan, batch)
         for method in plan.config["experiments"][spec["experiment"]]["methods"]:
             yield jobs.run_bandit(plan, batch, method)
+        yield jobs.measure_batch(plan, batch)
     for block, job in (
-        ("experiments", jobs.measure_experiment),
         ("evaluations", jobs.evaluate_predictors),
         ("tables", jobs.make_table),
         ("figures", jobs.make_figure),
@@ -37,11 +49,23 @@ def all_jobs(plan):
         for name in plan.config[block]:
             yield job(plan, name)
     yield jobs.compare_paper(plan)
+    yield jobs.judge_claims(plan)
 
 
 def test_names_are_keys_that_follow_the_naming_rule(plan):
     for name in [*plan.graphs, *plan.problems, *plan.batches, *(basis for _, basis in plan.bases)]:
         assert re.fullmatch(r"[a-z0-9_]+(-[a-z0-9_]+)*", name)
+
+
+def test_the_plan_is_the_same_in_every_process():
+    """The order of a set of names depends on a random number of the process, that of a plan must not."""
+    code = "import json, yaml; from graphdr import design; "
+    code += "print(json.dumps(list(map(list, design.expand(yaml.safe_load(open('config.yaml')))[1:5]))))"
+    plans = {
+        subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, env=os.environ | {"PYTHONHASHSEED": seed})
+        for seed in "123"
+    }
+    assert len(plans) == 1
 
 
 def test_a_sweep_varies_its_factor_and_nothing_else(plan):
@@ -52,10 +76,25 @@ def test_a_sweep_varies_its_factor_and_nothing_else(plan):
 
 
 def test_equal_graphs_are_built_once(plan):
-    assert len({(g["family"], g["n"], g["flip"], str(g["parameters"])) for g in plan.graphs.values()}) == len(
-        plan.graphs
-    )
+    what = ("dataset", "family", "n", "flip", "parameters", "reward", "content")
+    assert len({str([graph[name] for name in what]) for graph in plan.graphs.values()}) == len(plan.graphs)
     assert plan.problems["sbm"]["graph"] == plan.problems["sbm-k_3"]["graph"]
+    assert plan.problems["ml_1m"]["graph"] == plan.problems["ml_1m-horizon_8000-seeds_3"]["graph"] == "ml_1m"
+    assert plan.problems["ml_100k_whole"]["graph"] == "ml_100k-n_1682"
+
+
+@pytest.mark.parametrize(
+    ("factor", "values"),
+    [("reward", ["mean", "modal_group"]), ("content", ["ratings", "features"]), ("transform", ["identity", "log1p"])],
+)
+def test_problems_that_see_other_data_are_on_other_graphs(factor, values):
+    """A graph's files hold the rewards of its nodes, and a basis of its own is made of their content."""
+    varied = {"problems": {"of": ["ml_1m"], "vary": {factor: values}}, "methods": ["graphdr", "pca_content"]}
+    other = design.expand(CONFIG | NOTHING_SHOWN | {"experiments": {"e": varied}})
+    for name in other.members["e"]:
+        problem = other.problems[name]
+        graph = other.graphs[problem["graph"]]
+        assert {**graph, **graph["parameters"]}[factor] == problem[factor]
 
 
 def test_a_flipped_graph_names_its_clean_parent(plan):
@@ -68,22 +107,79 @@ def test_batches_split_an_experiment_without_loss(plan):
     config = plan.config | {"batch": 3}
     parts = [b["problems"] for b in design.expand(config).batches.values() if b["experiment"] == "k_sweep"]
     assert [len(part) for part in parts] == [3, 3, 1]
-    assert [name for part in parts for name in part] == plan.batches["k_sweep"]["problems"]
+    assert [name for part in parts for name in part] == plan.batches["k_sweep"]["problems"] == plan.members["k_sweep"]
 
 
-def test_every_input_of_every_job_is_made_by_some_rule(plan):
-    made = {paths.PAPER}
+def datasets_of(plan, batch) -> set[str]:
+    return {plan.problems[name]["dataset"] for name in plan.batches[batch]["problems"]}
+
+
+def test_a_batch_is_on_one_data_set_and_named_after_it(plan):
+    assert all(datasets_of(plan, batch) == {jobs.dataset_of(plan, batch)} for batch in plan.batches)
+    real = [batch for batch, spec in plan.batches.items() if spec["experiment"] == "real"]
+    assert real == [f"real-{dataset}" for dataset in OBSERVED]
+    assert plan.batches["real-ml_100k"]["problems"] == ["ml_100k"]
+    assert datasets_of(plan, "ml_100k_graph") == {"ml_100k"}  # the only one there
+
+
+@pytest.mark.parametrize("size", [1, 2, 8])
+def test_batches_of_data_sets_in_any_order_lose_no_problem(size):
+    experiment = {"problems": {"of": ["ml_100k", "sbm", "rgg", "ml_100k_whole"]}, "methods": ["graphdr"]}
+    experiment["problems"]["vary"] = {"k": [2, 3]}
+    plan = design.expand(CONFIG | NOTHING_SHOWN | {"experiments": {"e": experiment}, "batch": size})
+    assert all(len(datasets_of(plan, batch)) == 1 for batch in plan.batches)
+    batched = [name for spec in plan.batches.values() for name in spec["problems"]]
+    assert sorted(batched) == sorted(plan.members["e"])
+    assert len(batched) == 8
+
+
+@pytest.mark.parametrize("missing", [[], SOME, OBSERVED])
+def test_nothing_is_planned_on_missing_data_and_nothing_else_changes(plan, missing):
+    partial = design.expand(CONFIG, missing)
+    assert partial.problems == plan.problems
+    assert partial.members == plan.members
+    assert partial.batches == {b: spec for b, spec in plan.batches.items() if jobs.dataset_of(plan, b) not in missing}
+    left = {name: graph for name, graph in plan.graphs.items() if graph["dataset"] not in missing}
+    assert partial.graphs == left
+    assert partial.bases == {key: basis for key, basis in plan.bases.items() if key[0] in left}
+    for job in (jobs.pose_problem, jobs.describe_problem, jobs.measure_batch):
+        assert all(job(partial, batch) == job(plan, batch) for batch in partial.batches)
+
+
+def test_tables_show_what_is_there_and_the_paper_is_compared_with_what_is_built(plan):
+    for missing in ([], SOME, OBSERVED):
+        partial = design.expand(CONFIG, missing)
+        tables = {name: jobs.make_table(partial, name) for name in CONFIG["tables"]}
+        assert [job.params for job in tables.values()] == [jobs.make_table(plan, name).params for name in tables]
+        built = set(jobs.compare_paper(partial).input["tables"])
+        assert built == {name for name, job in tables.items() if job.files()}
+        assert ("movielens_100k" in built) == ("ml_100k" not in missing)
+        assert "graph_aware_baselines" in built  # its first row is a random graph
+    assert built == set(CONFIG["tables"]) - {  # all data sets are missing
+        *("cross_dataset", "matched_pca", "k_selection", "dataset_construction", "ml_100k_graph"),
+        *("movielens_100k", "movielens_1m", "amazon", "lastfm", "ogbn_arxiv", "mind_small"),
+    }
+
+
+@pytest.mark.parametrize("missing", [[], SOME, OBSERVED])
+def test_every_input_of_every_job_is_made_by_some_rule(missing):
+    plan = design.expand(CONFIG, missing)
+    made = {paths.PAPER, paths.PAPER_CLAIMS}
+    made |= {path(name) for name in OBSERVED for path in (paths.receipt, paths.dataset_nodes, paths.dataset_links)}
     made |= {path(graph) for graph in plan.graphs for path in (paths.nodes, paths.edges)}
     made |= {paths.basis(*key) for key in plan.bases}
     made |= {path(batch) for batch in plan.batches for path in (paths.theta, paths.facts)}
     made |= {paths.runs(batch, method) for batch in plan.batches for method in plan.config["methods"]}
-    made |= {path(name) for name in plan.config["experiments"] for path in (paths.measurements, paths.curves)}
+    made |= {path(batch) for batch in plan.batches for path in (paths.measurements, paths.curves)}
     made |= {paths.evaluation(name) for name in plan.config["evaluations"]}
     made |= {paths.table(name, "parquet") for name in plan.config["tables"]}
 
     asked = {path for job in all_jobs(plan) for path in job.files()}
     assert len(asked) > 100
     assert asked <= made
+    unread = {name for name in OBSERVED if paths.dataset_nodes(name) not in asked}
+    assert unread == set(missing)
+    assert {paths.receipt(name) for name in OBSERVED} <= asked
 
 
 def test_labels_captions_and_notes_stay_out_of_heavy_stages(plan):

@@ -2,27 +2,34 @@
 
 import numpy as np
 import pytest
+import twins
 from conftest import draw_sbm
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from graphdr import diagnostics, graphs, rewards
-from graphdr.diagnostics import FACTORS, FACTS, Setting
+from graphdr import bases, content, diagnostics, features, graphs, rewards
+from graphdr.diagnostics import FACT_BASES, FACTORS, FACTS, Setting
 from graphdr.spectral import low_eigenpairs
 
-SPEC = {"k": 3, "k_max": 8, "resamples": 5, "keep": 0.9}
+SPEC = {"k": 3, "k_min": 1, "k_max": 8, "resamples": 5, "keep": 0.9}
 
 
 def pose(clean: graphs.Graph, flip: float = 0, tail: float = 0, seed: int = 0, observed=None, **spec) -> Setting:
-    """Set up one instance: flipped pairs, and a reward on the nodes that are still there."""
+    """Set up one instance: flipped pairs, and a reward and an embedding of the nodes that are still there."""
     if observed is None:
         observed = graphs.largest_component(graphs.flip_pairs(clean, flip, np.random.default_rng(seed)))
     pairs, seen = low_eigenpairs(clean, 12), low_eigenpairs(observed, 12)
     theta = rewards.tailed(pairs.vectors, SPEC["k"], tail, np.random.default_rng(seed), np.random.default_rng(seed + 1))
     theta = rewards.unit(theta[np.isin(clean.origin, observed.origin)])
     rng = np.random.default_rng(seed)
-    return Setting(SPEC | spec, clean, observed, pairs, seen, theta, rng)
+    known = content.embedding_pca(embed(observed.n), 12)
+    return Setting(SPEC | spec, clean, observed, pairs, seen, theta, rng, known)
+
+
+def embed(n: int) -> np.ndarray:
+    """Know something about nodes that has nothing to do with their graph."""
+    return np.random.default_rng(99).standard_normal((n, 20))
 
 
 @pytest.mark.parametrize("name", FACTS)
@@ -51,6 +58,7 @@ def test_nodes_and_edges_are_those_of_the_observed_graph(small_graph):
     assert FACTS["nodes"](setting) == setting.observed.n
     assert FACTS["edges"](setting) == setting.observed.adjacency.toarray().sum() / 2
     assert FACTS["edges"](setting) != FACTS["edges"](pose(small_graph))
+    assert_allclose(FACTS["degree"](setting), (setting.observed.adjacency.toarray() > 0).sum(axis=1).mean())
 
 
 @given(weight=st.floats(0, 1), flip=st.sampled_from([0, 0.1]))
@@ -62,6 +70,33 @@ def test_zeta_belongs_to_the_clean_graph(small_graph, weight, flip):
 def test_zeta_falls_as_k_grows(small_graph):
     tails = [FACTS["zeta"](pose(small_graph, tail=0.3, k=k)) for k in range(1, 10)]
     assert np.all(np.diff(tails) < 0)
+
+
+@given(tail=st.floats(0, 1), flip=st.sampled_from([0, 0.1]), k=st.integers(1, 10))
+def test_energy_and_squared_tail_are_all_there_is(small_graph, tail, flip, k):
+    setting = pose(small_graph, flip, tail, k=k)
+    assert_allclose(FACTS["energy"](setting) + FACTS["zeta"](setting) ** 2, 1, atol=1e-12)
+    if setting.observed.n == small_graph.n:
+        _, vectors = np.linalg.eigh(twins.laplacian(small_graph.adjacency.toarray()))
+        assert_allclose(FACTS["energy"](setting), np.sum((vectors[:, 1 : k + 1].T @ setting.theta) ** 2), atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 3, 8, 12])
+def test_energy_in_the_content_is_that_of_its_leading_left_singular_vectors(k, small_graph):
+    setting = pose(small_graph, tail=0.3, k=k)
+    embedding = embed(small_graph.n)
+    left, _, _ = np.linalg.svd(embedding / np.linalg.norm(embedding, axis=1, keepdims=True))
+    assert_allclose(FACTS["energy_content"](setting), np.sum((left[:, :k].T @ setting.theta) ** 2), atol=1e-9)
+    assert np.isnan(FACTS["energy_content"](setting._replace(content=None)))
+
+
+def test_just_the_facts_that_say_so_use_the_content(small_graph):
+    setting = pose(small_graph, 0.05, 0.3)
+    without = {name: fact(setting._replace(content=None, rng=np.random.default_rng(0))) for name, fact in FACTS.items()}
+    using = {name for name in FACTS if FACTS[name](pose(small_graph, 0.05, 0.3)) != without[name]}
+    assert using == set(FACT_BASES)
+    assert set(FACT_BASES.values()) <= bases.FROM_DATA
+    assert features.FEATURES["content_pca"] is features.leading
 
 
 def test_without_flips_nothing_is_perturbed(small_graph):
@@ -143,3 +178,23 @@ def test_the_naive_rule_takes_the_smallest_of_equal_gaps(small_graph):
     gaps = setting.observed_low._replace(values=np.array([0, 1, 2, 4, 6, 6, 6, 6, 6, 6]) / 4)
     setting = setting._replace(observed_low=gaps)
     assert FACTS["k_hat_naive"](setting) == 2
+
+
+@pytest.mark.parametrize("rule", ["k_hat_naive", "k_hat_bootstrap"])
+def test_k_hat_is_at_least_k_min(rule):
+    graph = draw_sbm(0, n=100, blocks=3, p_out=0.02)
+    assert FACTS[rule](pose(graph)) == 2
+    for k_min in (1, 2, 3, 5, 8):
+        found = FACTS[rule](pose(graph, k_min=k_min))
+        assert k_min <= found <= SPEC["k_max"]
+        assert k_min > 2 or found == 2
+    assert FACTS[rule](pose(graph, k_min=8)) == 8
+
+
+@given(gaps=st.lists(st.integers(0, 5), min_size=8, max_size=8), ends=st.tuples(st.integers(1, 8), st.integers(1, 8)))
+def test_the_naive_rule_is_the_first_largest_gap_from_k_min_to_k_max(small_graph, gaps, ends):
+    k_min, k_max = sorted(ends)
+    setting = pose(small_graph, k_min=k_min, k_max=k_max)
+    values = np.cumsum([0.0, 9.0, *gaps])  # the first gap, u_1 to u_2, is nobody's
+    found = FACTS["k_hat_naive"](setting._replace(observed_low=setting.observed_low._replace(values=values)))
+    assert found == max(range(k_min, k_max + 1), key=lambda k: gaps[k - 1])

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graphdr import archives, fetch
+from graphdr import archives, fetch, network
 from graphdr.archives import Raw, Unusable
 from graphdr.errors import UserError
 
@@ -133,7 +133,7 @@ def _sandbox(tmp_path, monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(fetch, "SCHEMES", ("http", "https"))
+    monkeypatch.setattr(network, "SCHEMES", ("http", "https"))
     monkeypatch.setattr(fetch, "PAUSES", (0, 0, 0))
     monkeypatch.setattr(fetch, "pip_download", lambda requirement, folder: pytest.fail("pip was called"))
 
@@ -434,13 +434,13 @@ def test_an_answer_without_a_file_is_one_line(server, way, message):
 @pytest.mark.parametrize("url", ["http://example.org/toy.zip", "ftp://example.org/toy.zip", "file:///etc/passwd"])
 @pytest.mark.usefixtures("offline")
 def test_only_https_is_opened(monkeypatch, url):
-    monkeypatch.setattr(fetch, "SCHEMES", ("https",))
+    monkeypatch.setattr(network, "SCHEMES", ("https",))
     with pytest.raises(UserError, match=f"{url}: refused, only https is allowed"):
         get(source(url))
     request = urllib.request.Request("https://example.org/toy.zip")
     with pytest.raises(Unusable, match=f"^leads to {url}; refused, only https is allowed$"):
-        fetch._Redirect().redirect_request(request, None, 302, "", {}, url)
-    assert fetch._Redirect().redirect_request(request, None, 302, "", {}, "https://example.com/toy.zip")
+        network._Redirect().redirect_request(request, None, 302, "", {}, url)
+    assert network._Redirect().redirect_request(request, None, 302, "", {}, "https://example.com/toy.zip")
 
 
 def test_no_network_is_one_message_that_says_what_to_do():

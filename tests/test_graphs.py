@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from graphdr import graphs
+from graphdr import graphs, observed
 
 
 def dense(graph: graphs.Graph) -> np.ndarray:
@@ -26,12 +26,18 @@ def any_graph(draw, fewest: int = 2, most: int = 16):
 
 
 def draw_family(config, dataset: str, n: int = 60, seed: int = 0) -> graphs.Graph:
-    parameters = dict(config["datasets"][dataset])
-    return graphs.FAMILIES[parameters.pop("family")](n, np.random.default_rng(seed), **parameters)
+    block = config["datasets"][dataset]
+    parameters = {name: value for name, value in block.items() if name not in ("family", "label")}
+    return graphs.FAMILIES[block["family"]](n, np.random.default_rng(seed), **parameters)
+
+
+def families(config, raw: bool) -> dict[str, str]:
+    """Return the families of the data sets that have raw files, or of those that have none."""
+    return {name: block["family"] for name, block in config["datasets"].items() if ("raw" in block) == raw}
 
 
 def test_every_family_draws_simple_graphs(config):
-    for dataset in config["datasets"]:
+    for dataset in families(config, raw=False):
         graph = draw_family(config, dataset)
         adjacency = dense(graph)
         assert graph.n == 60
@@ -159,6 +165,6 @@ def test_an_isolated_node_keeps_just_its_diagonal():
     assert_allclose(graphs.laplacian(graph).toarray(), [[1, -1, 0], [-1, 1, 0], [0, 0, 1]])
 
 
-@pytest.mark.parametrize("family", graphs.FAMILIES)
-def test_every_family_is_in_the_configuration(family, config):
-    assert family in {dataset["family"] for dataset in config["datasets"].values()}
+@pytest.mark.parametrize(("known", "raw"), [(graphs.FAMILIES, False), (observed.FAMILIES, True)])
+def test_every_family_is_in_the_configuration(known, raw, config):
+    assert set(known) == set(families(config, raw).values())

@@ -60,18 +60,27 @@ def table() -> pd.DataFrame:
     ],
 )
 def test_mean_standard_error_and_count(table, method, quantity, instance, value, sem, n):
-    row = look_up(table, method=method, quantity=quantity, instance=instance, problem="p")
+    row = look_up(table, method=method, quantity=quantity, instance=instance, problem="p", draw=0)
     assert_allclose([row["value"], row["sem"], row["n"]], [value, sem, n])
+
+
+@pytest.mark.parametrize(("draw", "value", "sem"), [(1, 5.0, 1.0), (2, 9.0, 1.0)])
+def test_every_further_draw_has_its_regret(table, draw, value, sem):
+    row = look_up(table, draw=draw)
+    assert (row["method"], row["quantity"], row["instance"]) == ("control", "regret", 0)
+    assert_allclose([row["value"], row["sem"], row["n"]], [value, sem, 2])
 
 
 def test_nothing_else_is_measured(table):
     assert set(table["quantity"]) == set(MEASURES)
-    assert len(table) == 4 + 4 + 2 + 1  # regret and slope, gap of the control, its redrawn instance
+    # regret and slope, gap of the control, its redrawn instance and the regret of its two further draws
+    assert len(table) == 4 + 4 + 2 + 1 + 2
+    assert table["draw"].tolist().count(0) == 11
 
 
 def test_a_single_seed_has_no_standard_error():
     row = look_up(measure({"ours": final_values(make_runs({(0, 0, 0): 1.0}))}, "ours"), quantity="regret")
-    assert row["value"] == 1
+    assert (row["value"], row["draw"]) == (1, 0)
     assert np.isnan(row["sem"])
 
 

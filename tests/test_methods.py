@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import twins
+from conftest import TOY, draw_ratings, write_toy
 from numpy.testing import assert_allclose
 
 from graphdr import bases, design, features, graphs, io, jobs, paths, rewards, spectral, store, streams
@@ -17,20 +18,32 @@ PROTOCOL = {
     "instances": 2, "draws": 2, "horizon": 80, "seeds": 2, "checkpoint": 1, "arms": 5,
     "ridge": 0.7, "alpha": 0.8, "k": 3, "k_star": 2, "tail": 0.2, "components": 12, "k_max": 6, "resamples": 3,
 }  # fmt: skip
+# With five neighbours no two nodes of the data set are alike: their tie would be broken by a twin's rounding.
+OBSERVED = {"instances": 1, "seeds": 2, "k": 4, "k_min": 2, "n": 30, "neighbours": 5}
 PROBLEM = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05}
 FACTS = ["k_hat_naive", "k_hat_bootstrap"]
 BOTH = {"label": "a basis and a penalty", "basis": "gaussian", "laplacian": 2}
+BATCH = {"sbm": "graphs", "toy": "data"}  # and so the experiment of a problem on this data set
 
 
 def shrink(config: dict, methods: list[str]) -> dict:
-    """Keep the methods of the configuration and put them on one tiny experiment, with and without flips."""
-    problems = {"of": ["small"], "vary": {"flip": [0, 0.15]}}
+    """Keep the methods of the configuration and put them on two tiny experiments, each with and without flips.
+
+    One is on random graphs, which have no content, and one on a data set.
+    """
+    on_graphs = [name for name in methods if config["methods"].get(name, BOTH).get("basis") not in bases.FROM_DATA]
+    vary = {"flip": [0, 0.15]}
     return config | {
         "protocol": config["protocol"] | PROTOCOL,
+        "observed": config["observed"] | OBSERVED,
+        "datasets": config["datasets"] | {"toy": TOY},
         "methods": config["methods"] | {"both": BOTH},
-        "problems": {"small": PROBLEM},
-        "experiments": {"all": {"problems": problems, "methods": methods, "facts": FACTS}},
-        **{block: {} for block in ("evaluations", "tables", "figures")},
+        "problems": {"small": PROBLEM, "toy": {"dataset": "toy"}},
+        "experiments": {
+            "graphs": {"problems": {"of": ["small"], "vary": vary}, "methods": on_graphs, "facts": FACTS},
+            "data": {"problems": {"of": ["toy"], "vary": vary}, "methods": methods, "facts": FACTS},
+        },
+        **{block: {} for block in ("evaluations", "tables", "figures", "claims")},
     }
 
 
@@ -41,11 +54,12 @@ def run(stage: str, job: jobs.Job, **output) -> None:
 
 
 def build(config: dict) -> design.Design:
-    """Build all files from the graphs to the runs in the working directory."""
+    """Build all files from the tables of the data set to the runs in the working directory."""
     plan = design.expand(config)
+    write_toy(draw_ratings())
     for graph in plan.graphs:
         run("build_graph", jobs.build_graph(plan, graph), nodes=paths.nodes(graph), edges=paths.edges(graph))
-    for graph, basis in plan.bases:
+    for graph, basis in sorted(plan.bases, key=lambda key: key[1] in bases.FROM_LOW):
         run("compute_basis", jobs.compute_basis(plan, graph, basis), basis=paths.basis(graph, basis))
     for batch, spec in plan.batches.items():
         run("pose_problem", jobs.pose_problem(plan, batch), theta=paths.theta(batch))
@@ -62,37 +76,51 @@ def plan(config, tmp_path_factory):
         yield build(shrink(config, [*config["methods"], "both"]))
 
 
-def low(adjacency, k, rng):
+def low(adjacency, k, *_):
     return np.linalg.eigh(twins.laplacian(adjacency))[1][:, 1 : k + 1]
 
 
-# The features that a basis stands for, from a dense adjacency matrix, k and the stream of its draw.
+def content(adjacency, k, rng, ratings):
+    """Return the principal components of the ratings less the item's mean, each item scaled to length one."""
+    centred = np.nan_to_num(ratings - np.nanmean(ratings, axis=1, keepdims=True))  # an unknown rating is the mean
+    return np.linalg.svd(centred / np.linalg.norm(centred, axis=1, keepdims=True))[0][:, :k]
+
+
+# The features that a basis stands for: from a dense adjacency matrix, k, the stream of its draw, and ratings.
 FEATURES = {
-    "identity": lambda adjacency, k, rng: np.eye(len(adjacency)),
+    "identity": lambda adjacency, *_: np.eye(len(adjacency)),
     "laplacian_low": low,
-    "shuffled": lambda adjacency, k, rng: low(adjacency, k, rng)[rng.permutation(len(adjacency))],
-    "onehot_pca": lambda adjacency, k, rng: np.linalg.svd(np.eye(len(adjacency)) - 1 / len(adjacency))[2][:k].T,
-    "gaussian": lambda adjacency, k, rng: rng.standard_normal((k, len(adjacency))).T / np.sqrt(k),
+    "shuffled": lambda adjacency, k, rng, *_: low(adjacency, k)[rng.permutation(len(adjacency))],
+    "onehot_pca": lambda adjacency, k, *_: np.linalg.svd(np.eye(len(adjacency)) - 1 / len(adjacency))[2][:k].T,
+    "gaussian": lambda adjacency, k, rng, *_: rng.standard_normal((k, len(adjacency))).T / np.sqrt(k),
+    "graph_pca": lambda adjacency, k, *_: np.linalg.svd(adjacency - adjacency.mean(axis=0))[2][:k].T,
+    "content_pca": content,
 }
 
 
 def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, draw: int, seed: int) -> np.ndarray:
     """Return the regret of Algorithm 1 on the graph and reward of an instance, and the stream of a seed."""
-    root = plan.config["seed"]
+    root, batch = plan.config["seed"], BATCH[problem["dataset"]]
     graph = store.read_graphs(paths.nodes(problem["graph"]), paths.edges(problem["graph"]))[instance]
     adjacency, n = graph.adjacency.toarray(), graph.n
-    theta = store.read_thetas(paths.theta("all"))[problem["name"], instance]
+    theta = store.read_thetas(paths.theta(batch))[problem["name"], instance]
     met = streams.draw(root, problem, n, instance, seed)
     if method.get("policy") == "random":
         key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
         return twins.random_policy(problem["arms"], met.arms, theta, stream(root, "random", **key)).regret
-    facts = store.read_facts(paths.facts("all"))
+    facts = store.read_facts(paths.facts(batch))
     k = int(facts[problem["name"], instance, method["k"]]) if "k" in method else problem["k"]
     rng = stream(root, "basis", basis=method["basis"], n=n, instance=instance, draw=draw)
-    features = FEATURES[method["basis"]](adjacency, k, rng)
+    items = store.read_items(paths.nodes(problem["graph"]))[instance].item
+    features = FEATURES[method["basis"]](adjacency, k, rng, draw_ratings()[items] if batch == "data" else None)
     penalty = features.T @ twins.laplacian(adjacency) @ features
     v0 = problem["ridge"] * np.eye(features.shape[1]) + method.get("laplacian", 0) * penalty
     return twins.linucb(features, v0, theta, *met, np.full(problem["horizon"], problem["alpha"])).regret
+
+
+def on(plan: design.Design, dataset: str) -> list[dict]:
+    """Return the problems on one data set."""
+    return [problem for problem in plan.problems.values() if problem["dataset"] == dataset]
 
 
 def read_graphs(name: str) -> list[graphs.Graph]:
@@ -101,7 +129,7 @@ def read_graphs(name: str) -> list[graphs.Graph]:
 
 def test_graphs_are_drawn_and_flipped_by_streams_of_their_own(plan):
     family, parameters = graphs.FAMILIES["sbm"], {name: PROBLEM[name] for name in ("blocks", "p_in", "p_out")}
-    for problem in plan.problems.values():
+    for problem in on(plan, "sbm"):
         for instance, (clean, observed) in enumerate(
             zip(read_graphs(problem["clean"]), read_graphs(problem["graph"]), strict=True)
         ):
@@ -114,24 +142,41 @@ def test_graphs_are_drawn_and_flipped_by_streams_of_their_own(plan):
 
 
 def test_rewards_have_unit_norm_and_the_stated_tail_on_the_clean_graph(plan):
-    thetas = store.read_thetas(paths.theta("all"))
+    thetas = store.read_thetas(paths.theta("graphs"))
     weight = PROTOCOL["tail"]
     for (problem, instance), theta in thetas.items():
         clean = read_graphs(plan.problems[problem]["clean"])[instance]
-        smooth = low(clean.adjacency.toarray(), PROTOCOL["k_star"], None)
+        smooth = low(clean.adjacency.toarray(), PROTOCOL["k_star"])
         assert_allclose(np.linalg.norm(theta), 1)
         assert_allclose(features.tail(smooth, theta), weight / np.hypot(1 - weight, weight), atol=1e-9)
     assert len(thetas) == 4
     assert np.array_equal(thetas["small-flip_0", 0], thetas["small-flip_0_15", 0])
 
 
+def test_rewards_on_a_data_set_are_the_mean_ratings_centred_and_of_unit_norm(plan):
+    thetas = store.read_thetas(paths.theta("data"))
+    popularity, mean = np.sum(~np.isnan(draw_ratings()), axis=1), np.nanmean(draw_ratings(), axis=1)
+    for problem in on(plan, "toy"):
+        (items,), (graph,) = store.read_items(paths.nodes(problem["graph"])), read_graphs(problem["graph"])
+        assert len(items.item) == graph.n > OBSERVED["n"] / 2
+        assert set(items.item) <= set(np.argsort(-popularity, kind="stable")[: OBSERVED["n"]])
+        assert np.array_equal(items.popularity, popularity[items.item])
+        shifted = mean[items.item] - mean[items.item].mean()
+        assert_allclose(thetas[problem["name"], 0], shifted / np.linalg.norm(shifted))
+    assert len(thetas) == 2
+
+
 def test_a_reward_keeps_its_shape_on_the_nodes_that_are_left(workdir, small_graph):
     left = np.delete(np.arange(small_graph.n), [3, 17])
-    store.write_graphs([small_graph], "clean.parquet", "edges.parquet")
-    store.write_graphs([graphs.induced(small_graph, left)], "observed.parquet", "fewer.parquet")
+    for graph, *files in (
+        (small_graph, "clean.parquet", "edges.parquet"),
+        (graphs.induced(small_graph, left), "observed.parquet", "fewer.parquet"),
+    ):
+        store.write_graphs([graph], [store.random_items(graph)], *files)
     pairs = spectral.low_eigenpairs(small_graph, 6)
-    store.write_bases({(0, 0): bases.Basis(pairs.vectors, pairs.values, pairs.residuals)}, "basis.parquet")
-    problem = {"name": "p", "clean": "clean", "graph": "observed", "instances": 1, "k_star": 3, "tail": 0}
+    store.write_bases({(0, 0): pairs}, "basis.parquet")
+    problem = {"name": "p", "clean": "clean", "graph": "observed", "instances": 1}
+    problem |= {"reward": "planted", "k_star": 3, "tail": 0}
     files = {"basis": {"clean": "basis.parquet"}, "nodes": {g: f"{g}.parquet" for g in ("clean", "observed")}}
     run("pose_problem", jobs.Job(files, {"problems": [problem], "seed": 0}), theta="theta.parquet")
     whole = rewards.smooth(pairs.vectors[:, 1:4], stream(0, "theta", n=small_graph.n, instance=0))
@@ -139,22 +184,28 @@ def test_a_reward_keeps_its_shape_on_the_nodes_that_are_left(workdir, small_grap
 
 
 def test_k_hat_is_read_off_the_observed_graph(plan):
-    facts = store.read_facts(paths.facts("all"))
     found = {role: [] for role in ("clean", "graph", "told")}
     for name, problem in plan.problems.items():
-        for instance in range(PROTOCOL["instances"]):
+        facts, k_min = store.read_facts(paths.facts(BATCH[problem["dataset"]])), problem["k_min"]
+        for instance in range(problem["instances"]):
             for role in ("clean", "graph"):
                 adjacency = read_graphs(problem[role])[instance].adjacency.toarray()
-                gaps = np.diff(np.linalg.eigvalsh(twins.laplacian(adjacency)))[1 : PROTOCOL["k_max"] + 1]
-                found[role].append(1 + np.argmax(gaps))
+                gaps = np.diff(np.linalg.eigvalsh(twins.laplacian(adjacency)))[k_min : PROTOCOL["k_max"] + 1]
+                found[role].append(k_min + np.argmax(gaps))
             found["told"].append(facts[name, instance, "k_hat_naive"])
     assert found["told"] == found["graph"]
     assert found["clean"] != found["graph"]
 
 
+def played_methods(plan: design.Design) -> list[tuple[str, str]]:
+    """Return every data set with every method that is played on it."""
+    return [(data, m) for data, name in BATCH.items() for m in plan.config["experiments"][name]["methods"]]
+
+
 def test_every_method_plays_what_its_twin_plays(plan):
-    for name, method in plan.config["methods"].items():
-        runs = io.read("runs", paths.runs("all", name)).to_pandas()
+    for dataset, name in played_methods(plan):
+        method, problems = plan.config["methods"][name], on(plan, dataset)
+        runs = io.read("runs", paths.runs(BATCH[dataset], name)).to_pandas()
         played = set()
         for (problem, instance, draw, seed), part in runs.groupby(["problem", "instance", "draw", "seed"]):
             assert part["t"].tolist() == list(range(1, 81))
@@ -162,15 +213,17 @@ def test_every_method_plays_what_its_twin_plays(plan):
             assert_allclose(part["regret"], twin, rtol=0, atol=1e-9, err_msg=f"{name} on {problem}, draw {draw}")
             played.add((problem, instance, draw, seed))
         further = [1, 2] if method.get("basis") in bases.REDRAWN else []  # on instance 0 only
-        draws = [(0, draw) for draw in [0, *further]] + [(1, 0)]
-        assert played == {(p, i, d, s) for p in plan.problems for i, d in draws for s in (0, 1)}
+        draws = [(0, draw) for draw in further] + [(i, 0) for i in range(problems[0]["instances"])]
+        assert played == {(p["name"], i, d, s) for p in problems for i, d in draws for s in (0, 1)}
+    assert {name for _, name in played_methods(plan)} == set(plan.config["methods"])
 
 
 def test_different_algorithms_play_differently(plan):
     finals, algorithms = set(), set()
-    for name, method in plan.config["methods"].items():
-        finals.add(round(io.read("runs", paths.runs("all", name))["regret"][79].as_py(), 9))
-        algorithms.add(tuple(method.get(knob) for knob in ("policy", "basis", "laplacian")))
+    for dataset, name in played_methods(plan):
+        method = plan.config["methods"][name]
+        finals.add((dataset, round(io.read("runs", paths.runs(BATCH[dataset], name))["regret"][79].as_py(), 9)))
+        algorithms.add((dataset, *(method.get(knob) for knob in ("policy", "basis", "laplacian"))))
     assert len(finals) >= len(algorithms)
 
 
@@ -181,23 +234,27 @@ def test_every_basis_is_in_a_method_and_has_a_twin(config):
 
 def test_adding_a_method_changes_no_other_number(plan, config, tmp_path):
     few = ["random", "graphdr_shuffled", "spectral_ucb"]
-    before = {name: io.read("runs", paths.runs("all", name)) for name in few}
+    files = [paths.runs(batch, name) for batch in BATCH.values() for name in few]
+    before = {path: io.read("runs", path) for path in files}
     with chdir(tmp_path):
         build(shrink(config, few[::-1]))
-        for name in few:
-            assert io.read("runs", paths.runs("all", name)).equals(before[name])
+        for path in files:
+            assert io.read("runs", path).equals(before[path])
 
 
-def test_measurements_are_means_over_the_seeds(plan):
-    methods = plan.config["experiments"]["all"]["methods"]
-    output = {"measurements": paths.measurements("all"), "curves": paths.curves("all")}
-    run("measure_experiment", jobs.measure_experiment(plan, "all"), **output)
+@pytest.mark.parametrize("batch", BATCH.values())
+def test_measurements_are_means_over_the_seeds(plan, batch):
+    methods = plan.config["experiments"][batch]["methods"]
+    output = {"measurements": paths.measurements(batch), "curves": paths.curves(batch)}
+    run("measure_batch", jobs.measure_batch(plan, batch), **output)
     table = io.read("measurements", output["measurements"]).to_pandas()
-    finals = {name: io.read("runs", paths.runs("all", name)).to_pandas().query("t == 80") for name in methods}
+    finals = {name: io.read("runs", paths.runs(batch, name)).to_pandas().query("t == 80") for name in methods}
+    keys = ["problem", "instance", "draw"]
     for name, final in finals.items():
-        shown = final[final["draw"] == 0].groupby(["problem", "instance"])["regret"].mean()
-        found = table[(table["method"] == name) & (table["quantity"] == "regret")].set_index(["problem", "instance"])
-        assert_allclose(found["value"].loc[shown.index], shown)
-    facts = store.read_facts(paths.facts("all"))
+        means = final.groupby(keys)["regret"].mean()
+        found = table[(table["method"] == name) & (table["quantity"] == "regret")].set_index(keys)["value"]
+        assert_allclose(found.loc[means.index], means)
+        assert len(found) == len(means)
+    facts = store.read_facts(paths.facts(batch))
     told = table[table["method"].isna()].set_index(["problem", "instance", "quantity"])["value"]
     assert told.to_dict() == facts

@@ -167,6 +167,12 @@ def test_groups_add_their_squared_weights_to_the_inner_product():
     assert_allclose(beside @ beside.T, unit @ unit.T + 0.25 * same[:, :, 0] + 4 * same[:, :, 1])
 
 
+def test_nodes_without_a_group_share_none():
+    rows = observed.similarity_rows(np.arange(3), np.arange(3), np.ones(3), np.arange(3))
+    beside = observed.with_groups(rows, np.array([[-1], [-1], [0]]), [2.0]).toarray()
+    assert_allclose(beside @ beside.T, np.diag([1, 1, 5]))
+
+
 def test_group_weights_decide_how_much_groups_matter():
     records = draw_records(4)._replace(groups=np.column_stack([np.arange(WHOLE), np.arange(WHOLE) % 5]))
     plain, none, heavy = (build("knn", records, WHOLE, group_weights=w) for w in ((), (0, 0), (0, 99)))
@@ -201,7 +207,7 @@ def test_citations_count_once_whatever_their_direction_and_number(seed, n):
 
 @pytest.mark.parametrize(
     ("groups", "expected"),
-    [([3, 1, 1, 2], [0, 1, 1, 0]), ([7, 2, 2, 7], [1, 0, 0, 1]), (["b", "a"], [1, 0]), ([5], [1])],
+    [([3, 1, 1, 2], [0, 1, 1, 0]), ([7, 2, 2, 7], [1, 0, 0, 1]), ([5], [1]), ([-1, -1, 4], [0, 0, 1])],
 )
 def test_the_modal_group_is_the_most_frequent_or_first(groups, expected):
     assert observed.modal_group(np.array(groups)).tolist() == expected

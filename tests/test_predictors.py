@@ -61,23 +61,27 @@ def test_every_score_is_highest_for_a_perfect_predictor(name):
     assert SCORES[name](-target, target) < 1
 
 
-def test_the_stage_pools_the_problems_of_all_experiments(workdir):
-    """Two experiments share a problem's name; each instance is scored on its own."""
+@pytest.mark.parametrize("missing", [{}, {"c": []}])  # the last has no batch: all of its data are missing
+def test_the_stage_pools_the_problems_of_all_experiments(workdir, missing):
+    """Two experiments share a problem's name, one has two batches; each instance is scored on its own."""
     facts = {"a": {"x": 1.0, "y": 3.0}, "b": {"x": 2.0, "z": 4.0}}
     costs = {"a": {"x": 10.0, "y": 40.0}, "b": {"x": 20.0, "z": 30.0}}
-    columns = ["problem", "instance", "method", "predictor", "quantity", "value", "sem", "n"]
+    columns = ["problem", "instance", "draw", "method", "predictor", "quantity", "value", "sem", "n"]
+    batches = {"a": {"a-0.parquet": ["x"], "a-1.parquet": ["y"]}, "b": {"b.parquet": ["x", "z"]}}
     for experiment in facts:
-        rows = []
-        for instance, sign in ((0, 1), (1, -1)):
-            for problem, fact in facts[experiment].items():
-                cost = costs[experiment][problem]
-                rows.append((problem, instance, None, None, "rho", fact, None, 1))
-                rows.append((problem, instance, "graphdr", None, "regret", sign * cost, 0.1, 5))
-                rows.append((problem, instance, "other", None, "regret", -sign * cost, 0.1, 5))
-        io.write("measurements", pd.DataFrame(rows, columns=columns), f"{experiment}.parquet")
+        for path, problems in batches[experiment].items():
+            rows = []
+            for instance, sign in ((0, 1), (1, -1)):
+                for problem in problems:
+                    fact, cost = facts[experiment][problem], costs[experiment][problem]
+                    rows.append((problem, instance, 0, None, None, "rho", fact, None, 1))
+                    rows.append((problem, instance, 0, "graphdr", None, "regret", sign * cost, 0.1, 5))
+                    rows.append((problem, instance, 1, "graphdr", None, "regret", -99 * cost, 0.1, 5))  # a further draw
+                    rows.append((problem, instance, 0, "other", None, "regret", -sign * cost, 0.1, 5))
+            io.write("measurements", pd.DataFrame(rows, columns=columns), path)
     params = {"label": "pooled", "method": "graphdr", "target": "regret", "predictors": ["rho"], "scores": ["spearman"]}
     evaluate_predictors.main(
-        SimpleNamespace(measurements={name: f"{name}.parquet" for name in facts}),
+        SimpleNamespace(measurements={name: list(batches[name]) for name in facts} | missing),
         SimpleNamespace(evaluation="scores.parquet"),
         SimpleNamespace(**params),
     )
@@ -86,4 +90,5 @@ def test_the_stage_pools_the_problems_of_all_experiments(workdir):
     assert scores["predictor"].tolist() == ["rho", "rho"]
     assert scores["problem"].tolist() == ["pooled", "pooled"]
     assert scores["n"].tolist() == [4, 4]
+    assert scores["draw"].tolist() == [0, 0]
     assert_allclose(scores["value"], [expected, -expected])

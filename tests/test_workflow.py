@@ -8,43 +8,22 @@ import sys
 from pathlib import Path
 
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 import yaml
+from conftest import ROOT, hashes, lay_out, snakemake, would_run
 
 from graphdr import manifest
 
-ROOT = Path(__file__).parent.parent
 RUNS_AND_BELOW = {
     "run_bandit",
-    "measure_experiment",
+    "measure_batch",
     "evaluate_predictors",
     "make_table",
     "make_figure",
     "compare_paper",
+    "judge_claims",
 }
-
-
-def lay_out(folder: Path) -> Path:
-    """Lay out a checkout whose configuration is the tiny one; the package stays the installed one."""
-    for name in ("workflow", "profiles", "data"):
-        shutil.copytree(ROOT / name, folder / name)
-    shutil.copy(ROOT / "Snakefile", folder)
-    shutil.copy(ROOT / "tests" / "tiny.yaml", folder / "config.yaml")
-    return folder
-
-
-def snakemake(folder: Path, *arguments: str, package: Path | None = None) -> subprocess.CompletedProcess:
-    environment = os.environ | ({"PYTHONPATH": str(package)} if package else {})
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-
-
-def would_run(folder: Path, *arguments: str, package: Path | None = None) -> set[str]:
-    """Return the rules that a dry run lists, targets left out."""
-    done = snakemake(folder, "--dry-run", *arguments, package=package)
-    assert done.returncode == 0, done.stderr
-    return set(re.findall(r"^rule (\w+):", done.stdout + done.stderr, re.M)) - {"all"}
+RAW = {"fetch_raw", "tabulate_dataset"}  # stages of data sets with raw files, of which the tiny configuration has none
 
 
 def reruns(folder: Path, path: str, package: Path | None = None) -> set[str]:
@@ -52,24 +31,6 @@ def reruns(folder: Path, path: str, package: Path | None = None) -> set[str]:
     done = snakemake(folder, "--dry-run", package=package)
     outputs = re.findall(r"^ +output: (.*)$", done.stdout + done.stderr, re.M)
     return {name for line in outputs for name in line.split(", ") if path in name}
-
-
-def hashes(folder: Path) -> dict[str, str]:
-    return {name: facts["sha256"] for name, facts in manifest.load(str(folder)).items()}
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory) -> Path:
-    folder = lay_out(tmp_path_factory.mktemp("built"))
-    done = snakemake(folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder
-
-
-@pytest.fixture
-def checkout(built, tmp_path) -> Path:
-    """A copy of the built folder, modification times kept, free to be changed."""
-    return shutil.copytree(built, tmp_path / "checkout", symlinks=True)
 
 
 @pytest.fixture
@@ -112,8 +73,9 @@ def test_every_output_is_there_and_in_the_manifest(built):
 
 def test_every_stage_leaves_logs_and_benchmarks(built):
     stages = {path.stem for path in (ROOT / "src/graphdr/stages").glob("*.py")} - {"__init__"}
+    assert stages > RAW
     for kind in ("logs", "benchmarks"):
-        assert {path.stem for path in (built / "results" / kind).iterdir()} == stages
+        assert {path.stem for path in (built / "results" / kind).iterdir()} == stages - RAW
     assert re.search(r"run_bandit: wrote .* in \d", (built / "results/logs/run_bandit/main/graphdr.log").read_text())
 
 
@@ -225,73 +187,3 @@ def test_a_label_reruns_nothing_heavy(checkout):
 def test_a_lost_file_is_rebuilt(checkout):
     (checkout / "results/tables/rgg.tex").unlink()
     assert "make_table" in would_run(checkout)
-
-
-def test_a_target_builds_only_what_it_needs(tmp_path):
-    folder = lay_out(tmp_path)
-    done = snakemake(folder, "--dry-run", "results/tables/rgg.md")
-    assert done.returncode == 0
-    text = done.stdout + done.stderr
-    assert set(re.findall(r"results/runs/(\w+)/(\w+)\.parquet", text)) == {("rgg", "graphdr"), ("rgg", "linucb_full")}
-    assert "make_figure" not in text
-
-
-@pytest.mark.parametrize("target", ["all", "synthetic", "paper"])
-def test_the_targets_are_built(built, target):
-    assert would_run(built, target) == set()
-
-
-# Mistakes: one line, exit not 0, nothing rebuilt, nothing lost.
-
-
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        (
-            "experiments={main: {methods: [grahpdr]}}",
-            "experiments.main.methods: no method 'grahpdr'; there are: graphdr, ",
-        ),
-        ("protocol={horizont: 5}", "protocol: no key 'horizont'; there are: "),
-        ("protocol={horizon: -5}", "protocol.horizon: -5 is less than the minimum of 1"),
-        ("protocol={k: 41}", "k = 41 needs a graph of 43 nodes, n = 40"),
-        ("protocol={arms: 41}", "arms = 41 candidates a round are more than n = 40 nodes"),
-    ],
-)
-def test_a_mistake_in_the_configuration_is_one_line(built, setting, message):
-    before = hashes(built)
-    done = snakemake(built, "--config", setting)
-    lines = done.stderr.splitlines()
-    assert done.returncode != 0
-    assert [line for line in lines if not line.startswith(("Config file", "Using workflow specific profile"))] == lines[
-        -1:
-    ]
-    assert lines[-1].startswith("config error: ")
-    assert message in lines[-1]
-    assert hashes(built) == before
-
-
-def test_a_corrupted_input_stops_the_run_with_one_clear_line(checkout):
-    broken = checkout / "results/measurements/rgg.parquet"
-    table = pq.read_table(broken)
-    values = table["value"].to_numpy() + 1e-9
-    pq.write_table(table.set_column(5, table.schema.field("value"), [values]), broken)
-    assert [line.split(":")[0] for line in manifest.problems(str(checkout))] == ["results/measurements/rgg.parquet"]
-    (checkout / "results/tables/rgg.tex").unlink()
-    done = snakemake(checkout)
-    assert done.returncode != 0
-    assert re.search(
-        r"^error: results/measurements/rgg.parquet: .*delete it and run snakemake again$", done.stderr, re.M
-    )
-    broken.unlink()
-    assert snakemake(checkout).returncode == 0
-    assert manifest.problems(str(checkout)) == []
-
-
-def test_a_graph_that_falls_apart_is_one_clear_line(tmp_path):
-    folder = lay_out(tmp_path)
-    done = snakemake(folder, "--config", "datasets={rgg: {radius: 0.01}}", "--", "results/graph/rgg-n_40/nodes.parquet")
-    assert done.returncode != 0
-    assert re.search(
-        r"^error: .* the largest component of instance 0 has \d of 40 nodes, 12 are needed", done.stderr, re.M
-    )
-    assert not (folder / "results/graph/rgg-n_40/nodes.parquet").exists()

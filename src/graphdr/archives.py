@@ -149,7 +149,10 @@ class Raw:
         for role, row in self._rows.items():
             with self._located(role):
                 if digest(self._folder / row["archive"], row["member"])[1] != row["sha256"]:
-                    raise Unusable("changed since it was fetched; put the former file back, or fetch it again")
+                    command = f"snakemake --forcerun fetch_raw -- {self._folder.name}"
+                    raise Unusable(
+                        f"changed since it was fetched; put the former file back, or take this one: {command}"
+                    )
 
     def _row(self, role: str) -> Mapping:
         if role not in self._rows:

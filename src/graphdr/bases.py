@@ -4,16 +4,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphdr import content
 from graphdr.features import Basis
 from graphdr.graphs import Graph
 from graphdr.spectral import low_eigenpairs
 
 
 class Source(NamedTuple):
-    """What a basis may be computed from: a graph and, for those that need it, its laplacian_low basis."""
+    """What a basis may be computed from: a graph and, for those that need it, its lowest eigenvectors or an embedding.
+
+    The embedding (n x d, dense or sparse) holds what is known about the nodes besides the graph.
+    """
 
     graph: Graph
     low: Basis | None = None
+    embedding: object = None
 
 
 def laplacian_low(source: Source, components: int, rng: np.random.Generator) -> Basis:
@@ -48,6 +53,17 @@ def gaussian(source: Source, components: int, rng: np.random.Generator) -> Basis
     return Basis(vectors, np.ones(components), np.zeros(components))
 
 
-BASES = {f.__name__: f for f in (laplacian_low, shuffled, onehot_pca, gaussian)}
+def content_pca(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Compute the principal components of what is known about the nodes, their embeddings at unit length."""
+    return content.embedding_pca(source.embedding, components)
+
+
+def graph_pca(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Compute the principal components of the rows of the adjacency matrix."""
+    return content.graph_pca(source.graph.adjacency, components)
+
+
+BASES = {f.__name__: f for f in (laplacian_low, shuffled, onehot_pca, gaussian, content_pca, graph_pca)}
 REDRAWN = {"shuffled", "gaussian"}  # bases that depend on their random stream
 FROM_LOW = {"shuffled"}  # bases that are made of the laplacian_low one
+FROM_DATA = {"content_pca"}  # bases that need more than the graph; where it is missing, they are empty

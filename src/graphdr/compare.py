@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 MATCH, CLOSE = 0.03, 0.10
 ROUNDING = 1e-9  # what is smaller is shown as 0
 SLACK = 1 + 1e-9  # a border belongs to the better verdict, whatever rounding says
-VERDICTS = ("match", "close", "in panel", "differs", "no data")
+VERDICTS = ("match", "close", "in panel", "differs", "other data", "no data")
+OTHER = {"release", "incomplete"}  # marks of a data set whose numbers reproduce nothing
 
 
 def half_digit(printed: str) -> float:
@@ -52,8 +53,11 @@ def percentile(value: float, panel) -> float:
     return float(100 * ((panel < value).mean() + (panel == value).mean() / 2))
 
 
-def compare(reference: "pd.DataFrame", tables: "dict[str, pd.DataFrame]", specs: dict) -> "pd.DataFrame":
-    """Join the paper's numbers (as printed strings) with our tables, one row each, in the paper's order."""
+def compare(reference: "pd.DataFrame", tables: "dict[str, pd.DataFrame]", specs: dict, marks: dict) -> "pd.DataFrame":
+    """Join the paper's numbers (as printed strings) with our tables, one row each, in the paper's order.
+
+    ``marks`` say of a data set in what it is not the paper's: its numbers are shown, but not judged.
+    """
     import pandas as pd
 
     ours = {
@@ -63,12 +67,15 @@ def compare(reference: "pd.DataFrame", tables: "dict[str, pd.DataFrame]", specs:
     nothing |= {name: np.nan for name in ("panel_median", "panel_low", "panel_high")}
     rows = []
     for printed in reference.to_dict("records"):
-        spec = specs.get(printed["artifact"], {"paper_rows": {}, "tolerance": {}})
+        spec = specs.get(printed["artifact"], {"paper_rows": {}, "tolerance": {}, "datasets": {}})
         row = spec["paper_rows"].get(printed["row"], printed["row"])
         found = ours.get((printed["artifact"], row, printed["column"]), nothing)
         paper, paper_sem = float(printed["value"]), float(printed["sem"] or "nan")
         panel = found["panel"]
         tolerance = spec["tolerance"].get(found["quantity"])
+        judged = verdict(printed["value"], paper_sem, found["value"], found["sem"], panel, tolerance)
+        if judged != "no data" and OTHER & set(marks.get(spec["datasets"].get(row), {})):
+            judged = "other data"
         rows.append(
             {
                 "artifact": printed["artifact"],
@@ -81,7 +88,7 @@ def compare(reference: "pd.DataFrame", tables: "dict[str, pd.DataFrame]", specs:
                 "ratio": found["value"] / paper if paper else np.nan,
                 **{name: found[name] for name in ("panel_median", "panel_low", "panel_high")},
                 "percentile": percentile(paper, panel) if len(panel) > 1 else np.nan,
-                "verdict": verdict(printed["value"], paper_sem, found["value"], found["sem"], panel, tolerance),
+                "verdict": judged,
             }
         )
     return pd.DataFrame(rows)
@@ -92,11 +99,15 @@ def markdown(comparison: "pd.DataFrame") -> str:
     from graphdr.tables import pipe_table
 
     built = comparison[comparison["verdict"] != "no data"]
+    judged = built[built["verdict"] != "other data"]
     counts = built["verdict"].value_counts()
     agreeing = counts.reindex(VERDICTS[:3], fill_value=0).sum()
     lines = ["# Our numbers beside the paper's", ""]
-    lines += [f"{agreeing} of {len(built)} numbers are {', '.join(VERDICTS[:3])}: " + ", ".join(
-        f"{counts.get(name, 0)} {name}" for name in VERDICTS[:4]) + ".", "", NOTE, ""]  # fmt: skip
+    lines += [f"{agreeing} of {len(judged)} numbers are {', '.join(VERDICTS[:3])}: " + ", ".join(
+        f"{counts.get(name, 0)} {name}" for name in VERDICTS[:4]) + ".", ""]  # fmt: skip
+    if len(built) > len(judged):
+        lines += [f"{len(built) - len(judged)} more are shown but not judged: they come from other data.", ""]
+    lines += [NOTE, ""]
     head = ["row", "column", "paper", "ours", "ratio", "panel median (5–95 %)", "percentile", "verdict"]
     for artifact, part in built.groupby("artifact", sort=False):
         lines += [
@@ -113,9 +124,10 @@ def markdown(comparison: "pd.DataFrame") -> str:
 
 
 NOTE = (
-    "`match`: within 3 % or two joint standard errors (correlations, energies, gaps and counts: within half of the "
-    "last printed digit or 0.01); `close`: within 10 %; `in panel`: inside the 5–95 % range of our instances; "
-    "percentile: where the paper's number lies among them."
+    "`match`: within 3 % or two joint standard errors (correlations, energies and tails: within 0.01; gaps and counts: "
+    "within half of the last printed digit); `close`: within 10 %; `in panel`: inside the 5–95 % range of our "
+    "instances (of our permutations or JL matrices, on a data set); `other data`: another release or a part of the "
+    "paper's data; percentile: where the paper's number lies among our instances."
 )
 
 
@@ -123,12 +135,16 @@ def _cells(row: dict) -> list[str]:
     def text(value, spec=".4g"):
         if value is None or np.isnan(value):
             return "–"
+        if abs(value) >= 1e4:
+            return f"{value:.0f}"
         return f"{0.0 if abs(value) < ROUNDING else value:{spec}}"
 
     def with_error(value, sem):
         return text(value) + (f" ± {sem:.2g}" if sem > 0 else "")
 
     panel = f"{text(row['panel_median'])} ({text(row['panel_low'])} … {text(row['panel_high'])})"
+    if np.isnan(row["percentile"]):  # of one value alone
+        panel = "–"
     return [
         row["row"],
         row["column"],

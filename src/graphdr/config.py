@@ -7,19 +7,24 @@ from importlib.resources import files
 import jsonschema
 import yaml
 
-from graphdr import cells
-from graphdr.bases import BASES
-from graphdr.diagnostics import FACTS
+from graphdr import cells, observed
+from graphdr.bases import BASES, FROM_DATA
+from graphdr.diagnostics import FACT_BASES, FACTS
 from graphdr.errors import UserError, no_such
 from graphdr.features import IDENTITY
 from graphdr.figures import KINDS
 from graphdr.graphs import FAMILIES
 from graphdr.measure import MEASURES
+from graphdr.predicates import check_arguments
 from graphdr.predictors import SCORES
 from graphdr.streams import CANDIDATES
 
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?")
-TEXTS = ("label", "note", "tex", "caption", "title")
+TARGETS = {"all", "synthetic", "fetch", "paper"}  # of the Snakefile
+TEXTS = (
+    "label", "note", "tex", "caption", "title", "sha256", "citation", "licence", "terms", "release",
+    "where", "statement", "criterion",
+)  # fmt: skip
 
 
 def check(config: dict) -> None:
@@ -60,38 +65,55 @@ def _check_types(config: dict) -> None:
     raise UserError(f"{place}: {error.message}")
 
 
-def _pick(where: str, kind: str, names, choices) -> None:
+def pick(where: str, kind: str, names, choices) -> None:
+    """Raise a UserError with the valid choices for the first name that is not among them."""
     for name in [names] if isinstance(names, str) else names:
         if name not in choices:
             raise no_such(where, kind, name, choices)
 
 
 def _dataset(config, where, entry):
-    _pick(f"{where}.family", "family", entry["family"], FAMILIES)
+    families = observed.FAMILIES if "raw" in entry else FAMILIES
+    pick(f"{where}.family", f"family of {'observed' if 'raw' in entry else 'random'} graphs", entry["family"], families)
+    if "raw" in entry and where.removeprefix("datasets.") in TARGETS:
+        raise UserError(f"{where}: a data set with raw files is a target of its own; {sorted(TARGETS)} are taken")
+    for at, source in enumerate(entry.get("raw", {}).get("sources", [])):
+        pick(f"{where}.raw.sources.{at}.format", "format", source["format"], formats())
 
 
 def _problem(config, where, entry):
-    _pick(f"{where}.dataset", "dataset", entry["dataset"], config["datasets"])
+    pick(f"{where}.dataset", "dataset", entry["dataset"], config["datasets"])
 
 
 def _method(config, where, entry):
     if entry.get("policy") == "random":
-        if extra := set(entry) - {"label", "note", "policy"}:
+        if extra := set(entry) - {"label", "note", "control", "policy"}:
             raise UserError(f"{where}.{min(extra)}: the random policy takes no basis, k or penalty")
         return
-    _pick(f"{where}.basis", "basis", entry.get("basis", ""), [*BASES, IDENTITY])
+    pick(f"{where}.basis", "basis", entry.get("basis", ""), [*BASES, IDENTITY])
     if entry["basis"] == IDENTITY and "k" in entry:
         raise UserError(f"{where}.k: the basis {IDENTITY!r} has no dimension to choose")
 
 
+def formats() -> list[str]:
+    """Return the raw formats: the modules that read one, found without importing them, which takes its time."""
+    modules = [path for path in (files("graphdr") / "datasets").iterdir() if path.name.endswith(".py")]
+    return sorted(path.name.removesuffix(".py") for path in modules if "\ndef read(" in path.read_text())
+
+
 def _experiment(config, where, entry):
     problems = entry["problems"]
-    _pick(f"{where}.problems.of", "problem", problems["of"], config["problems"])
-    _pick(f"{where}.methods", "method", entry["methods"], config["methods"])
-    _pick(f"{where}.facts", "fact", entry.get("facts", []), FACTS)
-    _pick(f"{where}.against", "method of this experiment", against(entry), entry["methods"])
+    pick(f"{where}.problems.of", "problem", problems["of"], config["problems"])
+    pick(f"{where}.methods", "method", entry["methods"], config["methods"])
+    pick(f"{where}.facts", "fact", entry.get("facts", []), FACTS)
+    pick(f"{where}.against", "method of this experiment", against(entry), entry["methods"])
     factor_schema = schema()["$defs"]["factors"]["properties"]
-    _pick(f"{where}.problems.vary", "factor", problems.get("vary", {}), factor_schema)
+    pick(f"{where}.problems.vary", "factor", problems.get("vary", {}), factor_schema)
+    datasets = [config["datasets"][config["problems"][problem]["dataset"]] for problem in problems["of"]]
+    for name in [*entry["methods"], *entry.get("facts", [])]:
+        basis = config["methods"].get(name, {}).get("basis") or FACT_BASES.get(name)
+        if basis in FROM_DATA and not all("raw" in dataset for dataset in datasets):
+            raise UserError(f"{where}: {name!r} needs {basis!r}, which a random graph does not have")
     for method in entry["methods"]:
         chosen = config["methods"][method].get("k")
         if chosen and chosen not in entry.get("facts", []):
@@ -99,43 +121,55 @@ def _experiment(config, where, entry):
 
 
 def _evaluation(config, where, entry):
-    _pick(f"{where}.experiments", "experiment", entry["experiments"], config["experiments"])
-    _pick(f"{where}.scores", "score", entry["scores"], SCORES)
-    _pick(f"{where}.target", "measure", entry["target"], MEASURES)
+    pick(f"{where}.experiments", "experiment", entry["experiments"], config["experiments"])
+    pick(f"{where}.scores", "score", entry["scores"], SCORES)
+    pick(f"{where}.target", "measure", entry["target"], MEASURES)
     for experiment in entry["experiments"]:
         spec = config["experiments"][experiment]
-        _pick(f"{where}.method", f"method of {experiment}", entry["method"], spec["methods"])
-        _pick(f"{where}.predictors", f"fact of {experiment}", entry["predictors"], spec.get("facts", []))
+        pick(f"{where}.method", f"method of {experiment}", entry["method"], spec["methods"])
+        pick(f"{where}.predictors", f"fact of {experiment}", entry["predictors"], spec.get("facts", []))
 
 
 def _table(config, where, entry):
     factors = [*schema()["$defs"]["factors"]["properties"], "method", "label"]
-    _pick(f"{where}.rows", "factor", entry["rows"], factors)
+    pick(f"{where}.rows", "factor", entry["rows"], factors)
     if "evaluation" in entry:
-        _pick(f"{where}.evaluation", "evaluation", entry["evaluation"], config["evaluations"])
+        pick(f"{where}.evaluation", "evaluation", entry["evaluation"], config["evaluations"])
         source = config["evaluations"][entry["evaluation"]]
         quantities, keys = source["scores"], source["predictors"]
     else:
-        _pick(f"{where}.experiment", "experiment", entry["experiment"], config["experiments"])
-        source = config["experiments"][entry["experiment"]]
-        quantities, keys = [*MEASURES, *source.get("facts", [])], source["methods"]
+        pick(f"{where}.experiment", "experiment", entry["experiment"], config["experiments"])
+        sources = [config["experiments"][name] for name in experiments_of(entry)]
+        quantities = [*MEASURES, *(fact for source in sources for fact in source.get("facts", []))]
+        keys = [method for source in sources for method in source["methods"]]
+        pick(f"{where}.methods", "method there", entry.get("methods", []), keys)
     for column, text in cells.named(entry["columns"]):
         place = f"{where}.columns.{column}"
         cell = cells.parse(place, text)
-        _pick(place, "quantity measured there", cell.quantity, quantities)
-        _pick(place, "quantity", cell.quantity, config["quantities"])
+        pick(place, "quantity measured there", cell.quantity, quantities)
+        pick(place, "quantity", cell.quantity, config["quantities"])
         if cell.key is not None:
-            _pick(place, "method or predictor there", cell.key, keys)
+            pick(place, "method or predictor there", cell.key, keys)
 
 
 def _figure(config, where, entry):
-    _pick(f"{where}.kind", "kind of figure", entry["kind"], KINDS)
-    _pick(f"{where}.experiment", "experiment", entry["experiment"], config["experiments"])
+    pick(f"{where}.kind", "kind of figure", entry["kind"], KINDS)
+    pick(f"{where}.experiment", "experiment", entry["experiment"], config["experiments"])
     methods = config["experiments"][entry["experiment"]]["methods"]
-    _pick(f"{where}.methods", "method of this experiment", entry.get("methods", []), methods)
+    pick(f"{where}.methods", "method of this experiment", entry.get("methods", []), methods)
     varied = config["experiments"][entry["experiment"]]["problems"].get("vary", {})
     if entry["kind"] == "sweep":
-        _pick(f"{where}.x", "varied factor", entry.get("x", ""), varied)
+        pick(f"{where}.x", "varied factor", entry.get("x", ""), varied)
+
+
+def _claim(config, where, entry):
+    """Check a claim; experiments and evaluations that are not there (yet) give it the verdict `no data`."""
+    for name in ("dataset", "except"):
+        pick(f"{where}.{name}", "dataset", entry.get(name, []), config["datasets"])
+    if "except" in entry and "each" not in entry:
+        raise UserError(f"{where}.except: only a claim on each data set by itself has exceptions")
+    for predicate, arguments in cells.named(entry["checks"]):
+        check_arguments(f"{where}.checks", predicate, arguments)
 
 
 REFERENCES = {
@@ -146,7 +180,14 @@ REFERENCES = {
     "evaluations": _evaluation,
     "tables": _table,
     "figures": _figure,
+    "claims": _claim,
 }
+
+
+def experiments_of(spec: dict) -> list[str]:
+    """Return the experiments that a table, figure or claim draws on: one, or several."""
+    named = spec["experiment"]
+    return [named] if isinstance(named, str) else named
 
 
 def against(experiment: dict) -> str:
@@ -159,7 +200,11 @@ def check_problem(where: str, problem: dict) -> None:
     validator = jsonschema.Draft202012Validator({"$ref": "#/$defs/factors", "$defs": schema()["$defs"]})
     if error := jsonschema.exceptions.best_match(validator.iter_errors(problem)):
         raise UserError(f"{where}: {'.'.join(map(str, error.absolute_path))}: {error.message}")
-    _pick(where, "candidate construction", problem["candidates"], CANDIDATES)
+    pick(where, "candidate construction", problem["candidates"], CANDIDATES)
+    if problem["family"] in FAMILIES and problem["reward"] != "planted":
+        raise UserError(f"{where}: reward = {problem['reward']!r} comes from data, and a random graph has none")
+    if problem["k_min"] > problem["k_max"]:
+        raise UserError(f"{where}: k_min = {problem['k_min']} is above k_max = {problem['k_max']}")
     n = problem["n"]
     for factor in ("k", "k_star", "k_max"):
         if problem[factor] + 2 > n:

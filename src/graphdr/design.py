@@ -6,53 +6,66 @@ change of any other one does not rerun it.
 
 import inspect
 import itertools
+from collections.abc import Collection
 from typing import NamedTuple
 
-from graphdr.config import check, check_problem
-from graphdr.diagnostics import FACTORS
+from graphdr import observed
+from graphdr.config import check, check_problem, experiments_of, pick
+from graphdr.diagnostics import FACT_BASES, FACTORS
 from graphdr.errors import UserError
 from graphdr.features import IDENTITY
 from graphdr.graphs import FAMILIES
 
-THETA_FACTORS = ("instances", "k_star", "tail")
+THETA_FACTORS = ("instances", "reward", "k_star", "tail")
 RUN_FACTORS = (
     "instances", "draws", "horizon", "seeds", "checkpoint", "candidates", "arms", "noise", "ridge", "alpha", "k",
 )  # fmt: skip
 
 
 class Design(NamedTuple):
-    """Flat tables, each keyed by name."""
+    """Flat tables, each keyed by name; ``members`` are the problems of every experiment, built or not."""
 
     config: dict
     graphs: dict[str, dict]
     bases: dict[tuple[str, str], dict]
     problems: dict[str, dict]
     batches: dict[str, dict]
+    members: dict[str, list[str]]
 
 
-def expand(config: dict) -> Design:
-    """Check a configuration and turn its blocks into flat tables."""
+def expand(config: dict, missing: Collection[str] = ()) -> Design:
+    """Check a configuration and turn its blocks into flat tables; nothing is planned on data sets that are missing."""
     check(config)
     graphs: dict[str, dict] = {}
     bases: dict[tuple[str, str], dict] = {}
     problems: dict[str, dict] = {}
     batches: dict[str, dict] = {}
+    members: dict[str, list[str]] = {}
     for experiment, spec in config["experiments"].items():
-        members = _members(config, experiment, spec["problems"])
-        for problem in members:
+        found = _members(config, experiment, spec["problems"])
+        problems |= {problem["name"]: problem for problem in found}
+        members[experiment] = [problem["name"] for problem in found]
+        here = [problem for problem in found if problem["dataset"] not in missing]
+        several = len({problem["dataset"] for problem in found}) > 1
+        wanted = {"laplacian_low"} | {FACT_BASES[fact] for fact in spec.get("facts", []) if fact in FACT_BASES}
+        wanted |= {config["methods"][method].get("basis", IDENTITY) for method in spec["methods"]} - {IDENTITY}
+        for problem in here:
             for graph in _graphs_of(config, problem):
                 known = graphs.setdefault(graph["name"], graph)
                 known["least"] = max(known["least"], problem["components"], problem["arms"])
-            problems.setdefault(problem["name"], problem)
-            wanted = [(problem["clean"], "laplacian_low"), (problem["graph"], "laplacian_low")]
-            wanted += [(problem["graph"], config["methods"][m].get("basis", IDENTITY)) for m in spec["methods"]]
-            for key in wanted:
-                if key[1] != IDENTITY:
-                    _enlarge(bases.setdefault(key, {"components": 0, "draws": 0}), problem)
-        for name, part in _split(experiment, members, config["batch"]):
+            for basis in sorted(wanted):
+                _enlarge(bases.setdefault((problem["graph"], basis), {"components": 0, "draws": 0}), problem)
+            _enlarge(bases.setdefault((problem["clean"], "laplacian_low"), {"components": 0, "draws": 0}), problem)
+        for name, part in _split(experiment, here, several, config["batch"]):
             batches[name] = {"experiment": experiment, "problems": [p["name"] for p in part]}
-        _check_rows(config, experiment, members)
-    return Design(config, graphs, bases, problems, batches)
+    design = Design(config, graphs, bases, problems, batches, members)
+    _check_rows(design)
+    return design
+
+
+def is_observed(dataset: dict) -> bool:
+    """Tell whether a data set comes from raw files (and not from a random graph)."""
+    return "raw" in dataset
 
 
 def _members(config: dict, experiment: str, spec: dict) -> list[dict]:
@@ -64,28 +77,47 @@ def _members(config: dict, experiment: str, spec: dict) -> list[dict]:
         for values in itertools.product(*vary.values()):
             varied = dict(zip(vary, values, strict=True))
             own = block | fixed | varied
-            factors = config["protocol"] | config["datasets"][own["dataset"]] | own
+            factors = defaults(config, own["dataset"]) | own
             if missing := sorted(set(_required(factors)) - set(factors)):
                 raise UserError(f"problems.{base}: factor {missing[0]!r} has no value")
             name = _name(base, fixed | varied)
             check_problem(f"experiments.{experiment}: problem {name}", factors)
-            clean, observed = (graph["name"] for graph in _graphs_of(config, factors))
-            members.append(factors | {"name": name, "clean": clean, "graph": observed})
+            clean, observed_ = (graph["name"] for graph in _graphs_of(config, factors))
+            members.append(factors | {"name": name, "clean": clean, "graph": observed_})
     return members
 
 
-def _check_rows(config: dict, experiment: str, members: list[dict]) -> None:
+def defaults(config: dict, dataset: str) -> dict:
+    """Return the factors that every problem on a data set starts from."""
+    block = config["datasets"][dataset]
+    own = {name: value for name, value in block.items() if name not in ("raw", "label")}
+    return config["protocol"] | (config["observed"] if is_observed(block) else {}) | own
+
+
+def _check_rows(design: Design) -> None:
     """Check that the rows of every table, and the positions of every sweep, tell the problems apart."""
-    shown = [(f"tables.{n}.rows", t["rows"]) for n, t in config["tables"].items() if t.get("experiment") == experiment]
-    shown += [
-        (f"figures.{n}.x", f["x"])
-        for n, f in config["figures"].items()
-        if f["experiment"] == experiment and f["kind"] == "sweep"
-    ]
-    for where, factor in shown:
+    config = design.config
+    for block in ("tables", "figures"):
+        for name, spec in config[block].items():
+            if "problem" in spec:
+                names = experiments_of(spec)
+                members = [problem for experiment in names for problem in design.members[experiment]]
+                pick(f"{block}.{name}.problem", f"problem of {' and '.join(names)}", spec["problem"], members)
+    shown = [(f"tables.{n}.rows", t["rows"], t) for n, t in config["tables"].items() if "evaluation" not in t]
+    shown += [(f"figures.{n}.x", f["x"], f) for n, f in config["figures"].items() if f["kind"] == "sweep"]
+    for where, factor, spec in shown:
+        members = [design.problems[name] for name in shown_problems(design, spec)]
         values = [member["name"] if factor == "method" else member.get(factor) for member in members]
         if len(set(values)) < len(values) or (factor == "method" and len(members) > 1):
-            raise UserError(f"{where}: {factor!r} does not tell the {len(members)} problems of {experiment} apart")
+            names = " and ".join(experiments_of(spec))
+            raise UserError(f"{where}: {factor!r} does not tell the {len(members)} problems of {names} apart")
+
+
+def shown_problems(design: Design, spec: dict) -> list[str]:
+    """Return the problems that a table or figure shows: those of its experiments, or the one that it names."""
+    if "problem" in spec:
+        return [spec["problem"]]
+    return [name for experiment in experiments_of(spec) for name in design.members[experiment]]
 
 
 def _required(factors: dict) -> set[str]:
@@ -95,22 +127,25 @@ def _required(factors: dict) -> set[str]:
 
 def _parameters(family: str) -> list[str]:
     """Return the factors that a graph family takes: its keyword-only arguments."""
-    signature = inspect.signature(FAMILIES[family])
+    signature = inspect.signature((FAMILIES | observed.FAMILIES)[family])
     return [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY]
 
 
 def _graphs_of(config: dict, factors: dict) -> tuple[dict, dict]:
     """Return the clean and the observed graph of a problem (the same one without flips)."""
-    family = factors["family"]
+    family, dataset = factors["family"], factors["dataset"]
     parameters = {name: factors[name] for name in _parameters(family)}
-    defaults = config["protocol"] | config["datasets"][factors["dataset"]]
-    shape = {"n": factors["n"], "instances": factors["instances"]} | parameters
-    changed = {name: value for name, value in shape.items() if value != defaults.get(name)}
+    shape = {name: factors[name] for name in ("n", "instances", "reward", "content")} | parameters
+    usual = defaults(config, dataset)
+    changed = {name: value for name, value in shape.items() if value != usual.get(name)}
     clean = {
-        "name": _name(factors["dataset"], changed),
+        "name": _name(dataset, changed),
+        "dataset": dataset if is_observed(config["datasets"][dataset]) else None,
         "family": family,
         "n": factors["n"],
         "parameters": parameters,
+        "reward": factors["reward"],
+        "content": factors["content"],
         "instances": factors["instances"],
         "flip": 0,
         "least": 0,  # nodes that must be left: as many as the largest basis and candidate set need
@@ -118,18 +153,18 @@ def _graphs_of(config: dict, factors: dict) -> tuple[dict, dict]:
     }
     if factors["flip"] == 0:
         return clean, clean
-    observed = {
+    observed_ = {
         "name": _name(clean["name"], {"flip": factors["flip"]}),
         "flip": factors["flip"],
         "parent": clean["name"],
     }
-    return clean, clean | observed
+    return clean, clean | observed_
 
 
 def _name(base: str, changes: dict) -> str:
     """Join a base and its variations; the result is only ever used as a key."""
     changes = sorted(changes.items())
-    spelt = str.maketrans({".": "_", "-": "m", "+": None})
+    spelt = str.maketrans({".": "_", "-": "m", "+": None, "[": None, "]": None, ",": "_", " ": None})
     return "-".join([base, *(f"{factor}_{value}".translate(spelt) for factor, value in changes)])
 
 
@@ -138,7 +173,11 @@ def _enlarge(basis: dict, problem: dict) -> None:
         basis[factor] = max(basis[factor], problem[factor])
 
 
-def _split(experiment: str, members: list[dict], size: int):
-    parts = [members[start : start + size] for start in range(0, len(members), size)]
-    for number, part in enumerate(parts):
-        yield experiment if len(parts) == 1 else f"{experiment}-{number}", part
+def _split(experiment: str, members: list[dict], several: bool, size: int):
+    """Yield batches of problems on one data set each, so that a change of one data set reruns no other."""
+    for dataset in dict.fromkeys(member["dataset"] for member in members):
+        alike = [member for member in members if member["dataset"] == dataset]
+        stem = f"{experiment}-{dataset}" if several else experiment
+        parts = [alike[start : start + size] for start in range(0, len(alike), size)]
+        for number, part in enumerate(parts):
+            yield stem if len(parts) == 1 else f"{stem}-{number}", part

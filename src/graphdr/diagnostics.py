@@ -22,6 +22,7 @@ class Setting(NamedTuple):
     observed_low: features.Basis
     theta: np.ndarray
     rng: np.random.Generator
+    content: features.Basis | None = None  # content_pca of the nodes, where there is any
 
 
 def surviving(clean: Graph, observed: Graph) -> np.ndarray:
@@ -58,6 +59,24 @@ def zeta(setting: Setting) -> float:
     return features.tail(kept, setting.theta)
 
 
+def energy(setting: Setting) -> float:
+    """Return ||U_k^T theta||^2, the reward energy inside u_2..u_{k+1} of the clean graph."""
+    return 1.0 - zeta(setting) ** 2
+
+
+def energy_content(setting: Setting) -> float:
+    """Return ||P^T theta||^2, the reward energy inside k principal components of the content; nan without any."""
+    if setting.content is None:
+        return np.nan
+    kept = features.leading(setting.content.vectors, setting.spec["k"])
+    return 1.0 - features.tail(kept, setting.theta) ** 2
+
+
+def degree(setting: Setting) -> float:
+    """Return the mean degree of the observed graph."""
+    return setting.observed.adjacency.nnz / setting.observed.n
+
+
 def eigengap(setting: Setting) -> float:
     """Return the shifted eigengap Delta_k of the clean graph."""
     return shifted_eigengaps(setting.low.values)[setting.spec["k"] - 1]
@@ -75,27 +94,40 @@ def rho(setting: Setting) -> float:
 
 
 def k_hat_naive(setting: Setting) -> float:
-    """Return the k with the largest shifted eigengap of the observed graph (the smallest on a tie)."""
-    return 1 + np.argmax(shifted_eigengaps(setting.observed_low.values)[: setting.spec["k_max"]])
+    """Return the k of k_min..k_max with the largest shifted eigengap of the observed graph (the smallest on a tie)."""
+    return _largest_gap(shifted_eigengaps(setting.observed_low.values), setting.spec)
 
 
 def k_hat_bootstrap(setting: Setting) -> float:
-    """Return the k with the largest mean shifted eigengap over edge subsamples."""
+    """Return the k of k_min..k_max with the largest mean shifted eigengap over edge subsamples."""
     spec = setting.spec
     gaps = np.zeros(spec["k_max"])
     for _ in range(spec["resamples"]):
         sample = largest_component(drop_edges(setting.observed, spec["keep"], setting.rng))
         found = shifted_eigengaps(low_eigenvalues(sample, spec["k_max"] + 2))[: spec["k_max"]]
         gaps[: len(found)] += found
-    return 1 + np.argmax(gaps)
+    return _largest_gap(gaps, spec)
+
+
+def _largest_gap(gaps: np.ndarray, spec: dict) -> int:
+    """Return the k of k_min..k_max with the largest gap, the first of them being that of k = 1."""
+    return spec["k_min"] + int(np.argmax(gaps[spec["k_min"] - 1 : spec["k_max"]]))
 
 
 # The factors of a problem that a fact depends on: a change of any other one does not rerun it.
 FACTORS = {
     "zeta": ("k",),
+    "energy": ("k",),
+    "energy_content": ("k",),
     "eigengap": ("k",),
     "rho": ("k",),
-    "k_hat_naive": ("k_max",),
-    "k_hat_bootstrap": ("k_max", "resamples", "keep"),
+    "k_hat_naive": ("k_min", "k_max"),
+    "k_hat_bootstrap": ("k_min", "k_max", "resamples", "keep"),
 }
-FACTS = {f.__name__: f for f in (nodes, edges, zeta, eigengap, eps_l, rho, k_hat_naive, k_hat_bootstrap)}
+FACT_BASES = {"energy_content": "content_pca"}  # the basis that a fact needs besides laplacian_low
+FACTS = {
+    f.__name__: f
+    for f in (
+        nodes, edges, degree, zeta, energy, energy_content, eigengap, eps_l, rho, k_hat_naive, k_hat_bootstrap,
+    )
+}  # fmt: skip

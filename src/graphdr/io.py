@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from graphdr.errors import UserError
 from graphdr.schemas import SCHEMAS
 
-HASH, KIND, PROVENANCE = b"graphdr.hash", b"graphdr.kind", b"graphdr.provenance"
+HASH, KIND, PROVENANCE, MARKS = b"graphdr.hash", b"graphdr.kind", b"graphdr.provenance", b"graphdr.marks"
 _REBUILD = "delete it and run snakemake again"
 
 _provenance: dict = {}  # of the job that runs in this process; its inputs are added as they are read
@@ -23,12 +23,28 @@ _provenance: dict = {}  # of the job that runs in this process; its inputs are a
 
 @contextmanager
 def provenance(**facts) -> Iterator[dict]:
-    """Attach these facts, and the hashes of all inputs read meanwhile, to every file written inside."""
-    _provenance.update(facts, inputs={})
+    """Attach these facts, and hashes and marks of all inputs read meanwhile, to every file written inside."""
+    _provenance.update(facts, inputs={}, marks={})
     try:
         yield _provenance
     finally:
         _provenance.clear()
+
+
+def mark(dataset: str, **words: str) -> None:
+    """Say what everything built from a data set must carry: that it is unverified, incomplete or of another release."""
+    if words:
+        _provenance["marks"][dataset] = _provenance["marks"].get(dataset, {}) | words
+
+
+def marks() -> dict[str, dict[str, str]]:
+    """Return the marks of all data sets behind the inputs read so far."""
+    return dict(sorted(_provenance.get("marks", {}).items()))
+
+
+def nothing(kind: str) -> dict[str, list]:
+    """Return the columns of a table without rows, which stands for data that are not there."""
+    return {name: [] for name in SCHEMAS[kind].names}
 
 
 def write(kind: str, columns: Mapping[str, object], path: str) -> None:
@@ -41,7 +57,8 @@ def write(kind: str, columns: Mapping[str, object], path: str) -> None:
     metadata = {
         KIND: kind,
         HASH: content_hash(table, path),
-        PROVENANCE: json.dumps(_provenance, sort_keys=True),
+        PROVENANCE: json.dumps({k: v for k, v in _provenance.items() if k != "marks"}, sort_keys=True),
+        MARKS: json.dumps(marks()),
     }
     with replacing(path) as temporary:
         pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
@@ -52,11 +69,12 @@ def read(kind: str, path: str) -> pa.Table:
     try:
         with pq.ParquetFile(path) as file:
             table = file.read()
+        metadata = table.schema.metadata or {}
+        marked = json.loads(metadata.get(MARKS, b"{}"))
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run snakemake {path}") from None
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise UserError(f"{path}: not a readable parquet file ({_first_line(error)}); {_REBUILD}") from None
-    metadata = table.schema.metadata or {}
     if not table.schema.equals(SCHEMAS[kind]):
         raise UserError(f"{path}: not a table of kind {kind!r} with columns {SCHEMAS[kind].names}; {_REBUILD}")
     expected = metadata.get(HASH, b"").decode(errors="replace")
@@ -66,7 +84,15 @@ def read(kind: str, path: str) -> pa.Table:
         )
     if _provenance:
         _provenance["inputs"][path] = expected
+        for dataset, words in marked.items():
+            mark(dataset, **words)
     return table
+
+
+def read_frame(kind: str, paths: list[str]):
+    """Read several tables of one kind as one pandas frame."""
+    tables = [read(kind, path).replace_schema_metadata() for path in paths]
+    return pa.concat_tables(tables or [SCHEMAS[kind].empty_table()]).to_pandas()
 
 
 def content_hash(table: pa.Table, path: str) -> str:
@@ -79,7 +105,7 @@ def content_hash(table: pa.Table, path: str) -> str:
 
 
 def values(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
-    """Return a column without missing values as a NumPy array (texts as objects).
+    """Return a column as a NumPy array: texts as objects, a missing number as nan; others must not be missing.
 
     Arrow's own conversions import pandas, which costs a short job more than its work.
     """
@@ -87,8 +113,14 @@ def values(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     if pa.types.is_string(array.type):
         encoded = array.dictionary_encode()
         return np.array(encoded.dictionary.to_pylist(), object)[values(encoded.indices)]
-    number = np.dtype(str(array.type).replace("double", "float64"))
+    if array.null_count and pa.types.is_floating(array.type):
+        array = array.fill_null(float("nan"))
+    number = _number(array.type)
     return np.frombuffer(array.buffers()[1], number, len(array), array.offset * number.itemsize)
+
+
+def _number(type_: pa.DataType) -> np.dtype:
+    return np.dtype({"float": "float32", "double": "float64"}.get(str(type_), str(type_)))
 
 
 def _update(digest, column) -> None:
@@ -107,6 +139,10 @@ def _update(digest, column) -> None:
 
 
 def _as_array(given, type_: pa.DataType) -> pa.Array:
+    if isinstance(given, pa.ChunkedArray):
+        given = given.combine_chunks()
+    if isinstance(given, pa.Array):
+        return given.cast(type_)
     if pa.types.is_list(type_):
         lengths = [len(row) for row in given]
         flat = np.concatenate([np.asarray(row, float) for row in given]) if lengths else np.empty(0)
@@ -115,10 +151,14 @@ def _as_array(given, type_: pa.DataType) -> pa.Array:
     if pa.types.is_string(type_) and isinstance(given, np.ndarray) and given.dtype.kind == "U":
         names, places = np.unique(given, return_inverse=True)
         return _texts(names).take(_as_array(places, pa.int32()))
-    if isinstance(given, np.ndarray) and given.dtype.kind in "iuf" and not np.isnan(given).any():
-        numbers = np.ascontiguousarray(given, np.dtype(str(type_).replace("double", "float64")))
-        return pa.Array.from_buffers(type_, len(numbers), [None, pa.py_buffer(numbers)])
-    return pa.array(given, type_, from_pandas=True)  # missing values: these stages use pandas anyway
+    if isinstance(given, np.ndarray) and given.dtype.kind in "iuf" and not pa.types.is_string(type_):
+        if pa.types.is_integer(type_) and np.isnan(given).any():
+            return _as_array(given, pa.float64()).cast(type_)
+        numbers = np.ascontiguousarray(given, _number(type_))
+        array = pa.Array.from_buffers(type_, len(numbers), [None, pa.py_buffer(numbers)])
+        missing = pc.is_nan(array)
+        return pc.if_else(missing, pa.scalar(None, type_), array) if pc.any(missing).as_py() else array
+    return pa.array(given, type_, from_pandas=True)
 
 
 def _texts(names) -> pa.StringArray:
@@ -130,11 +170,13 @@ def _texts(names) -> pa.StringArray:
 @contextmanager
 def replacing(path: str) -> Iterator[str]:
     """Hand out a temporary name beside ``path`` and move it into place only if all went well."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         os.replace(temporary, path)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written ({error.strerror or error})") from None
     finally:
         Path(temporary).unlink(missing_ok=True)
 

@@ -3,11 +3,14 @@
 from typing import NamedTuple
 
 from graphdr import cells, paths
-from graphdr.bases import FROM_LOW
-from graphdr.config import against
-from graphdr.design import RUN_FACTORS, THETA_FACTORS, Design
-from graphdr.diagnostics import FACTORS
+from graphdr.bases import FROM_DATA, FROM_LOW
+from graphdr.claims import factors
+from graphdr.compare import OTHER
+from graphdr.config import against, experiments_of
+from graphdr.design import RUN_FACTORS, THETA_FACTORS, Design, is_observed, shown_problems
+from graphdr.diagnostics import FACT_BASES, FACTORS
 from graphdr.features import IDENTITY
+from graphdr.fetch import file_name, parts
 from graphdr.streams import NEEDS_GRAPH
 
 
@@ -22,24 +25,46 @@ class Job(NamedTuple):
         return _flat(self.input)
 
 
+def fetch_raw(design: Design, dataset: str) -> Job:
+    raw = design.config["datasets"][dataset]["raw"]
+    wanted = {name: raw[name] for name in ("sources", "terms", "page") if name in raw}
+    return Job({}, {"dataset": dataset, "raw": wanted})
+
+
+def tabulate_dataset(design: Design, dataset: str) -> Job:
+    raw = design.config["datasets"][dataset]["raw"]
+    archives = [archive for source in raw["sources"] for archive in parts(source)]
+    lines = {
+        file_name(archive): {r: m["lines"] for r, m in archive["members"].items() if "lines" in m}
+        for archive in archives
+    }
+    params = {"dataset": dataset, "lines": lines, "release": raw.get("release"), "options": raw.get("options", {})}
+    return Job({"receipt": paths.receipt(dataset)}, params)
+
+
 def build_graph(design: Design, graph: str) -> Job:
     spec = design.graphs[graph]
     parent = spec["parent"]
-    input = {"nodes": paths.nodes(parent), "edges": paths.edges(parent)} if parent else {}
-    return Job(input, {name: value for name, value in spec.items() if name != "name"} | _seed(design))
+    input = {"nodes": paths.nodes(parent), "edges": paths.edges(parent)} if parent else _data(spec["dataset"])
+    params = {name: value for name, value in spec.items() if name not in ("name", "content")}
+    return Job(input, params | _seed(design))
 
 
 def compute_basis(design: Design, graph: str, basis: str) -> Job:
-    spec = design.bases[graph, basis]
+    spec, params = design.graphs[graph], design.bases[graph, basis] | {"basis": basis}
     input = {"nodes": paths.nodes(graph), "edges": paths.edges(graph)}
     if basis in FROM_LOW:
         input["low"] = paths.basis(graph, "laplacian_low")
-    return Job(input, spec | {"basis": basis} | _seed(design))
+    if basis in FROM_DATA:
+        input |= _data(spec["dataset"])
+        params |= {"content": spec["content"], "transform": spec["parameters"].get("transform", "identity")}
+    return Job(input, params | _seed(design))
 
 
 def pose_problem(design: Design, batch: str) -> Job:
     problems = _problems(design, batch, THETA_FACTORS)
-    cleans, graphs = _graphs(problems, "clean"), _graphs(problems, "clean", "graph")
+    planted = [problem for problem in problems if problem["reward"] == "planted"]
+    cleans, graphs = _graphs(planted, "clean"), _graphs(problems, "clean", "graph")
     input = {
         "basis": {graph: paths.basis(graph, "laplacian_low") for graph in cleans},
         "nodes": {graph: paths.nodes(graph) for graph in graphs},
@@ -58,12 +83,14 @@ def describe_problem(design: Design, batch: str) -> Job:
         "nodes": {graph: paths.nodes(graph) for graph in graphs},
         "edges": {graph: paths.edges(graph) for graph in graphs},
     }
+    if any(FACT_BASES.get(fact) == "content_pca" for fact in facts):
+        input["content"] = {graph: paths.basis(graph, "content_pca") for graph in _graphs(problems, "graph")}
     return Job(input, {"problems": problems, "facts": facts} | _seed(design))
 
 
 def run_bandit(design: Design, batch: str, method: str) -> Job:
     spec = {"policy": "linucb", "basis": IDENTITY, "laplacian": 0, "k": None} | design.config["methods"][method]
-    spec = {name: value for name, value in spec.items() if name not in ("label", "note")}
+    spec = {name: value for name, value in spec.items() if name not in ("label", "note", "control")}
     problems = _problems(design, batch, RUN_FACTORS)
     graphs = _graphs(problems, "graph")
     input = {"theta": paths.theta(batch)}
@@ -77,38 +104,39 @@ def run_bandit(design: Design, batch: str, method: str) -> Job:
     return Job(input, {"problems": problems, "method": spec} | _seed(design))
 
 
-def measure_experiment(design: Design, experiment: str) -> Job:
-    spec = design.config["experiments"][experiment]
-    batches = [name for name, batch in design.batches.items() if batch["experiment"] == experiment]
-    input = {
-        "runs": {method: [paths.runs(batch, method) for batch in batches] for method in spec["methods"]},
-        "facts": [paths.facts(batch) for batch in batches],
-    }
-    return Job(input, {"against": against(spec)})
+def measure_batch(design: Design, batch: str) -> Job:
+    spec = design.config["experiments"][design.batches[batch]["experiment"]]
+    runs = {method: paths.runs(batch, method) for method in spec["methods"]}
+    return Job({"runs": runs, "facts": paths.facts(batch)}, {"against": against(spec)})
 
 
 def evaluate_predictors(design: Design, evaluation: str) -> Job:
     spec = dict(design.config["evaluations"][evaluation])
-    input = {"measurements": {name: paths.measurements(name) for name in spec.pop("experiments")}}
-    return Job(input, spec)
+    measured = {name: _measurements(design, [name]) for name in spec.pop("experiments")}
+    return Job({"measurements": measured}, spec)
 
 
 def make_table(design: Design, table: str) -> Job:
     spec = design.config["tables"][table]
     if "evaluation" in spec:
-        source = paths.evaluation(spec["evaluation"])
+        source = [paths.evaluation(spec["evaluation"])]
         label = design.config["evaluations"][spec["evaluation"]]["label"]
         rows = [{"label": label, "problem": label}]
     else:
-        source = paths.measurements(spec["experiment"])
         rows = _rows(design, spec)
+        source = _measurements(design, experiments_of(spec), {row["problem"] for row in rows})
     columns = [cells.parse(table, text) for _, text in cells.named(spec["columns"])]
     mentioned = {cell.key for cell in columns} | {row.get("method") for row in rows}
     methods = {name: method for name, method in design.config["methods"].items() if name in mentioned}
-    params = {name: spec[name] for name in ("caption", "rows", "columns", "bold") if name in spec} | {
+    shown = dict.fromkeys(row["dataset"] for row in rows if row.get("dataset"))
+    datasets = {name: design.config["datasets"][name] for name in shown}
+    named = methods | {name: block for name, block in datasets.items() if "label" in block}
+    params = {name: spec[name] for name in ("caption", "rows", "heading", "columns", "bold") if name in spec} | {
         "row_keys": rows,
-        "labels": {name: method["label"] for name, method in methods.items()},
-        "notes": [f"{method['label']}: {method['note']}" for method in methods.values() if "note" in method],
+        "labels": {name: block["label"] for name, block in named.items()},
+        "controls": [name for name, method in methods.items() if method.get("control")],
+        "notes": [f"{method['label']}: {method['note']}." for method in methods.values() if "note" in method]
+        + _origins(datasets),
         "quantities": {cell.quantity: design.config["quantities"][cell.quantity] for cell in columns},
     }
     return Job({"measurements": source}, params)
@@ -118,38 +146,102 @@ def make_figure(design: Design, figure: str) -> Job:
     spec = design.config["figures"][figure]
     experiment = spec["experiment"]
     methods = spec.get("methods", design.config["experiments"][experiment]["methods"])
-    problems = [design.problems[name] for name in _members(design, experiment)]
+    problems = [design.problems[name] for name in shown_problems(design, spec)]
+    batches = _batches(design, [experiment], {problem["name"] for problem in problems})
     params = {
         "kind": spec["kind"],
         "title": spec["title"],
+        "datasets": sorted({problem["dataset"] for problem in problems}),
         "labels": {method: design.config["methods"][method]["label"] for method in methods},
     }
     if spec["kind"] == "sweep":
         params |= {"x": spec["x"], "positions": {problem["name"]: problem[spec["x"]] for problem in problems}}
-        return Job({"measurements": paths.measurements(experiment)}, params)
+        return Job({"measurements": [paths.measurements(batch) for batch in batches]}, params)
     shown = problems[0]
     params |= {"problem": shown["name"], "k": shown["k"]}
+    curves = {"curves": [paths.curves(batch) for batch in batches]}
     if spec["kind"] == "curves":
-        return Job({"curves": paths.curves(experiment)}, params)
+        return Job(curves, params)
     graph = shown["graph"]
     input = {
         "nodes": paths.nodes(graph),
         "edges": paths.edges(graph),
         "basis": paths.basis(graph, "laplacian_low"),
     }
-    return Job(input | {"curves": paths.curves(experiment)}, params)
+    return Job(input | curves, params)
 
 
 def compare_paper(design: Design) -> Job:
     quantities = design.config["quantities"]
     tolerances = {name: spec["tolerance"] for name, spec in quantities.items() if "tolerance" in spec}
     specs = {
-        table: {"paper_rows": {paper: _label(ours) for paper, ours in spec.get("paper_rows", {}).items()},
-                "tolerance": tolerances}
+        table: {
+            "paper_rows": {paper: _label(ours) for paper, ours in spec.get("paper_rows", {}).items()},
+            "tolerance": tolerances,
+            "datasets": {} if "evaluation" in spec else {r["label"]: r["dataset"] for r in _rows(design, spec)},
+        }
         for table, spec in design.config["tables"].items()
-    }  # fmt: skip
-    input = {"paper": paths.PAPER, "tables": {table: paths.table(table, "parquet") for table in specs}}
-    return Job(input, {"tables": specs})
+    }
+    here = {dataset_of(design, batch) for batch in design.batches}
+    built = {
+        table: paths.table(table, "parquet")
+        for table, spec in design.config["tables"].items()
+        if datasets_of(design, spec) & here
+    }
+    return Job({"paper": paths.PAPER, "tables": built}, {"tables": specs})
+
+
+def judge_claims(design: Design) -> Job:
+    config = design.config
+    claims = {name: spec | _about(design, spec) for name, spec in config["claims"].items()}
+    drawn = dict.fromkeys(e for spec in claims.values() if "experiment" in spec for e in experiments_of(spec))
+    experiments = [name for name in drawn if _batches(design, [name])]
+    evaluations = {spec["evaluation"] for spec in claims.values() if "evaluation" in spec and spec["here"]}
+    problems = {name: design.problems[name] for e in experiments for name in design.members[e]}
+    used = {"dataset", *factors(claims)}
+    input = {
+        "paper": paths.PAPER_CLAIMS,
+        "measurements": {name: _measurements(design, [name]) for name in experiments},
+        "evaluations": {name: paths.evaluation(name) for name in sorted(evaluations)},
+    }
+    params = {
+        "claims": claims,
+        "problems": {name: {f: p[f] for f in sorted(used & set(p))} for name, p in problems.items()},
+        "other": sorted(OTHER),
+    }
+    return Job(input, params)
+
+
+def dataset_of(design: Design, batch: str) -> str:
+    """Return the data set that all problems of a batch are on."""
+    return design.problems[design.batches[batch]["problems"][0]]["dataset"]
+
+
+def datasets_of(design: Design, spec: dict) -> set[str]:
+    """Return the data sets that a table or figure shows."""
+    if "evaluation" in spec:
+        experiments = design.config["evaluations"][spec["evaluation"]]["experiments"]
+        return {design.problems[name]["dataset"] for e in experiments for name in design.members[e]}
+    return {design.problems[name]["dataset"] for name in shown_problems(design, spec)}
+
+
+def _about(design: Design, claim: dict) -> dict:
+    """Say what a claim is about: its data sets, those that are here or have raw files, and names that are not known."""
+    if "evaluation" in claim:
+        blocks = {claim["evaluation"]: design.config["evaluations"].get(claim["evaluation"], {}).get("experiments", [])}
+    else:
+        blocks = {name: [name] if name in design.config["experiments"] else [] for name in experiments_of(claim)}
+    sources = [experiment for experiments in blocks.values() for experiment in experiments]
+    shown = dict.fromkeys(design.problems[p]["dataset"] for e in sources for p in design.members[e])
+    wanted = claim.get("dataset", list(shown))
+    datasets = [name for name in shown if name in ([wanted] if isinstance(wanted, str) else wanted)]
+    built = {dataset_of(design, batch) for batch in _batches(design, sources)}
+    return {
+        "datasets": datasets,
+        "here": [name for name in datasets if name in built],
+        "raw": {name: paths.receipt(name) for name in datasets if is_observed(design.config["datasets"][name])},
+        "unknown": [name for name, experiments in blocks.items() if not experiments],
+    }
 
 
 def _flat(role) -> list[str]:
@@ -171,17 +263,48 @@ def _graphs(problems: list[dict], *roles: str) -> list[str]:
     return sorted({problem[role] for problem in problems for role in roles})
 
 
-def _members(design: Design, experiment: str) -> list[str]:
-    return [p for batch in design.batches.values() if batch["experiment"] == experiment for p in batch["problems"]]
+def _batches(design: Design, experiments: list[str], problems: set[str] | None = None) -> list[str]:
+    """Return the batches of some experiments, those with one of the given problems if any are given."""
+    return [
+        name
+        for experiment in experiments
+        for name, batch in design.batches.items()
+        if batch["experiment"] == experiment and (problems is None or problems & set(batch["problems"]))
+    ]
+
+
+def _measurements(design: Design, experiments: list[str], problems: set[str] | None = None) -> list[str]:
+    return [paths.measurements(batch) for batch in _batches(design, experiments, problems)]
 
 
 def _rows(design: Design, spec: dict) -> list[dict]:
-    """Return the rows of a table: its label, its problem and, where rows are methods, its method."""
-    members = _members(design, spec["experiment"])
+    """Return the rows of a table: label, problem, data set and, where rows are methods, the method."""
+    members = [design.problems[name] for name in shown_problems(design, spec)]
+    keys = [{"problem": problem["name"], "dataset": problem["dataset"]} for problem in members]
     if spec["rows"] == "method":
-        methods = design.config["experiments"][spec["experiment"]]["methods"]
-        return [{"label": method, "problem": members[0], "method": method} for method in methods]
-    return [{"label": _label(design.problems[name][spec["rows"]]), "problem": name} for name in members]
+        methods = dict.fromkeys(m for e in experiments_of(spec) for m in design.config["experiments"][e]["methods"])
+        if "methods" in spec:
+            methods = spec["methods"]
+        return [keys[0] | {"label": method, "method": method} for method in methods]
+    return [key | {"label": _label(p[spec["rows"]])} for key, p in zip(keys, members, strict=True)]
+
+
+def _data(dataset: str | None) -> dict:
+    """Return the two tables of a data set, if there is one."""
+    if dataset is None:
+        return {}
+    return {"data_nodes": paths.dataset_nodes(dataset), "data_links": paths.dataset_links(dataset)}
+
+
+def _origins(datasets: dict) -> list[str]:
+    """Say where the data of a table's rows come from and on which terms, once for those with the same source."""
+    named: dict[str, list[str]] = {}
+    for name, dataset in datasets.items():
+        if is_observed(dataset):
+            raw = dataset["raw"]
+            text = f"{raw['citation'].rstrip('.')}. Licence: {raw['licence'].rstrip('.')}."
+            named.setdefault(text, []).append(dataset.get("label", name))
+    return [f"{', '.join(names)}: {text}" for text, names in named.items()]
 
 
 def _label(value) -> str:

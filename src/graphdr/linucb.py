@@ -13,6 +13,7 @@ from graphdr import lanes
 from graphdr.kernels import kernel
 from graphdr.streams import Stream
 
+NOTHING = np.empty(0)
 UNROLLED = 10  # k up to which the projected kernel is compiled for each k on its own, its loops unrolled
 BLOCK = 32  # distinct arms between two flushes of the dense kernel: fewer flush too often, more slow each round
 
@@ -25,26 +26,35 @@ class Path(NamedTuple):
     crw: np.ndarray
 
 
-def projected(features, v0_inverse, theta, arms, noise, radius, inflation, residual, every):
-    """Run LinUCB on n x k features; return the arms chosen and the residual leverage at the checkpoints.
+def projected(features, v0_inverse, theta, arms, noise, radius, inflation=0.0, residual=NOTHING):
+    """Run LinUCB on n x k features; return the arms chosen.
 
-    ``residual`` holds xi(a) for every arm, or nothing if the leverage is not asked for. With
-    ``inflation`` = 1 the radius of round t is ``radius[t]`` plus the running maximum of the leverage
-    so far, which is a predictable radius.
+    With ``inflation`` = 1 the radius of round t is ``radius[t]`` plus the running maximum so far of the
+    leverage of ``residual``, which holds xi(a) for every arm: a predictable radius.
     """
+    arguments = features, v0_inverse, theta, arms, noise, radius
+    return _projected(*arguments, inflation, residual if inflation else NOTHING, _axes(features))
+
+
+def residual_leverage(features, v0_inverse, chosen, residual, every):
+    """Return SRL_t (Definition 1) at the checkpoints, along the arms chosen: the running maximum of the leverage."""
+    return _residual_leverage(features, v0_inverse, chosen, residual, every, _axes(features))
+
+
+def _axes(features) -> tuple:
+    """Return a tuple as long as an arm has features, if they are few: its length is known when a kernel is compiled."""
     k = features.shape[1]
-    axes = (0,) * (k if k <= UNROLLED else 0)
-    return _projected(features, v0_inverse, theta, arms, noise, radius, inflation, residual, every, axes)
+    return (0,) * (k if k <= UNROLLED else 0)
 
 
 @kernel
-def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, residual, every, axes):
+def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, residual, axes):
     rounds, m = arms.shape
-    k = len(axes) if len(axes) else features.shape[1]  # a tuple's length is known when this is compiled
+    k = len(axes) if len(axes) else features.shape[1]
     v = v0_inverse.copy()
     estimate, leverage, bias, u = np.zeros(k), np.zeros(k), np.zeros(k), np.empty(k)
     mean, half = np.empty(m), np.empty(m)
-    chosen, srl = np.empty(rounds, np.uint32), np.zeros(rounds // every)
+    chosen = np.empty(rounds, np.uint32)
     worst = 0.0
     for t in range(rounds):
         # Means and half squared widths of five candidates at a time: independent sums hide their latency.
@@ -107,9 +117,39 @@ def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, resi
                 bias[i] += residual[arm] * x[i]
                 now += leverage[i] * bias[i]
             worst = max(worst, np.sqrt(max(now, 0.0)))
-            if (t + 1) % every == 0:
-                srl[t // every] = worst
-    return chosen, srl
+    return chosen
+
+
+@kernel
+def _residual_leverage(features, v0_inverse, chosen, residual, every, axes):
+    k = len(axes) if len(axes) else features.shape[1]
+    v = v0_inverse.copy()
+    leverage, bias, u = np.zeros(k), np.zeros(k), np.empty(k)
+    srl = np.empty(len(chosen) // every)
+    worst = 0.0
+    for t in range(len(chosen)):
+        arm = chosen[t]
+        x = features[arm]
+        width, gap, now = 0.0, residual[arm], 0.0
+        for i in range(k):
+            total = 0.0
+            for j in range(k):
+                total += v[i, j] * x[j]
+            u[i] = total
+            width += total * x[i]
+            gap -= leverage[i] * x[i]
+        scale = 1.0 / (1.0 + width)
+        for i in range(k):
+            step = u[i] * scale
+            leverage[i] += step * gap
+            bias[i] += residual[arm] * x[i]
+            now += leverage[i] * bias[i]
+            for j in range(k):
+                v[i, j] -= step * u[j]
+        worst = max(worst, np.sqrt(max(now, 0.0)))
+        if (t + 1) % every == 0:
+            srl[t // every] = worst
+    return srl
 
 
 @kernel
@@ -261,34 +301,36 @@ def run(
 
     SRL and CRW are those of the residual of a game, zero where it has none.
     """
-    paths = []
-    for game, (chosen, srl) in zip(games, choose(games, radius, ridge, inflation, every), strict=True):
-        width = np.zeros_like(srl) if game.residual is None else residual_width(game.residual, game.stream.arms, every)
-        paths.append(Path(regret(game.theta, game.stream.arms, chosen, every), srl, width))
-    return paths
-
-
-def choose(games: list[Game], radius, ridge: float, inflation: float, every: int) -> Iterator[tuple]:
-    """Run the kernel that fits; yield the arm chosen in every round and SRL at the checkpoints, game by game."""
-    rounds = len(games[0].stream.arms)
-    radius = np.full(rounds, radius, float) if np.ndim(radius) == 0 else np.ascontiguousarray(radius, float)
     games = [_checked(game, ridge, inflation) for game in games]
-    nothing = np.zeros(rounds // every)
-    features, plain = games[0].features, not inflation and all(game.residual is None for game in games)
+    return [
+        _path(game, chosen, every) for game, chosen in zip(games, choose(games, radius, ridge, inflation), strict=True)
+    ]
+
+
+def _path(game: Game, chosen: np.ndarray, every: int) -> Path:
+    arms, nothing = game.stream.arms, np.zeros(len(chosen) // every)
+    lost = regret(game.theta, arms, chosen, every)
+    if game.residual is None:
+        return Path(lost, nothing, nothing)
+    srl = residual_leverage(game.features, game.v0_inverse, chosen, game.residual, every)
+    return Path(lost, srl, residual_width(game.residual, arms, every))
+
+
+def choose(games: list[Game], radius, ridge: float = 1.0, inflation: float = 0.0) -> Iterator[np.ndarray]:
+    """Run the kernel that fits games of one shape; yield the arms chosen, game by game."""
+    games = [_checked(game, ridge, inflation) for game in games]
+    rounds, features = len(games[0].stream.arms), games[0].features
+    radius = np.full(rounds, radius, float) if np.ndim(radius) == 0 else np.ascontiguousarray(radius, float)
     if features is None:
-        for game in games:
-            yield _choose_nodes(game, radius, ridge), nothing
-    elif plain and features.shape[1] <= lanes.WIDEST and len(games) > 1:
+        yield from (_choose_nodes(game, radius, ridge) for game in games)
+        return
+    played = [(game.features, game.v0_inverse, game.theta, *game.stream) for game in games]
+    if not inflation and features.shape[1] <= lanes.WIDEST and len(games) > 1:
         for start in range(0, len(games), lanes.LANES):
-            group = [(g.features, g.v0_inverse, g.theta, *g.stream) for g in games[start : start + lanes.LANES]]
-            for chosen in lanes.side_by_side(group, radius):
-                yield chosen, nothing
+            yield from lanes.side_by_side(played[start : start + lanes.LANES], radius)
     else:
-        for game in games:
-            residual = np.empty(0) if game.residual is None else game.residual
-            yield projected(
-                game.features, game.v0_inverse, game.theta, *game.stream, radius, float(inflation), residual, every
-            )
+        for game, arguments in zip(games, played, strict=True):
+            yield projected(*arguments, radius, float(inflation), game.residual)
 
 
 def _choose_nodes(game: Game, radius: np.ndarray, ridge: float) -> np.ndarray:

@@ -13,6 +13,7 @@ def record(stage: str, params: dict, code: str, inputs: dict[str, str], outputs:
         "code": code,
         "params": params,
         "inputs": inputs,
+        "marks": io.marks(),
         "outputs": {path: {"bytes": Path(path).stat().st_size, "sha256": io.file_digest(path)} for path in outputs},
     }
     name = min(outputs).replace("/", "~")

@@ -28,7 +28,7 @@ def summary(values: "pd.Series", by: list[str]) -> "pd.DataFrame":
 
 
 def measure(finals: "dict[str, pd.DataFrame]", against: str) -> "pd.DataFrame":
-    """Measure every method on every problem and instance.
+    """Measure every method on every problem and instance, and the regret of every further draw.
 
     ``finals`` maps a method to its final values. The gap is the regret of ``against`` minus that of the
     method, over the seeds that they share.
@@ -43,14 +43,17 @@ def measure(finals: "dict[str, pd.DataFrame]", against: str) -> "pd.DataFrame":
     for method, frame in first.items():
         for quantity in ("regret", "slope"):
             parts.append(summary(frame[quantity], cell).assign(method=method, quantity=quantity))
-        if method != against:
+        if method != against and against in first:
             gap = (first[against]["regret"] - frame["regret"]).dropna()
             parts.append(summary(gap, cell).assign(method=method, quantity="regret_gap"))
         further = finals[method][finals[method]["draw"] > 0]
         if len(further):
-            per_draw = further.groupby([*cell, "draw"], sort=False)["regret"].mean()
+            draws = summary(further.set_index([*cell, "draw"])["regret"], [*cell, "draw"])
+            parts.append(draws.assign(method=method, quantity="regret"))
+            per_draw = draws.set_index(cell)["value"]
             parts.append(summary(per_draw, cell).assign(method=method, quantity="regret_redrawn"))
-    return pd.concat(parts, ignore_index=True)
+    table = pd.concat(parts, ignore_index=True)
+    return table.assign(draw=table["draw"].fillna(0).astype(int) if "draw" in table else 0)
 
 
 def curve(runs: "pd.DataFrame") -> "pd.DataFrame":

@@ -126,12 +126,13 @@ def union(n: int, i: np.ndarray, j: np.ndarray) -> Graph:
 
 
 def with_groups(rows: sp.csr_array, groups: np.ndarray, weights: Sequence[float]) -> sp.csr_array:
-    """Append weighted indicators of each kind of group to rows of unit length."""
-    n = len(groups)
+    """Append weighted indicators of each kind of group to rows of unit length; a negative code is no group."""
     parts = [unit_rows(rows)]
     for codes, weight in zip(groups.T, weights, strict=True):
-        _, column = np.unique(codes, return_inverse=True)
-        parts.append(sp.csr_array((np.full(n, float(weight)), column, np.arange(n + 1)), shape=(n, column.max() + 1)))
+        member = np.flatnonzero(codes >= 0)
+        names, column = np.unique(codes[member], return_inverse=True)
+        entries = (np.full(len(member), float(weight)), (member, column))
+        parts.append(sp.coo_array(entries, shape=(len(groups), len(names))).tocsr())
     return sp.csr_array(sp.hstack(parts))
 
 
@@ -173,6 +174,10 @@ FAMILIES = {f.__name__: f for f in (knn, citation)}
 
 
 def modal_group(groups: np.ndarray) -> np.ndarray:
-    """Return 1 for the members of the most frequent group (the first to appear on a tie), 0 for all others."""
-    _, first, place, count = np.unique(groups, return_index=True, return_inverse=True, return_counts=True)
-    return (place == np.lexsort((first, -count))[0]).astype(float)
+    """Return 1 for the members of the most frequent group (the first to appear on a tie), 0 for all others.
+
+    Groups are codes; a negative one is no group.
+    """
+    member = groups >= 0
+    names, first, count = np.unique(groups[member], return_index=True, return_counts=True)
+    return (groups == names[np.lexsort((first, -count))[0]]).astype(float)

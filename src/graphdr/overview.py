@@ -32,7 +32,7 @@ def draw(input, spec: dict):
     """Draw the pipeline on instance 0: graph, eigenvectors, projected arms, scores and regret."""
     graph = store.read_graphs(input.nodes, input.edges)[0]
     vectors, values, _ = store.read_bases(input.basis)[0, 0]
-    table = io.read("curves", input.curves).to_pandas()
+    table = io.read_frame("curves", input.curves)
     k = min(spec["k"], len(values) - 1)
     features = nontrivial(vectors, k)
     reward = example_reward(features)

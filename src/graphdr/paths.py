@@ -1,11 +1,25 @@
 """Where every file lives: the one place that turns names into paths, for rules and stages alike."""
 
 PAPER = "data/paper/reference.csv"
+PAPER_CLAIMS = "data/paper/claims.csv"
 COMPARISON = {"parquet": "results/comparison.parquet", "md": "results/comparison.md"}
+CLAIMS = {"parquet": "results/claims.parquet", "md": "results/claims.md"}
 MANIFEST = "results/manifest"
 
 TABLE_FORMATS = ("parquet", "csv", "md", "tex")
 FIGURE_FORMATS = ("parquet", "pdf", "svg", "png")
+
+
+def receipt(dataset: str) -> str:
+    return f"data/raw/{dataset}/receipt.parquet"
+
+
+def dataset_nodes(dataset: str) -> str:
+    return f"data/tables/{dataset}/nodes.parquet"
+
+
+def dataset_links(dataset: str) -> str:
+    return f"data/tables/{dataset}/links.parquet"
 
 
 def nodes(graph: str) -> str:
@@ -32,12 +46,12 @@ def runs(batch: str, method: str) -> str:
     return f"results/runs/{batch}/{method}.parquet"
 
 
-def measurements(experiment: str) -> str:
-    return f"results/measurements/{experiment}.parquet"
+def measurements(batch: str) -> str:
+    return f"results/measurements/{batch}.parquet"
 
 
-def curves(experiment: str) -> str:
-    return f"results/curves/{experiment}.parquet"
+def curves(batch: str) -> str:
+    return f"results/curves/{batch}.parquet"
 
 
 def evaluation(evaluation: str) -> str:

@@ -8,6 +8,11 @@ def unit(vector: np.ndarray) -> np.ndarray:
     return vector / np.linalg.norm(vector)
 
 
+def centred(values: np.ndarray) -> np.ndarray:
+    """Make a reward of observed values: centred, and of norm one."""
+    return unit(values - values.mean())
+
+
 def smooth(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw a reward in the span of the given orthonormal columns: unit(U N(0, I))."""
     return unit(vectors @ rng.standard_normal(vectors.shape[1]))

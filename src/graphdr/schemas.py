@@ -9,10 +9,40 @@ _QUANTITY = ("quantity", pa.string(), "what was measured, a key of config.yaml")
 _DRAW = ("draw", pa.int32(), "draw of a random basis, 0 being the one shown")
 
 COLUMNS = {
+    "raw": [
+        ("role", pa.string(), "what the file is for, a key of the data set's sources"),
+        ("archive", pa.string(), "file beside this one that holds it"),
+        ("member", pa.string(), "its name inside the archive, empty for a single file"),
+        ("source", pa.string(), "where it came from: file, mirror, url or wheel"),
+        ("address", pa.string(), "the path, address or requirement behind that"),
+        ("format", pa.string(), "adapter that reads it"),
+        ("bytes", pa.int64(), "size as stored"),
+        ("sha256", pa.string(), "hash of its bytes as stored"),
+        ("status", pa.string(), "verified, unverified (not the official bytes), recorded (no hash known) or absent"),
+    ],
+    "dataset_nodes": [
+        ("node", pa.int32(), "node of the data set, from 0, in order of first appearance"),
+        ("key", pa.string(), "its name in the raw files"),
+        ("title", pa.string(), "what people call it; the key where there is no title"),
+        ("group", pa.string(), "genre, category or label, where known"),
+        ("subgroup", pa.string(), "finer category, where known"),
+        ("popularity", pa.int64(), "number of interactions or impressions; of neighbours where nodes are linked"),
+        ("reward", pa.float64(), "mean rating, mean log plays or click rate; missing where there is none"),
+        ("text", pa.string(), "title and abstract, where known"),
+        ("features", pa.list_(pa.float32()), "features of the node, where known"),
+    ],
+    "dataset_links": [
+        ("source", pa.int32(), "user, or citing node"),
+        ("node", pa.int32(), "node of the data set"),
+        ("weight", pa.float64(), "rating or number of plays; 1 for a click or a citation"),
+    ],
     "nodes": [
         _INSTANCE,
         ("node", pa.int32(), "node of the graph, from 0"),
-        ("origin", pa.int32(), "its number before smaller components were dropped"),
+        ("origin", pa.int32(), "its number before nodes were lost; in a perturbed graph that of the clean one"),
+        ("item", pa.int32(), "its number in the data set; the same as origin in a random graph"),
+        ("popularity", pa.float64(), "interactions of the item; the degree in a random graph"),
+        ("reward", pa.float64(), "reward of the item as observed; missing where rewards are drawn"),
     ],
     "edges": [
         _INSTANCE,
@@ -51,6 +81,7 @@ COLUMNS = {
     "measurements": [
         _PROBLEM,
         _INSTANCE,
+        _DRAW,
         _METHOD,
         ("predictor", pa.string(), "predictor that was evaluated, if any"),
         _QUANTITY,
@@ -78,7 +109,7 @@ COLUMNS = {
         ("panel_median", pa.float64(), "median over the instances"),
         ("panel_low", pa.float64(), "5 % quantile over the instances"),
         ("panel_high", pa.float64(), "95 % quantile over the instances"),
-        ("panel", pa.list_(pa.float64()), "the value on every instance"),
+        ("panel", pa.list_(pa.float64()), "the value on every instance; of every draw where there is one instance"),
     ],
     "figure": [
         ("series", pa.string(), "line or layer of the figure"),
@@ -102,7 +133,19 @@ COLUMNS = {
         ("panel_low", pa.float64(), "5 % quantile over our instances"),
         ("panel_high", pa.float64(), "95 % quantile over our instances"),
         ("percentile", pa.float64(), "share of our instances below the paper's number, in percent"),
-        ("verdict", pa.string(), "match, close, in panel, differs, or no data"),
+        ("verdict", pa.string(), "match, close, in panel, differs, other data or no data"),
+    ],
+    "claims": [
+        ("claim", pa.string(), "claim, a key of data/paper/claims.csv or of config.yaml"),
+        ("where", pa.string(), "part of the paper that makes it"),
+        ("statement", pa.string(), "what it states"),
+        ("criterion", pa.string(), "what must be measured for it to hold"),
+        ("measured", pa.string(), "the numbers that decided"),
+        ("verdict", pa.string(), "holds, fails or no data, and on which data if not on all of the paper's"),
+        ("share", pa.float64(), "share of the random instances in which it holds; missing where there is one instance"),
+        ("available", pa.string(), "data sets that it was judged on"),
+        ("missing", pa.string(), "data sets that it is about, too, but that are not here or not the paper's"),
+        ("build", pa.string(), "command that builds what is missing"),
     ],
 }
 

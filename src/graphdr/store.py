@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -30,14 +31,49 @@ def stack(parts: list[dict]) -> dict[str, np.ndarray]:
     }
 
 
-def write_graphs(panel: list, nodes_path: str, edges_path: str) -> None:
-    """Write one graph per instance as a table of nodes and one of edges."""
+class Items(NamedTuple):
+    """What the nodes of a graph are: numbers in their data set, popularities and observed rewards (nan: none)."""
+
+    item: np.ndarray
+    popularity: np.ndarray
+    reward: np.ndarray
+
+
+def random_items(graph) -> Items:
+    """Return what the nodes of a random graph are: themselves, as popular as their degree."""
+    return Items(graph.origin, graph.adjacency.sum(axis=1), np.full(graph.n, np.nan))
+
+
+def write_graphs(panel: list, items: list[Items], nodes_path: str, edges_path: str) -> None:
+    """Write one graph per instance, and what its nodes are, as a table of nodes and one of edges."""
     from graphdr.graphs import edges
 
-    nodes = [{"instance": i, "node": np.arange(g.n), "origin": g.origin} for i, g in enumerate(panel)]
+    nodes = [
+        {"instance": i, "node": np.arange(g.n), "origin": g.origin} | own._asdict()
+        for i, (g, own) in enumerate(zip(panel, items, strict=True))
+    ]
     io.write("nodes", stack(nodes), nodes_path)
     parts = [dict(zip(("i", "j", "weight"), edges(g), strict=True)) | {"instance": i} for i, g in enumerate(panel)]
     io.write("edges", stack(parts), edges_path)
+
+
+def read_items(nodes_path: str) -> list[Items]:
+    """Read what the nodes of all instances are."""
+    nodes = io.read("nodes", nodes_path)
+    columns = [io.values(nodes[name]) for name in Items._fields]
+    return [Items(*(column[rows] for column in columns)) for _, rows in groups(nodes, "instance")]
+
+
+def read_records(nodes_path: str, links_path: str):
+    """Read a data set as records of which source met which node, with the groups of the nodes as codes."""
+    from graphdr.observed import Records
+
+    nodes, links = io.read("dataset_nodes", nodes_path), io.read("dataset_links", links_path)
+    kinds = [nodes[name] for name in ("group", "subgroup") if nodes[name].null_count < len(nodes)]
+    codes = [io.values(kind.combine_chunks().dictionary_encode().indices.fill_null(-1)) for kind in kinds]
+    popularity = io.values(nodes["popularity"])
+    source, node, weight = (io.values(links[name]) for name in ("source", "node", "weight"))
+    return Records(source, node, weight, popularity, np.column_stack(codes) if codes else None)
 
 
 def read_graphs(nodes_path: str, edges_path: str) -> list:
@@ -56,7 +92,9 @@ def read_graphs(nodes_path: str, edges_path: str) -> list:
 
 
 def write_bases(panel: dict, path: str) -> None:
-    """Write bases keyed by (instance, draw), one row a component."""
+    """Write bases keyed by (instance, draw), one row a component; no basis is a table without rows."""
+    if not panel:
+        return io.write("basis", io.nothing("basis"), path)
     parts = [
         {"instance": instance, "draw": draw, "component": np.arange(len(basis.values))}
         | {"value": basis.values, "residual": basis.residuals}

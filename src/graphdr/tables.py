@@ -11,16 +11,21 @@ if TYPE_CHECKING:
 
 
 def build(spec: dict, measurements: "pd.DataFrame") -> "pd.DataFrame":
-    """Look up every cell of a table on instance 0, with the median and range over all instances."""
+    """Look up every cell of a table on instance 0, with the median and range over all instances.
+
+    Where there is one instance alone, the range is that over the draws of a random basis.
+    """
     import pandas as pd
 
     rows = []
     for row in spec["row_keys"]:
         for column, text in cells.named(spec["columns"]):
             cell = cells.parse(column, text)
-            found = _select(measurements, row["problem"], cell.quantity, cell.key or row.get("method"))
-            shown = found[found["instance"] == 0]
-            panel = found[cell.field].dropna().to_numpy(float)
+            key = cell.key or row.get("method")
+            found = _select(measurements, row["problem"], cell.quantity, key)
+            first = found[found["draw"] == 0]
+            shown = first[first["instance"] == 0]
+            panel = (first if len(first) > 1 else found)[cell.field].dropna().to_numpy(float)
             low, median, high = np.quantile(panel, [0.05, 0.5, 0.95]) if len(panel) else [np.nan] * 3
             rows.append(
                 {
@@ -29,7 +34,7 @@ def build(spec: dict, measurements: "pd.DataFrame") -> "pd.DataFrame":
                     "quantity": cell.quantity,
                     "value": shown[cell.field].iloc[0] if len(shown) else np.nan,
                     "sem": shown["sem"].iloc[0] if len(shown) and cell.field == "value" else np.nan,
-                    "n": shown["n"].iloc[0] if len(shown) else None,
+                    "n": shown["n"].iloc[0] if len(shown) else _absence(measurements, row["problem"], key),
                     "panel_median": median,
                     "panel_low": low,
                     "panel_high": high,
@@ -47,11 +52,30 @@ def _select(measurements, problem, quantity, key):
     return found[about]
 
 
-def best_cells(table: "pd.DataFrame", bold: str | None, quantities: dict) -> set[tuple[str, str]]:
-    """Return the (row, column) pairs that hold the lowest value of a quantity in their row or column."""
+def _absence(measurements, problem, key) -> int | None:
+    """Return 0 where there are no data for a cell, None where the method was run but has no such quantity."""
+    ran = (measurements["problem"] == problem) & (measurements["method"] == key)
+    return None if key is not None and ran.any() else 0
+
+
+def mark_notes(marks: dict, labels: dict) -> list[str]:
+    """Say of every data set behind a table in what its data are not the published ones."""
+    found = [(labels.get(dataset, dataset), mark) for dataset, words in marks.items() for mark in words.items()]
+    return [f"{label}: {kind} ({text})." for label, (kind, text) in found]
+
+
+def best_cells(table: "pd.DataFrame", spec: dict) -> set[tuple[str, str]]:
+    """Return the (row, column) pairs that hold the lowest value of a quantity in their row or column.
+
+    A control is not there to be best.
+    """
+    bold = spec.get("bold")
     if bold is None:
         return set()
-    eligible = table[table["quantity"].map(lambda q: quantities[q].get("better") == "low")].dropna(subset=["value"])
+    keys = {name: cells.parse(name, text).key for name, text in cells.named(spec["columns"])}
+    control = table["row"].isin(spec["controls"]) | table["column"].map(keys).isin(spec["controls"])
+    better = table["quantity"].map(lambda quantity: spec["quantities"][quantity].get("better") == "low")
+    eligible = table[better & ~control].dropna(subset=["value"])
     line = {"column_min": "column", "row_min": "row"}[bold]
     lowest = eligible.loc[eligible.groupby([line, "quantity"])["value"].idxmin()]
     return set(lowest[["row", "column"]].itertuples(index=False, name=None))
@@ -79,7 +103,7 @@ def shown(cell, digits: int) -> Shown | None:
 
 def render(table: "pd.DataFrame", spec: dict, style: "type[Markdown] | type[Latex]") -> str:
     """Render a built table in one of the styles below."""
-    best = best_cells(table, spec.get("bold"), spec["quantities"])
+    best = best_cells(table, spec)
     columns = cells.named(spec["columns"])
     body = []
     for row, part in table.groupby("row", sort=False):
@@ -88,10 +112,15 @@ def render(table: "pd.DataFrame", spec: dict, style: "type[Markdown] | type[Late
         for column, _ in columns:
             digits = spec["quantities"][part.at[column, "quantity"]]["digits"]
             text = shown(part.loc[column], digits)
-            line.append(style.MISSING if text is None else style.cell(text, (row, column) in best))
+            if text is None:
+                line.append(NO_DATA if part.at[column, "n"] == 0 else style.MISSING)
+            else:
+                line.append(style.cell(text, (row, column) in best))
         body.append(line)
-    head = [style.escape(spec["rows"]), *(_heading(cells.parse(name, text), spec, style) for name, text in columns)]
-    return style.document(spec["caption"], head, body, [PANEL_NOTE, *spec["notes"]])
+    named = [_heading(cells.parse(name, text), spec, style) for name, text in columns]
+    head = [style.escape(spec.get("heading", spec["rows"])), *named]
+    measured = table["sem"].notna().any() or (table["panel"].map(len) > 1).any()
+    return style.document(spec["caption"], head, body, [*([PANEL_NOTE] if measured else []), *spec["notes"]])
 
 
 def _heading(cell: cells.Cell, spec: dict, style) -> str:
@@ -169,9 +198,11 @@ class Latex:
         return "\n".join(lines) + "\n"
 
 
+NO_DATA = "no data"
+
 PANEL_NOTE = (
     "Value on instance 0 ± s.e.m. over its seeds; with it the median and the 5–95 % range over all instances, "
-    "where there are several."
+    "or, on a data set, over the draws of a random basis, where there are several."
 )
 
 

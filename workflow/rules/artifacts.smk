@@ -1,5 +1,5 @@
 # Needs: results/measurements, results/curves, results/evaluations, data/paper.
-# Makes: results/tables, results/figures, results/comparison.
+# Makes: results/tables, results/figures, results/comparison, results/claims.
 
 
 rule make_table:
@@ -49,5 +49,22 @@ rule compare_paper:
         job=as_job(jobs.compare_paper),
         output=as_output,
         code=stage_code("compare_paper"),
+    shell:
+        STAGE
+
+
+rule judge_claims:
+    input:
+        files_of(jobs.judge_claims),
+    output:
+        **paths.CLAIMS,
+    log:
+        "results/logs/judge_claims.log",
+    benchmark:
+        "results/benchmarks/judge_claims.tsv"
+    params:
+        job=as_job(jobs.judge_claims),
+        output=as_output,
+        code=stage_code("judge_claims"),
     shell:
         STAGE

@@ -5,16 +5,37 @@ import sys
 import time
 from pathlib import Path
 
-from graphdr import design, jobs, paths
-from graphdr.config import typed
+from graphdr import design, fetch, jobs, paths
+from graphdr.config import check, typed
 from graphdr.errors import UserError
 from graphdr.fingerprint import stage_code
 
+if config.get("mirror"):
+    os.environ.setdefault("GRAPHDR_MIRROR", config["mirror"])
+
+
+def missing_datasets(config) -> list[str]:
+    """Return the data sets without raw files here that are not asked for by name."""
+    asked = sys.argv[1:]  # the targets are not yet known to Snakemake itself
+    return [
+        name
+        for name, block in config["datasets"].items()
+        if "raw" in block
+        and name not in asked
+        and not Path(paths.receipt(name)).exists()
+        and not fetch.available(block["raw"], Path(paths.receipt(name)).parent, fetch.mirror_folder())
+    ]
+
+
 try:
     config.update(typed(config))
-    DESIGN = design.expand(config)
+    check(config)
+    MISSING = missing_datasets(config)
+    DESIGN = design.expand(config, MISSING)
 except UserError as error:
     sys.exit(f"config error: {error}")
+
+OBSERVED = [name for name, block in config["datasets"].items() if design.is_observed(block)]
 
 # The interpreter that runs Snakemake runs the stages, whether or not its environment is activated.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -40,11 +61,20 @@ def as_output(wildcards, output):
     return json.dumps(dict(output.items()), sort_keys=True)
 
 
-def artifacts(design) -> list[str]:
-    """Return the tables, the figures and the comparison, in all their formats."""
-    tables = [paths.table(name, suffix) for name in design.config["tables"] for suffix in paths.TABLE_FORMATS]
-    figures = [paths.figure(name, suffix) for name in design.config["figures"] for suffix in paths.FIGURE_FORMATS]
-    return [*tables, *figures, *paths.COMPARISON.values()]
+def results_on(datasets) -> list[str]:
+    """Return all that is measured on the given data sets, and the tables and figures that show no others."""
+    datasets = set(datasets)
+    here = {name for name in config["datasets"] if name not in MISSING}
+    files = [paths.measurements(b) for b in DESIGN.batches if jobs.dataset_of(DESIGN, b) in datasets]
+    for block, formats, path in (
+        ("tables", paths.TABLE_FORMATS, paths.table),
+        ("figures", paths.FIGURE_FORMATS, paths.figure),
+    ):
+        for name, spec in config[block].items():
+            shown = jobs.datasets_of(DESIGN, spec) & here
+            if shown and shown <= datasets:
+                files += [path(name, suffix) for suffix in formats]
+    return files + ([*paths.COMPARISON.values(), *paths.CLAIMS.values()] if here <= datasets else [])
 
 
 def last_words(since: float) -> list[str]:
@@ -57,12 +87,22 @@ def last_words(since: float) -> list[str]:
 STARTED = time.time()
 
 
+onsuccess:
+    if MISSING:
+        print(
+            f"Not built, since their raw files are not here: {', '.join(MISSING)}. "
+            "Get them with `snakemake fetch`, or place them as data/README.md says, and run again.",
+            file=sys.stderr,
+        )
+
+
 onerror:
     for line in last_words(STARTED):
         print(line, file=sys.stderr)
 
 
 wildcard_constraints:
+    dataset="|".join(OBSERVED) or "none",
     graph="|".join(DESIGN.graphs),
     basis="|".join(sorted({basis for _, basis in DESIGN.bases})),
     batch="|".join(DESIGN.batches),

@@ -1,4 +1,4 @@
-# Needs: nothing, or the clean parent graph. Makes: results/graph, results/basis.
+# Needs: nothing, data/tables or the clean parent graph. Makes: results/graph, results/basis.
 
 
 rule build_graph:

@@ -1,20 +1,20 @@
 # Needs: results/runs, results/problem. Makes: results/measurements, results/curves, results/evaluations.
 
 
-rule measure_experiment:
+rule measure_batch:
     input:
-        files_of(jobs.measure_experiment),
+        files_of(jobs.measure_batch),
     output:
-        measurements=paths.measurements("{experiment}"),
-        curves=paths.curves("{experiment}"),
+        measurements=paths.measurements("{batch}"),
+        curves=paths.curves("{batch}"),
     log:
-        "results/logs/measure_experiment/{experiment}.log",
+        "results/logs/measure_batch/{batch}.log",
     benchmark:
-        "results/benchmarks/measure_experiment/{experiment}.tsv"
+        "results/benchmarks/measure_batch/{batch}.tsv"
     params:
-        job=as_job(jobs.measure_experiment),
+        job=as_job(jobs.measure_batch),
         output=as_output,
-        code=stage_code("measure_experiment"),
+        code=stage_code("measure_batch"),
     shell:
         STAGE
 

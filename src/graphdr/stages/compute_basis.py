@@ -1,19 +1,50 @@
 """Compute one basis of every instance, and further draws of a random basis on instance 0."""
 
+import numpy as np
+
 from graphdr import bases, store
 from graphdr.rng import stream
 
 
 def main(input, output, params):
     compute = bases.BASES[params.basis]
+    graphs = store.read_graphs(input.nodes, input.edges)
     low = store.read_bases(input.low) if hasattr(input, "low") else {}
+    embeddings = _embeddings(input, params) if params.basis in bases.FROM_DATA else [None] * len(graphs)
     panel = {}
-    for instance, graph in enumerate(store.read_graphs(input.nodes, input.edges)):
-        source = bases.Source(graph, low.get((instance, 0)))
+    for instance, (graph, embedding) in enumerate(zip(graphs, embeddings, strict=True)):
+        if params.basis in bases.FROM_DATA and embedding is None:
+            print(f"no data: nothing of the kind {params.content!r} is known about the nodes of instance {instance}")
+            continue
+        source = bases.Source(graph, low.get((instance, 0)), embedding)
         draws = 1 + params.draws if instance == 0 and params.basis in bases.REDRAWN else 1
         for draw in range(draws):
             key = {"basis": params.basis, "n": graph.n, "instance": instance, "draw": draw}
             panel[instance, draw] = compute(source, params.components, stream(params.seed, "basis", **key))
     store.write_bases(panel, output.basis)
-    worst = max(basis.residuals.max() for basis in panel.values())
+    worst = max((basis.residuals.max() for basis in panel.values()), default=0.0)
     print(f"{len(panel)} bases, largest residual {worst:.1e}")
+
+
+def _embeddings(input, params):
+    """Return for every instance what is known about its nodes (n x d), or None where the data set has nothing."""
+    from graphdr import content, io, observed
+
+    items = [own.item for own in store.read_items(input.nodes)]
+    if params.content == "none":
+        return [None] * len(items)
+    if params.content == "ratings":
+        records = store.read_records(input.data_nodes, input.data_links)
+        pairs = (records.source, records.node, records.weight)
+        rows = [observed.similarity_rows(*pairs, item, params.transform) for item in items]
+        return [_unless_empty(content.ratings_content(matrix)) for matrix in rows]
+    column = io.read("dataset_nodes", input.data_nodes)[params.content].combine_chunks()
+    known = [column.take(item.tolist()) for item in items]
+    if params.content == "text":
+        return [_unless_empty(content.text_content([text or "" for text in own.to_pylist()])) for own in known]
+    return [None if own.null_count else np.array(own.to_pylist(), float) for own in known]
+
+
+def _unless_empty(embedding):
+    """Return None for an embedding without an entry that is not zero: it has no directions."""
+    return embedding if abs(embedding).sum() > 0 else None

@@ -1,9 +1,12 @@
 """Draw one figure and write it as pdf, svg and png, with its points as parquet."""
 
 from graphdr import figures, io
+from graphdr.errors import no_raw_files
 
 
 def main(input, output, params):
+    if not all(vars(input).values()):
+        raise no_raw_files(output.parquet, params.datasets)
     figure, points = figures.KINDS[params.kind](input, vars(params))
     io.write("figure", points, output.parquet)
     for suffix in ("pdf", "svg", "png"):

@@ -40,7 +40,7 @@ def main(input, output, params):
         regrets |= dict(zip(group, played, strict=True))
         if 10 * len(regrets) // len(runs) > 10 * (len(regrets) - len(group)) // len(runs):
             print(f"{len(regrets)} of {len(runs)} runs, {time.perf_counter() - begin:.1f} s", flush=True)
-    io.write("runs", _table(params.problems, regrets), output.runs)
+    io.write("runs", _table(params.problems, regrets) if runs else io.nothing("runs"), output.runs)
 
 
 def _arms(input, params, laplacians):
@@ -76,20 +76,28 @@ def _together(runs, problems, arms):
 
 
 def _draws(panel, instance, most):
-    """Return the vectors of every draw of an instance; node space and random play have one draw, without any."""
+    """Return the vectors of every draw of an instance; node space and random play have one draw, without any.
+
+    A basis that the data set has no data for has no draw at all.
+    """
     if panel is None:
         return {0: None}
     return {draw: basis.vectors for (at, draw), basis in panel.items() if at == instance and draw <= most}
 
 
 def _from_graphs(input):
-    """Return the Laplacian of every graph, and where its candidates come from (popularity is the degree)."""
+    """Return the Laplacian of every graph, and where its candidates come from."""
     from graphdr.graphs import laplacian
 
     panels = {name: store.read_graphs(input.nodes[name], input.edges[name]) for name in input.nodes}
     laplacians = {name: [laplacian(graph).toarray() for graph in panel] for name, panel in panels.items()}
+    items = {name: store.read_items(input.nodes[name]) for name in input.nodes}
     arenas = {
-        name: [streams.Arena(a.sum(axis=1), a.indptr, a.indices) for a, _ in panel] for name, panel in panels.items()
+        name: [
+            streams.Arena(own.popularity, graph.adjacency.indptr, graph.adjacency.indices)
+            for graph, own in zip(panel, items[name], strict=True)
+        ]
+        for name, panel in panels.items()
     }
     return laplacians, arenas
 

@@ -1,0 +1,57 @@
+"""Turn the raw files of one data set into its two tables, and mark what is not the published data."""
+
+import inspect
+from pathlib import Path
+
+from graphdr import io
+from graphdr.archives import Raw
+from graphdr.datasets import ADAPTERS
+from graphdr.errors import no_such
+
+
+def main(input, output, params):
+    rows = io.read("raw", input.receipt).to_pylist()
+    raw = Raw(Path(input.receipt).parent, rows)
+    raw.check()
+    io.mark(params.dataset, **_marks(raw, rows, params))
+    adapter = ADAPTERS[raw.format]
+    known = [p.name for p in inspect.signature(adapter).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for option in sorted(set(params.options) - set(known)):
+        raise no_such(f"datasets.{params.dataset}.raw.options", f"option of {raw.format}", option, known)
+    tables = adapter(raw, **params.options)
+    io.write("dataset_nodes", dict(zip(tables.nodes.column_names, tables.nodes.columns, strict=True)), output.nodes)
+    io.write("dataset_links", dict(zip(tables.links.column_names, tables.links.columns, strict=True)), output.links)
+    print(f"{len(tables.nodes)} nodes, {len(tables.links)} links")
+    for kind, text in io.marks().get(params.dataset, {}).items():
+        print(f"{kind}: {text}")
+
+
+def _marks(raw, rows, params) -> dict[str, str]:
+    """Say what everything built from this data set must carry: unverified bytes, missing lines, another release."""
+    marks = {"release": params.release} if params.release else {}
+    unverified = [row["role"] for row in rows if row["status"] == "unverified"]
+    if unverified:
+        marks["unverified"] = f"not the official bytes: {', '.join(unverified)}"
+    short = []
+    for row in rows:
+        expected = params.lines.get(row["archive"], {}).get(row["role"])
+        if row["status"] != "absent" and expected:
+            with raw.open(row["role"]) as stream:
+                found = _lines(stream)
+            if found != expected:
+                short.append(f"{row['role']} has {found:,} of {expected:,} lines")
+    absent = [row["role"] for row in rows if row["status"] == "absent"]
+    if short:
+        marks["incomplete"] = "; ".join(short)
+    if absent:
+        marks["absent"] = ", ".join(absent)
+    return marks
+
+
+def _lines(stream) -> int:
+    """Count lines, the last one also without its end."""
+    count, last = 0, b"\n"
+    while block := stream.read(1 << 20):
+        count += block.count(b"\n")
+        last = block[-1:]
+    return count + (last != b"\n")
