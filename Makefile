@@ -51,6 +51,7 @@ profile: $(READY) ## say where the time of the last cold build went
 
 snapshot: all ## refresh the figures and tables under docs/ and in the README from results/
 	@$(BIN)/python docs/snapshot.py
+	@$(BIN)/python docs/findings.py
 
 lock: ## pin the newest versions (needs uv)
 	uv pip compile --universal --generate-hashes --no-header --quiet --extra dev -p 3.11 --upgrade pyproject.toml -o requirements.lock

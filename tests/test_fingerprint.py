@@ -48,7 +48,7 @@ def test_the_kernel_belongs_to_the_runs_alone(edited):
 def test_graphs_belong_to_graphs_bases_and_below(edited):
     changed = edited("graphs.py", "<= radius**2", "< radius**2")
     assert {"build_graph", "compute_basis", "describe_problem"} <= changed
-    assert not changed & {"measure_experiment", "evaluate_predictors", "make_table", "compare_paper"}
+    assert not changed & {"measure_batch", "evaluate_predictors", "make_table", "compare_paper"}
 
 
 def test_a_diagnostic_reruns_no_bandit(edited):
