@@ -11,7 +11,7 @@ include: "workflow/rules/common.smk"
 rule all:
     default_target: True
     input:
-        results_on(config["datasets"]),
+        results_on(config["datasets"], STUDIES),
 
 
 rule synthetic:
@@ -34,6 +34,16 @@ rule paper:
         late=" ".join(MISSING),
     shell:
         'test -z "{params.late}" || {{ echo "error: {params.late}: fetched just now; run snakemake paper again" >&2; exit 1; }}'
+
+
+# A study of its own: `snakemake theory` builds the experiments that name it as their target.
+for study in sorted(STUDIES - {None} | APART):
+
+    rule:
+        name:
+            study
+        input:
+            results_on(config["datasets"], [study]),
 
 
 # A data set of its own: `snakemake ml_1m` fetches it if need be, and builds what shows it alone.

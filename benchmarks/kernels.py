@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks import limits, plain, sparse
 from benchmarks.report import Row
 from benchmarks.timing import REPETITIONS, Contestant, race
-from graphdr import lanes, linucb, streams
+from graphdr import lanes, linucb, residuals, streams
 
 N, ROUNDS, DENSE_ROUNDS = 1500, 20_000, 8_000
 PROJECTED = [(10, 1500, 20), (10, 1500, 10), (5, 200, 10), (20, 1500, 20), (64, 1500, 20)]  # k, n, m
@@ -69,8 +69,8 @@ def with_residual(ours: Contestant, g: Game) -> Contestant:
     def play():
         ours.run()
         for _ in range(runs):
-            linucb.residual_leverage(g.features, inverse, chosen, residual, 100)
-            linucb.residual_width(residual, g.arms, 100)
+            residuals.residual_leverage(g.features, inverse, chosen, residual, 100)
+            residuals.residual_width(residual, g.arms, 100)
 
     return Contestant("ours, with its residual", play, ours.rounds)
 

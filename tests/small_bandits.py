@@ -70,7 +70,7 @@ def play(bandit: Bandit, rule: str, known: radius.Known | None = None) -> tuple[
     widths, inflation, residual = radius.RADII[rule](known)
     game = linucb.Game(bandit.theta, bandit.stream, bandit.features, residual=residual)
     (chosen,) = linucb.choose([game], widths, known.constants.ridge, inflation)
-    return chosen, theory.realised(game, chosen, bandit.residual, ridge=known.constants.ridge, every=1)
+    return chosen, linucb.realised(game, chosen, bandit.residual, ridge=known.constants.ridge, every=1)
 
 
 def connected(n: int, density: float, rng: np.random.Generator) -> Graph:

@@ -254,7 +254,10 @@ def test_without_an_optional_file_its_cells_have_no_data(whole, dataset):
 def test_a_method_without_data_may_be_the_one_compared_with(whole, after, monkeypatch, methods):
     monkeypatch.chdir(after(whole))
     runs = {method: paths.runs("others-papers", method) for method in methods}
-    job = {"input": {"runs": runs, "facts": paths.facts("others-papers")}, "params": {"against": "pca_content"}}
+    job = {
+        "input": {"runs": runs, "facts": paths.facts("others-papers")},
+        "params": {"against": "pca_content", "radii": {}, "problems": {}},
+    }
     outputs = {"measurements": paths.measurements("new"), "curves": paths.curves("new")}
     assert main(["measure_batch", "code", json.dumps(job), json.dumps(outputs)]) == 0
     measured = pq.read_table(paths.measurements("new")).to_pandas()

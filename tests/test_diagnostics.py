@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from graphdr import bases, content, diagnostics, features, graphs, rewards
+from graphdr import bases, content, diagnostics, features, graphs, rewards, spectral
 from graphdr.diagnostics import FACT_BASES, FACTORS, FACTS, Setting
 from graphdr.spectral import low_eigenpairs
 
@@ -23,8 +23,10 @@ def pose(clean: graphs.Graph, flip: float = 0, tail: float = 0, seed: int = 0, o
     theta = rewards.tailed(pairs.vectors, SPEC["k"], tail, np.random.default_rng(seed), np.random.default_rng(seed + 1))
     theta = rewards.unit(theta[np.isin(clean.origin, observed.origin)])
     rng = np.random.default_rng(seed)
-    known = content.embedding_pca(embed(observed.n), 12)
-    return Setting(SPEC | spec, clean, observed, pairs, seen, theta, rng, known)
+    others = {"content_pca": content.embedding_pca(embed(observed.n), 12)}
+    others["graph_pca"] = content.graph_pca(observed.adjacency, 12)
+    popularity = observed.adjacency.sum(axis=1)
+    return Setting(SPEC | spec, clean, observed, pairs, seen, theta, rng, others, popularity, seed, 0, {})
 
 
 def embed(n: int) -> np.ndarray:
@@ -87,12 +89,12 @@ def test_energy_in_the_content_is_that_of_its_leading_left_singular_vectors(k, s
     embedding = embed(small_graph.n)
     left, _, _ = np.linalg.svd(embedding / np.linalg.norm(embedding, axis=1, keepdims=True))
     assert_allclose(FACTS["energy_content"](setting), np.sum((left[:, :k].T @ setting.theta) ** 2), atol=1e-9)
-    assert np.isnan(FACTS["energy_content"](setting._replace(content=None)))
+    assert np.isnan(FACTS["energy_content"](setting._replace(others={})))
 
 
 def test_just_the_facts_that_say_so_use_the_content(small_graph):
     setting = pose(small_graph, 0.05, 0.3)
-    without = {name: fact(setting._replace(content=None, rng=np.random.default_rng(0))) for name, fact in FACTS.items()}
+    without = {name: fact(setting._replace(others={}, rng=np.random.default_rng(0))) for name, fact in FACTS.items()}
     using = {name for name in FACTS if FACTS[name](pose(small_graph, 0.05, 0.3)) != without[name]}
     assert using == set(FACT_BASES)
     assert set(FACT_BASES.values()) <= bases.FROM_DATA
@@ -119,7 +121,7 @@ def test_eps_l_is_a_spectral_norm_and_bounds_all_eigenvalues(flip, seed):
 def test_eps_l_is_the_same_from_the_iterative_solver(small_graph, monkeypatch):
     observed = graphs.flip_pairs(small_graph, 0.05, np.random.default_rng(0))
     dense = diagnostics.perturbation_norm(observed, small_graph)
-    monkeypatch.setattr(diagnostics, "DENSE_UP_TO", 0)
+    monkeypatch.setattr(spectral, "DENSE_UP_TO", 0)
     assert_allclose(diagnostics.perturbation_norm(observed, small_graph), dense, rtol=1e-9)
     assert_allclose(diagnostics.perturbation_norm(small_graph, observed), dense, rtol=1e-9)
 

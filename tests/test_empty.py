@@ -120,7 +120,7 @@ def test_without_the_method_that_others_are_compared_with_there_are_no_gaps(work
     write_toy(draw_ratings())
     build(plan)
     quantities = set(io.read("measurements", paths.measurements("e"))["quantity"].to_pylist())
-    assert quantities == {"regret", "slope", "regret_redrawn", "zeta"}
+    assert quantities == {"regret", "slope", "regret_redrawn", "zeta", "srl", "crw", "widths"}
     assert float(show(plan)["ours"].split()[0]) > 0
 
 

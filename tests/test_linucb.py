@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from graphdr import linucb
+from graphdr import linucb, residuals
 from graphdr.streams import Stream
 
 
@@ -70,9 +70,9 @@ def projected(problem: Problem, v0: np.ndarray, inflation=0.0, every=1):
     """Call the kernel on the features of a problem."""
     features, inverse = np.ascontiguousarray(problem.features), np.linalg.inv(v0)
     played = linucb.projected(features, inverse, *problem.rounds, inflation, problem.residual)
-    srl = linucb.residual_leverage(features, inverse, played, problem.residual, every)
+    srl, _ = residuals.residual_leverage(features, inverse, played, problem.residual, every)
     regret = linucb.regret(problem.theta, problem.arms, played, every)
-    return twins.Play(played, regret, srl, linucb.residual_width(problem.residual, problem.arms, every))
+    return twins.Play(played, regret, srl, residuals.residual_width(problem.residual, problem.arms, every))
 
 
 def one_hot(problem: Problem):

@@ -11,7 +11,7 @@ import twins
 from conftest import TOY, draw_ratings, write_toy
 from numpy.testing import assert_allclose
 
-from graphdr import bases, design, features, graphs, io, jobs, paths, rewards, spectral, store, streams
+from graphdr import bases, design, features, graphs, io, jobs, paths, pilot, rewards, spectral, store, streams
 from graphdr.rng import stream
 
 PROTOCOL = {
@@ -21,7 +21,7 @@ PROTOCOL = {
 # With five neighbours no two nodes of the data set are alike: their tie would be broken by a twin's rounding.
 OBSERVED = {"instances": 1, "seeds": 2, "k": 4, "k_min": 2, "n": 30, "neighbours": 5}
 PROBLEM = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05}
-FACTS = ["k_hat_naive", "k_hat_bootstrap"]
+FACTS = ["k_hat_naive", "k_hat_bootstrap", "zeta", "eps_l", "interior_gap"]
 BOTH = {"label": "a basis and a penalty", "basis": "gaussian", "laplacian": 2}
 BATCH = {"sbm": "graphs", "toy": "data"}  # and so the experiment of a problem on this data set
 
@@ -115,7 +115,33 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
     features = FEATURES[method["basis"]](adjacency, k, rng, draw_ratings()[items] if batch == "data" else None)
     penalty = features.T @ twins.laplacian(adjacency) @ features
     v0 = problem["ridge"] * np.eye(features.shape[1]) + method.get("laplacian", 0) * penalty
-    return twins.linucb(features, v0, theta, *met, np.full(problem["horizon"], problem["alpha"])).regret
+    if "radius" not in method:
+        return twins.linucb(features, v0, theta, *met, np.full(problem["horizon"], problem["alpha"])).regret
+    told = {name: facts[problem["name"], instance, name] for name in ("zeta", "eps_l", "interior_gap")}
+    radius, residual = radius_twin(method["radius"], problem, features, theta, told, (root, n, instance))
+    return twins.linucb(features, v0, theta, *met, radius, residual, float(residual is not None)).regret
+
+
+def radius_twin(rule, problem, features, theta, told, key):
+    """Return the radius of every round as the theorems print it, and the residual whose leverage is added, if any."""
+    root, n, instance = key
+    k, ridge, t = features.shape[1], problem["ridge"], np.arange(1, 1 + problem["horizon"])
+    outside = np.eye(n) - features @ features.T
+    inside = np.sqrt(1 - told["zeta"] ** 2)
+    size = inside + told["zeta"] if rule == "generic" else np.linalg.norm(features.T @ theta)
+    growth = k * np.log(1 + (t - 1) / (ridge * k)) + 2 * np.log(1 / problem["delta"])
+    beta = problem["noise"] * np.sqrt(growth) + np.sqrt(ridge) * size
+    if rule == "generic":
+        nu = told["zeta"] + inside * 4 * told["eps_l"] / told["interior_gap"]
+        return beta + nu * np.sqrt(2 * (t - 1) * k * np.log(1 + (t - 1) / (ridge * k))), None
+    if rule == "oracle":
+        return beta, outside @ theta
+    if rule == "estimated":
+        rng = stream(root, "pilot", n=n, instance=instance)
+        estimate = pilot.play(theta, problem["noise"], problem["pilot"] * n, rng).theta
+        error = np.linalg.norm(outside @ (estimate - theta))
+        return beta + error * np.sqrt(2 * t * k * np.log(1 + t / (ridge * k))), outside @ estimate
+    return beta, None
 
 
 def on(plan: design.Design, dataset: str) -> list[dict]:
@@ -216,6 +242,18 @@ def test_every_method_plays_what_its_twin_plays(plan):
         draws = [(0, draw) for draw in further] + [(i, 0) for i in range(problems[0]["instances"])]
         assert played == {(p["name"], i, d, s) for p in problems for i, d in draws for s in (0, 1)}
     assert {name for _, name in played_methods(plan)} == set(plan.config["methods"])
+
+
+def test_runs_hold_leverage_width_and_what_their_bound_needs(plan):
+    residual, told = ["srl", "crw", "widths"], ["size", "nu_k", "s_k_bar", "error"]
+    for dataset, name in played_methods(plan):
+        method = plan.config["methods"][name]
+        runs = io.read("runs", paths.runs(BATCH[dataset], name)).to_pandas()
+        assert runs[residual].notna().all(axis=None) == (method.get("basis") == "laplacian_low")
+        assert runs[["srl_pilot", "crw_pilot"]].notna().all(axis=None) == (name == "graphdr_estimated")
+        assert runs[told].notna().all(axis=None) == ("radius" in method)
+        for _, part in runs.groupby(["problem", "instance", "draw", "seed"]):
+            assert (part[residual].diff().dropna() >= 0).all(axis=None) or "radius" not in method
 
 
 def test_different_algorithms_play_differently(plan):

@@ -79,7 +79,8 @@ def test_the_stage_pools_the_problems_of_all_experiments(workdir, missing):
                     rows.append((problem, instance, 1, "graphdr", None, "regret", -99 * cost, 0.1, 5))  # a further draw
                     rows.append((problem, instance, 0, "other", None, "regret", -sign * cost, 0.1, 5))
             io.write("measurements", pd.DataFrame(rows, columns=columns), path)
-    params = {"label": "pooled", "method": "graphdr", "target": "regret", "predictors": ["rho"], "scores": ["spearman"]}
+    params = {"label": "pooled", "method": "graphdr", "predictor_method": "graphdr", "target": "regret"}
+    params |= {"predictors": {"rho": ["rho"]}, "signs": {"rho": -1}, "groups": {}, "scores": ["spearman"]}
     evaluate_predictors.main(
         SimpleNamespace(measurements={name: list(batches[name]) for name in facts} | missing),
         SimpleNamespace(evaluation="scores.parquet"),

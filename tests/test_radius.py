@@ -28,7 +28,7 @@ def against(bandit: Bandit, rule: str, known: radius.Known | None = None) -> the
     known = bandit.known if known is None else known
     chosen, run = play(bandit, rule, known)
     game = linucb.Game(bandit.theta, bandit.stream, bandit.features)
-    seen = theory.realised(game, chosen, known.pilot, ridge=known.constants.ridge, every=1)
+    seen = linucb.realised(game, chosen, known.pilot, ridge=known.constants.ridge, every=1)
     pilot = theory.Pilot(seen.srl, seen.crw, known.error)
     robust = theory.Robust(known.nu_k, known.s_k_bar)
     if rule == "exact":  # whatever the residual
@@ -133,7 +133,7 @@ def test_the_radius_of_an_oracle_never_exceeds_the_leverage_of_the_whole_run(ban
 def test_a_pilot_and_its_error_cover_the_true_leverage_and_width(bandit):
     known = bandit.known
     chosen, run = play(bandit, "estimated")
-    seen = theory.realised(linucb.Game(bandit.theta, bandit.stream, bandit.features), chosen, known.pilot, every=1)
+    seen = linucb.realised(linucb.Game(bandit.theta, bandit.stream, bandit.features), chosen, known.pilot, every=1)
     c = known.constants
     hidden = known.error * theory.potential(run.t, c.k, c.ridge, c.bound_x)
     assert np.all(run.srl <= seen.srl + hidden + 1e-9)

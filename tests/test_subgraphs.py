@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import chisquare
 
-from graphdr import diagnostics, graphs, subgraphs
+from graphdr import graphs, spectral, subgraphs
 from graphdr.spectral import low_eigenvalues, shifted_eigengaps
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -122,7 +122,7 @@ def test_weights_move_the_laplacian_by_the_given_part_of_the_gap(seed, part):
 
 def test_weights_of_a_large_graph_move_by_the_iterative_solver(monkeypatch):
     graph = draw_sbm(0)
-    monkeypatch.setattr(diagnostics, "DENSE_UP_TO", 0)
+    monkeypatch.setattr(spectral, "DENSE_UP_TO", 0)
     moved = subgraphs.perturb_weights(graph, 0.01, np.random.default_rng(0))
     difference = (graphs.laplacian(moved) - graphs.laplacian(graph)).toarray()
     assert_allclose(np.linalg.norm(difference, 2), 0.01, rtol=1e-6)

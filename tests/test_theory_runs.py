@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from small_bandits import bandits, play, twin_nodes
 
-from graphdr import linucb, streams, theory
+from graphdr import linucb, residuals, streams, theory
 
 
 class Trajectory(NamedTuple):
@@ -63,7 +63,7 @@ def measured(own: Trajectory, every: int = 1) -> theory.Run:
     """Measure a trajectory; its residual serves as the reward as well."""
     stream = streams.Stream(own.arms, np.zeros(len(own.arms)))
     game = linucb.Game(own.residual, stream, own.features)
-    return theory.realised(game, own.played, own.residual, ridge=own.ridge, every=every)
+    return linucb.realised(game, own.played, own.residual, ridge=own.ridge, every=every)
 
 
 def direct_widths(features, v0, played):
@@ -96,7 +96,7 @@ def test_widths_of_long_runs_do_not_drift():
     rng = np.random.default_rng(0)
     features, _ = np.linalg.qr(rng.standard_normal((60, 5)))
     played = rng.integers(60, size=20_000).astype(np.uint32)
-    ours = theory.widths(features, np.eye(5), played, 100)
+    _, ours = residuals.residual_leverage(features, np.eye(5), played, np.zeros(60), 100)
     before = np.eye(5) + np.cumsum(features[played, :, None] * features[played, None, :], axis=0)
     before = np.concatenate([np.eye(5)[None], before[:-1]])
     squares = np.einsum("ti,tij,tj->t", features[played], np.linalg.inv(before), features[played])
@@ -109,7 +109,7 @@ def test_a_game_brings_its_own_initial_matrix():
     v0 = np.eye(3) + factor @ factor.T
     stream = streams.Stream(rng.integers(8, size=(30, 2)).astype(np.uint32), np.zeros(30))
     played, theta = stream.arms[:, 0].copy(), rng.standard_normal(8)
-    run = theory.realised(linucb.Game(theta, stream, features, np.linalg.inv(v0)), played, theta, every=30)
+    run = linucb.realised(linucb.Game(theta, stream, features, np.linalg.inv(v0)), played, theta, every=30)
     assert_allclose(run.widths[-1], np.sum(direct_widths(features, v0, played)), atol=1e-9)
     assert_allclose(run.srl[-1], twins.residual_leverage(features, v0, played, theta), atol=1e-9)
 
@@ -182,11 +182,11 @@ def test_candidates_drawn_alike_make_the_width_grow_with_the_rounds():
     residual = theory.inside(features, rng.standard_normal(40))[1]
     game = linucb.Game(residual, stream, features)
     always_the_same = np.full(20_000, 7, np.uint32)
-    run = theory.realised(game, always_the_same, residual, every=100)
+    run = linucb.realised(game, always_the_same, residual, every=100)
     growth = theory.benign(run.t, run.srl, run.crw)
     assert growth.crw == pytest.approx(1, abs=0.01)
     assert growth.srl == pytest.approx(0.5, abs=0.01)  # nothing cancels along a single arm
-    level = theory.realised(game, always_the_same, np.ones(40), every=100)
+    level = linucb.realised(game, always_the_same, np.ones(40), every=100)
     assert theory.benign(level.t, level.srl, level.crw).crw == 0
 
 

@@ -1,5 +1,6 @@
 """Read and check the configuration: types by schema, then every cross-reference, before any rule exists."""
 
+import json
 import re
 from functools import cache
 from importlib.resources import files
@@ -9,14 +10,15 @@ import yaml
 
 from graphdr import cells, observed
 from graphdr.bases import BASES, FROM_DATA
-from graphdr.diagnostics import FACT_BASES, FACTS
 from graphdr.errors import UserError, no_such
+from graphdr.facts import FACT_BASES, FACTS
 from graphdr.features import IDENTITY
 from graphdr.figures import KINDS
 from graphdr.graphs import FAMILIES
 from graphdr.measure import MEASURES
 from graphdr.predicates import check_arguments
-from graphdr.predictors import SCORES
+from graphdr.radius import CONSTANT, RADII, THEORY_FACTS
+from graphdr.selection import SCORES
 from graphdr.streams import CANDIDATES
 
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?")
@@ -88,11 +90,15 @@ def _problem(config, where, entry):
 def _method(config, where, entry):
     if entry.get("policy") == "random":
         if extra := set(entry) - {"label", "note", "control", "policy"}:
-            raise UserError(f"{where}.{min(extra)}: the random policy takes no basis, k or penalty")
+            raise UserError(f"{where}.{min(extra)}: the random policy takes no basis, k, penalty or radius")
         return
     pick(f"{where}.basis", "basis", entry.get("basis", ""), [*BASES, IDENTITY])
     if entry["basis"] == IDENTITY and "k" in entry:
         raise UserError(f"{where}.k: the basis {IDENTITY!r} has no dimension to choose")
+    rule = entry.get("radius", CONSTANT)
+    pick(f"{where}.radius", "radius", rule, RADII)
+    if rule != CONSTANT and (entry["basis"] != "laplacian_low" or entry.get("laplacian") or "k" in entry):
+        raise UserError(f"{where}.radius: {rule!r} needs the basis 'laplacian_low' without penalty or own k")
 
 
 def formats() -> list[str]:
@@ -108,16 +114,22 @@ def _experiment(config, where, entry):
     pick(f"{where}.facts", "fact", entry.get("facts", []), FACTS)
     pick(f"{where}.against", "method of this experiment", against(entry), entry["methods"])
     factor_schema = schema()["$defs"]["factors"]["properties"]
-    pick(f"{where}.problems.vary", "factor", problems.get("vary", {}), factor_schema)
+    for block in ("vary", "cycle"):
+        pick(f"{where}.problems.{block}", "factor", problems.get(block, {}), factor_schema)
     datasets = [config["datasets"][config["problems"][problem]["dataset"]] for problem in problems["of"]]
     for name in [*entry["methods"], *entry.get("facts", [])]:
         basis = config["methods"].get(name, {}).get("basis") or FACT_BASES.get(name)
         if basis in FROM_DATA and not all("raw" in dataset for dataset in datasets):
             raise UserError(f"{where}: {name!r} needs {basis!r}, which a random graph does not have")
+    if entry.get("target") in TARGETS | set(config["datasets"]):
+        raise UserError(f"{where}.target: {entry['target']!r} is a target already")
     for method in entry["methods"]:
         chosen = config["methods"][method].get("k")
         if chosen and chosen not in entry.get("facts", []):
             raise UserError(f"{where}.facts: method {method!r} takes its k from {chosen!r}; add it to the facts")
+        lacking = sorted(set(THEORY_FACTS) - set(entry.get("facts", [])))
+        if lacking and config["methods"][method].get("radius", CONSTANT) != CONSTANT:
+            raise UserError(f"{where}.facts: the radius of {method!r} needs {lacking[0]!r}; add it to the facts")
 
 
 def _evaluation(config, where, entry):
@@ -127,16 +139,19 @@ def _evaluation(config, where, entry):
     for experiment in entry["experiments"]:
         spec = config["experiments"][experiment]
         pick(f"{where}.method", f"method of {experiment}", entry["method"], spec["methods"])
-        pick(f"{where}.predictors", f"fact of {experiment}", entry["predictors"], spec.get("facts", []))
+        known = [*spec.get("facts", []), *MEASURES]
+        pick(f"{where}.predictors", f"fact or measure of {experiment}", entry["predictors"], known)
+        for name, columns in entry.get("joint", {}).items():
+            pick(f"{where}.joint.{name}", f"fact or measure of {experiment}", columns, known)
 
 
 def _table(config, where, entry):
-    factors = [*schema()["$defs"]["factors"]["properties"], "method", "label"]
+    factors = [*schema()["$defs"]["factors"]["properties"], "method", "label", "title"]
     pick(f"{where}.rows", "factor", entry["rows"], factors)
     if "evaluation" in entry:
         pick(f"{where}.evaluation", "evaluation", entry["evaluation"], config["evaluations"])
         source = config["evaluations"][entry["evaluation"]]
-        quantities, keys = source["scores"], source["predictors"]
+        quantities, keys = source["scores"], [*source["predictors"], *source.get("joint", {})]
     else:
         pick(f"{where}.experiment", "experiment", entry["experiment"], config["experiments"])
         sources = [config["experiments"][name] for name in experiments_of(entry)]
@@ -155,9 +170,12 @@ def _table(config, where, entry):
 def _figure(config, where, entry):
     pick(f"{where}.kind", "kind of figure", entry["kind"], KINDS)
     pick(f"{where}.experiment", "experiment", entry["experiment"], config["experiments"])
-    methods = config["experiments"][entry["experiment"]]["methods"]
+    experiments = [config["experiments"][name] for name in experiments_of(entry)]
+    if len(experiments) > 1 and entry["kind"] != "dots":
+        raise UserError(f"{where}.experiment: a figure of kind {entry['kind']!r} shows one experiment")
+    methods = [method for experiment in experiments for method in experiment["methods"]]
     pick(f"{where}.methods", "method of this experiment", entry.get("methods", []), methods)
-    varied = config["experiments"][entry["experiment"]]["problems"].get("vary", {})
+    varied = experiments[0]["problems"].get("vary", {})
     if entry["kind"] == "sweep":
         pick(f"{where}.x", "varied factor", entry.get("x", ""), varied)
 
@@ -195,11 +213,19 @@ def against(experiment: dict) -> str:
     return experiment.get("against", "graphdr" if "graphdr" in experiment["methods"] else experiment["methods"][0])
 
 
+@cache
+def _mistake(factor: str, value: str) -> str | None:
+    """Return what is wrong with the value of a factor, as JSON; hundreds of problems share a few values."""
+    validator = jsonschema.Draft202012Validator({"$ref": f"#/$defs/factor/{factor}", "$defs": schema()["$defs"]})
+    error = jsonschema.exceptions.best_match(validator.iter_errors(json.loads(value)))
+    return error and error.message
+
+
 def check_problem(where: str, problem: dict) -> None:
     """Check the factors of one expanded problem against each other."""
-    validator = jsonschema.Draft202012Validator({"$ref": "#/$defs/factors", "$defs": schema()["$defs"]})
-    if error := jsonschema.exceptions.best_match(validator.iter_errors(problem)):
-        raise UserError(f"{where}: {'.'.join(map(str, error.absolute_path))}: {error.message}")
+    for factor, value in problem.items():
+        if message := _mistake(factor, json.dumps(value)):
+            raise UserError(f"{where}: {factor}: {message}")
     pick(where, "candidate construction", problem["candidates"], CANDIDATES)
     if problem["family"] in FAMILIES and problem["reward"] != "planted":
         raise UserError(f"{where}: reward = {problem['reward']!r} comes from data, and a random graph has none")

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from graphdr import observed
 from graphdr.config import check, check_problem, experiments_of, pick
-from graphdr.diagnostics import FACT_BASES, FACTORS
 from graphdr.errors import UserError
+from graphdr.facts import FACT_BASES, FACTORS
 from graphdr.features import IDENTITY
 from graphdr.graphs import FAMILIES
 
@@ -20,6 +20,10 @@ THETA_FACTORS = ("instances", "reward", "k_star", "tail")
 RUN_FACTORS = (
     "instances", "draws", "horizon", "seeds", "checkpoint", "candidates", "arms", "noise", "ridge", "alpha", "k",
 )  # fmt: skip
+
+
+THEORY_FACTORS = ("delta", "pilot")  # of runs with the radius of a theorem, besides
+CHANGES = ("flip", "swap", "perturb")  # factors that make the observed graph another than the clean one
 
 
 class Design(NamedTuple):
@@ -50,7 +54,7 @@ def expand(config: dict, missing: Collection[str] = ()) -> Design:
         wanted = {"laplacian_low"} | {FACT_BASES[fact] for fact in spec.get("facts", []) if fact in FACT_BASES}
         wanted |= {config["methods"][method].get("basis", IDENTITY) for method in spec["methods"]} - {IDENTITY}
         for problem in here:
-            for graph in _graphs_of(config, problem):
+            for graph in _chain(config, problem).values():
                 known = graphs.setdefault(graph["name"], graph)
                 known["least"] = max(known["least"], problem["components"], problem["arms"])
             for basis in sorted(wanted):
@@ -74,16 +78,19 @@ def _members(config: dict, experiment: str, spec: dict) -> list[dict]:
     for base in spec["of"]:
         block = config["problems"][base]
         fixed, vary = spec.get("set", {}), dict(sorted(spec.get("vary", {}).items()))
-        for values in itertools.product(*vary.values()):
-            varied = dict(zip(vary, values, strict=True))
+        for places in itertools.product(*(range(len(values)) for values in vary.values())):
+            varied = {factor: values[at] for (factor, values), at in zip(vary.items(), places, strict=True)}
+            # A cycled factor takes its values in turn along the varied ones, instead of crossing them.
+            varied |= {factor: values[sum(places) % len(values)] for factor, values in spec.get("cycle", {}).items()}
             own = block | fixed | varied
             factors = defaults(config, own["dataset"]) | own
             if missing := sorted(set(_required(factors)) - set(factors)):
                 raise UserError(f"problems.{base}: factor {missing[0]!r} has no value")
             name = _name(base, fixed | varied)
             check_problem(f"experiments.{experiment}: problem {name}", factors)
-            clean, observed_ = (graph["name"] for graph in _graphs_of(config, factors))
-            members.append(factors | {"name": name, "clean": clean, "graph": observed_})
+            chain = _chain(config, factors)
+            roles = {role: chain[role]["name"] for role in ("clean", "graph")}
+            members.append(factors | {"name": name, "title": _title(config, base, varied)} | roles)
     return members
 
 
@@ -121,8 +128,8 @@ def shown_problems(design: Design, spec: dict) -> list[str]:
 
 
 def _required(factors: dict) -> set[str]:
-    graph = set(_parameters(factors["family"])) | {"n", "flip", "components"}
-    return graph.union(THETA_FACTORS, RUN_FACTORS, *FACTORS.values())
+    graph = set(_parameters(factors["family"])) | {"n", "sample", "components", "content", "rank", *CHANGES}
+    return graph.union(THETA_FACTORS, RUN_FACTORS, THEORY_FACTORS, *FACTORS.values())
 
 
 def _parameters(family: str) -> list[str]:
@@ -131,14 +138,18 @@ def _parameters(family: str) -> list[str]:
     return [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY]
 
 
-def _graphs_of(config: dict, factors: dict) -> tuple[dict, dict]:
-    """Return the clean and the observed graph of a problem (the same one without flips)."""
+def _chain(config: dict, factors: dict) -> dict[str, dict]:
+    """Return the graphs behind a problem by role: the one of its data set, the clean and the observed one.
+
+    The clean graph is a sample of the first, if a sample is asked for; the observed one is the clean one after a
+    change, if any is asked for. Roles may share a graph.
+    """
     family, dataset = factors["family"], factors["dataset"]
     parameters = {name: factors[name] for name in _parameters(family)}
-    shape = {name: factors[name] for name in ("n", "instances", "reward", "content")} | parameters
+    shape = {name: factors[name] for name in ("n", "instances", "reward", "content", "rank")} | parameters
     usual = defaults(config, dataset)
     changed = {name: value for name, value in shape.items() if value != usual.get(name)}
-    clean = {
+    whole = {
         "name": _name(dataset, changed),
         "dataset": dataset if is_observed(config["datasets"][dataset]) else None,
         "family": family,
@@ -146,19 +157,24 @@ def _graphs_of(config: dict, factors: dict) -> tuple[dict, dict]:
         "parameters": parameters,
         "reward": factors["reward"],
         "content": factors["content"],
+        "rank": factors["rank"],
         "instances": factors["instances"],
-        "flip": 0,
+        "change": None,
         "least": 0,  # nodes that must be left: as many as the largest basis and candidate set need
         "parent": None,
     }
-    if factors["flip"] == 0:
-        return clean, clean
-    observed_ = {
-        "name": _name(clean["name"], {"flip": factors["flip"]}),
-        "flip": factors["flip"],
-        "parent": clean["name"],
-    }
-    return clean, clean | observed_
+    sampled = 0 < factors["sample"] < factors["n"]
+    clean = _changed(whole, {"sample": factors["sample"]}) if sampled else whole
+    changes = {name: factors[name] for name in CHANGES if factors[name]}
+    if len(changes) > 1:
+        raise UserError(f"{dataset}: only one of {', '.join(changes)} can change a graph")
+    if "perturb" in changes:
+        changes["k"] = factors["k"]  # its size is relative to the gap of this subspace
+    return {"whole": whole, "clean": clean, "graph": _changed(clean, changes) if changes else clean}
+
+
+def _changed(parent: dict, change: dict) -> dict:
+    return parent | {"name": _name(parent["name"], change), "change": change, "parent": parent["name"]}
 
 
 def _name(base: str, changes: dict) -> str:
@@ -166,6 +182,12 @@ def _name(base: str, changes: dict) -> str:
     changes = sorted(changes.items())
     spelt = str.maketrans({".": "_", "-": "m", "+": None, "[": None, "]": None, ",": "_", " ": None})
     return "-".join([base, *(f"{factor}_{value}".translate(spelt) for factor, value in changes)])
+
+
+def _title(config: dict, base: str, varied: dict) -> str:
+    """Say what a problem is to a reader: its data set, and what varies."""
+    label = config["datasets"][config["problems"][base]["dataset"]].get("label", base)
+    return ", ".join([label, *(f"{factor} {value}" for factor, value in varied.items())])
 
 
 def _enlarge(basis: dict, problem: dict) -> None:

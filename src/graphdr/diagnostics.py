@@ -1,15 +1,14 @@
 """Facts about a problem that need no bandit run: tails, gaps, perturbations and k-hat."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
-import scipy.sparse as sp
-from scipy.sparse.linalg import eigsh
 
 from graphdr import features
-from graphdr.graphs import Graph, drop_edges, induced, laplacian, largest_component
-from graphdr.spectral import DENSE_UP_TO, low_eigenvalues, shifted_eigengaps
+from graphdr.graphs import Graph, drop_edges, induced, largest_component
+from graphdr.spectral import low_eigenvalues, perturbation_norm, shifted_eigengaps
 
 
 class Setting(NamedTuple):
@@ -22,23 +21,16 @@ class Setting(NamedTuple):
     observed_low: features.Basis
     theta: np.ndarray
     rng: np.random.Generator
-    content: features.Basis | None = None  # content_pca of the nodes, where there is any
+    others: Mapping = MappingProxyType({})  # further bases by name, None where the data set has none
+    popularity: np.ndarray | None = None
+    root: int = 0  # seed of the streams …
+    instance: int = 0
+    memo: dict | None = None  # … and what facts of one setting share
 
 
 def surviving(clean: Graph, observed: Graph) -> np.ndarray:
     """Return the positions, in the clean graph, of the nodes that the observed graph still has."""
     return np.searchsorted(clean.origin, observed.origin)
-
-
-def perturbation_norm(observed: Graph, clean: Graph) -> float:
-    """Return the spectral norm of the difference of two Laplacians on the same nodes."""
-    difference = sp.csr_array(laplacian(observed) - laplacian(clean))
-    if abs(difference).sum() == 0:
-        return 0.0
-    if observed.n <= DENSE_UP_TO:
-        return float(np.abs(scipy.linalg.eigvalsh(difference.toarray())).max())
-    start = 1.0 + np.arange(observed.n) / observed.n
-    return float(abs(eigsh(difference, k=1, which="LM", v0=start, return_eigenvectors=False)[0]))
 
 
 def nodes(setting: Setting) -> float:
@@ -66,9 +58,9 @@ def energy(setting: Setting) -> float:
 
 def energy_content(setting: Setting) -> float:
     """Return ||P^T theta||^2, the reward energy inside k principal components of the content; nan without any."""
-    if setting.content is None:
+    if setting.others.get("content_pca") is None:
         return np.nan
-    kept = features.leading(setting.content.vectors, setting.spec["k"])
+    kept = features.leading(setting.others["content_pca"].vectors, setting.spec["k"])
     return 1.0 - features.tail(kept, setting.theta) ** 2
 
 

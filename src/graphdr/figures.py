@@ -12,6 +12,11 @@ STYLES = {
     "pca_onehot": ("#CC79A7", ":", "v"),
     "jl": ("#E69F00", (0, (5, 1)), "D"),
     "random": ("#666666", (0, (1, 1)), "x"),
+    "graphdr_exact": ("#CC79A7", "-", "v"),
+    "graphdr_generic": ("#D55E00", "--", "s"),
+    "graphdr_oracle": ("#0072B2", "-", "o"),
+    "graphdr_estimated": ("#009E73", "-.", "^"),
+    "graphdr_uninflated": ("#E69F00", (0, (5, 1)), "D"),
 }
 OTHER = ("#000000", "-", ".")
 INK, GREY = "#222222", "#777777"
@@ -114,6 +119,33 @@ def curves(input, spec: dict):
     return figure, points
 
 
+def bounds(input, spec: dict):
+    """Draw the regret on instance 0 with the radius of each theorem and, as a thin line above it, the bound."""
+    import pandas as pd
+    from matplotlib.lines import Line2D
+
+    figure, axes = _axes(spec["title"], "round t", "cumulative regret R(t) (reward units)")
+    table = io.read_frame("curves", input.curves).query("bound.notna()")
+    table = table[(table["problem"] == spec["problem"]) & table["method"].isin(list(spec["labels"]))]
+    realised = regret_lines(axes, table, [method for method in spec["labels"] if method in set(table["method"])])
+    parts = [realised]
+    for method, part in table.groupby("method", sort=False):
+        colour, line, _ = STYLES.get(method, OTHER)
+        axes.plot(part["t"], part["bound"], color=colour, linestyle=line, linewidth=0.8)
+        parts.append(pd.DataFrame({"series": f"{method} bound", "x": part["t"], "y": part["bound"]}))
+    end = table["t"].max()
+    axes.set_xlim(0, end)
+    axes.set_xticks([end * share / 4 for share in range(5)])
+    axes.xaxis.set_major_formatter("{x:,g}")
+    log_ticks(axes.yaxis, subs=(1,))
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    label_ends(axes, table.groupby("method")["bound"].last().to_dict(), spec["labels"])
+    handles = [Line2D([], [], color=GREY, linewidth=width) for width in (0.8, 1.5)]
+    texts = ["bound, mean over the runs of instance 0", "regret with that radius, mean of the same runs"]
+    figure.legend(handles, texts, loc="outside lower left", handlelength=1.6, labelcolor=INK)
+    return figure, pd.concat(parts, ignore_index=True)
+
+
 def sweep(input, spec: dict):
     """Draw final regret against a varied factor: instance 0 with two standard errors, and the panel behind it."""
     import pandas as pd
@@ -148,7 +180,37 @@ def overview(input, spec: dict):
     return draw(input, spec)
 
 
-KINDS = {f.__name__: f for f in (curves, sweep, overview)}
+def dots(input, spec: dict):
+    """Draw final regret as a row of dots per problem: instance 0, with the panel as a bar."""
+    import pandas as pd
+
+    table = io.read_frame("measurements", input.measurements).query("draw == 0 and quantity == 'regret'")
+    titles = {name: title for name, title in spec["rows"] if name in set(table["problem"])}
+    places = {name: -place for place, name in enumerate(titles)}
+    table = table[table["method"].isin(list(spec["labels"]))].assign(y=table["problem"].map(places))
+    figure, axes = _axes(spec["title"], "cumulative regret R(T) (reward units)", "")
+    figure.set_size_inches(figure.get_figwidth(), 1.2 + 0.22 * len(titles))
+    parts = []
+    for method in [method for method in spec["labels"] if method in set(table["method"])]:
+        own = table[table["method"] == method]
+        shown = own[own["instance"] == 0]
+        low, high = (own.groupby("y")["value"].quantile(q).reindex(shown["y"]).to_numpy() for q in (0.05, 0.95))
+        colour, _, marker = STYLES.get(method, OTHER)
+        axes.hlines(shown["y"], low, high, color=colour, alpha=0.4, linewidth=3)
+        axes.plot(shown["value"], shown["y"], color=colour, marker=marker or "o", linestyle="none", markersize=4,
+                  label=spec["labels"][method])  # fmt: skip
+        points = {"series": method, "x": shown["value"], "y": shown["y"], "panel_low": low, "panel_high": high}
+        points |= {"low": shown["value"] - 2 * shown["sem"], "high": shown["value"] + 2 * shown["sem"]}
+        parts.append(pd.DataFrame(points))
+    axes.set_yscale("linear")
+    axes.set_ylim(-len(titles), 1)
+    axes.set_yticks(list(places.values()), list(titles.values()), fontsize=7)
+    axes.set_xscale("log")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=3, fontsize=8, frameon=False)
+    return figure, pd.concat(parts, ignore_index=True)
+
+
+KINDS = {f.__name__: f for f in (curves, bounds, sweep, dots, overview)}
 
 
 def save(figure, path: str, suffix: str) -> None:

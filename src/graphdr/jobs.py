@@ -7,10 +7,12 @@ from graphdr.bases import FROM_DATA, FROM_LOW
 from graphdr.claims import factors
 from graphdr.compare import OTHER
 from graphdr.config import against, experiments_of
-from graphdr.design import RUN_FACTORS, THETA_FACTORS, Design, is_observed, shown_problems
-from graphdr.diagnostics import FACT_BASES, FACTORS
+from graphdr.design import RUN_FACTORS, THEORY_FACTORS, THETA_FACTORS, Design, is_observed, shown_problems
+from graphdr.facts import FACT_BASES, FACTORS
 from graphdr.features import IDENTITY
 from graphdr.fetch import file_name, parts
+from graphdr.radius import CONSTANT
+from graphdr.selection import FAVOURABLE
 from graphdr.streams import NEEDS_GRAPH
 
 
@@ -46,7 +48,7 @@ def build_graph(design: Design, graph: str) -> Job:
     spec = design.graphs[graph]
     parent = spec["parent"]
     input = {"nodes": paths.nodes(parent), "edges": paths.edges(parent)} if parent else _data(spec["dataset"])
-    params = {name: value for name, value in spec.items() if name not in ("name", "content")}
+    params = {name: value for name, value in spec.items() if name not in ("name", "content", "rank")}
     return Job(input, params | _seed(design))
 
 
@@ -57,7 +59,8 @@ def compute_basis(design: Design, graph: str, basis: str) -> Job:
         input["low"] = paths.basis(graph, "laplacian_low")
     if basis in FROM_DATA:
         input |= _data(spec["dataset"])
-        params |= {"content": spec["content"], "transform": spec["parameters"].get("transform", "identity")}
+        params |= {"content": spec["content"], "rank": spec["rank"]}
+        params |= {"transform": spec["parameters"].get("transform", "identity")}
     return Job(input, params | _seed(design))
 
 
@@ -83,15 +86,18 @@ def describe_problem(design: Design, batch: str) -> Job:
         "nodes": {graph: paths.nodes(graph) for graph in graphs},
         "edges": {graph: paths.edges(graph) for graph in graphs},
     }
-    if any(FACT_BASES.get(fact) == "content_pca" for fact in facts):
-        input["content"] = {graph: paths.basis(graph, "content_pca") for graph in _graphs(problems, "graph")}
+    others = sorted({FACT_BASES[fact] for fact in facts if fact in FACT_BASES})
+    seen = _graphs(problems, "graph")
+    input["others"] = {basis: {graph: paths.basis(graph, basis) for graph in seen} for basis in others}
     return Job(input, {"problems": problems, "facts": facts} | _seed(design))
 
 
 def run_bandit(design: Design, batch: str, method: str) -> Job:
-    spec = {"policy": "linucb", "basis": IDENTITY, "laplacian": 0, "k": None} | design.config["methods"][method]
+    usual = {"policy": "linucb", "basis": IDENTITY, "laplacian": 0, "k": None, "radius": CONSTANT}
+    spec = usual | design.config["methods"][method]
     spec = {name: value for name, value in spec.items() if name not in ("label", "note", "control")}
-    problems = _problems(design, batch, RUN_FACTORS)
+    by_theorem = spec["radius"] != CONSTANT
+    problems = _problems(design, batch, RUN_FACTORS + THEORY_FACTORS if by_theorem else RUN_FACTORS)
     graphs = _graphs(problems, "graph")
     input = {"theta": paths.theta(batch)}
     if spec["basis"] != IDENTITY:
@@ -99,7 +105,7 @@ def run_bandit(design: Design, batch: str, method: str) -> Job:
     if spec["laplacian"] or any(problem["candidates"] in NEEDS_GRAPH for problem in problems):
         input["nodes"] = {graph: paths.nodes(graph) for graph in graphs}
         input["edges"] = {graph: paths.edges(graph) for graph in graphs}
-    if spec["k"]:
+    if spec["k"] or by_theorem:
         input["facts"] = paths.facts(batch)
     return Job(input, {"problems": problems, "method": spec} | _seed(design))
 
@@ -107,13 +113,23 @@ def run_bandit(design: Design, batch: str, method: str) -> Job:
 def measure_batch(design: Design, batch: str) -> Job:
     spec = design.config["experiments"][design.batches[batch]["experiment"]]
     runs = {method: paths.runs(batch, method) for method in spec["methods"]}
-    return Job({"runs": runs, "facts": paths.facts(batch)}, {"against": against(spec)})
+    radii = {method: design.config["methods"][method].get("radius", CONSTANT) for method in spec["methods"]}
+    radii = {method: rule for method, rule in radii.items() if rule != CONSTANT}
+    about = ("k", "noise", "delta", "ridge") if radii else ()
+    problems = {name: {f: design.problems[name][f] for f in about} for name in design.batches[batch]["problems"]}
+    params = {"against": against(spec), "radii": radii, "problems": problems}
+    return Job({"runs": runs, "facts": paths.facts(batch)}, params)
 
 
 def evaluate_predictors(design: Design, evaluation: str) -> Job:
     spec = dict(design.config["evaluations"][evaluation])
-    measured = {name: _measurements(design, [name]) for name in spec.pop("experiments")}
-    return Job({"measurements": measured}, spec)
+    names = spec.pop("experiments")
+    measured = {name: _measurements(design, [name]) for name in names}
+    groups = {problem: design.problems[problem]["dataset"] for name in names for problem in design.members[name]}
+    predictors = {name: [name] for name in spec.pop("predictors")} | spec.pop("joint", {})
+    signs = {name: FAVOURABLE.get(name, 0) for name in predictors}
+    of = {"predictor_method": spec.get("predictor_method", spec["method"])}
+    return Job({"measurements": measured}, spec | of | {"predictors": predictors, "groups": groups, "signs": signs})
 
 
 def make_table(design: Design, table: str) -> Job:
@@ -144,10 +160,11 @@ def make_table(design: Design, table: str) -> Job:
 
 def make_figure(design: Design, figure: str) -> Job:
     spec = design.config["figures"][figure]
-    experiment = spec["experiment"]
-    methods = spec.get("methods", design.config["experiments"][experiment]["methods"])
+    experiments = experiments_of(spec)
+    played = [method for name in experiments for method in design.config["experiments"][name]["methods"]]
+    methods = spec.get("methods", list(dict.fromkeys(played)))
     problems = [design.problems[name] for name in shown_problems(design, spec)]
-    batches = _batches(design, [experiment], {problem["name"] for problem in problems})
+    batches = _batches(design, experiments, {problem["name"] for problem in problems})
     params = {
         "kind": spec["kind"],
         "title": spec["title"],
@@ -157,10 +174,13 @@ def make_figure(design: Design, figure: str) -> Job:
     if spec["kind"] == "sweep":
         params |= {"x": spec["x"], "positions": {problem["name"]: problem[spec["x"]] for problem in problems}}
         return Job({"measurements": [paths.measurements(batch) for batch in batches]}, params)
+    if spec["kind"] == "dots":
+        params |= {"rows": [[problem["name"], problem["title"]] for problem in problems]}
+        return Job({"measurements": [paths.measurements(batch) for batch in batches]}, params)
     shown = problems[0]
     params |= {"problem": shown["name"], "k": shown["k"]}
     curves = {"curves": [paths.curves(batch) for batch in batches]}
-    if spec["kind"] == "curves":
+    if spec["kind"] in ("curves", "bounds"):
         return Job(curves, params)
     graph = shown["graph"]
     input = {
@@ -186,7 +206,7 @@ def compare_paper(design: Design) -> Job:
     built = {
         table: paths.table(table, "parquet")
         for table, spec in design.config["tables"].items()
-        if datasets_of(design, spec) & here
+        if datasets_of(design, spec) & here and not is_apart(design, spec)
     }
     return Job({"paper": paths.PAPER, "tables": built}, {"tables": specs})
 
@@ -210,6 +230,23 @@ def judge_claims(design: Design) -> Job:
         "other": sorted(OTHER),
     }
     return Job(input, params)
+
+
+def is_apart(design: Design, spec: dict) -> bool:
+    """Tell whether a table, figure or evaluation is built by a target of its own alone."""
+    return any(design.config["experiments"][name].get("apart") for name in _experiments(design, spec))
+
+
+def _experiments(design: Design, spec: dict) -> list[str]:
+    if "evaluation" in spec:
+        spec = design.config["evaluations"][spec["evaluation"]]
+    return spec["experiments"] if "experiments" in spec else experiments_of(spec)
+
+
+def target_of(design: Design, spec: dict) -> str | None:
+    """Return the target of its own that a table, figure or evaluation belongs to, if any."""
+    targets = [design.config["experiments"][name].get("target") for name in _experiments(design, spec)]
+    return next((target for target in targets if target), None)
 
 
 def dataset_of(design: Design, batch: str) -> str:

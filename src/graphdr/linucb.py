@@ -11,10 +11,11 @@ import numpy as np
 
 from graphdr import lanes
 from graphdr.kernels import kernel
+from graphdr.residuals import few_axes, residual_leverage, residual_width
 from graphdr.streams import Stream
+from graphdr.theory import Run
 
 NOTHING = np.empty(0)
-UNROLLED = 10  # k up to which the projected kernel is compiled for each k on its own, its loops unrolled
 BLOCK = 32  # distinct arms between two flushes of the dense kernel: fewer flush too often, more slow each round
 
 
@@ -33,18 +34,7 @@ def projected(features, v0_inverse, theta, arms, noise, radius, inflation=0.0, r
     leverage of ``residual``, which holds xi(a) for every arm: a predictable radius.
     """
     arguments = features, v0_inverse, theta, arms, noise, radius
-    return _projected(*arguments, inflation, residual if inflation else NOTHING, _axes(features))
-
-
-def residual_leverage(features, v0_inverse, chosen, residual, every):
-    """Return SRL_t (Definition 1) at the checkpoints, along the arms chosen: the running maximum of the leverage."""
-    return _residual_leverage(features, v0_inverse, chosen, residual, every, _axes(features))
-
-
-def _axes(features) -> tuple:
-    """Return a tuple as long as an arm has features, if they are few: its length is known when a kernel is compiled."""
-    k = features.shape[1]
-    return (0,) * (k if k <= UNROLLED else 0)
+    return _projected(*arguments, inflation, residual if inflation else NOTHING, few_axes(features))
 
 
 @kernel
@@ -118,38 +108,6 @@ def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, resi
                 now += leverage[i] * bias[i]
             worst = max(worst, np.sqrt(max(now, 0.0)))
     return chosen
-
-
-@kernel
-def _residual_leverage(features, v0_inverse, chosen, residual, every, axes):
-    k = len(axes) if len(axes) else features.shape[1]
-    v = v0_inverse.copy()
-    leverage, bias, u = np.zeros(k), np.zeros(k), np.empty(k)
-    srl = np.empty(len(chosen) // every)
-    worst = 0.0
-    for t in range(len(chosen)):
-        arm = chosen[t]
-        x = features[arm]
-        width, gap, now = 0.0, residual[arm], 0.0
-        for i in range(k):
-            total = 0.0
-            for j in range(k):
-                total += v[i, j] * x[j]
-            u[i] = total
-            width += total * x[i]
-            gap -= leverage[i] * x[i]
-        scale = 1.0 / (1.0 + width)
-        for i in range(k):
-            step = u[i] * scale
-            leverage[i] += step * gap
-            bias[i] += residual[arm] * x[i]
-            now += leverage[i] * bias[i]
-            for j in range(k):
-                v[i, j] -= step * u[j]
-        worst = max(worst, np.sqrt(max(now, 0.0)))
-        if (t + 1) % every == 0:
-            srl[t // every] = worst
-    return srl
 
 
 @kernel
@@ -269,21 +227,6 @@ def regret(theta, arms, chosen, every):
     return out
 
 
-@kernel
-def residual_width(residual, arms, every):
-    """Return CRW_t (Definition 1) at the checkpoints: the summed range of the residual over the candidates."""
-    out = np.empty(len(arms) // every)
-    total = 0.0
-    for at in range(len(out)):
-        for t in range(at * every, (at + 1) * every):
-            low, high = np.inf, -np.inf
-            for arm in arms[t]:
-                low, high = min(low, residual[arm]), max(high, residual[arm])
-            total += high - low
-        out[at] = total
-    return out
-
-
 class Game(NamedTuple):
     """One run: a reward, a stream, n x k features (None: one-hot arms), V_0^-1 (None: ridge) and a residual or none."""
 
@@ -312,8 +255,23 @@ def _path(game: Game, chosen: np.ndarray, every: int) -> Path:
     lost = regret(game.theta, arms, chosen, every)
     if game.residual is None:
         return Path(lost, nothing, nothing)
-    srl = residual_leverage(game.features, game.v0_inverse, chosen, game.residual, every)
+    srl, _ = residual_leverage(game.features, game.v0_inverse, chosen, game.residual, every)
     return Path(lost, srl, residual_width(game.residual, arms, every))
+
+
+def realised(game: Game, chosen: np.ndarray, residual: np.ndarray, *, ridge: float = 1.0, every: int) -> Run:
+    """Measure a game along the arms chosen, with this residual, whatever the one that its radius used."""
+    arms = game.stream.arms
+    v0_inverse = np.eye(game.features.shape[1]) / ridge if game.v0_inverse is None else game.v0_inverse
+    lost = regret(game.theta, arms, chosen, every)
+    srl, widths = residual_leverage(game.features, v0_inverse, chosen, residual, every)
+    return Run(
+        t=every * np.arange(1, 1 + len(lost)),
+        regret=lost,
+        srl=srl,
+        crw=residual_width(residual, arms, every),
+        widths=widths,
+    )
 
 
 def choose(games: list[Game], radius, ridge: float = 1.0, inflation: float = 0.0) -> Iterator[np.ndarray]:

@@ -4,21 +4,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphdr.guarantees import GUARANTEES
+
 if TYPE_CHECKING:
     import pandas as pd
 
-MEASURES = ("regret", "slope", "regret_redrawn", "regret_gap")
+RESIDUAL = ("srl", "crw", "widths")  # at T, where a method has a residual
+MEASURES = ("regret", "slope", "regret_redrawn", "regret_gap", *RESIDUAL, *GUARANTEES)
 LATE = 0.8  # the slope is averaged over the rounds after this share of the horizon
 
 
 def final_values(runs: "pd.DataFrame") -> "pd.DataFrame":
-    """Reduce checkpoints to one row per problem, instance, draw and seed: regret at T and slope."""
+    """Reduce checkpoints to one row per problem, instance, draw and seed: slope, and the rest at T."""
     keys = ["problem", "instance", "draw", "seed"]
     horizon = runs.groupby("problem", sort=False)["t"].transform("max")
     late = runs[runs["t"] > LATE * horizon]
     slope = (late["regret"] / np.sqrt(late["t"])).groupby([late[key] for key in keys], sort=False).mean()
-    final = runs[runs["t"] == horizon].set_index(keys)["regret"]
-    return final.to_frame().join(slope.rename("slope")).reset_index()
+    columns = ["regret", *(name for name in RESIDUAL if name in runs)]
+    final = runs[runs["t"] == horizon].set_index(keys)[columns]
+    return final.join(slope.rename("slope")).reset_index()
 
 
 def summary(values: "pd.Series", by: list[str]) -> "pd.DataFrame":
@@ -37,12 +41,13 @@ def measure(finals: "dict[str, pd.DataFrame]", against: str) -> "pd.DataFrame":
 
     cell, parts = ["problem", "instance"], []
     first = {
-        method: frame[frame["draw"] == 0].set_index([*cell, "seed"])[["regret", "slope"]]
+        method: frame[frame["draw"] == 0].set_index([*cell, "seed"]).drop(columns="draw")
         for method, frame in finals.items()
     }
     for method, frame in first.items():
-        for quantity in ("regret", "slope"):
-            parts.append(summary(frame[quantity], cell).assign(method=method, quantity=quantity))
+        for quantity in frame:
+            if frame[quantity].notna().any():
+                parts.append(summary(frame[quantity].dropna(), cell).assign(method=method, quantity=quantity))
         if method != against and against in first:
             gap = (first[against]["regret"] - frame["regret"]).dropna()
             parts.append(summary(gap, cell).assign(method=method, quantity="regret_gap"))
@@ -57,10 +62,17 @@ def measure(finals: "dict[str, pd.DataFrame]", against: str) -> "pd.DataFrame":
 
 
 def curve(runs: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the mean regret of instance 0 over its seeds, and the spread of that mean over the instances."""
+    """Return the mean regret of instance 0 over its seeds, and the spread of that mean over the instances.
+
+    Where runs have a bound, its mean over these seeds stands beside.
+    """
     first = runs[runs["draw"] == 0]
     means = first.groupby(["problem", "instance", "t"], sort=False)["regret"].agg(mean="mean", sem="sem").reset_index()
     shown = means[means["instance"] == 0].drop(columns="instance")
     spread = means.groupby(["problem", "t"], sort=False)["mean"].quantile([0.05, 0.5, 0.95]).unstack()
     spread.columns = ["panel_low", "panel_median", "panel_high"]
-    return shown.merge(spread.reset_index(), on=["problem", "t"])
+    shown = shown.merge(spread.reset_index(), on=["problem", "t"])
+    if "bound" not in runs:
+        return shown.assign(bound=np.nan)
+    bound = first[first["instance"] == 0].groupby(["problem", "t"], sort=False)["bound"].mean()
+    return shown.merge(bound.reset_index(), on=["problem", "t"])

@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr import features, linucb
+from graphdr import features, linucb, theory
+from graphdr.pilot import play as play_pilot
+from graphdr.radius import RADII, Known
 
 
 class Arms(NamedTuple):
@@ -16,7 +18,7 @@ class Arms(NamedTuple):
 
 
 def arms(method: dict, problem: dict, vectors: np.ndarray | None, laplacian: np.ndarray | None, k: int) -> Arms:
-    """Set the two knobs: features from the basis, V_0 = ridge I + weight L restricted to them."""
+    """Set two of the three knobs: features from the basis, V_0 = ridge I + weight L restricted to them."""
     chosen = None if vectors is None else features.select(method["basis"], vectors, k)
     if not method["laplacian"]:
         return Arms(chosen, None)
@@ -24,12 +26,68 @@ def arms(method: dict, problem: dict, vectors: np.ndarray | None, laplacian: np.
     return Arms(chosen, np.linalg.inv(problem["ridge"] * np.eye(len(restricted)) + method["laplacian"] * restricted))
 
 
-def play(method: dict, problem: dict, games: list[linucb.Game], choices: list[Callable]) -> list[np.ndarray]:
-    """Play games of one shape and return their regrets at the checkpoints; ``choices`` are those of random play."""
+class Played(NamedTuple):
+    """What one run did up to its checkpoints: regret and, with a residual, SRL, CRW (of a pilot's, too) and widths."""
+
+    regret: np.ndarray
+    srl: np.ndarray | None = None
+    crw: np.ndarray | None = None
+    widths: np.ndarray | None = None
+    srl_pilot: np.ndarray | None = None
+    crw_pilot: np.ndarray | None = None
+
+
+def known(problem: dict, vectors: np.ndarray, theta: np.ndarray, facts: dict, rng: np.random.Generator) -> Known:
+    """Collect what the third knob, a radius rule, may use: the theorems' constants, the residual, and a pilot's.
+
+    ``vectors`` are the features. The facts are zeta, eps_l and interior_gap, and the reward has unit norm.
+    """
+    zeta = facts["zeta"]
+    s_k = float(np.sqrt(max(1 - zeta**2, 0.0)))
+    size, residual = theory.inside(vectors, theta)
+    estimate = play_pilot(theta, problem["noise"], problem["pilot"] * len(theta), rng).theta
+    seen = theory.inside(vectors, estimate)[1]
+    return Known(
+        rounds=problem["horizon"],
+        constants=theory.Constants(
+            vectors.shape[1], problem["noise"], problem["delta"], problem["ridge"], theory.LONGEST, size
+        ),
+        nu_k=theory.nu(zeta, s_k, facts["eps_l"], facts["interior_gap"]),
+        s_k_bar=theory.s_bar(s_k, zeta),
+        residual=residual,
+        pilot=seen,
+        error=theory.pilot_error(seen, residual),
+    )
+
+
+def play(
+    method: dict, problem: dict, games: list[linucb.Game], choices: list[Callable], known: Known | None = None
+) -> list[Played]:
+    """Play games of one shape; ``choices`` are those of random play, and a theorem's radius needs what is ``known``.
+
+    The residual of a game is the true one, whatever the one that the radius uses.
+    """
     every = problem["checkpoint"]
     if method["policy"] == "random":
-        return [_random(game, choose(), every) for game, choose in zip(games, choices, strict=True)]
-    return [path.regret for path in linucb.run(games, problem["alpha"], ridge=problem["ridge"], every=every)]
+        return [Played(_random(game, choose(), every)) for game, choose in zip(games, choices, strict=True)]
+    known = known or Known(problem["horizon"], alpha=problem["alpha"])
+    radius, inflation, residual = RADII[method["radius"]](known)
+    seated = [game._replace(residual=residual) for game in games]
+    played = linucb.choose(seated, radius, problem["ridge"], inflation)
+    pilot = known.pilot if method["radius"] == "estimated" else None
+    measured = {"ridge": problem["ridge"], "every": every}
+    return [_measure(game, chosen, pilot, **measured) for game, chosen in zip(games, played, strict=True)]
+
+
+def _measure(game: linucb.Game, chosen: np.ndarray, pilot: np.ndarray | None, *, ridge: float, every: int) -> Played:
+    if game.residual is None:
+        return Played(linucb.regret(game.theta, game.stream.arms, chosen, every))
+    run = linucb.realised(game, chosen, game.residual, ridge=ridge, every=every)
+    of_pilot = ()
+    if pilot is not None:
+        seen = linucb.realised(game, chosen, pilot, ridge=ridge, every=every)
+        of_pilot = seen.srl, seen.crw
+    return Played(run.regret, run.srl, run.crw, run.widths, *of_pilot)
 
 
 def _random(game: linucb.Game, columns: np.ndarray, every: int) -> np.ndarray:

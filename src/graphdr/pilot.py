@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr import features, linucb
+from graphdr import features, residuals
 
 
 class Pilot(NamedTuple):
@@ -69,13 +69,13 @@ def greedy_play(arms: np.ndarray, theta: np.ndarray, vectors: np.ndarray) -> np.
 
 def crw_hat(outside: np.ndarray, arms: np.ndarray) -> float:
     """Return the mean range of the residual over the candidates of a round."""
-    return float(linucb.residual_width(outside, arms, len(arms))[0] / len(arms))
+    return float(residuals.residual_width(outside, arms, len(arms))[0] / len(arms))
 
 
 def srl_hat(outside: np.ndarray, vectors: np.ndarray, chosen: np.ndarray, ridge: float = 1.0) -> float:
     """Return the residual leverage along the arms chosen: its maximum over the rounds."""
     v0_inverse = np.eye(vectors.shape[1]) / ridge
-    return float(linucb.residual_leverage(vectors, v0_inverse, chosen, outside, len(chosen))[0])
+    return float(residuals.residual_leverage(vectors, v0_inverse, chosen, outside, len(chosen))[0][0])
 
 
 def g(crw: float, srl: float, k: int, rounds: int, ridge: float = 1.0) -> float:

@@ -10,12 +10,15 @@ import numpy as np
 
 from graphdr.theory import Constants, beta0, potential
 
+CONSTANT = "constant"
+THEORY_FACTS = ("zeta", "eps_l", "interior_gap")  # of a problem, behind nu_k
+
 
 class Known(NamedTuple):
     """What a rule may use: rounds and constants, and what an oracle or a pilot knows of the residual."""
 
     rounds: int
-    constants: Constants
+    constants: Constants | None = None
     alpha: float | None = None
     nu_k: float | None = None
     s_k_bar: float | None = None

@@ -16,7 +16,9 @@ EVEN = 1e-9  # log odds up to which the logistic model predicts no win: rounding
 # What favours GraphDR according to the theory: large values (1) or small ones (-1).
 FAVOURABLE = {
     "gamma": 1,
-    "gamma_debiased": 1,
+    "gamma_graph": 1,
+    "gamma_full": 1,
+    "gamma_pilot": 1,
     "energy": 1,
     "eigengap": 1,
     "zeta": -1,
@@ -28,6 +30,11 @@ FAVOURABLE = {
     "crw_hat": -1,
     "g": -1,
     "g_unnormalised": -1,
+    "srl_hat_pilot": -1,
+    "srl_hat_uniform_pilot": -1,
+    "crw_hat_pilot": -1,
+    "g_pilot": -1,
+    "g_unnormalised_pilot": -1,
 }
 
 

@@ -1,7 +1,8 @@
-"""Spectra: low Laplacian eigenpairs, and eigengaps."""
+"""Spectra: low Laplacian eigenpairs, eigengaps, and the distance of two Laplacians."""
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 from scipy.sparse.linalg import eigsh
 
 from graphdr.features import Basis
@@ -56,3 +57,14 @@ def _dense_laplacian(graph: Graph) -> np.ndarray:
 def shifted_eigengaps(values: np.ndarray) -> np.ndarray:
     """Return the gaps lambda_{k+2} - lambda_{k+1} (1-indexed) for k = 1, 2, …: those of u_2..u_{k+1}."""
     return np.diff(values)[1:]
+
+
+def perturbation_norm(observed: Graph, clean: Graph) -> float:
+    """Return the spectral norm of the difference of two Laplacians on the same nodes."""
+    difference = sp.csr_array(laplacian(observed) - laplacian(clean))
+    if abs(difference).sum() == 0:
+        return 0.0
+    if observed.n <= DENSE_UP_TO:
+        return float(np.abs(scipy.linalg.eigvalsh(difference.toarray())).max())
+    start = 1.0 + np.arange(observed.n) / observed.n
+    return float(abs(eigsh(difference, k=1, which="LM", v0=start, return_eigenvectors=False)[0]))

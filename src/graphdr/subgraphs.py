@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from graphdr.diagnostics import perturbation_norm
 from graphdr.graphs import Graph, edges, from_edges, induced, largest_component
+from graphdr.spectral import perturbation_norm
 
 ACCURACY = 1e-7  # relative, of the size of a perturbation
 STEPS = 50

@@ -10,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from graphdr import linucb
 from graphdr.features import Basis, leading, nontrivial
-from graphdr.kernels import kernel
 
+LONGEST = 1.0  # L_x: no row of orthonormal columns is longer
 ROUNDING = 1e-9  # SRL and CRW of less than this a round are those of rounding: there is no residual
 
 
@@ -183,6 +182,11 @@ class Rotation(NamedTuple):
     bound: float
     condition: bool
 
+    @property
+    def ratio(self) -> float:
+        """Return the distance over its bound."""
+        return self.distance / self.bound
+
 
 def projector_distance(one: np.ndarray, other: np.ndarray) -> float:
     """Return the spectral norm of the difference of the projectors on two spans of orthonormal columns."""
@@ -207,33 +211,6 @@ def davis_kahan(clean: Basis, observed: Basis, eps: float, k: int, convention: s
 # One run against the bounds.
 
 
-@kernel
-def widths(features, v0_inverse, chosen, every):
-    """Return the summed widths ||z_t||_{V_t^-1} of the arms chosen, at the checkpoints."""
-    k = features.shape[1]
-    v, u = v0_inverse.copy(), np.empty(k)
-    out = np.empty(len(chosen) // every)
-    total = 0.0
-    for t in range(len(out) * every):
-        x = features[chosen[t]]
-        square = 0.0
-        for i in range(k):
-            product = 0.0
-            for j in range(k):
-                product += v[i, j] * x[j]
-            u[i] = product
-            square += product * x[i]
-        scale = 1.0 / (1.0 + square)
-        for i in range(k):
-            step = u[i] * scale
-            for j in range(k):
-                v[i, j] -= step * u[j]
-        total += np.sqrt(max(square, 0.0))
-        if (t + 1) % every == 0:
-            out[t // every] = total
-    return out
-
-
 class Run(NamedTuple):
     """What one run did up to its checkpoints t: regret, SRL_t and CRW_t of a residual, and summed widths."""
 
@@ -242,20 +219,6 @@ class Run(NamedTuple):
     srl: np.ndarray
     crw: np.ndarray
     widths: np.ndarray
-
-
-def realised(game: linucb.Game, chosen: np.ndarray, residual: np.ndarray, *, ridge: float = 1.0, every: int) -> Run:
-    """Measure a game along the arms chosen, with this residual, whatever the one that its radius used."""
-    arms = game.stream.arms
-    v0_inverse = np.eye(game.features.shape[1]) / ridge if game.v0_inverse is None else game.v0_inverse
-    regret = linucb.regret(game.theta, arms, chosen, every)
-    return Run(
-        t=every * np.arange(1, 1 + len(regret)),
-        regret=regret,
-        srl=linucb.residual_leverage(game.features, v0_inverse, chosen, residual, every),
-        crw=linucb.residual_width(residual, arms, every),
-        widths=widths(game.features, v0_inverse, chosen, every),
-    )
 
 
 class Check(NamedTuple):

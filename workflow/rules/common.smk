@@ -35,6 +35,8 @@ try:
 except UserError as error:
     sys.exit(f"config error: {error}")
 
+STUDIES = {None} | {spec.get("target") for spec in config["experiments"].values() if not spec.get("apart")}
+APART = {spec["target"] for spec in config["experiments"].values() if spec.get("apart")}
 OBSERVED = [name for name, block in config["datasets"].items() if design.is_observed(block)]
 
 # The interpreter that runs Snakemake runs the stages, whether or not its environment is activated.
@@ -61,20 +63,30 @@ def as_output(wildcards, output):
     return json.dumps(dict(output.items()), sort_keys=True)
 
 
-def results_on(datasets) -> list[str]:
-    """Return all that is measured on the given data sets, and the tables and figures that show no others."""
+def results_on(datasets, targets=(None,)) -> list[str]:
+    """Return all that is measured on the given data sets, and the tables and figures that show no others.
+
+    Experiments with a target of their own are left out, unless it is among ``targets``.
+    """
     datasets = set(datasets)
     here = {name for name in config["datasets"] if name not in MISSING}
-    files = [paths.measurements(b) for b in DESIGN.batches if jobs.dataset_of(DESIGN, b) in datasets]
+    files = [
+        paths.measurements(batch)
+        for batch, spec in DESIGN.batches.items()
+        if jobs.dataset_of(DESIGN, batch) in datasets
+        and config["experiments"][spec["experiment"]].get("target") in targets
+    ]
     for block, formats, path in (
         ("tables", paths.TABLE_FORMATS, paths.table),
         ("figures", paths.FIGURE_FORMATS, paths.figure),
     ):
         for name, spec in config[block].items():
             shown = jobs.datasets_of(DESIGN, spec) & here
-            if shown and shown <= datasets:
+            if shown and shown <= datasets and jobs.target_of(DESIGN, spec) in targets:
                 files += [path(name, suffix) for suffix in formats]
-    return files + ([*paths.COMPARISON.values(), *paths.CLAIMS.values()] if here <= datasets else [])
+    return files + (
+        [*paths.COMPARISON.values(), *paths.CLAIMS.values()] if here <= datasets and set(targets) >= STUDIES else []
+    )
 
 
 def last_words(since: float) -> list[str]:

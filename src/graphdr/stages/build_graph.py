@@ -1,4 +1,4 @@
-"""Build the graphs of all instances: random ones, those of a data set, or their clean parents with pairs flipped."""
+"""Build the graphs of all instances: random ones, those of a data set, or changed copies of other graphs."""
 
 import numpy as np
 
@@ -8,10 +8,12 @@ from graphdr.rng import stream
 
 
 def main(input, output, params):
-    if params.dataset and not params.parent:
+    if params.parent:
+        panel, items = zip(*_change(input, params), strict=True)
+    elif params.dataset:
         panel, items = zip(*[_observe(input, params)] * params.instances, strict=True)
     else:
-        panel, items = zip(*_draw(input, params), strict=True)
+        panel, items = zip(*_draw(params), strict=True)
     for instance, graph in enumerate(panel):
         if graph.n < params.least:
             raise UserError(
@@ -23,24 +25,58 @@ def main(input, output, params):
     print(f"{len(panel)} graphs of {min(sizes)} to {max(sizes)} nodes")
 
 
-def _draw(input, params):
-    """Draw random graphs, or flip the pairs of clean ones."""
-    parents = store.read_graphs(input.nodes, input.edges) if params.parent else None
-    parent_items = store.read_items(input.nodes) if params.parent else None
+def _draw(params):
+    """Draw random graphs."""
     for instance in range(params.instances):
-        key = {"family": params.family, "n": params.n, "instance": instance}
-        if not parents:
-            draw = graphs.FAMILIES[params.family]
-            graph = graphs.largest_component(draw(params.n, stream(params.seed, "graph", **key), **params.parameters))
-            yield graph, store.random_items(graph)
-            continue
-        flipped = graphs.flip_pairs(parents[instance], params.flip, stream(params.seed, "flip", **key))
-        graph = graphs.largest_component(flipped)
+        draw = graphs.FAMILIES[params.family]
+        drawn = draw(params.n, stream(params.seed, "graph", **_key(params, instance)), **params.parameters)
+        graph = graphs.largest_component(drawn)
+        yield graph, store.random_items(graph)
+
+
+def _key(params, instance):
+    """Return what identifies the random numbers of an instance."""
+    key = {"family": params.family, "n": params.n, "instance": instance}
+    return key | ({"dataset": params.dataset} if params.dataset else {})
+
+
+def _change(input, params):
+    """Sample, flip, swap or perturb other graphs; their nodes keep what they are."""
+    (kind,) = set(params.change) & set(CHANGES)
+    rest = {name: value for name, value in params.change.items() if name != kind}
+    panels = store.read_graphs(input.nodes, input.edges), store.read_items(input.nodes)
+    for instance, (parent, items) in enumerate(zip(*panels, strict=True)):
+        rng = stream(params.seed, kind, **_key(params, instance))
+        graph = graphs.largest_component(CHANGES[kind](parent, params.change[kind], rng, **rest))
         if params.dataset:
-            kept = np.searchsorted(parents[instance].origin, graph.origin)
-            yield graph, store.Items(*(column[kept] for column in parent_items[instance]))
+            kept = np.searchsorted(parent.origin, graph.origin)
+            yield graph, store.Items(*(column[kept] for column in items))
         else:
             yield graph, store.random_items(graph)
+
+
+def _sample(graph, size, rng):
+    from graphdr.subgraphs import uniform_nodes
+
+    return uniform_nodes(graph, size, rng)
+
+
+def _swap(graph, share, rng):
+    from graphdr.subgraphs import swap_edges
+
+    return swap_edges(graph, share, rng)
+
+
+def _perturb(graph, share, rng, k):
+    """Change weights until the Laplacian has moved by a share of the gap that protects u_2..u_{k+1}."""
+    from graphdr.spectral import low_eigenvalues
+    from graphdr.subgraphs import perturb_weights
+    from graphdr.theory import interior_gap
+
+    return perturb_weights(graph, share * interior_gap(low_eigenvalues(graph, k + 2), k), rng)
+
+
+CHANGES = {"sample": _sample, "flip": graphs.flip_pairs, "swap": _swap, "perturb": _perturb}
 
 
 def _observe(input, params):

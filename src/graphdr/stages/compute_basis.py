@@ -37,7 +37,7 @@ def _embeddings(input, params):
         records = store.read_records(input.data_nodes, input.data_links)
         pairs = (records.source, records.node, records.weight)
         rows = [observed.similarity_rows(*pairs, item, params.transform) for item in items]
-        return [_unless_empty(content.ratings_content(matrix)) for matrix in rows]
+        return [_unless_empty(content.ratings_content(matrix, params.rank)) for matrix in rows]
     column = io.read("dataset_nodes", input.data_nodes)[params.content].combine_chunks()
     known = [column.take(item.tolist()) for item in items]
     if params.content == "text":

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from graphdr import diagnostics, io, store
+from graphdr import io, store
+from graphdr.diagnostics import Setting
+from graphdr.facts import FACTS
 from graphdr.rng import stream
 
 
@@ -10,7 +12,10 @@ def main(input, output, params):
     thetas = store.read_thetas(input.theta)
     graphs = {name: store.read_graphs(input.nodes[name], input.edges[name]) for name in input.nodes}
     bases = {name: store.read_bases(path) for name, path in input.basis.items()}
-    contents = {name: store.read_bases(path) for name, path in getattr(input, "content", {}).items()}
+    others = {
+        basis: {name: store.read_bases(path) for name, path in files.items()} for basis, files in input.others.items()
+    }
+    items = {name: store.read_items(path) for name, path in input.nodes.items()}
     parts = []
     for problem in params.problems:
         for instance in range(problem["instances"]):
@@ -18,9 +23,11 @@ def main(input, output, params):
             low, observed_low = (bases[problem[role]][instance, 0] for role in ("clean", "graph"))
             theta = thetas[problem["name"], instance]
             rng = stream(params.seed, "resamples", n=observed.n, instance=instance)
-            content = contents.get(problem["graph"], {}).get((instance, 0))
-            setting = diagnostics.Setting(problem, clean, observed, low, observed_low, theta, rng, content)
-            values = np.array([float(diagnostics.FACTS[fact](setting)) for fact in params.facts])
+            further = {basis: panels[problem["graph"]].get((instance, 0)) for basis, panels in others.items()}
+            popularity = items[problem["graph"]][instance].popularity
+            about = (further, popularity, params.seed, instance, {})
+            setting = Setting(problem, clean, observed, low, observed_low, theta, rng, *about)
+            values = np.array([float(FACTS[fact](setting)) for fact in params.facts])
             known = ~np.isnan(values)  # what the data do not have is no fact
             names = np.array(params.facts, str)[known]
             parts.append({"problem": problem["name"], "instance": instance, "quantity": names, "value": values[known]})

@@ -2,18 +2,22 @@
 
 import pandas as pd
 
-from graphdr import io, measure
+from graphdr import guarantees, io, measure
 
 
 def main(input, output, params):
-    finals, curves = {}, []
+    finals, curves, measured = {}, [], []
     for method, path in input.runs.items():
         runs = io.read("runs", path).to_pandas()
         if len(runs):  # a method may have no data to project on
+            if method in params.radii:
+                runs, checked = guarantees.check(runs, params.problems, params.radii[method])
+                measured.append(guarantees.measure(checked).assign(method=method))
             finals[method] = measure.final_values(runs)
             curves.append(measure.curve(runs).assign(method=method))
     facts = io.read("facts", input.facts).to_pandas()
-    measured = [measure.measure(finals, params.against)] if finals else []
+    if finals:
+        measured.insert(0, measure.measure(finals, params.against))
     table = pd.concat([*measured, facts.assign(n=1, draw=0, method=None, sem=None)], ignore_index=True)
     io.write("measurements", table.assign(predictor=None), output.measurements)
     io.write("curves", pd.concat(curves, ignore_index=True) if curves else io.nothing("curves"), output.curves)

@@ -6,18 +6,24 @@ from itertools import groupby
 
 import numpy as np
 
-from graphdr import io, methods, store, streams
+from graphdr import io, methods, pilot, store, streams
 from graphdr.lanes import LANES
 from graphdr.linucb import Game
+from graphdr.radius import THEORY_FACTS
+from graphdr.rng import stream as named_stream
 
 SHAPE = ("horizon", "arms", "checkpoint", "ridge", "alpha")  # with k, what runs must share to be played together
+TOLD = ("size", "nu_k", "s_k_bar", "error")  # what the bound on a run depends on besides
 
 
 def main(input, output, params):
     method = params.method
     thetas = store.read_thetas(input.theta)
     laplacians, arenas = _from_graphs(input) if hasattr(input, "nodes") else ({}, {})
-    arms = _arms(input, params, laplacians)
+    facts = store.read_facts(input.facts) if hasattr(input, "facts") else {}
+    arms = _arms(input, params, laplacians, facts)
+    known = _known(params, arms, thetas, facts)
+    residuals = _residuals(params, arms, thetas)
 
     @lru_cache(maxsize=LANES)  # problems on graphs of one size meet the same rounds, one after the other
     def draw_stream(n, instance, seed, graph, **spec):
@@ -30,24 +36,25 @@ def main(input, output, params):
         graph = problem["graph"] if problem["candidates"] in streams.NEEDS_GRAPH else None
         stream = draw_stream(len(theta), instance, seed, graph, **spec)
         choices = partial(streams.random_choices, params.seed, problem, len(theta), instance, seed)
-        return Game(theta, stream, *arms[number, instance, draw]), choices
+        key = number, instance, draw
+        return Game(theta, stream, *arms[key], residuals.get(key)), choices
 
     runs = [(*key, seed) for key in arms for seed in range(params.problems[key[0]]["seeds"])]
-    regrets, begin = {}, time.perf_counter()
-    for group in _together(runs, params.problems, arms):
+    done, begin = {}, time.perf_counter()
+    for group in _together(runs, params.problems, arms, known):
         games, choices = zip(*(seat(*run) for run in group), strict=True)
-        played = methods.play(method, params.problems[group[0][0]], list(games), list(choices))
-        regrets |= dict(zip(group, played, strict=True))
-        if 10 * len(regrets) // len(runs) > 10 * (len(regrets) - len(group)) // len(runs):
-            print(f"{len(regrets)} of {len(runs)} runs, {time.perf_counter() - begin:.1f} s", flush=True)
-    io.write("runs", _table(params.problems, regrets) if runs else io.nothing("runs"), output.runs)
+        about = known.get(group[0][:3])
+        played = methods.play(method, params.problems[group[0][0]], list(games), list(choices), about)
+        done |= dict(zip(group, played, strict=True))
+        if 10 * len(done) // len(runs) > 10 * (len(done) - len(group)) // len(runs):
+            print(f"{len(done)} of {len(runs)} runs, {time.perf_counter() - begin:.1f} s", flush=True)
+    io.write("runs", _table(params.problems, done, known) if runs else io.nothing("runs"), output.runs)
 
 
-def _arms(input, params, laplacians):
+def _arms(input, params, laplacians, facts):
     """Return what LinUCB works with, by (problem, instance, draw)."""
     method, arms = params.method, {}
     bases = {graph: store.read_bases(path) for graph, path in getattr(input, "basis", {}).items()}
-    facts = store.read_facts(input.facts) if method["k"] else {}
     for number, problem in enumerate(params.problems):
         name, graph = problem["name"], problem["graph"]
         for instance in range(problem["instances"]):
@@ -58,12 +65,37 @@ def _arms(input, params, laplacians):
     return arms
 
 
-def _together(runs, problems, arms):
-    """Yield runs of one shape in groups, those of one instance and seed next to each other."""
+def _known(params, arms, thetas, facts):
+    """Return what a theorem's radius may use, by (problem, instance, draw); a constant radius needs nothing."""
+    if params.method["radius"] == "constant":
+        return {}
+    found = {}
+    for number, instance, draw in arms:
+        problem, vectors = params.problems[number], arms[number, instance, draw].features
+        name, n = problem["name"], len(vectors)
+        told = {fact: facts[name, instance, fact] for fact in THEORY_FACTS}
+        rng = named_stream(params.seed, "pilot", n=n, instance=instance)
+        found[number, instance, draw] = methods.known(problem, vectors, thetas[name, instance], told, rng)
+    return found
+
+
+def _residuals(params, arms, thetas):
+    """Return what of the reward lies outside of the smoothest eigenvectors, where these are the features."""
+    if params.method["basis"] != "laplacian_low":
+        return {}
+    names = {key: (params.problems[key[0]]["name"], key[1]) for key in arms}
+    return {key: pilot.residual(thetas[names[key]], own.features) for key, own in arms.items()}
+
+
+def _together(runs, problems, arms, known):
+    """Yield runs of one shape in groups, those of one instance and seed next to each other.
+
+    Where every instance has a radius of its own, only its seeds are played together.
+    """
 
     def shape(run):
-        features = arms[run[:3]].features
-        return 0 if features is None else features.shape[1], *(problems[run[0]][factor] for factor in SHAPE)
+        vectors, own = arms[run[:3]].features, run[:3] if known else ()
+        return 0 if vectors is None else vectors.shape[1], *(problems[run[0]][factor] for factor in SHAPE), *own
 
     def order(run):
         number, instance, draw, seed = run
@@ -102,11 +134,14 @@ def _from_graphs(input):
     return laplacians, arenas
 
 
-def _table(problems, regrets):
+def _table(problems, done, known):
     parts = []
-    for number, instance, draw, seed in sorted(regrets):
-        problem, regret = problems[number], regrets[number, instance, draw, seed]
-        t = problem["checkpoint"] * np.arange(1, 1 + len(regret))
+    for number, instance, draw, seed in sorted(done):
+        problem, played = problems[number], done[number, instance, draw, seed]
+        t = problem["checkpoint"] * np.arange(1, 1 + len(played.regret))
         keys = {"problem": problem["name"], "instance": instance, "draw": draw, "seed": seed}
-        parts.append(keys | {"t": t, "regret": regret})
+        about = known.get((number, instance, draw))
+        told = (about.constants.size, about.nu_k, about.s_k_bar, about.error) if about else (None,) * len(TOLD)
+        columns = played._asdict() | dict(zip(TOLD, told, strict=True))
+        parts.append(keys | {"t": t} | {name: np.nan if own is None else own for name, own in columns.items()})
     return store.stack(parts)

@@ -1,0 +1,146 @@
+"""Facts about which reducer to choose: capture margins and residual diagnostics, of the true reward and of a pilot's.
+
+The same facts exist twice: with the true reward, and as a pilot of ``pilot`` pulls a node sees them.
+"""
+
+import numpy as np
+
+from graphdr import features
+from graphdr.diagnostics import Setting, energy, energy_content
+from graphdr.rng import stream
+
+HELD_OUT = 1000  # candidate sets that the residual is diagnosed on
+RESAMPLES = 200  # of the pilot behind an interval
+
+
+def gamma(setting: Setting) -> float:
+    """Return the capture margin Gamma_k against content-PCA; nan without content."""
+    return energy(setting) - energy_content(setting)
+
+
+def energy_graph(setting: Setting) -> float:
+    """Return the reward energy inside the first k components of graph-PCA."""
+    return 1.0 - features.tail(_columns(setting, "graph_pca"), setting.theta) ** 2
+
+
+def gamma_graph(setting: Setting) -> float:
+    """Return the capture margin against graph-PCA, which sees the same graph."""
+    return energy(setting) - energy_graph(setting)
+
+
+def gamma_full(setting: Setting) -> float:
+    """Return the capture margin against full LinUCB, which keeps all energy: minus zeta_k squared."""
+    return energy(setting) - 1.0
+
+
+def _columns(setting: Setting, basis: str) -> np.ndarray:
+    """Return the first k components of another basis than the graph's own."""
+    return features.leading(setting.others[basis].vectors, setting.spec["k"])
+
+
+def _low(setting: Setting) -> np.ndarray:
+    """Return U_k of the observed graph, which is what a learner has."""
+    return features.nontrivial(setting.observed_low.vectors, setting.spec["k"])
+
+
+def _streams(setting: Setting, purpose: str) -> np.random.Generator:
+    return stream(setting.root, purpose, n=setting.observed.n, instance=setting.instance)
+
+
+def _once(setting: Setting, name: str, make):
+    """Compute what several facts share once for a setting."""
+    if name not in setting.memo:
+        setting.memo[name] = make()
+    return setting.memo[name]
+
+
+def _pilot(setting: Setting):
+    from graphdr import pilot
+
+    rounds = setting.spec["pilot"] * setting.observed.n
+    return _once(
+        setting, "pilot", lambda: pilot.play(setting.theta, setting.spec["noise"], rounds, _streams(setting, "pilot"))
+    )
+
+
+def _candidates(setting: Setting) -> np.ndarray:
+    from graphdr.streams import CANDIDATES, Arena
+
+    adjacency, spec = setting.observed.adjacency, setting.spec
+    arena = Arena(setting.popularity, adjacency.indptr, adjacency.indices)
+    draw = CANDIDATES[spec["candidates"]]
+    return draw(setting.observed.n, HELD_OUT, spec["arms"], _streams(setting, "held out"), arena)
+
+
+def _diagnosis(setting: Setting, piloted: bool) -> dict[str, float]:
+    from graphdr import pilot
+
+    def make():
+        arms = _once(setting, "candidates", lambda: _candidates(setting))
+        theta = _pilot(setting).theta if piloted else setting.theta
+        return pilot.diagnose(theta, _low(setting), arms, _streams(setting, "held out play"), setting.spec["ridge"])
+
+    return _once(setting, f"diagnosis {piloted}", make)
+
+
+def _of_diagnosis(quantity: str, piloted: bool):
+    """Return the fact that reads one quantity of the residual diagnosis."""
+
+    def fact(setting: Setting) -> float:
+        return _diagnosis(setting, piloted)[quantity]
+
+    whose = "a pilot's reward" if piloted else "the true reward"
+    fact.__name__ = f"{quantity}_pilot" if piloted else quantity
+    fact.__doc__ = f"Return {quantity} of {whose} over held-out candidate sets."
+    return fact
+
+
+def pilot_error(setting: Setting) -> float:
+    """Return e_r, how far the residual of the pilot is from the true one."""
+    from graphdr import pilot
+
+    return pilot.pilot_error(_pilot(setting).theta, setting.theta, _low(setting))
+
+
+def gamma_pilot(setting: Setting) -> float:
+    """Return Gamma_k against content-PCA as a pilot sees it, less what its noise adds; nan without content."""
+    from graphdr import pilot
+
+    if setting.others.get("content_pca") is None:
+        return np.nan
+    subspaces = _low(setting), _columns(setting, "content_pca")
+    return pilot.gamma_debiased(_pilot(setting), setting.spec["noise"], *subspaces)
+
+
+def _interval(setting: Setting) -> tuple[float, float]:
+    from graphdr import pilot
+
+    if setting.others.get("content_pca") is None:
+        return np.nan, np.nan
+
+    def make():
+        again = pilot.resample(_pilot(setting), RESAMPLES, _streams(setting, "pilot resamples"))
+        return pilot.gamma_interval(_pilot(setting), again, _low(setting), _columns(setting, "content_pca"))
+
+    return _once(setting, "interval", make)
+
+
+def gamma_low(setting: Setting) -> float:
+    """Return the lower end of the bootstrap interval of a pilot's Gamma_k."""
+    return _interval(setting)[0]
+
+
+def gamma_high(setting: Setting) -> float:
+    """Return the upper end of the bootstrap interval of a pilot's Gamma_k."""
+    return _interval(setting)[1]
+
+
+DIAGNOSES = ("crw_hat", "srl_hat", "srl_hat_uniform", "g", "g_unnormalised")
+MARGINS = (gamma, energy_graph, gamma_graph, gamma_full, pilot_error, gamma_pilot, gamma_low, gamma_high)
+FACTS = {f.__name__: f for f in MARGINS} | {
+    fact.__name__: fact for name in DIAGNOSES for fact in (_of_diagnosis(name, False), _of_diagnosis(name, True))
+}
+FACTORS = {name: ("k", "noise", "ridge", "pilot", "candidates", "arms") for name in FACTS}
+FACT_BASES = dict.fromkeys(("gamma", "gamma_pilot", "gamma_low", "gamma_high"), "content_pca") | dict.fromkeys(
+    ("energy_graph", "gamma_graph"), "graph_pca"
+)
