@@ -56,33 +56,34 @@ def agreement(ours: np.ndarray, theirs: np.ndarray) -> str:
     return f"same arm in {np.count_nonzero(ours[: len(theirs)] == theirs)} of {len(theirs)} rounds"
 
 
-def one_run(g: Game) -> Callable:
+def one_run(g: Game, residual: np.ndarray = linucb.NOTHING) -> Callable:
     """Return the call of the k-dimensional kernel that plays one run."""
-    return partial(linucb.projected, g.features, np.eye(g.features.shape[1]), g.theta, *g.rounds(None))
+    arguments = g.features, np.eye(g.features.shape[1]), g.theta, *g.rounds(None)
+    return partial(linucb.projected, *arguments, residual=residual)
 
 
 def with_residual(ours: Contestant, g: Game) -> Contestant:
-    """Return ours followed by the residual leverage and width along every run, here the same one for each."""
-    inverse, residual, chosen = np.eye(g.features.shape[1]), g.theta - g.theta.mean(), one_run(g)()
-    runs = ours.rounds // len(g.arms)
+    """Return ours with the residual leverage and width along every run, here with the same residual."""
+    residual = g.theta - g.theta.mean()
+    kept = ours_of(g, residual)
 
     def play():
-        ours.run()
-        for _ in range(runs):
-            residuals.residual_leverage(g.features, inverse, chosen, residual, 100)
-            residuals.residual_width(residual, g.arms, 100)
+        kept.run()
+        for _ in range(ours.rounds // len(g.arms)):
+            residuals.residual_width(residual, g.arms, linucb.EVERY)
 
     return Contestant("ours, with its residual", play, ours.rounds)
 
 
-def ours_of(g: Game) -> Contestant:
+def ours_of(g: Game, residual: np.ndarray = linucb.NOTHING) -> Contestant:
     """Return ours as the workflow plays it: many seeds side by side where there are few features, else one."""
     if g.features.shape[1] > lanes.WIDEST:
-        return Contestant("ours", one_run(g), ROUNDS)
+        return Contestant("ours", one_run(g, residual), ROUNDS)
     n, (rounds, m), rng = len(g.theta), g.arms.shape, np.random.default_rng(5)
     seeds = [(streams.uniform(n, rounds, m, rng), 0.1 * rng.standard_normal(rounds)) for _ in range(lanes.LANES - 1)]
-    games = [(g.features, np.eye(g.features.shape[1]), g.theta, *met) for met in [(g.arms, g.noise), *seeds]]
-    return Contestant("ours", partial(lanes.side_by_side, games, g.radius), rounds * lanes.LANES)
+    met = [(g.arms, g.noise), *seeds]
+    games = [(g.features, np.eye(g.features.shape[1]), g.theta, *own, residual) for own in met]
+    return Contestant("ours", partial(lanes.side_by_side, games, g.radius, 0.0, linucb.EVERY), rounds * lanes.LANES)
 
 
 def projected(machine: limits.Machine) -> Iterator[Heat]:
@@ -109,10 +110,10 @@ def projected(machine: limits.Machine) -> Iterator[Heat]:
         limit = limits.projected(machine, m, k)
         notes = {
             "ours": f"limit {1e6 * limit:.3g} µs, at the dgemm rate {1e6 * limit * machine.fma / machine.dgemm:.3g} µs",
-            **{peer.name: agreement(alone(), peer.run()) for peer in peers},
+            **{peer.name: agreement(alone().arms, peer.run()) for peer in peers},
         }
         if k <= lanes.WIDEST:
-            notes["ours, one run alone"] = agreement(ours.run()[0], alone())
+            notes["ours, one run alone"] = agreement(ours.run()[0][0], alone().arms)
         yield Heat(SECTIONS[0], f"k={k} n={n} m={m}", contestants, limit, notes)
 
 

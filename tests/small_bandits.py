@@ -69,7 +69,7 @@ def play(bandit: Bandit, rule: str, known: radius.Known | None = None) -> tuple[
     known = bandit.known if known is None else known
     widths, inflation, residual = radius.RADII[rule](known)
     game = linucb.Game(bandit.theta, bandit.stream, bandit.features, residual=residual)
-    (chosen,) = linucb.choose([game], widths, known.constants.ridge, inflation)
+    ((chosen, *_),) = linucb.play([game], widths, ridge=known.constants.ridge, inflation=inflation)
     return chosen, linucb.realised(game, chosen, bandit.residual, ridge=known.constants.ridge, every=1)
 
 

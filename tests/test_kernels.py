@@ -35,7 +35,7 @@ rng = np.random.default_rng(0)
 arms = np.array([rng.permutation(12)[:4] for _ in range(50)], np.uint32)
 for k in map(int, sys.argv[1:]):
     features, theta = rng.standard_normal((12, k)), rng.standard_normal(12)
-    print(*linucb.projected(features, np.eye(k), theta, arms, np.zeros(50), np.ones(50)))
+    print(*linucb.projected(features, np.eye(k), theta, arms, np.zeros(50), np.ones(50)).arms)
 """
 
 

@@ -25,7 +25,7 @@ def game(seed: int, k: int, m: int, rounds: int, ties: bool) -> linucb.Game:
 
 
 def chosen(games, radius):
-    return np.array(list(linucb.choose(games, radius)))
+    return np.array([trace.arms for trace in linucb.play(games, radius)])
 
 
 @given(
@@ -62,5 +62,26 @@ def test_long_runs_choose_the_arms_of_plain_numpy_in_every_round(n, k, m):
     theta /= np.linalg.norm(theta)
     met = [streams.draw(0, spec, n, instance=0, seed=seed) for seed in range(2)]
     expected = [plain.sherman_morrison(features, np.eye(k), theta, *stream, np.ones(rounds)) for stream in met]
-    games = [linucb.Game(theta, stream, features, np.eye(k)) for stream in met]
-    assert np.array_equal(chosen(games, 1.0), expected)
+    games = [linucb.Game(theta, stream, features, np.eye(k)) for stream in met] * (lanes.LANES // 2)
+    assert np.array_equal(chosen(games, 1.0), expected * (lanes.LANES // 2))
+
+
+@pytest.mark.parametrize("inflation", [0.0, 1.0])
+@pytest.mark.parametrize("k", [1, 4, lanes.WIDEST])
+def test_lanes_keep_the_leverage_and_the_widths_of_a_run_alone(k, inflation):
+    games = [game(at, k, 6, 1000, ties=False) for at in range(lanes.LANES)]
+    games = [own._replace(residual=np.random.default_rng(k).standard_normal(40)[: len(own.theta)]) for own in games]
+    options = {"inflation": inflation, "every": 50}
+    for own, together in zip(games, linucb.play(games, 0.3, **options), strict=True):
+        (alone,) = linucb.play([own], 0.3, **options)
+        replayed = linucb.realised(own, alone.arms, own.residual, every=50)
+        for ours, theirs, again in zip(together[1:], alone[1:], (replayed.srl, replayed.widths), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+            np.testing.assert_allclose(ours, again, rtol=1e-9)
+        assert np.array_equal(together.arms, alone.arms)
+
+
+def test_games_with_and_without_a_residual_are_not_played_together():
+    games = [game(0, 2, 3, 10, ties=False), game(1, 2, 3, 10, ties=False)._replace(residual=np.zeros(30))]
+    with pytest.raises(ValueError, match="all a residual or none"):
+        list(linucb.play(games, 1.0))

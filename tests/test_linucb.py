@@ -69,10 +69,12 @@ def problems(draw):
 def projected(problem: Problem, v0: np.ndarray, inflation=0.0, every=1):
     """Call the kernel on the features of a problem."""
     features, inverse = np.ascontiguousarray(problem.features), np.linalg.inv(v0)
-    played = linucb.projected(features, inverse, *problem.rounds, inflation, problem.residual)
-    srl, _ = residuals.residual_leverage(features, inverse, played, problem.residual, every)
-    regret = linucb.regret(problem.theta, problem.arms, played, every)
-    return twins.Play(played, regret, srl, residuals.residual_width(problem.residual, problem.arms, every))
+    played = linucb.projected(features, inverse, *problem.rounds, inflation, problem.residual, every)
+    srl, widths = residuals.residual_leverage(features, inverse, played.arms, problem.residual, every)
+    assert_same(played.srl, srl)
+    assert_same(played.widths, widths)
+    regret = linucb.regret(problem.theta, problem.arms, played.arms, every)
+    return twins.Play(played.arms, regret, srl, residuals.residual_width(problem.residual, problem.arms, every))
 
 
 def one_hot(problem: Problem):
@@ -194,7 +196,7 @@ def test_ties_go_to_the_first_candidate():
     theta, noise, radius = np.arange(5.0), np.zeros(2), np.ones(2)
     same = np.ones((5, 2))
     first = twins.regret(theta, arms, arms[:, 0])
-    assert_same(linucb.projected(same, np.eye(2), theta, arms, noise, radius), arms[:, 0])
+    assert_same(linucb.projected(same, np.eye(2), theta, arms, noise, radius).arms, arms[:, 0])
     assert_same(linucb.one_hot(1.0, theta, arms[:1], noise, radius), arms[:1, 0])
     assert_same(linucb.node_space(np.eye(5), theta, arms[:1], noise, radius)[0], arms[:1, 0])
     assert_same(linucb.regret(theta, arms, arms[:, 0].copy(), 1), first)

@@ -52,7 +52,7 @@ def trajectories(draw):
     policy = draw(st.sampled_from(["first", "widest", "random"]))
     if policy == "widest":
         wide = np.full(rounds, 1e9)
-        played = linucb.projected(features, np.eye(k) / ridge, residual, arms, np.zeros(rounds), wide)
+        played = linucb.projected(features, np.eye(k) / ridge, residual, arms, np.zeros(rounds), wide).arms
     else:
         column = np.zeros(rounds, int) if policy == "first" else rng.integers(m, size=rounds)
         played = np.ascontiguousarray(arms[np.arange(rounds), column])

@@ -1,6 +1,6 @@
 """LinUCB (Algorithm 1) as three compiled kernels: k-dimensional features, one-hot arms, dense penalties.
 
-All of them score ``estimate + radius[t] * width``, play the first maximum and return the arms chosen.
+All of them score ``estimate + radius[t] * width`` and play the first maximum.
 The slow twins that define them are in the tests.
 """
 
@@ -16,6 +16,7 @@ from graphdr.streams import Stream
 from graphdr.theory import Run
 
 NOTHING = np.empty(0)
+EVERY = 100  # rounds between two checkpoints
 BLOCK = 32  # distinct arms between two flushes of the dense kernel: fewer flush too often, more slow each round
 
 
@@ -27,25 +28,34 @@ class Path(NamedTuple):
     crw: np.ndarray
 
 
-def projected(features, v0_inverse, theta, arms, noise, radius, inflation=0.0, residual=NOTHING):
-    """Run LinUCB on n x k features; return the arms chosen.
+class Trace(NamedTuple):
+    """The arms chosen and, at the checkpoints, SRL_t of the run's residual (else 0) and the sum of its widths."""
 
-    With ``inflation`` = 1 the radius of round t is ``radius[t]`` plus the running maximum so far of the
-    leverage of ``residual``, which holds xi(a) for every arm: a predictable radius.
+    arms: np.ndarray
+    srl: np.ndarray
+    widths: np.ndarray
+
+
+def projected(features, v0_inverse, theta, arms, noise, radius, inflation=0.0, residual=NOTHING, every=EVERY) -> Trace:
+    """Run LinUCB on n x k features.
+
+    ``residual`` holds xi(a) for every arm. With ``inflation`` = 1 the radius of round t is ``radius[t]`` plus the
+    running maximum so far of its leverage: a predictable radius.
     """
-    arguments = features, v0_inverse, theta, arms, noise, radius
-    return _projected(*arguments, inflation, residual if inflation else NOTHING, few_axes(features))
+    arguments = features, v0_inverse, theta, arms, noise, radius, float(inflation), residual, every
+    return Trace(*_projected(*arguments, few_axes(features)))
 
 
 @kernel
-def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, residual, axes):
+def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, residual, every, axes):
     rounds, m = arms.shape
     k = len(axes) if len(axes) else features.shape[1]
     v = v0_inverse.copy()
-    estimate, leverage, bias, u = np.zeros(k), np.zeros(k), np.zeros(k), np.empty(k)
+    estimate, leverage, bias, u, w = np.zeros(k), np.zeros(k), np.zeros(k), np.empty(k), np.empty(k)
     mean, half = np.empty(m), np.empty(m)
     chosen = np.empty(rounds, np.uint32)
-    worst = 0.0
+    srl, widths = np.zeros(rounds // every), np.zeros(rounds // every)
+    worst = spent = 0.0  # squared leverage at its largest, widths summed
     for t in range(rounds):
         # Means and half squared widths of five candidates at a time: independent sums hide their latency.
         for c in range(0, m, 5):
@@ -76,10 +86,10 @@ def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, resi
                 s4 += e * x4[i]
             mean[c], mean[c1], mean[c2], mean[c3], mean[c4] = s0, s1, s2, s3, s4
             half[c], half[c1], half[c2], half[c3], half[c4] = q0, q1, q2, q3, q4
-        width = radius[t] + inflation * worst
+        reach = radius[t] + inflation * np.sqrt(worst)
         best, top = 0, -np.inf
         for c in range(m):
-            score = mean[c] + width * np.sqrt(max(2.0 * half[c], 0.0))
+            score = mean[c] + reach * np.sqrt(max(2.0 * half[c], 0.0))
             if score > top:
                 best, top = c, score
         arm = arms[t, best]
@@ -87,16 +97,21 @@ def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, resi
         x = features[arm]
         scale = 1.0 / (1.0 + 2.0 * half[best])
         error = (theta[arm] + noise[t] - mean[best]) * scale
+        spent += np.sqrt(max(2.0 * half[best], 0.0))
+        # V^-1 x by columns, and w w^T with w = sqrt(scale) u: both run along a row, and V^-1 stays exactly symmetric.
+        u[:] = 0.0
+        for j in range(k):
+            xj = x[j]
+            for i in range(k):
+                u[i] += v[j, i] * xj
+        root = np.sqrt(scale)
         for i in range(k):
-            total = 0.0
-            for j in range(k):
-                total += v[i, j] * x[j]
-            u[i] = total
-        for i in range(k):
-            step = u[i] * scale
             estimate[i] += u[i] * error
+            w[i] = u[i] * root
+        for i in range(k):
+            step = w[i]
             for j in range(k):
-                v[i, j] -= step * u[j]
+                v[i, j] -= step * w[j]
         if len(residual):
             # V^-1 sum z xi follows the same recursion as the estimate, with xi in place of the reward.
             gap, now = residual[arm], 0.0
@@ -106,8 +121,10 @@ def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, resi
                 leverage[i] += u[i] * scale * gap
                 bias[i] += residual[arm] * x[i]
                 now += leverage[i] * bias[i]
-            worst = max(worst, np.sqrt(max(now, 0.0)))
-    return chosen
+            worst = max(worst, now)
+        if (t + 1) % every == 0:
+            srl[t // every], widths[t // every] = np.sqrt(worst), spent
+    return chosen, srl, widths
 
 
 @kernel
@@ -238,57 +255,59 @@ class Game(NamedTuple):
 
 
 def run(
-    games: list[Game], radius: float | np.ndarray, *, ridge: float = 1.0, inflation: float = 0.0, every: int = 100
+    games: list[Game], radius: float | np.ndarray, *, ridge: float = 1.0, inflation: float = 0.0, every: int = EVERY
 ) -> list[Path]:
     """Run LinUCB on games of one shape (as many features, rounds and candidates a round) and return their paths.
 
     SRL and CRW are those of the residual of a game, zero where it has none.
     """
-    games = [_checked(game, ridge, inflation) for game in games]
-    return [
-        _path(game, chosen, every) for game, chosen in zip(games, choose(games, radius, ridge, inflation), strict=True)
-    ]
+    traces = play(games, radius, ridge=ridge, inflation=inflation, every=every)
+    return [_path(game, trace, every) for game, trace in zip(games, traces, strict=True)]
 
 
-def _path(game: Game, chosen: np.ndarray, every: int) -> Path:
-    arms, nothing = game.stream.arms, np.zeros(len(chosen) // every)
-    lost = regret(game.theta, arms, chosen, every)
-    if game.residual is None:
-        return Path(lost, nothing, nothing)
-    srl, _ = residual_leverage(game.features, game.v0_inverse, chosen, game.residual, every)
-    return Path(lost, srl, residual_width(game.residual, arms, every))
+def _path(game: Game, trace: Trace, every: int) -> Path:
+    arms = game.stream.arms
+    crw = np.zeros(len(trace.srl)) if game.residual is None else residual_width(game.residual, arms, every)
+    return Path(regret(game.theta, arms, trace.arms, every), trace.srl, crw)
 
 
 def realised(game: Game, chosen: np.ndarray, residual: np.ndarray, *, ridge: float = 1.0, every: int) -> Run:
-    """Measure a game along the arms chosen, with this residual, whatever the one that its radius used."""
-    arms = game.stream.arms
+    """Measure a game along the arms chosen, with this residual, whatever the one that it was played with."""
     v0_inverse = np.eye(game.features.shape[1]) / ridge if game.v0_inverse is None else game.v0_inverse
-    lost = regret(game.theta, arms, chosen, every)
     srl, widths = residual_leverage(game.features, v0_inverse, chosen, residual, every)
-    return Run(
-        t=every * np.arange(1, 1 + len(lost)),
-        regret=lost,
-        srl=srl,
-        crw=residual_width(residual, arms, every),
-        widths=widths,
-    )
+    return measured(game._replace(residual=residual), Trace(chosen, srl, widths), every)
 
 
-def choose(games: list[Game], radius, ridge: float = 1.0, inflation: float = 0.0) -> Iterator[np.ndarray]:
-    """Run the kernel that fits games of one shape; yield the arms chosen, game by game."""
+def measured(game: Game, trace: Trace, every: int) -> Run:
+    """Add regret and CRW to what a run kept of the leverage of its residual."""
+    lost, _, crw = _path(game, trace, every)
+    return Run(t=every * np.arange(1, 1 + len(lost)), regret=lost, srl=trace.srl, crw=crw, widths=trace.widths)
+
+
+def play(
+    games: list[Game], radius, *, ridge: float = 1.0, inflation: float = 0.0, every: int = EVERY
+) -> Iterator[Trace]:
+    """Run the kernel that fits games of one shape; yield their traces."""
     games = [_checked(game, ridge, inflation) for game in games]
+    if len({game.residual is None for game in games}) > 1:
+        raise ValueError("games played together have all a residual or none")
     rounds, features = len(games[0].stream.arms), games[0].features
     radius = np.full(rounds, radius, float) if np.ndim(radius) == 0 else np.ascontiguousarray(radius, float)
     if features is None:
-        yield from (_choose_nodes(game, radius, ridge) for game in games)
+        nothing = np.zeros(rounds // every)
+        yield from (Trace(_choose_nodes(game, radius, ridge), nothing, nothing) for game in games)
         return
-    played = [(game.features, game.v0_inverse, game.theta, *game.stream) for game in games]
-    if not inflation and features.shape[1] <= lanes.WIDEST and len(games) > 1:
-        for start in range(0, len(games), lanes.LANES):
-            yield from lanes.side_by_side(played[start : start + lanes.LANES], radius)
-    else:
-        for game, arguments in zip(games, played, strict=True):
-            yield projected(*arguments, radius, float(inflation), game.residual)
+    played = [(game.features, game.v0_inverse, game.theta, *game.stream, _kept(game)) for game in games]
+    for start in range(0, len(games), lanes.LANES):
+        group = played[start : start + lanes.LANES]
+        if features.shape[1] <= lanes.WIDEST and len(group) >= lanes.FEWEST:
+            yield from (Trace(*trace) for trace in lanes.side_by_side(group, radius, float(inflation), every))
+        else:
+            yield from (projected(*own, radius, inflation, residual, every) for *own, residual in group)
+
+
+def _kept(game: Game) -> np.ndarray:
+    return NOTHING if game.residual is None else game.residual
 
 
 def _choose_nodes(game: Game, radius: np.ndarray, ridge: float) -> np.ndarray:

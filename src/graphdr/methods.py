@@ -72,22 +72,22 @@ def play(
         return [Played(_random(game, choose(), every)) for game, choose in zip(games, choices, strict=True)]
     known = known or Known(problem["horizon"], alpha=problem["alpha"])
     radius, inflation, residual = RADII[method["radius"]](known)
-    seated = [game._replace(residual=residual) for game in games]
-    played = linucb.choose(seated, radius, problem["ridge"], inflation)
+    seated = [game._replace(residual=residual) if inflation else game for game in games]
+    played = linucb.play(seated, radius, ridge=problem["ridge"], inflation=inflation, every=every)
     pilot = known.pilot if method["radius"] == "estimated" else None
-    measured = {"ridge": problem["ridge"], "every": every}
-    return [_measure(game, chosen, pilot, **measured) for game, chosen in zip(games, played, strict=True)]
+    return [_measure(game, trace, pilot, problem["ridge"], every) for game, trace in zip(games, played, strict=True)]
 
 
-def _measure(game: linucb.Game, chosen: np.ndarray, pilot: np.ndarray | None, *, ridge: float, every: int) -> Played:
+def _measure(game: linucb.Game, trace: linucb.Trace, pilot: np.ndarray | None, ridge: float, every: int) -> Played:
+    """Measure a run with its true residual; if it was played with a pilot's, with that as well."""
     if game.residual is None:
-        return Played(linucb.regret(game.theta, game.stream.arms, chosen, every))
-    run = linucb.realised(game, chosen, game.residual, ridge=ridge, every=every)
-    of_pilot = ()
-    if pilot is not None:
-        seen = linucb.realised(game, chosen, pilot, ridge=ridge, every=every)
-        of_pilot = seen.srl, seen.crw
-    return Played(run.regret, run.srl, run.crw, run.widths, *of_pilot)
+        return Played(linucb.regret(game.theta, game.stream.arms, trace.arms, every))
+    if pilot is None:
+        run = linucb.measured(game, trace, every)
+        return Played(run.regret, run.srl, run.crw, run.widths)
+    run = linucb.realised(game, trace.arms, game.residual, ridge=ridge, every=every)
+    seen = linucb.measured(game._replace(residual=pilot), trace, every)
+    return Played(run.regret, run.srl, run.crw, run.widths, seen.srl, seen.crw)
 
 
 def _random(game: linucb.Game, columns: np.ndarray, every: int) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Radius rules, the third knob of a method: how wide the confidence interval of every round is.
 
-A rule takes what is known of a run and returns what ``linucb.choose`` needs. Its name is that of the bound in
+A rule takes what is known of a run and returns what ``linucb.play`` needs. Its name is that of the bound in
 ``theory.BOUNDS`` that holds for it; a constant radius has none.
 """
 

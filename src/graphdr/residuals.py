@@ -25,28 +25,32 @@ def residual_leverage(features, v0_inverse, chosen, residual, every):
 def _residual_leverage(features, v0_inverse, chosen, residual, every, axes):
     k = len(axes) if len(axes) else features.shape[1]
     v = v0_inverse.copy()
-    leverage, bias, u = np.zeros(k), np.zeros(k), np.empty(k)
+    leverage, bias, u, w = np.zeros(k), np.zeros(k), np.empty(k), np.empty(k)
     srl, widths = np.empty(len(chosen) // every), np.empty(len(chosen) // every)
     worst = spent = 0.0
     for t in range(len(chosen)):
         arm = chosen[t]
         x = features[arm]
         width, gap, now = 0.0, residual[arm], 0.0
+        u[:] = 0.0
+        for j in range(k):
+            xj = x[j]
+            for i in range(k):
+                u[i] += v[j, i] * xj
         for i in range(k):
-            total = 0.0
-            for j in range(k):
-                total += v[i, j] * x[j]
-            u[i] = total
-            width += total * x[i]
+            width += u[i] * x[i]
             gap -= leverage[i] * x[i]
         scale = 1.0 / (1.0 + width)
+        root = np.sqrt(scale)
         for i in range(k):
-            step = u[i] * scale
-            leverage[i] += step * gap
+            leverage[i] += u[i] * scale * gap
             bias[i] += residual[arm] * x[i]
             now += leverage[i] * bias[i]
+            w[i] = u[i] * root
+        for i in range(k):
+            step = w[i]
             for j in range(k):
-                v[i, j] -= step * u[j]
+                v[i, j] -= step * w[j]
         worst = max(worst, now)  # squared
         spent += np.sqrt(max(width, 0.0))
         if (t + 1) % every == 0:
