@@ -69,7 +69,11 @@ import numpy as np
 from graphdr import io, store
 columns = {"problem": np.array(["a", "a"]), "instance": np.zeros(2, int), "node": np.arange(2), "theta": np.ones(2)}
 io.write("theta", columns, "t.parquet")
-print(store.read_thetas("t.parquet")["a", 0].sum(), "pandas" in sys.modules)
+ones, gaps = np.ones(2), np.array([np.nan, 3.0])
+nodes = {"instance": ones, "node": ones, "origin": ones, "item": ones, "popularity": ones, "reward": gaps}
+io.write("nodes", nodes, "n.parquet")
+(items,) = store.read_items("n.parquet")
+print(store.read_thetas("t.parquet")["a", 0].sum(), *items.reward, "pandas" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["2.0", "False"]
+    assert done.stdout.split() == ["2.0", "nan", "3.0", "False"]

@@ -113,10 +113,16 @@ def values(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     if pa.types.is_string(array.type):
         encoded = array.dictionary_encode()
         return np.array(encoded.dictionary.to_pylist(), object)[values(encoded.indices)]
-    if array.null_count and pa.types.is_floating(array.type):
-        array = array.fill_null(float("nan"))
+    return _numbers(array, float("nan") if pa.types.is_floating(array.type) else 0)
+
+
+def _numbers(array: pa.Array, missing: float) -> np.ndarray:
     number = _number(array.type)
-    return np.frombuffer(array.buffers()[1], number, len(array), array.offset * number.itemsize)
+    found = np.frombuffer(array.buffers()[1], number, len(array), array.offset * number.itemsize)
+    if not array.null_count:
+        return found
+    bits = np.unpackbits(np.frombuffer(array.buffers()[0], np.uint8), bitorder="little")
+    return np.where(bits[array.offset : array.offset + len(array)], found, number.type(missing))
 
 
 def _number(type_: pa.DataType) -> np.dtype:
@@ -135,7 +141,7 @@ def _update(digest, column) -> None:
         _update(digest, pc.list_value_length(array))
         array = array.flatten()
     if len(array):
-        digest.update(values(array.fill_null(0) if array.null_count else array))
+        digest.update(_numbers(array, 0))
 
 
 def _as_array(given, type_: pa.DataType) -> pa.Array:
@@ -155,9 +161,9 @@ def _as_array(given, type_: pa.DataType) -> pa.Array:
         if pa.types.is_integer(type_) and np.isnan(given).any():
             return _as_array(given, pa.float64()).cast(type_)
         numbers = np.ascontiguousarray(given, _number(type_))
-        array = pa.Array.from_buffers(type_, len(numbers), [None, pa.py_buffer(numbers)])
-        missing = pc.is_nan(array)
-        return pc.if_else(missing, pa.scalar(None, type_), array) if pc.any(missing).as_py() else array
+        known = ~np.isnan(numbers)
+        valid = None if known.all() else pa.py_buffer(np.packbits(known, bitorder="little"))
+        return pa.Array.from_buffers(type_, len(numbers), [valid, pa.py_buffer(numbers)])
     return pa.array(given, type_, from_pandas=True)
 
 

@@ -181,11 +181,11 @@ def _until_full(start, lower, rows, core, slot, members, estimate, diagonal, arm
             core[size, : size + 1] = 0.0
             core[:size, size] = 0.0
             size += 1
-        for i in range(size):
-            total = 0.0
-            for j in range(size):
-                total += core[i, j] * rows[j, best]
-            h[i] = -total
+        h[:size] = 0.0
+        for j in range(size):
+            weight = rows[j, best]
+            for i in range(size):
+                h[i] -= core[j, i] * weight
         h[slot[best]] += 1.0
         u[:] = 0.0
         for i in range(size):

@@ -88,14 +88,16 @@ def _residuals(params, arms, thetas):
 
 
 def _together(runs, problems, arms, known):
-    """Yield runs of one shape in groups, those of one instance and seed next to each other.
+    """Yield runs of one shape in groups, all on the streams of a few instances and seeds before the next few.
 
     Where every instance has a radius of its own, only its seeds are played together.
     """
+    place = {pair: at for at, pair in enumerate(sorted({(run[1], run[3]) for run in runs}))}
 
     def shape(run):
         vectors, own = arms[run[:3]].features, run[:3] if known else ()
-        return 0 if vectors is None else vectors.shape[1], *(problems[run[0]][factor] for factor in SHAPE), *own
+        features = 0 if vectors is None else vectors.shape[1]
+        return place[run[1], run[3]] // LANES, features, *(problems[run[0]][factor] for factor in SHAPE), *own
 
     def order(run):
         number, instance, draw, seed = run
