@@ -12,8 +12,8 @@ ORTHONORMAL = sorted(set(bases.BASES) - {"gaussian"})
 
 def source(graph: graphs.Graph, components: int = 8) -> bases.Source:
     """Return all that a basis may be computed from, with an embedding that has nothing to do with the graph."""
-    low = bases.laplacian_low(bases.Source(graph), components, None)
-    return bases.Source(graph, low, np.random.default_rng(99).standard_normal((graph.n, 20)))
+    low = bases.laplacian_low(bases.Source(graph.n, graph), components, None)
+    return bases.Source(graph.n, graph, low, np.random.default_rng(99).standard_normal((graph.n, 20)))
 
 
 def compute(name: str, graph: graphs.Graph, components: int = 8, seed: int = 0) -> features.Basis:
@@ -23,15 +23,18 @@ def compute(name: str, graph: graphs.Graph, components: int = 8, seed: int = 0) 
 def test_every_basis_has_features():
     assert set(bases.BASES) == set(features.FEATURES)
     assert features.IDENTITY not in bases.BASES
-    assert set(bases.BASES) >= bases.REDRAWN | bases.FROM_LOW | bases.FROM_DATA
+    assert set(bases.BASES) >= bases.REDRAWN | bases.FROM_GRAPH | bases.FROM_LOW | bases.FROM_DATA
 
 
 @pytest.mark.parametrize("name", bases.BASES)
 def test_a_basis_uses_just_what_it_declares(name, small_graph):
     everything = source(small_graph)
-    other = bases.Source(small_graph, everything.low._replace(vectors=-everything.low.vectors), everything.embedding**3)
+    turned = everything.low._replace(vectors=-everything.low.vectors)
+    relabelled = graphs.permute_nodes(small_graph, np.arange(small_graph.n)[::-1])
+    other = bases.Source(small_graph.n, relabelled, turned, everything.embedding**3)
     expected = compute(name, small_graph).vectors
-    for field, declared in (("low", bases.FROM_LOW), ("embedding", bases.FROM_DATA)):
+    uses = {"graph": bases.FROM_GRAPH, "low": bases.FROM_LOW, "embedding": bases.FROM_DATA}
+    for field, declared in uses.items():
         changed = everything._replace(**{field: getattr(other, field) if name in declared else None})
         vectors = bases.BASES[name](changed, 8, np.random.default_rng(0)).vectors
         assert np.array_equal(vectors, expected) == (name not in declared)

@@ -1,28 +1,34 @@
-"""Bases: the subspaces that a method may project its arms onto."""
+"""Bases: the subspaces that a method may project its arms onto.
 
-from typing import NamedTuple
+What only some of them need is imported there: most are drawn in less time than SciPy is imported.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from graphdr import content
 from graphdr.features import Basis
-from graphdr.graphs import Graph
-from graphdr.spectral import low_eigenpairs
+
+if TYPE_CHECKING:
+    from graphdr.graphs import Graph
 
 
 class Source(NamedTuple):
-    """What a basis may be computed from: a graph and, for those that need it, its lowest eigenvectors or an embedding.
+    """What a basis may be computed from: n nodes and, for those that need it, their graph or what is known of them.
 
-    The embedding (n x d, dense or sparse) holds what is known about the nodes besides the graph.
+    That is the graph's lowest eigenvectors, and an embedding (n x d, dense or sparse) of what is known besides.
     """
 
-    graph: Graph
+    n: int
+    graph: "Graph | None" = None
     low: Basis | None = None
     embedding: object = None
 
 
 def laplacian_low(source: Source, components: int, rng: np.random.Generator) -> Basis:
     """Compute the lowest-frequency Laplacian eigenvectors u_1, u_2, …."""
+    from graphdr.spectral import low_eigenpairs
+
     return low_eigenpairs(source.graph, components)
 
 
@@ -32,7 +38,7 @@ def shuffled(source: Source, components: int, rng: np.random.Generator) -> Basis
     Permuting the nodes of a graph permutes the rows of its eigenvectors, so the decomposition of the
     graph itself serves every permutation.
     """
-    return source.low._replace(vectors=source.low.vectors[rng.permutation(source.graph.n)])
+    return source.low._replace(vectors=source.low.vectors[rng.permutation(source.n)])
 
 
 def onehot_pca(source: Source, components: int, rng: np.random.Generator) -> Basis:
@@ -41,7 +47,7 @@ def onehot_pca(source: Source, components: int, rng: np.random.Generator) -> Bas
     All its nonzero singular values are equal, so the directions are arbitrary: they depend on LAPACK
     and on the order of the nodes.
     """
-    n = source.graph.n
+    n = source.n
     _, values, rows = np.linalg.svd(np.eye(n) - 1.0 / n)
     vectors = rows[: min(components, n - 1)].T
     return Basis(vectors, values[: vectors.shape[1]], np.zeros(vectors.shape[1]))
@@ -49,21 +55,26 @@ def onehot_pca(source: Source, components: int, rng: np.random.Generator) -> Bas
 
 def gaussian(source: Source, components: int, rng: np.random.Generator) -> Basis:
     """Draw the columns of a Johnson-Lindenstrauss projection, before the scale 1/sqrt(k)."""
-    vectors = rng.standard_normal((components, source.graph.n)).T  # column by column: a larger k extends a smaller
+    vectors = rng.standard_normal((components, source.n)).T  # column by column: a larger k extends a smaller
     return Basis(vectors, np.ones(components), np.zeros(components))
 
 
 def content_pca(source: Source, components: int, rng: np.random.Generator) -> Basis:
     """Compute the principal components of what is known about the nodes, their embeddings at unit length."""
+    from graphdr import content
+
     return content.embedding_pca(source.embedding, components)
 
 
 def graph_pca(source: Source, components: int, rng: np.random.Generator) -> Basis:
     """Compute the principal components of the rows of the adjacency matrix."""
+    from graphdr import content
+
     return content.graph_pca(source.graph.adjacency, components)
 
 
 BASES = {f.__name__: f for f in (laplacian_low, shuffled, onehot_pca, gaussian, content_pca, graph_pca)}
 REDRAWN = {"shuffled", "gaussian"}  # bases that depend on their random stream
+FROM_GRAPH = {"laplacian_low", "graph_pca"}  # bases that look at edges
 FROM_LOW = {"shuffled"}  # bases that are made of the laplacian_low one
 FROM_DATA = {"content_pca"}  # bases that need more than the graph; where it is missing, they are empty

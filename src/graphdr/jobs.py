@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from graphdr import cells, paths
-from graphdr.bases import FROM_DATA, FROM_LOW
+from graphdr.bases import FROM_DATA, FROM_GRAPH, FROM_LOW
 from graphdr.claims import factors
 from graphdr.compare import OTHER
 from graphdr.config import against, experiments_of
@@ -54,7 +54,9 @@ def build_graph(design: Design, graph: str) -> Job:
 
 def compute_basis(design: Design, graph: str, basis: str) -> Job:
     spec, params = design.graphs[graph], design.bases[graph, basis] | {"basis": basis}
-    input = {"nodes": paths.nodes(graph), "edges": paths.edges(graph)}
+    input = {"nodes": paths.nodes(graph)}
+    if basis in FROM_GRAPH:
+        input["edges"] = paths.edges(graph)
     if basis in FROM_LOW:
         input["low"] = paths.basis(graph, "laplacian_low")
     if basis in FROM_DATA:

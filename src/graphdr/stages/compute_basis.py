@@ -8,18 +8,20 @@ from graphdr.rng import stream
 
 def main(input, output, params):
     compute = bases.BASES[params.basis]
-    graphs = store.read_graphs(input.nodes, input.edges)
+    sizes = [len(own.item) for own in store.read_items(input.nodes)]
+    nothing = [None] * len(sizes)
+    graphs = store.read_graphs(input.nodes, input.edges) if hasattr(input, "edges") else nothing
     low = store.read_bases(input.low) if hasattr(input, "low") else {}
-    embeddings = _embeddings(input, params) if params.basis in bases.FROM_DATA else [None] * len(graphs)
+    embeddings = _embeddings(input, params) if params.basis in bases.FROM_DATA else nothing
     panel = {}
-    for instance, (graph, embedding) in enumerate(zip(graphs, embeddings, strict=True)):
+    for instance, (n, graph, embedding) in enumerate(zip(sizes, graphs, embeddings, strict=True)):
         if params.basis in bases.FROM_DATA and embedding is None:
             print(f"no data: nothing of the kind {params.content!r} is known about the nodes of instance {instance}")
             continue
-        source = bases.Source(graph, low.get((instance, 0)), embedding)
+        source = bases.Source(n, graph, low.get((instance, 0)), embedding)
         draws = 1 + params.draws if instance == 0 and params.basis in bases.REDRAWN else 1
         for draw in range(draws):
-            key = {"basis": params.basis, "n": graph.n, "instance": instance, "draw": draw}
+            key = {"basis": params.basis, "n": n, "instance": instance, "draw": draw}
             panel[instance, draw] = compute(source, params.components, stream(params.seed, "basis", **key))
     store.write_bases(panel, output.basis)
     worst = max((basis.residuals.max() for basis in panel.values()), default=0.0)
