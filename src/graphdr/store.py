@@ -25,10 +25,13 @@ def groups(table: pa.Table, *keys: str) -> Iterator[tuple[tuple, slice]]:
 def stack(parts: list[dict]) -> dict[str, np.ndarray]:
     """Concatenate equally named columns; a scalar is repeated to the length of its part."""
     lengths = [max((len(v) for v in part.values() if np.ndim(v)), default=1) for part in parts]
-    return {
-        name: np.concatenate([np.broadcast_to(part[name], size) for part, size in zip(parts, lengths, strict=True)])
-        for name in parts[0]
-    }
+
+    def column(values):
+        if not any(map(np.ndim, values)):
+            return np.repeat(np.array(values), lengths)
+        return np.concatenate([np.broadcast_to(value, size) for value, size in zip(values, lengths, strict=True)])
+
+    return {name: column([part[name] for part in parts]) for name in parts[0]}
 
 
 class Items(NamedTuple):
