@@ -10,19 +10,17 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --quiet rules reason host --
 CONFIRM := $(filter yes,$(YES))
 
 .DEFAULT_GOAL := all
-.PHONY: all movielens synthetic paper test lint format verify bench bench-scale profile snapshot lock clean distclean help
+.PHONY: all movielens synthetic paper test test-page lint format verify bench bench-scale profile snapshot lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
-	@$(SNAKEMAKE) all
-	@echo "Built: results/comparison.md (our numbers beside the paper's), results/tables, results/figures"
+	@began=$$(date +%s); $(SNAKEMAKE) all && $(BIN)/graphdr summary --since $$began
 
 synthetic: $(READY) ## build the synthetic half alone
 	@$(SNAKEMAKE) synthetic
 	@echo "Built: results/tables, results/figures"
 
 paper: $(READY) ## fetch and build everything; an error at the end if a data set is missing
-	@$(SNAKEMAKE) fetch || true
-	@$(SNAKEMAKE) paper
+	@began=$$(date +%s); $(SNAKEMAKE) fetch; $(SNAKEMAKE) paper; code=$$?; $(BIN)/graphdr summary --since $$began; exit $$code
 
 movielens: $(READY) # the two data sets that reach any machine; without a network all else is built
 	@test -e data/raw/ml_100k/receipt.parquet -a -e data/raw/ml_1m/receipt.parquet || { echo "Fetching MovieLens …"; \
@@ -30,6 +28,9 @@ movielens: $(READY) # the two data sets that reach any machine; without a networ
 
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -n auto --dist loadfile
+
+test-page: $(READY) ## test results/report.html in a headless browser (installs Chromium where it can)
+	@tests/page/run
 
 lint: $(READY) ## check style
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/snakefmt --check Snakefile workflow

@@ -1,11 +1,12 @@
 """Copy a snapshot of results/ into docs/, and its headline into README.md; ``make snapshot`` runs it after a build.
 
-Nothing here depends on the clock, so the same results give the same files.
+The date stated is that of the results, so the same results give the same files.
 """
 
 import os
 import shutil
 import sys
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,7 +19,6 @@ from graphdr.compare import VERDICTS
 from graphdr.errors import UserError
 from graphdr.tables import pipe_table
 
-FIGURES = ("overview", "main", "rgg", "dim", "ksweep")
 TABLE = "main_synthetic"
 BEGIN, END = "<!-- headline -->", "<!-- /headline -->"
 
@@ -61,18 +61,31 @@ def between_markers(text: str, inner: str) -> str:
     return f"{before}{BEGIN}\n{inner}\n{END}{after}"
 
 
+def gallery(figures: dict[str, str], built: str) -> str:
+    """Return the page that shows all figures and leads to the rest of the snapshot."""
+    pictures = [f"## {title}\n\n![{title}]({name}.png)" for name, title in figures.items()]
+    links = (
+        "[The paper's numbers beside ours](comparison.md) · [its claims with verdicts](claims.md) · "
+        "[where it disagrees with itself or its data](findings.md) · [speed](benchmarks.md)"
+    )
+    about = f"{built} `make snapshot` refreshes all of it; data sets that were not there are missing."
+    return "\n\n".join(["# What a build shows, without running it", about, links, *pictures]) + "\n"
+
+
 def main() -> int:
     """Check that everything is there, then write; a missing file is one line and changes nothing."""
     os.chdir(Path(__file__).parent.parent)
-    figures = [paths.figure(name, "png") for name in FIGURES]
+    config = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))
+    shown = {name: spec["title"] for name, spec in config["figures"].items()}
+    figures = [paths.figure(name, "png") for name in shown]
+    pages = {"comparison": paths.COMPARISON["md"], "claims": paths.CLAIMS["md"]}
     try:
-        for path in (*figures, paths.COMPARISON["md"]):
+        for path in (*figures, *pages.values()):
             if not Path(path).is_file():
                 raise UserError(f"{path}: no such file; run make first")
         table = io.read("table", paths.table(TABLE, "parquet")).to_pandas().to_dict("records")
         comparison = io.read("comparison", paths.COMPARISON["parquet"]).to_pandas().to_dict("records")
-        methods = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))["methods"]
-        labels = {name: method["label"] for name, method in methods.items()}
+        labels = {name: method["label"] for name, method in config["methods"].items()}
         readme = Path("README.md").read_text(encoding="utf-8")
         readme = between_markers(readme, headline(table, comparison, labels))
     except UserError as error:
@@ -81,10 +94,13 @@ def main() -> int:
     for path in figures:
         shutil.copyfile(path, Path("docs", Path(path).name))
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "numba"))
-    text = Path(paths.COMPARISON["md"]).read_text(encoding="utf-8")
-    io.write_text(f"Built with graphdr {graphdr.__version__}, {packages}.\n\n{text}", "docs/comparison.md")
+    day = datetime.fromtimestamp(Path(pages["comparison"]).stat().st_mtime, UTC).date()
+    built = f"Built on {day} with graphdr {graphdr.__version__}, {packages}."
+    for name, path in pages.items():
+        io.write_text(f"{built}\n\n{Path(path).read_text(encoding='utf-8')}", f"docs/{name}.md")
+    io.write_text(gallery(shown, built), "docs/README.md")
     io.write_text(readme, "README.md")
-    print(f"Wrote README.md, docs/comparison.md and {len(figures)} figures in docs/")
+    print(f"Wrote README.md, docs/README.md, docs/comparison.md, docs/claims.md and {len(figures)} figures in docs/")
     return 0
 
 

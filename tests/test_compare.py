@@ -113,8 +113,8 @@ def comparison() -> pd.DataFrame:
     ]
     noise = [cell("0.05", "k_hat", "k_hat_naive", 4.0, NAN, [1.0, 4.0, 4.0, 4.0])]
     specs = {
-        "main": {"paper_rows": {}, "tolerance": {"zeta": 0.01}, "datasets": {"graphdr": "sbm"}},
-        "noise": {"paper_rows": {"light": "0.05"}, "tolerance": {"k_hat_naive": 0}, "datasets": {"0.05": "sbm"}},
+        "main": {"paper_rows": {}, "tolerance": {"zeta": 0.01}, "datasets": {"graphdr": ["sbm"]}},
+        "noise": {"paper_rows": {"light": "0.05"}, "tolerance": {"k_hat_naive": 0}, "datasets": {"0.05": ["sbm"]}},
     }
     return compare(REFERENCE, {"main": pd.DataFrame(main), "noise": pd.DataFrame(noise)}, specs, {})
 
@@ -153,7 +153,7 @@ ON_DATA = pd.DataFrame(
 def on_data(**marks) -> pd.DataFrame:
     """Compare two data sets, the first of which the paper calls otherwise, and one that has no number."""
     table = [cell("films", "regret", "regret", 10.0, NAN, [10.0]), cell("songs", "regret", "regret", 99.0, NAN, [99.0])]
-    datasets = {name: name for name in ("films", "songs", "absent")}
+    datasets = {name: [name] for name in ("films", "songs", "absent")}
     spec = {"paper_rows": {"Films": "films"}, "tolerance": {}, "datasets": datasets}
     return compare(ON_DATA, {"real": pd.DataFrame(table)}, {"real": spec}, marks)
 
@@ -166,6 +166,17 @@ def test_numbers_from_other_data_are_shown_but_not_judged(word):
     assert found["verdict"].tolist() == [films, "differs", "no data"]
     assert_allclose(found["ours"], [10, 99, NAN])
     assert_allclose(found["ratio"], [1, 9.9, NAN])
+
+
+def test_a_score_over_a_pool_is_judged_if_all_of_the_pool_is_the_papers():
+    table = pd.DataFrame([cell("films", "regret", "regret", 10.0, NAN, [10.0])])
+    spec = {"paper_rows": {"Films": "films"}, "tolerance": {}, "datasets": {"films": ["a", "b"]}}
+
+    def judge(marks, missing=()):
+        return compare(ON_DATA[:1], {"real": table}, {"real": spec}, marks, missing)["verdict"].tolist()
+
+    assert judge({}) == judge({"a": {"unverified": "so"}}, ["c"]) == ["match"]
+    assert judge({"b": {"release": "2014"}}) == judge({}, ["a"]) == ["other data"]
 
 
 def test_the_page_counts_other_data_apart():

@@ -88,7 +88,7 @@ MISTAKES = [
     ("methods.graphdr.basis", "low", r"graphdr.basis: no basis 'low'; there are: content_pca, gaussian, .*, shuffled$"),
     ("methods.random.basis", "identity", r"methods.random.basis: the random policy takes no basis"),
     ("experiments.main.problems.of", ["sbn"], r"no problem 'sbn'; there are: amazon, .*, sbm, sbm_few$"),
-    ("experiments.main.facts", ["zta"], r"experiments.main.facts: no fact 'zta'; there are: .*degree, .*, zeta$"),
+    ("experiments.main.facts", ["zta"], r"experiments.main.facts: no fact 'zta'; there are: .*degree, .*, zeta, "),
     (
         "experiments.main.methods",
         ["graphdr", "pca_content"],

@@ -122,14 +122,14 @@ def test_a_file_that_is_placed_later_is_built_later(partial, whole):
     assert whole.done.returncode == 0, whole.said
     assert pd.isna(partial.table("others").loc[("news", "graphdr"), "value"])
     assert whole.table("others").loc[("news", "graphdr"), "value"] > 0
-    shared = ("results/tables/others.", "results/comparison.")
+    shared = ("results/tables/others.", "results/comparison.", paths.REPORT)
     assert all("news" in path for path in whole.outputs() if not path.startswith(shared))
 
 
 def test_another_number_of_neighbours_reruns_that_data_set_only(whole):
     dry = run(whole.folder, "--dry-run", "--config", "datasets={films: {neighbours: 3}}")
     assert dry.done.returncode == 0, dry.said
-    rerun = {path for path in dry.outputs() if not path.startswith("results/comparison.")}
+    rerun = {path for path in dry.outputs() if not path.startswith(("results/comparison.", paths.REPORT))}
     assert all(re.match(r"results/\w+/films\b", path) for path in rerun)
     assert {f"results/{place}" for place in ("graph/films/edges.parquet", "tables/films.md")} <= rerun
     assert {f"results/runs/films/{method}.parquet" for method in METHODS} <= rerun

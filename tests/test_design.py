@@ -160,7 +160,7 @@ def test_tables_show_what_is_there_and_the_paper_is_compared_with_what_is_built(
         *("cross_dataset", "matched_pca", "k_selection", "dataset_construction", "ml_100k_graph"),
         *("movielens_100k", "movielens_1m", "amazon", "lastfm", "ogbn_arxiv", "mind_small"),
         *("capture_margin", "pilot_budgets", "selectors", "selectors_graph", "selectors_full"),
-        *("diagnostic_study", "diagnostic_onehot", "diagnostic_factorial"),
+        *("diagnostic_study", "diagnostic_budgets", "diagnostic_onehot", "diagnostic_factorial"),
     }
 
 

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from test_diagnostics import pose
 
 from graphdr import facts, features, pilot
-from graphdr.diagnosis import DIAGNOSES, FACTS
-from graphdr.selection import FAVOURABLE
+from graphdr.diagnosis import AGAINST, DIAGNOSES, FACTS
+from graphdr.facts import FAVOURABLE
 
 SPEC = {"pilot": 16, "noise": 0.1, "ridge": 1.0, "candidates": "uniform", "arms": 5}
 
@@ -52,6 +52,21 @@ def test_the_interval_of_a_pilot_contains_its_estimate(small_graph):
     assert FACTS["gamma_low"](setting) < FACTS["gamma_pilot"](setting) < FACTS["gamma_high"](setting)
 
 
+@pytest.mark.parametrize("margin", AGAINST)
+def test_the_interval_of_a_long_pilot_closes_in_on_the_true_margin(margin, small_graph):
+    short, long = (setting_of(small_graph, pilot=pulls) for pulls in (4, 4096))
+    ends = [[FACTS[f"{margin}_{end}"](own) for end in ("low", "high")] for own in (short, long)]
+    assert ends[0][1] - ends[0][0] > 5 * (ends[1][1] - ends[1][0]) > 0
+    assert ends[1][0] - 0.01 < FACTS[margin](long) < ends[1][1] + 0.01
+
+
+def test_a_budget_of_its_own_is_the_pilot_of_that_many_pulls(small_graph):
+    setting = setting_of(small_graph, pilot=4)
+    for name in DIAGNOSES:
+        assert FACTS[f"{name}_pilot_4"](setting) == FACTS[f"{name}_pilot"](setting)
+        assert FACTS[f"{name}_pilot_1"](setting) != FACTS[f"{name}_pilot"](setting)
+
+
 def test_g_is_made_of_width_and_leverage(small_graph):
     setting = setting_of(small_graph)
     crw, srl = FACTS["crw_hat"](setting), FACTS["srl_hat"](setting)
@@ -67,8 +82,7 @@ def test_the_diagnosis_is_made_on_the_candidates_of_the_problem(candidates, smal
     assert len(others) == 2
 
 
-def test_every_diagnosis_has_a_direction(small_graph):
-    assert {name for name in FACTS if name.startswith(("g", "crw", "srl"))} - set(FAVOURABLE) <= {
-        "gamma_low",
-        "gamma_high",
-    }
+def test_every_margin_and_diagnosis_has_a_direction():
+    described = {"energy_graph", "pilot_error"} | {name for name in FACTS if name.endswith(("_low", "_high"))}
+    assert set(FACTS) - set(FAVOURABLE) == described
+    assert all(FAVOURABLE[name] == (1 if name.startswith("gamma") else -1) for name in set(FACTS) - described)

@@ -80,13 +80,19 @@ def test_the_stage_pools_the_problems_of_all_experiments(workdir, missing):
                     rows.append((problem, instance, 0, "other", None, "regret", -sign * cost, 0.1, 5))
             io.write("measurements", pd.DataFrame(rows, columns=columns), path)
     params = {"label": "pooled", "method": "graphdr", "predictor_method": "graphdr", "target": "regret"}
-    params |= {"predictors": {"rho": ["rho"]}, "signs": {"rho": -1}, "groups": {}, "scores": ["spearman"]}
+    params |= {"predictors": {"rho": ["rho"]}, "signs": {"rho": -1}, "scores": ["spearman"]}
+    params |= {"means": ["rho"], "groups": {"x": "one", "y": "two", "z": "two"}}
     evaluate_predictors.main(
         SimpleNamespace(measurements={name: list(batches[name]) for name in facts} | missing),
         SimpleNamespace(evaluation="scores.parquet"),
         SimpleNamespace(**params),
     )
-    scores = io.read("measurements", "scores.parquet").to_pandas()
+    found = io.read("measurements", "scores.parquet").to_pandas()
+    means = found[(found["quantity"] == "mean") & (found["instance"] == 0)].set_index("predictor")
+    pooled = [(problem, fact) for own in facts.values() for problem, fact in own.items()]
+    for name, problems in (("rho_one", "x"), ("rho_two", "yz")):
+        assert means.at[name, "value"] == np.mean([fact for problem, fact in pooled if problem in problems])
+    scores = found[found["quantity"] == "spearman"]
     expected = scipy.stats.spearmanr([1, 3, 2, 4], [10, 40, 20, 30]).statistic
     assert scores["predictor"].tolist() == ["rho", "rho"]
     assert scores["problem"].tolist() == ["pooled", "pooled"]

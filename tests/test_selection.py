@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from graphdr import predictors, selection
+from graphdr import facts, predictors, selection
 from graphdr.selection import FITS, RULES, SCORES, Pool, evaluate
 
 few = st.integers(-3, 3).map(float)  # many ties
@@ -230,7 +230,7 @@ def printed(artifact: str, column: str) -> np.ndarray:
 )
 def test_scores_of_the_numbers_that_the_paper_prints(artifact, predictor, scores):
     gap = printed("capture_margin", "regret_gap")
-    pool = Pool(printed(artifact, predictor), gap, np.array(SIX), selection.FAVOURABLE[predictor])
+    pool = Pool(printed(artifact, predictor), gap, np.array(SIX), facts.FAVOURABLE[predictor])
     for name, value in scores.items():
         found, n = evaluate(name, pool)
         assert (round(found, 2), n) == (value, 6)

@@ -27,8 +27,9 @@ def measurements(spec: dict, methods: list[str]) -> tuple[pd.DataFrame, dict]:
     predictors = sorted({cells.parse(column, text).key or "" for column, text in cells.named(spec["columns"])})
     for problem in {row["problem"]: None for row in spec["row_keys"]} | {"unasked": None}:
         for quantity in spec["quantities"]:
-            for key in [None] if quantity in FACTS else predictors if quantity in SCORES else methods:
-                method, predictor = (None, key) if quantity in SCORES else (key, None)
+            scored = quantity in {*SCORES, "mean"}
+            for key in [None] if quantity in FACTS else predictors if scored else methods:
+                method, predictor = (None, key) if scored else (key, None)
                 for instance in range(INSTANCES):
                     value = float(len(rows) + 1)
                     rows.append((problem, instance, 0, method, predictor, quantity, value, value / 8, 5))

@@ -1,5 +1,6 @@
 """The workflow itself, on the tiny configuration: built once, it is rerun exactly where something changed."""
 
+import json
 import os
 import re
 import shutil
@@ -12,7 +13,7 @@ import pytest
 import yaml
 from conftest import ROOT, hashes, lay_out, snakemake, would_run
 
-from graphdr import manifest
+from graphdr import manifest, paths
 
 RUNS_AND_BELOW = {
     "run_bandit",
@@ -22,6 +23,7 @@ RUNS_AND_BELOW = {
     "make_figure",
     "compare_paper",
     "judge_claims",
+    "make_report",
 }
 RAW = {"fetch_raw", "tabulate_dataset"}  # stages of data sets with raw files, of which the tiny configuration has none
 
@@ -83,7 +85,10 @@ def test_one_and_two_cores_give_the_same_bytes(built, tmp_path):
     alone = lay_out(tmp_path)
     done = snakemake(alone, "--cores", "1")
     assert done.returncode == 0, done.stderr
-    assert hashes(alone) == hashes(built)
+    timed = {paths.REPORT}  # it shows how long the build took
+    once, again = hashes(built), hashes(alone)
+    assert set(once) == set(again)
+    assert {name for name in once if once[name] != again[name]} <= timed
 
 
 def test_the_batch_size_changes_no_number(built, tmp_path):
@@ -111,6 +116,25 @@ def test_the_python_of_the_readme_runs_as_printed(built, block):
     done = subprocess.run([sys.executable, "-c", block], cwd=built, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+def test_everything_that_was_just_built_is_current(built):
+    command = [sys.executable, "-m", "graphdr", "ls", "--all", "--json"]
+    done = subprocess.run(command, cwd=built, capture_output=True, text=True, check=True)
+    states = {file["path"]: file["state"] for file in json.loads(done.stdout)["files"]}
+    assert set(states) >= set(hashes(built))
+    assert set(states.values()) == {"current"}
+
+
+def test_snakemakes_own_report_has_every_table_and_figure_with_its_caption(built, tmp_path):
+    page = tmp_path / "report.html"
+    done = snakemake(built, "--report", str(page))
+    assert done.returncode == 0, done.stderr
+    text, config = page.read_text(), yaml.safe_load((built / "config.yaml").read_text())
+    for block, words, suffix in (("tables", "caption", "csv"), ("figures", "title", "svg")):
+        for name, spec in config[block].items():
+            assert f"{name}.{suffix}" in text
+            assert spec[words] in text
 
 
 # What reruns when: one test for each row of the table in the README.
@@ -145,7 +169,7 @@ def test_nothing_reruns_after_reordering_keys(checkout):
 
     config = yaml.safe_load((checkout / "config.yaml").read_text())
     (checkout / "config.yaml").write_text(yaml.safe_dump(reordered(config), sort_keys=False))
-    assert would_run(checkout) == set()
+    assert would_run(checkout) <= {"make_report"}  # it shows experiments in the order of the configuration
 
 
 def test_a_constant_in_the_kernel_reruns_the_runs_and_what_is_below(checkout, package):
@@ -159,11 +183,11 @@ def test_a_constant_in_the_graphs_reruns_graphs_bases_and_below(checkout, packag
     assert would_run(checkout, package=package) == everything
 
 
-def test_a_diagnostic_reruns_only_the_bandits_that_take_their_k_from_it(checkout, package):
+def test_a_diagnostic_reruns_only_the_bandits_that_take_k_or_radius_from_it(checkout, package):
     edit(package / "graphdr" / "diagnostics.py", "4.0 * eps_l", "5.0 * eps_l")
     assert "build_graph" not in would_run(checkout, package=package)
     runs = {Path(name).stem for name in reruns(checkout, "results/runs/", package=package)}
-    assert runs == {"graphdr_k_naive"}
+    assert runs == {"graphdr_k_naive", "graphdr_estimated"}
 
 
 def test_a_new_method_reruns_its_runs_that_measurement_and_that_table(checkout):
@@ -175,13 +199,13 @@ def test_a_new_method_reruns_its_runs_that_measurement_and_that_table(checkout):
 
 def test_a_column_reruns_that_table(checkout):
     edit(checkout / "config.yaml", "zeta: zeta, graphdr: regret@graphdr", "zeta: zeta, other: slope@graphdr")
-    assert would_run(checkout) == {"make_table", "compare_paper"}
+    assert would_run(checkout) == {"make_table", "compare_paper", "make_report"}
     assert {name.split(".")[0] for name in reruns(checkout, "results/tables/")} == {"results/tables/rgg"}
 
 
 def test_a_label_reruns_nothing_heavy(checkout):
     edit(checkout / "config.yaml", "label: GraphDR,", "label: Graph DR,")
-    assert would_run(checkout) == {"make_table", "make_figure", "compare_paper"}
+    assert would_run(checkout) == {"make_table", "make_figure", "compare_paper", "make_report"}
 
 
 def test_a_lost_file_is_rebuilt(checkout):

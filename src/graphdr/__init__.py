@@ -1,3 +1,3 @@
 """GraphDR-LinUCB: graph dimensionality reduction for contextual bandits."""
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"

@@ -1,4 +1,4 @@
-"""``python -m graphdr STAGE CODE JOB OUTPUT`` runs one stage; ``python -m graphdr verify`` checks all built files."""
+"""``python -m graphdr STAGE CODE JOB OUTPUT`` runs one stage; all other arguments are commands of ``graphdr``."""
 
 import importlib
 import json
@@ -9,20 +9,18 @@ from types import SimpleNamespace
 
 from graphdr.errors import UserError
 
-USAGE = "usage: python -m graphdr STAGE CODE JOB OUTPUT | python -m graphdr verify"
-
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; a mistake of the user's ends in one line and a non-zero exit code."""
+    """Run a stage or a command; a mistake of the user's ends in one line and a non-zero exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    if len(arguments) != 4 or not arguments[2].startswith("{"):  # the job of a stage is a JSON object
+        from graphdr.cli.main import main as command  # not above: stages are short, and need none of it
+
+        return command(arguments)
     try:
-        if arguments == ["verify"]:
-            return verify()
-        if len(arguments) == 4:
-            stage, code, job, output = arguments
-            run_stage(stage, code, json.loads(job), json.loads(output))
-            return 0
-        raise UserError(USAGE)
+        stage, code, job, output = arguments
+        run_stage(stage, code, json.loads(job), json.loads(output))
+        return 0
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -57,17 +55,6 @@ def steady_arithmetic() -> None:
                 os.environ["OPENBLAS_CORETYPE"] = "Haswell"
     except OSError:  # another system than Linux
         pass
-
-
-def verify() -> int:
-    """Compare every built file with the manifest and say what does not agree."""
-    from graphdr import manifest
-
-    found = manifest.problems()
-    for line in found:
-        print(line)
-    print(f"{len(manifest.load())} files in the manifest, {len(found)} of them changed or missing")
-    return 1 if found else 0
 
 
 if __name__ == "__main__":

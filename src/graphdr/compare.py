@@ -1,5 +1,6 @@
 """Set every number of the paper beside ours, with a verdict."""
 
+from collections.abc import Collection
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -53,10 +54,17 @@ def percentile(value: float, panel) -> float:
     return float(100 * ((panel < value).mean() + (panel == value).mean() / 2))
 
 
-def compare(reference: "pd.DataFrame", tables: "dict[str, pd.DataFrame]", specs: dict, marks: dict) -> "pd.DataFrame":
+def compare(
+    reference: "pd.DataFrame",
+    tables: "dict[str, pd.DataFrame]",
+    specs: dict,
+    marks: dict,
+    missing: Collection[str] = (),
+) -> "pd.DataFrame":
     """Join the paper's numbers (as printed strings) with our tables, one row each, in the paper's order.
 
-    ``marks`` say of a data set in what it is not the paper's: its numbers are shown, but not judged.
+    ``marks`` say of a data set in what it is not the paper's: its numbers, and scores over a pool with such a data set
+    or without one that is ``missing``, are shown, but not judged.
     """
     import pandas as pd
 
@@ -65,7 +73,7 @@ def compare(reference: "pd.DataFrame", tables: "dict[str, pd.DataFrame]", specs:
     }
     nothing = {"value": np.nan, "sem": np.nan, "panel": [], "quantity": None}
     nothing |= {name: np.nan for name in ("panel_median", "panel_low", "panel_high")}
-    rows = []
+    rows, other = [], {dataset for dataset, words in marks.items() if OTHER & set(words)} | set(missing)
     for printed in reference.to_dict("records"):
         spec = specs.get(printed["artifact"], {"paper_rows": {}, "tolerance": {}, "datasets": {}})
         row = spec["paper_rows"].get(printed["row"], printed["row"])
@@ -74,7 +82,7 @@ def compare(reference: "pd.DataFrame", tables: "dict[str, pd.DataFrame]", specs:
         panel = found["panel"]
         tolerance = spec["tolerance"].get(found["quantity"])
         judged = verdict(printed["value"], paper_sem, found["value"], found["sem"], panel, tolerance)
-        if judged != "no data" and OTHER & set(marks.get(spec["datasets"].get(row), {})):
+        if judged != "no data" and other & set(spec["datasets"].get(row, [])):
             judged = "other data"
         rows.append(
             {

@@ -140,7 +140,8 @@ def _evaluation(config, where, entry):
         spec = config["experiments"][experiment]
         pick(f"{where}.method", f"method of {experiment}", entry["method"], spec["methods"])
         known = [*spec.get("facts", []), *MEASURES]
-        pick(f"{where}.predictors", f"fact or measure of {experiment}", entry["predictors"], known)
+        pick(f"{where}.predictors", f"fact or measure of {experiment}", entry.get("predictors", []), known)
+        pick(f"{where}.means", f"fact of {experiment}", entry.get("means", []), spec.get("facts", []))
         for name, columns in entry.get("joint", {}).items():
             pick(f"{where}.joint.{name}", f"fact or measure of {experiment}", columns, known)
 
@@ -150,8 +151,9 @@ def _table(config, where, entry):
     pick(f"{where}.rows", "factor", entry["rows"], factors)
     if "evaluation" in entry:
         pick(f"{where}.evaluation", "evaluation", entry["evaluation"], config["evaluations"])
-        source = config["evaluations"][entry["evaluation"]]
-        quantities, keys = source["scores"], [*source["predictors"], *source.get("joint", {})]
+        sources = [config["evaluations"][name] for name in evaluations_of(entry)]
+        quantities = ["mean", *(score for source in sources for score in source["scores"])]
+        keys = [key for source in sources for key in _predicting(config, source)]
     else:
         pick(f"{where}.experiment", "experiment", entry["experiment"], config["experiments"])
         sources = [config["experiments"][name] for name in experiments_of(entry)]
@@ -165,6 +167,12 @@ def _table(config, where, entry):
         pick(place, "quantity", cell.quantity, config["quantities"])
         if cell.key is not None:
             pick(place, "method or predictor there", cell.key, keys)
+
+
+def _predicting(config, source):
+    """Return the names of the predictors of an evaluation, and of their means on the data sets."""
+    means = [f"{fact}_{dataset}" for fact in source.get("means", []) for dataset in config["datasets"]]
+    return [*source.get("predictors", []), *source.get("joint", {}), *means]
 
 
 def _figure(config, where, entry):
@@ -181,7 +189,8 @@ def _figure(config, where, entry):
 
 
 def _claim(config, where, entry):
-    """Check a claim; experiments and evaluations that are not there (yet) give it the verdict `no data`."""
+    source = "evaluation" if "evaluation" in entry else "experiment"
+    pick(f"{where}.{source}", source, entry[source], config[f"{source}s"])
     for name in ("dataset", "except"):
         pick(f"{where}.{name}", "dataset", entry.get(name, []), config["datasets"])
     if "except" in entry and "each" not in entry:
@@ -205,6 +214,12 @@ REFERENCES = {
 def experiments_of(spec: dict) -> list[str]:
     """Return the experiments that a table, figure or claim draws on: one, or several."""
     named = spec["experiment"]
+    return [named] if isinstance(named, str) else named
+
+
+def evaluations_of(spec: dict) -> list[str]:
+    """Return the evaluations that a table shows: one, or several with a row for each."""
+    named = spec["evaluation"]
     return [named] if isinstance(named, str) else named
 
 

@@ -3,12 +3,16 @@
 The same facts exist twice: with the true reward, and as a pilot of ``pilot`` pulls a node sees them.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from graphdr import features
 from graphdr.diagnostics import Setting, energy, energy_content
 from graphdr.rng import stream
 
+BUDGETS = (1, 4, 16, 64)  # pulls a node, of the pilots that every problem can be diagnosed with
 HELD_OUT = 1000  # candidate sets that the residual is diagnosed on
 RESAMPLES = 200  # of the pilot behind an interval
 
@@ -54,13 +58,14 @@ def _once(setting: Setting, name: str, make):
     return setting.memo[name]
 
 
-def _pilot(setting: Setting):
+def _pilot(setting: Setting, pulls: int | None = None):
+    """Return the pilot of so many pulls a node, those of the problem if none are given."""
     from graphdr import pilot
 
-    rounds = setting.spec["pilot"] * setting.observed.n
-    return _once(
-        setting, "pilot", lambda: pilot.play(setting.theta, setting.spec["noise"], rounds, _streams(setting, "pilot"))
-    )
+    pulls = pulls or setting.spec["pilot"]
+    noise, rounds = setting.spec["noise"], pulls * setting.observed.n
+    make = partial(pilot.play, setting.theta, noise, rounds, _streams(setting, "pilot"))
+    return _once(setting, f"pilot {pulls}", make)
 
 
 def _candidates(setting: Setting) -> np.ndarray:
@@ -72,26 +77,30 @@ def _candidates(setting: Setting) -> np.ndarray:
     return draw(setting.observed.n, HELD_OUT, spec["arms"], _streams(setting, "held out"), arena)
 
 
-def _diagnosis(setting: Setting, piloted: bool) -> dict[str, float]:
+def _diagnosis(setting: Setting, seen: Callable[[Setting], np.ndarray], name: str) -> dict[str, float]:
     from graphdr import pilot
 
     def make():
         arms = _once(setting, "candidates", lambda: _candidates(setting))
-        theta = _pilot(setting).theta if piloted else setting.theta
-        return pilot.diagnose(theta, _low(setting), arms, _streams(setting, "held out play"), setting.spec["ridge"])
+        play = _streams(setting, "held out play")
+        return pilot.diagnose(seen(setting), _low(setting), arms, play, setting.spec["ridge"])
 
-    return _once(setting, f"diagnosis {piloted}", make)
+    return _once(setting, f"diagnosis{name}", make)
 
 
-def _of_diagnosis(quantity: str, piloted: bool):
+# What is diagnosed, by the suffix of its facts: the true reward, what the problem's pilot sees, what others see.
+SEEN = {"": lambda setting: setting.theta, "_pilot": lambda setting: _pilot(setting).theta} | {
+    f"_pilot_{pulls}": lambda setting, pulls=pulls: _pilot(setting, pulls).theta for pulls in BUDGETS
+}
+
+
+def _of_diagnosis(quantity: str, suffix: str) -> Callable[[Setting], float]:
     """Return the fact that reads one quantity of the residual diagnosis."""
 
     def fact(setting: Setting) -> float:
-        return _diagnosis(setting, piloted)[quantity]
+        return _diagnosis(setting, SEEN[suffix], suffix)[quantity]
 
-    whose = "a pilot's reward" if piloted else "the true reward"
-    fact.__name__ = f"{quantity}_pilot" if piloted else quantity
-    fact.__doc__ = f"Return {quantity} of {whose} over held-out candidate sets."
+    fact.__name__ = quantity + suffix
     return fact
 
 
@@ -112,35 +121,43 @@ def gamma_pilot(setting: Setting) -> float:
     return pilot.gamma_debiased(_pilot(setting), setting.spec["noise"], *subspaces)
 
 
-def _interval(setting: Setting) -> tuple[float, float]:
+def _interval(setting: Setting, basis: str) -> tuple[float, float]:
     from graphdr import pilot
 
-    if setting.others.get("content_pca") is None:
+    everything = basis == features.IDENTITY
+    if not everything and setting.others.get(basis) is None:
         return np.nan, np.nan
 
     def make():
-        again = pilot.resample(_pilot(setting), RESAMPLES, _streams(setting, "pilot resamples"))
-        return pilot.gamma_interval(_pilot(setting), again, _low(setting), _columns(setting, "content_pca"))
+        draw = partial(pilot.resample, _pilot(setting), RESAMPLES, _streams(setting, "pilot resamples"))
+        again = _once(setting, "pilot again", draw)
+        other = None if everything else _columns(setting, basis)
+        return pilot.gamma_interval(_pilot(setting), again, _low(setting), other)
 
-    return _once(setting, "interval", make)
-
-
-def gamma_low(setting: Setting) -> float:
-    """Return the lower end of the bootstrap interval of a pilot's Gamma_k."""
-    return _interval(setting)[0]
+    return _once(setting, f"interval {basis}", make)
 
 
-def gamma_high(setting: Setting) -> float:
-    """Return the upper end of the bootstrap interval of a pilot's Gamma_k."""
-    return _interval(setting)[1]
+# The competitors that a margin has an interval against, by the name of the margin.
+AGAINST = {"gamma": "content_pca", "gamma_graph": "graph_pca", "gamma_full": features.IDENTITY}
 
 
-DIAGNOSES = ("crw_hat", "srl_hat", "srl_hat_uniform", "g", "g_unnormalised")
-MARGINS = (gamma, energy_graph, gamma_graph, gamma_full, pilot_error, gamma_pilot, gamma_low, gamma_high)
+def _end(margin: str, end: int) -> Callable[[Setting], float]:
+    """Return the fact that is one end of the bootstrap interval of a margin, as a pilot sees it."""
+
+    def fact(setting: Setting) -> float:
+        return _interval(setting, AGAINST[margin])[end]
+
+    fact.__name__ = f"{margin}_{('low', 'high')[end]}"
+    return fact
+
+
+DIAGNOSES = ("zeta_hat", "crw_hat", "srl_hat", "srl_hat_uniform", "g", "g_unnormalised")
+ENDS = [_end(margin, end) for margin in AGAINST for end in (0, 1)]
+MARGINS = (gamma, energy_graph, gamma_graph, gamma_full, pilot_error, gamma_pilot, *ENDS)
 FACTS = {f.__name__: f for f in MARGINS} | {
-    fact.__name__: fact for name in DIAGNOSES for fact in (_of_diagnosis(name, False), _of_diagnosis(name, True))
+    fact.__name__: fact for name in DIAGNOSES for fact in (_of_diagnosis(name, suffix) for suffix in SEEN)
 }
 FACTORS = {name: ("k", "noise", "ridge", "pilot", "candidates", "arms") for name in FACTS}
 FACT_BASES = dict.fromkeys(("gamma", "gamma_pilot", "gamma_low", "gamma_high"), "content_pca") | dict.fromkeys(
-    ("energy_graph", "gamma_graph"), "graph_pca"
+    ("energy_graph", "gamma_graph", "gamma_graph_low", "gamma_graph_high"), "graph_pca"
 )

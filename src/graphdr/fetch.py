@@ -7,12 +7,12 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graphdr import __version__, archives
+from graphdr import __version__, archives, paths
 from graphdr.archives import Unusable
 from graphdr.disk import discard, save, temporary, writing
 from graphdr.errors import UserError
@@ -56,6 +56,18 @@ def mirror_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
     """Return the folder that GRAPHDR_MIRROR names, if any."""
     name = environment.get("GRAPHDR_MIRROR")
     return Path(name).expanduser() if name else None
+
+
+def missing_datasets(config: Mapping, asked: Collection[str] = ()) -> list[str]:
+    """Return the data sets without raw files here that are not asked for by name."""
+    mirror = mirror_folder(({"GRAPHDR_MIRROR": config["mirror"]} if config.get("mirror") else {}) | os.environ)
+    raw = {name: block["raw"] for name, block in config["datasets"].items() if "raw" in block and name not in asked}
+    receipts = {name: Path(paths.receipt(name)) for name in raw}
+    return [
+        name
+        for name, receipt in receipts.items()
+        if not receipt.exists() and not available(raw[name], receipt.parent, mirror)
+    ]
 
 
 def parts(source: Mapping) -> list[Mapping]:

@@ -2,23 +2,21 @@
 
 from math import log
 
-from graphdr import io
+from graphdr import io, palette
 
-# Okabe and Ito's palette; a line style of its own keeps each method apart in grey print, too.
-STYLES = {
-    "graphdr": ("#0072B2", "-", "o"),
-    "linucb_full": ("#D55E00", "--", "s"),
-    "graphdr_shuffled": ("#009E73", "-.", "^"),
-    "pca_onehot": ("#CC79A7", ":", "v"),
-    "jl": ("#E69F00", (0, (5, 1)), "D"),
-    "random": ("#666666", (0, (1, 1)), "x"),
-    "graphdr_exact": ("#CC79A7", "-", "v"),
-    "graphdr_generic": ("#D55E00", "--", "s"),
-    "graphdr_oracle": ("#0072B2", "-", "o"),
-    "graphdr_estimated": ("#009E73", "-.", "^"),
-    "graphdr_uninflated": ("#E69F00", (0, (5, 1)), "D"),
+MARKERS = {
+    "graphdr": "o",
+    "linucb_full": "s",
+    "graphdr_shuffled": "^",
+    "pca_onehot": "v",
+    "jl": "D",
+    "random": "x",
+    "graphdr_exact": "v",
+    "graphdr_generic": "s",
+    "graphdr_oracle": "o",
+    "graphdr_estimated": "^",
+    "graphdr_uninflated": "D",
 }
-OTHER = ("#000000", "-", ".")
 INK, GREY = "#222222", "#777777"
 RC = {
     "font.size": 9,
@@ -61,6 +59,13 @@ def log_ticks(axis, subs=(1, 2, 5)) -> None:
     axis.set_minor_locator(NullLocator())
 
 
+def drawn_as(method: str) -> tuple[str, object, str]:
+    """Return colour, line style and marker of a method."""
+    colour, _, dash = palette.styles([method])[method]
+    line = (0, tuple(float(part) / 2 for part in dash.split())) if dash else "-"
+    return colour, line, MARKERS.get(method, ".")
+
+
 def spread(positions: list[float], gap: float) -> list[float]:
     """Push rising positions apart until neighbours are a gap away from each other, around the same centre."""
     placed = list(positions)
@@ -78,7 +83,7 @@ def label_ends(axes, ends: dict[str, float], labels: dict[str, str], gap: float 
     methods = sorted(ends, key=ends.get)
     heights = [log(max(ends[method], low) / low) / log(high / low) for method in methods]
     for method, height, place in zip(methods, heights, spread(heights, gap), strict=True):
-        colour, line, _ = STYLES.get(method, OTHER)
+        colour, line, _ = drawn_as(method)
         leader = {"arrowstyle": "-", "color": colour, "linestyle": line, "linewidth": 1.5}
         leader |= {"relpos": (0, 0.5), "shrinkA": 0, "shrinkB": 0}
         axes.annotate(labels[method], (1, height), (1.1, place), xycoords="axes fraction", va="center", color=INK,
@@ -92,7 +97,7 @@ def regret_lines(axes, table, methods):
     parts = []
     for method in methods:
         part = table[table["method"] == method]
-        colour, line, _ = STYLES.get(method, OTHER)
+        colour, line, _ = drawn_as(method)
         low, high = part["mean"] - 2 * part["sem"], part["mean"] + 2 * part["sem"]
         axes.plot(part["t"], part["mean"], color=colour, linestyle=line, linewidth=1.5)
         axes.fill_between(part["t"], low, high, color=colour, alpha=0.25, linewidth=0)
@@ -109,7 +114,7 @@ def curves(input, spec: dict):
     last = points.groupby("series").last()
     end = last["x"].max()
     for place, (method, row) in enumerate(last.sort_values("y").iterrows(), start=1):
-        colour = STYLES.get(method, OTHER)[0]
+        colour = drawn_as(method)[0]
         axes.vlines(end * (1 + 0.02 * place), row["panel_low"], row["panel_high"], color=colour, linewidth=3, alpha=0.6)
     axes.set_xlim(0, end * (1 + 0.02 * (len(last) + 1)))
     axes.set_xticks([end * share / 4 for share in range(5)])
@@ -130,7 +135,7 @@ def bounds(input, spec: dict):
     realised = regret_lines(axes, table, [method for method in spec["labels"] if method in set(table["method"])])
     parts = [realised]
     for method, part in table.groupby("method", sort=False):
-        colour, line, _ = STYLES.get(method, OTHER)
+        colour, line, _ = drawn_as(method)
         axes.plot(part["t"], part["bound"], color=colour, linestyle=line, linewidth=0.8)
         parts.append(pd.DataFrame({"series": f"{method} bound", "x": part["t"], "y": part["bound"]}))
     end = table["t"].max()
@@ -158,7 +163,7 @@ def sweep(input, spec: dict):
         rows = table[table["method"] == method].sort_values("x")
         shown = rows[rows["instance"] == 0]
         panel = rows.groupby("x")["value"].quantile([0.05, 0.95]).unstack()
-        colour, line, marker = STYLES.get(method, OTHER)
+        colour, line, marker = drawn_as(method)
         axes.fill_between(panel.index, panel[0.05], panel[0.95], color=colour, alpha=0.18, linewidth=0)
         axes.errorbar(shown["x"], shown["value"], yerr=2 * shown["sem"], color=colour, linestyle=line, marker=marker,
                       markersize=4, capsize=2, linewidth=1.4)  # fmt: skip
@@ -195,7 +200,7 @@ def dots(input, spec: dict):
         own = table[table["method"] == method]
         shown = own[own["instance"] == 0]
         low, high = (own.groupby("y")["value"].quantile(q).reindex(shown["y"]).to_numpy() for q in (0.05, 0.95))
-        colour, _, marker = STYLES.get(method, OTHER)
+        colour, _, marker = drawn_as(method)
         axes.hlines(shown["y"], low, high, color=colour, alpha=0.4, linewidth=3)
         axes.plot(shown["value"], shown["y"], color=colour, marker=marker or "o", linestyle="none", markersize=4,
                   label=spec["labels"][method])  # fmt: skip

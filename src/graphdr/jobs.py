@@ -5,14 +5,14 @@ from typing import NamedTuple
 from graphdr import cells, paths
 from graphdr.bases import FROM_DATA, FROM_GRAPH, FROM_LOW
 from graphdr.claims import factors
-from graphdr.compare import OTHER
-from graphdr.config import against, experiments_of
+from graphdr.compare import OTHER, VERDICTS
+from graphdr.config import against, evaluations_of, experiments_of
 from graphdr.design import RUN_FACTORS, THEORY_FACTORS, THETA_FACTORS, Design, is_observed, shown_problems
-from graphdr.facts import FACT_BASES, FACTORS
+from graphdr.facts import FACT_BASES, FACTORS, FAVOURABLE
 from graphdr.features import IDENTITY
 from graphdr.fetch import file_name, parts
 from graphdr.radius import CONSTANT
-from graphdr.selection import FAVOURABLE
+from graphdr.report import outline, template
 from graphdr.streams import NEEDS_GRAPH
 
 
@@ -128,18 +128,18 @@ def evaluate_predictors(design: Design, evaluation: str) -> Job:
     names = spec.pop("experiments")
     measured = {name: _measurements(design, [name]) for name in names}
     groups = {problem: design.problems[problem]["dataset"] for name in names for problem in design.members[name]}
-    predictors = {name: [name] for name in spec.pop("predictors")} | spec.pop("joint", {})
+    predictors = {name: [name] for name in spec.pop("predictors", [])} | spec.pop("joint", {})
     signs = {name: FAVOURABLE.get(name, 0) for name in predictors}
-    of = {"predictor_method": spec.get("predictor_method", spec["method"])}
+    of = {"predictor_method": spec.get("predictor_method", spec["method"]), "means": spec.pop("means", [])}
     return Job({"measurements": measured}, spec | of | {"predictors": predictors, "groups": groups, "signs": signs})
 
 
 def make_table(design: Design, table: str) -> Job:
     spec = design.config["tables"][table]
     if "evaluation" in spec:
-        source = [paths.evaluation(spec["evaluation"])]
-        label = design.config["evaluations"][spec["evaluation"]]["label"]
-        rows = [{"label": label, "problem": label}]
+        source = [paths.evaluation(name) for name in evaluations_of(spec)]
+        labels = [design.config["evaluations"][name]["label"] for name in evaluations_of(spec)]
+        rows = [{"label": label, "problem": label} for label in labels]
     else:
         rows = _rows(design, spec)
         source = _measurements(design, experiments_of(spec), {row["problem"] for row in rows})
@@ -151,7 +151,7 @@ def make_table(design: Design, table: str) -> Job:
     named = methods | {name: block for name, block in datasets.items() if "label" in block}
     params = {name: spec[name] for name in ("caption", "rows", "heading", "columns", "bold") if name in spec} | {
         "row_keys": rows,
-        "labels": {name: block["label"] for name, block in named.items()},
+        "labels": {name: block["label"] for name, block in named.items()} | _predictors(design, spec),
         "controls": [name for name, method in methods.items() if method.get("control")],
         "notes": [f"{method['label']}: {method['note']}." for method in methods.values() if "note" in method]
         + _origins(datasets),
@@ -200,7 +200,7 @@ def compare_paper(design: Design) -> Job:
         table: {
             "paper_rows": {paper: _label(ours) for paper, ours in spec.get("paper_rows", {}).items()},
             "tolerance": tolerances,
-            "datasets": {} if "evaluation" in spec else {r["label"]: r["dataset"] for r in _rows(design, spec)},
+            "datasets": _behind(design, spec),
         }
         for table, spec in design.config["tables"].items()
     }
@@ -210,7 +210,16 @@ def compare_paper(design: Design) -> Job:
         for table, spec in design.config["tables"].items()
         if datasets_of(design, spec) & here and not is_apart(design, spec)
     }
-    return Job({"paper": paths.PAPER, "tables": built}, {"tables": specs})
+    missing = sorted(set(design.config["datasets"]) - here)
+    return Job({"paper": paths.PAPER, "tables": built}, {"tables": specs, "missing": missing})
+
+
+def _behind(design: Design, spec: dict) -> dict[str, list[str]]:
+    """Return the data sets behind every row of a table: one, or all that a score pools."""
+    if "evaluation" not in spec:
+        return {row["label"]: [row["dataset"]] for row in _rows(design, spec)}
+    blocks = {name: design.config["evaluations"][name] for name in evaluations_of(spec)}
+    return {block["label"]: sorted(datasets_of(design, {"evaluation": name})) for name, block in blocks.items()}
 
 
 def judge_claims(design: Design) -> Job:
@@ -234,6 +243,18 @@ def judge_claims(design: Design) -> Job:
     return Job(input, params)
 
 
+def make_report(design: Design) -> Job:
+    specs = design.config["tables"]
+    tables = {
+        name: make_table(design, name).params | {"path": path, "sources": _experiments(design, specs[name])}
+        for name, path in compare_paper(design).input["tables"].items()
+    }
+    usual = [name for name, spec in design.config["experiments"].items() if not spec.get("apart")]
+    batches = {name: dataset_of(design, name) for name in _batches(design, usual)}
+    params = outline.params(design, batches, tables) | {"verdicts": list(VERDICTS), "template": template.digest()}
+    return Job(outline.files(design, batches, tables), params)
+
+
 def is_apart(design: Design, spec: dict) -> bool:
     """Tell whether a table, figure or evaluation is built by a target of its own alone."""
     return any(design.config["experiments"][name].get("apart") for name in _experiments(design, spec))
@@ -241,7 +262,8 @@ def is_apart(design: Design, spec: dict) -> bool:
 
 def _experiments(design: Design, spec: dict) -> list[str]:
     if "evaluation" in spec:
-        spec = design.config["evaluations"][spec["evaluation"]]
+        blocks = [design.config["evaluations"][name] for name in evaluations_of(spec)]
+        return list(dict.fromkeys(name for block in blocks for name in block["experiments"]))
     return spec["experiments"] if "experiments" in spec else experiments_of(spec)
 
 
@@ -259,8 +281,7 @@ def dataset_of(design: Design, batch: str) -> str:
 def datasets_of(design: Design, spec: dict) -> set[str]:
     """Return the data sets that a table or figure shows."""
     if "evaluation" in spec:
-        experiments = design.config["evaluations"][spec["evaluation"]]["experiments"]
-        return {design.problems[name]["dataset"] for e in experiments for name in design.members[e]}
+        return {design.problems[name]["dataset"] for e in _experiments(design, spec) for name in design.members[e]}
     return {design.problems[name]["dataset"] for name in shown_problems(design, spec)}
 
 
@@ -344,6 +365,23 @@ def _origins(datasets: dict) -> list[str]:
             text = f"{raw['citation'].rstrip('.')}. Licence: {raw['licence'].rstrip('.')}."
             named.setdefault(text, []).append(dataset.get("label", name))
     return [f"{', '.join(names)}: {text}" for text, names in named.items()]
+
+
+def _predictors(design: Design, spec: dict) -> dict[str, str]:
+    """Name the predictors of a table after the quantities that they are, a joint one after all of its own."""
+    quantities, datasets, named = design.config["quantities"], design.config["datasets"], {}
+    for evaluation in evaluations_of(spec) if "evaluation" in spec else []:
+        block = design.config["evaluations"][evaluation]
+        alone = {name: [name] for name in block.get("predictors", [])}
+        for name, facts in (alone | block.get("joint", {})).items():
+            known = [name] if name in quantities else facts
+            named[name] = " and ".join(quantities[fact]["label"] if fact in quantities else fact for fact in known)
+        for fact in block.get("means", []):
+            named |= {
+                f"{fact}_{name}": f"{quantities[fact]['label']} on {own.get('label', name)}"
+                for name, own in datasets.items()
+            }
+    return named
 
 
 def _label(value) -> str:

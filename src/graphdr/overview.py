@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.patheffects import withStroke
 
-from graphdr import figures, io, store
+from graphdr import figures, io, palette, store
 from graphdr.features import nontrivial
 from graphdr.figures import GREY, INK
 from graphdr.graphs import Graph, edges
@@ -19,7 +19,7 @@ BOTTOM, TALL = 1.32, 1.72
 STRIP = (0.1, 0.08, 9.8, 0.4)
 
 COLOURS, SIGNED = "viridis", "PuOr"
-FOCUS, TINT = figures.STYLES["graphdr"][0], "#FDF3E1"
+FOCUS, TINT = palette.METHODS["graphdr"][0], "#FDF3E1"
 CONTRAST = ("linucb_full", "graphdr_shuffled", "graphdr")
 RAYS = 4  # axes that a flat star of arms can hold apart
 LETTERS = "abcde"  # of the example arms that all panels share

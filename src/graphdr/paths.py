@@ -4,7 +4,9 @@ PAPER = "data/paper/reference.csv"
 PAPER_CLAIMS = "data/paper/claims.csv"
 COMPARISON = {"parquet": "results/comparison.parquet", "md": "results/comparison.md"}
 CLAIMS = {"parquet": "results/claims.parquet", "md": "results/claims.md"}
+REPORT = "results/report.html"
 MANIFEST = "results/manifest"
+BENCHMARKS = "results/benchmarks"
 
 TABLE_FORMATS = ("parquet", "csv", "md", "tex")
 FIGURE_FORMATS = ("parquet", "pdf", "svg", "png")

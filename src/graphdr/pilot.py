@@ -97,6 +97,7 @@ def diagnose(
     crw = crw_hat(outside, arms)
     srl = srl_hat(outside, vectors, greedy_play(arms, theta, vectors), ridge)
     return {
+        "zeta_hat": float(np.linalg.norm(outside) / np.linalg.norm(theta)),
         "crw_hat": crw,
         "srl_hat": srl,
         "srl_hat_uniform": srl_hat(outside, vectors, uniform_play(arms, rng), ridge),
@@ -110,9 +111,13 @@ def energy(theta: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     return ((theta @ vectors) ** 2).sum(axis=-1)
 
 
-def gamma(theta: np.ndarray, graph: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return the capture margin Gamma_k: the energy inside the graph's columns minus that inside the competitor's."""
-    return energy(theta, graph) - energy(theta, other)
+def gamma(theta: np.ndarray, graph: np.ndarray, other: np.ndarray | None) -> np.ndarray:
+    """Return the capture margin Gamma_k: the energy inside the graph's columns minus that inside the competitor's.
+
+    Without columns the competitor keeps all of the reward.
+    """
+    kept = (theta**2).sum(axis=-1) if other is None else energy(theta, other)
+    return energy(theta, graph) - kept
 
 
 def energy_bias(pulls: np.ndarray, noise: float, vectors: np.ndarray) -> float:
@@ -158,7 +163,7 @@ def resample(pilot: Pilot, count: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def gamma_interval(
-    pilot: Pilot, again: np.ndarray, graph: np.ndarray, other: np.ndarray, level: float = 0.95
+    pilot: Pilot, again: np.ndarray, graph: np.ndarray, other: np.ndarray | None, level: float = 0.95
 ) -> tuple[float, float]:
     """Return the basic bootstrap interval of Gamma_k from the estimates of :func:`resample`.
 

@@ -13,29 +13,6 @@ from graphdr import predictors
 
 RIDGE = 1e-6  # of the logistic model: enough to keep separable problems finite
 EVEN = 1e-9  # log odds up to which the logistic model predicts no win: rounding must not break a tie
-# What favours GraphDR according to the theory: large values (1) or small ones (-1).
-FAVOURABLE = {
-    "gamma": 1,
-    "gamma_graph": 1,
-    "gamma_full": 1,
-    "gamma_pilot": 1,
-    "energy": 1,
-    "eigengap": 1,
-    "zeta": -1,
-    "rho": -1,
-    "srl": -1,
-    "crw": -1,
-    "srl_hat": -1,
-    "srl_hat_uniform": -1,
-    "crw_hat": -1,
-    "g": -1,
-    "g_unnormalised": -1,
-    "srl_hat_pilot": -1,
-    "srl_hat_uniform_pilot": -1,
-    "crw_hat_pilot": -1,
-    "g_pilot": -1,
-    "g_unnormalised_pilot": -1,
-}
 
 
 class Pool(NamedTuple):

@@ -109,8 +109,9 @@ def render(table: "pd.DataFrame", spec: dict, style: "type[Markdown] | type[Late
     for row, part in table.groupby("row", sort=False):
         part = part.set_index("column")
         line = [style.escape(spec["labels"].get(row, row))]
-        for column, _ in columns:
-            digits = spec["quantities"][part.at[column, "quantity"]]["digits"]
+        for column, text in columns:
+            counted = cells.parse(column, text).field == "n"
+            digits = 0 if counted else spec["quantities"][part.at[column, "quantity"]]["digits"]
             text = shown(part.loc[column], digits)
             if text is None:
                 line.append(NO_DATA if part.at[column, "n"] == 0 else style.MISSING)

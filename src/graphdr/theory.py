@@ -74,11 +74,6 @@ def pilot_error(pilot: np.ndarray, residual: np.ndarray) -> float:
     return float(np.linalg.norm(pilot - residual))
 
 
-def expected_pilot_error(noise: float, pulls: np.ndarray) -> float:
-    """Return the root mean square of e_r from the pulls of every node alone: no bound, and infinite if one has none."""
-    return float(noise * np.sqrt((1.0 / pulls).sum())) if np.all(pulls > 0) else np.inf
-
-
 # Bounds on the regret after t rounds, one per theorem. Each holds for runs with the radius of its name in `radius`.
 
 

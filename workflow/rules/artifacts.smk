@@ -1,12 +1,24 @@
 # Needs: results/measurements, results/curves, results/evaluations, data/paper.
-# Makes: results/tables, results/figures, results/comparison, results/claims.
+# Makes: results/tables, results/figures, results/comparison, results/claims, results/report.html.
+
+
+def shown(files, suffix, kind, category):
+    """Let `snakemake --report` show one format of an artifact, with a caption."""
+    name = f"{{{kind}}}" if kind in ("table", "figure") else kind
+    caption = workflow.source_path(f"../report/{kind}.rst")
+    return files | {suffix: report(files[suffix], caption=caption, category=category, labels={kind: name})}
 
 
 rule make_table:
     input:
         files_of(jobs.make_table),
     output:
-        **{suffix: paths.table("{table}", suffix) for suffix in paths.TABLE_FORMATS},
+        **shown(
+            {suffix: paths.table("{table}", suffix) for suffix in paths.TABLE_FORMATS},
+            "csv",
+            "table",
+            "Tables",
+        ),
     log:
         "results/logs/make_table/{table}.log",
     benchmark:
@@ -23,7 +35,12 @@ rule make_figure:
     input:
         files_of(jobs.make_figure),
     output:
-        **{suffix: paths.figure("{figure}", suffix) for suffix in paths.FIGURE_FORMATS},
+        **shown(
+            {suffix: paths.figure("{figure}", suffix) for suffix in paths.FIGURE_FORMATS},
+            "svg",
+            "figure",
+            "Figures",
+        ),
     log:
         "results/logs/make_figure/{figure}.log",
     benchmark:
@@ -40,7 +57,7 @@ rule compare_paper:
     input:
         files_of(jobs.compare_paper),
     output:
-        **paths.COMPARISON,
+        **shown(paths.COMPARISON, "md", "comparison", "Against the paper"),
     log:
         "results/logs/compare_paper.log",
     benchmark:
@@ -57,7 +74,7 @@ rule judge_claims:
     input:
         files_of(jobs.judge_claims),
     output:
-        **paths.CLAIMS,
+        **shown(paths.CLAIMS, "md", "claims", "Against the paper"),
     log:
         "results/logs/judge_claims.log",
     benchmark:
@@ -66,5 +83,22 @@ rule judge_claims:
         job=as_job(jobs.judge_claims),
         output=as_output,
         code=stage_code("judge_claims"),
+    shell:
+        STAGE
+
+
+rule make_report:
+    input:
+        files_of(jobs.make_report),
+    output:
+        html=paths.REPORT,
+    log:
+        "results/logs/make_report.log",
+    benchmark:
+        "results/benchmarks/make_report.tsv"
+    params:
+        job=as_job(jobs.make_report),
+        output=as_output,
+        code=stage_code("make_report"),
     shell:
         STAGE

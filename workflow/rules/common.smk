@@ -14,23 +14,10 @@ if config.get("mirror"):
     os.environ.setdefault("GRAPHDR_MIRROR", config["mirror"])
 
 
-def missing_datasets(config) -> list[str]:
-    """Return the data sets without raw files here that are not asked for by name."""
-    asked = sys.argv[1:]  # the targets are not yet known to Snakemake itself
-    return [
-        name
-        for name, block in config["datasets"].items()
-        if "raw" in block
-        and name not in asked
-        and not Path(paths.receipt(name)).exists()
-        and not fetch.available(block["raw"], Path(paths.receipt(name)).parent, fetch.mirror_folder())
-    ]
-
-
 try:
     config.update(typed(config))
     check(config)
-    MISSING = missing_datasets(config)
+    MISSING = fetch.missing_datasets(config, sys.argv[1:])  # the targets are not yet known to Snakemake itself
     DESIGN = design.expand(config, MISSING)
 except UserError as error:
     sys.exit(f"config error: {error}")
@@ -85,7 +72,9 @@ def results_on(datasets, targets=(None,)) -> list[str]:
             if shown and shown <= datasets and jobs.target_of(DESIGN, spec) in targets:
                 files += [path(name, suffix) for suffix in formats]
     return files + (
-        [*paths.COMPARISON.values(), *paths.CLAIMS.values()] if here <= datasets and set(targets) >= STUDIES else []
+        [*paths.COMPARISON.values(), *paths.CLAIMS.values(), paths.REPORT]
+        if here <= datasets and set(targets) >= STUDIES
+        else []
     )
 
 

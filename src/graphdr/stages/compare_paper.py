@@ -8,7 +8,7 @@ from graphdr import compare, io
 def main(input, output, params):
     reference = pd.read_csv(input.paper, dtype=str, keep_default_na=False)
     tables = {name: io.read("table", path).to_pandas() for name, path in input.tables.items()}
-    comparison = compare.compare(reference, tables, params.tables, io.marks())
+    comparison = compare.compare(reference, tables, params.tables, io.marks(), params.missing)
     io.write("comparison", comparison, output.parquet)
     io.write_text(compare.markdown(comparison), output.md)
     print(comparison["verdict"].value_counts().to_string())

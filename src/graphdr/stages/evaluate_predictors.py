@@ -4,25 +4,43 @@ import pandas as pd
 
 from graphdr import io, selection
 
+KEY = ["experiment", "problem"]
+
 
 def main(input, output, params):
     parts = [io.read_frame("measurements", paths).assign(experiment=name) for name, paths in input.measurements.items()]
     table = pd.concat(parts, ignore_index=True).query("draw == 0")
-    key, rows = ["experiment", "problem"], []
+    rows = []
     for instance, part in table.groupby("instance"):
         known = part[part["method"].isna() | (part["method"] == params.predictor_method)]
-        wide = known.pivot_table(index=key, columns="quantity", values="value", sort=False)
+        facts = known.pivot_table(index=KEY, columns="quantity", values="value", sort=False)
         measured = part[(part["method"] == params.method) & (part["quantity"] == params.target)]
-        target = measured.set_index(key)["value"]
-        group = target.index.get_level_values("problem").map(params.groups).to_numpy()
-        facts = wide.reindex(index=target.index)
-        for predictor, columns in params.predictors.items():
-            values = facts.reindex(columns=columns).to_numpy(float)
-            values = values[:, 0] if len(columns) == 1 else values
-            pool = selection.Pool(values, target.to_numpy(), group, params.signs[predictor])
-            for score in params.scores:
-                value, n = selection.evaluate(score, pool)
-                rows.append((params.label, instance, 0, None, predictor, score, value, None, n))
-    columns = ["problem", "instance", "draw", "method", "predictor", "quantity", "value", "sem", "n"]
-    io.write("measurements", pd.DataFrame(rows, columns=columns), output.evaluation)
+        target = measured.set_index(KEY)["value"]
+        found = [*_scores(facts.reindex(index=target.index), target, params), *_means(facts, params)]
+        rows += [(params.label, instance, 0, None, predictor, *score) for predictor, *score in found]
+    columns = ["problem", "instance", "draw", "method", "predictor", "quantity", "value", "n"]
+    io.write("measurements", pd.DataFrame(rows, columns=columns).assign(sem=None), output.evaluation)
     print(f"{len(rows)} scores of {len(params.predictors)} predictors")
+
+
+def _groups(frame, params):
+    """Return the data set of every problem."""
+    return frame.index.get_level_values("problem").map(params.groups).to_numpy()
+
+
+def _scores(facts, target, params):
+    """Yield (predictor, score, value, problems) over the problems that have the target."""
+    group = _groups(facts, params)
+    for predictor, columns in params.predictors.items():
+        values = facts.reindex(columns=columns).to_numpy(float)
+        values = values[:, 0] if len(columns) == 1 else values
+        pool = selection.Pool(values, target.to_numpy(), group, params.signs[predictor])
+        for score in params.scores:
+            yield predictor, score, *selection.evaluate(score, pool)
+
+
+def _means(facts, params):
+    """Yield (fact_dataset, mean, value, problems) of the facts whose mean on every data set is wanted."""
+    for dataset, own in facts.reindex(columns=params.means).groupby(_groups(facts, params)):
+        for fact, values in own.items():
+            yield f"{fact}_{dataset}", "mean", values.mean(), values.count()

@@ -1,0 +1,157 @@
+"""What a file was made of, down to raw data and seeds; for one number, only what is behind that number.
+
+Inputs are those that were recorded when a file was built. A focus says which problems, methods and quantities of a file
+matter, and every stage passes on what that means for its inputs.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from graphdr import io, paths
+from graphdr.cli import records
+from graphdr.cli.records import Record
+from graphdr.cli.seeds import Stream, streams
+from graphdr.errors import UserError
+
+GIVEN = {"compare_paper": paths.PAPER, "judge_claims": paths.PAPER_CLAIMS}  # committed files, read besides
+
+
+class Focus(NamedTuple):
+    """The problems, methods and quantities that matter; None stands for all."""
+
+    problems: frozenset[str] | None = None
+    methods: frozenset[str] | None = None
+    quantities: frozenset[str] | None = None
+
+    def __or__(self, other: "Focus") -> "Focus":
+        return Focus(*(None if a is None or b is None else a | b for a, b in zip(self, other, strict=True)))
+
+
+class Node(NamedTuple):
+    """A file with the inputs that matter, whether each is still the one that was read, its streams and raw files."""
+
+    record: Record
+    focus: Focus
+    inputs: dict[str, bool]
+    streams: list[Stream]
+    raw: list[dict]
+    sha256: str | None  # of a committed file
+
+
+EVERYTHING = Focus()
+
+
+def trace(start: Mapping[str, Focus], entries: Mapping[str, dict]) -> dict[str, Node]:
+    """Return all files behind some files, which are among them; ``entries`` is the manifest."""
+    focuses, found = dict(start), {path: _read(path, entries) for path in start}
+    waiting = list(start)
+    while waiting:
+        path = waiting.pop()
+        for name, focus in followed(found[path], focuses[path]).items():
+            wider = focuses[name] | focus if name in focuses else focus
+            if focuses.get(name) != wider:
+                focuses[name] = wider
+                found[name] = found.get(name) or _read(name, entries)
+                waiting.append(name)
+    return {path: _node(record, focuses[path], found) for path, record in found.items()}
+
+
+def followed(record: Record, focus: Focus) -> dict[str, Focus]:
+    """Return the inputs of a file that matter under a focus, each with what matters of it."""
+    chosen = FOLLOWED.get(record.stage, _all)(record, focus)
+    if record.stage in GIVEN:
+        chosen[GIVEN[record.stage]] = EVERYTHING
+    return chosen
+
+
+def _all(record: Record, focus: Focus) -> dict[str, Focus]:
+    return dict.fromkeys(record.inputs, EVERYTHING)
+
+
+def _of_measurements(record: Record, focus: Focus) -> dict[str, Focus]:
+    """Follow measures to the runs of their methods, the paired ones to both, and facts to the facts."""
+    from graphdr.measure import MEASURES
+
+    batch = Path(record.path).stem  # a key, like every last part of a path
+    wanted, methods = focus.quantities, focus.methods
+    if wanted is None or methods is None or record.path not in (paths.measurements(batch), paths.curves(batch)):
+        return dict.fromkeys(record.inputs, Focus(focus.problems))
+    if "regret_gap" in wanted:
+        methods = methods | {record.params["against"]}
+    chosen = {}
+    if wanted & set(MEASURES):
+        chosen |= {paths.runs(batch, method): Focus(focus.problems) for method in sorted(methods)}
+    if facts := wanted - set(MEASURES):
+        chosen[paths.facts(batch)] = Focus(focus.problems, quantities=facts)
+    return {path: own for path, own in chosen.items() if path in record.inputs}
+
+
+def _of_evaluation(record: Record, focus: Focus) -> dict[str, Focus]:
+    """Follow the score of a predictor to its facts and its target on all problems that are pooled."""
+    params = record.params
+    chosen = [name for name in params["predictors"] if focus.methods is None or name in focus.methods]
+    quantities = {params["target"], *(column for name in chosen for column in params["predictors"][name])}
+    methods = {params["method"], params.get("predictor_method", params["method"])}
+    return dict.fromkeys(record.inputs, Focus(None, frozenset(methods), frozenset(quantities)))
+
+
+def _of_theta(record: Record, focus: Focus) -> dict[str, Focus]:
+    return dict.fromkeys(_on_graphs(record, focus, "clean", "graph"), EVERYTHING)
+
+
+def _of_facts(record: Record, focus: Focus) -> dict[str, Focus]:
+    """Follow facts to the graphs of their problems, and to another basis only if they need it."""
+    from graphdr.facts import FACT_BASES
+
+    inputs = _on_graphs(record, focus, "clean", "graph")
+    if focus.quantities is not None:
+        needed = {FACT_BASES.get(fact) for fact in focus.quantities}
+        graphs = {problem["graph"] for problem in record.params["problems"]}
+        idle = {paths.basis(graph, basis) for graph in graphs for basis in set(FACT_BASES.values()) - needed}
+        inputs = [path for path in inputs if path not in idle]
+    return {path: Focus(focus.problems) for path in inputs}
+
+
+def _of_runs(record: Record, focus: Focus) -> dict[str, Focus]:
+    """Follow runs to the rewards, features and graphs of their problems, and to the facts that they start from."""
+    from graphdr.radius import THEORY_FACTS
+
+    told = frozenset([record.params["method"]["k"]] if record.params["method"].get("k") else THEORY_FACTS)
+    return {path: Focus(focus.problems, quantities=told) for path in _on_graphs(record, focus, "graph")}
+
+
+def _on_graphs(record: Record, focus: Focus, *roles: str) -> list[str]:
+    """Return the inputs of a batch without those on graphs that no problem in focus has in one of these roles."""
+    problems = record.params["problems"]
+    mine = {p[role] for p in problems if focus.problems is None or p["name"] in focus.problems for role in roles}
+    others = {p[role] for p in problems for role in ("clean", "graph")} - mine
+    folders = {Path(place).parent for graph in others for place in (paths.nodes(graph), paths.basis(graph, "any"))}
+    return [path for path in record.inputs if Path(path).parent not in folders]
+
+
+FOLLOWED: dict[str, Callable[[Record, Focus], dict[str, Focus]]] = {
+    "measure_batch": _of_measurements,
+    "evaluate_predictors": _of_evaluation,
+    "pose_problem": _of_theta,
+    "describe_problem": _of_facts,
+    "run_bandit": _of_runs,
+}
+
+
+def _read(path: str, entries: Mapping[str, dict]) -> Record:
+    """Return what is known about a file; one that is gone or broken ends its branch."""
+    try:
+        return records.record(path, entries.get(path))
+    except UserError as error:
+        return Record(path, 0, 0.0, broken=str(error).removeprefix(f"{path}: "))
+
+
+def _node(record: Record, focus: Focus, found: Mapping[str, Record]) -> Node:
+    inputs = {}
+    for path in followed(record, focus):
+        now = found[path].hash
+        inputs[path] = record.inputs.get(path) == now  # a committed file is not recorded, and has no hash either
+    raw = records.rows(record.path).to_pylist() if record.kind == "raw" else []
+    given = record.path in GIVEN.values() and record.broken is None
+    return Node(record, focus, inputs, streams(record, focus), raw, io.file_digest(record.path) if given else None)

@@ -1,0 +1,230 @@
+"""The command line: arguments, help, output as text or JSON, and mistakes as one line."""
+
+import argparse
+import contextlib
+import json
+import math
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from graphdr import __version__
+from graphdr.cli import names, project
+from graphdr.errors import UserError
+
+COMMANDS = ("ls", "show", "why", "summary", "verify")
+
+ABOUT = """\
+Look at what is cached under results/ and data/: list it, read it, and ask where a number comes from.
+Run it in the project's folder. Snakemake builds, this only reads."""
+
+EXAMPLES = """\
+examples:
+  graphdr ls                                   a line a stage: files, rows, size, age, how many are not current
+  graphdr show main_synthetic                  a table, to read
+  graphdr show results/runs/main/graphdr.parquet
+                                               columns with their meaning, provenance and the first rows
+  graphdr why main_synthetic graphdr regret    one number, down to raw checksums and the root seed
+  graphdr summary                              what was built, and how it compares with the paper
+  graphdr verify                               compare every built file with its digest
+
+exit codes: 0 fine; 1 a mistake, or problems found; 2 wrong usage. NO_COLOR turns colours off."""
+
+LS = """\
+List what is cached. A file is `current` if the code fingerprint and the parameters that it was built with are
+those of the present code and config.yaml, and its inputs have the hashes that were recorded; else it is
+`outdated: code`, `params` or `inputs`. `changed` is a file of another size than the manifest says, or one that
+cannot be read; `missing` one that is only in the manifest; `foreign` one that no stage built. Only footers are read:
+`graphdr verify` compares whole files."""
+
+LS_MORE = """\
+examples:
+  graphdr ls                    a line a stage
+  graphdr ls --all              a line a file
+  graphdr ls run_bandit         the files of a stage
+  graphdr ls results/runs/main  the files whose path begins so; `runs/main` is enough
+  graphdr ls --json | jq -r '.files[] | select(.state != "current") | .path'
+
+JSON: {stages: [{stage, files, rows, bytes, oldest, newest, not_current, states, why}],
+       files: [{path, stage, kind, rows, bytes, modified, state, reasons}],
+       built_on_others, unreadable_manifest_entries}"""
+
+SHOW = """\
+Show a file: size, provenance (stage, version, code, parameters, marks, inputs), columns with their meaning, and the
+first rows. A table, a figure, `comparison` or `claims` by name is laid out to be read. A parquet file of anyone else
+is shown as well."""
+
+SHOW_MORE = """\
+examples:
+  graphdr show main_synthetic                     a table; `tables/rgg` and `figures/rgg` where names are shared
+  graphdr show comparison                         every number of the paper beside ours
+  graphdr show results/measurements/main.parquet --rows 30
+  graphdr show measurements/main --json | jq '.provenance.inputs'
+
+JSON: {path, kind, rows, bytes, modified, hash, provenance: {stage, version, code, params, inputs} or null, marks,
+       columns: [{name, type, description}], head: [a row each]}"""
+
+WHY = """\
+Say what a file was made of, or one number of a table: the chain of inputs, parameters and code as recorded when they
+were built, down to the raw files with their checksums and to the root seed with the purpose of every random stream.
+For a number it is only what is behind that number, with its measurements, its runs and the paper's number."""
+
+WHY_MORE = """\
+examples:
+  graphdr why results/basis/sbm-n_200/shuffled.parquet
+  graphdr why comparison --depth 2
+  graphdr why main_synthetic graphdr regret       table, row, column: as in config.yaml, or as printed
+  graphdr why cross_dataset ml_1m zeta --json | jq -r '.files[].raw[].sha256'
+
+JSON: {cell: {table, row, column, problem, key, quantity, field, value, sem, n, panel_median, panel_low, panel_high,
+              paper: {paper, paper_sem, ratio, percentile, verdict} or null} or null,
+       measurements: [{path, problem, …, value, sem, n}], pooled: [as measurements, for a score],
+       runs: [{path, problem, instance, draw, seed, t, regret}], start: [path],
+       files: [{path, stage, version, code, hash, params, marks, inputs: [{path, as_recorded}],
+                streams: [{seed, purpose, key}], raw: [{role, archive, member, address, sha256, status, …}],
+                sha256, problem}]}"""
+
+SUMMARY_MORE = """\
+JSON: {artifacts: {tables, figures}, numbers: {verdict: count}, claims: {verdict: count}, seconds, pages: [path]}"""
+
+VERIFY = "Compare every built file with its digest in the manifest; exit with 1 if one is missing or changed."
+
+VERIFY_MORE = """\
+JSON: {files, problems: [{path, problem}]}"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose mistakes are one line."""
+
+    def error(self, message: str) -> None:
+        self.exit(2, f"error: {message} ({self.prog} --help)\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Build the parser of all commands."""
+    raw = argparse.RawDescriptionHelpFormatter
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--root", type=Path, default=argparse.SUPPRESS, help="folder of the project (here)")
+    shared.add_argument("--json", action="store_true", help="print JSON, for scripts")
+    top = Parser(prog="graphdr", description=ABOUT, epilog=EXAMPLES, formatter_class=raw)
+    top.add_argument("--version", action="version", version=f"graphdr {__version__}")
+    top.add_argument("--root", type=Path, default=argparse.SUPPRESS, help="folder of the project (here)")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def command(name: str, help_: str, about: str, more: str) -> argparse.ArgumentParser:
+        return commands.add_parser(
+            name, help=help_, description=about, epilog=more, parents=[shared], formatter_class=raw
+        )
+
+    ls = command("ls", "list what is cached, and whether it is current", LS, LS_MORE)
+    ls.add_argument("wanted", nargs="?", metavar="STAGE|PREFIX", help="a stage, or how a path begins")
+    ls.add_argument("--all", action="store_true", help="a line a file")
+    show = command("show", "show a file, a table, a figure, the comparison or the claims", SHOW, SHOW_MORE)
+    show.add_argument("target", metavar="PATH|NAME")
+    show.add_argument("--rows", type=_count, metavar="N", help="rows to show (10 of a file, all of a table or page)")
+    why = command("why", "say where a file or a number comes from", WHY, WHY_MORE)
+    why.add_argument("target", nargs="+", metavar="PATH | TABLE ROW COLUMN")
+    why.add_argument("--depth", type=_count, metavar="N", help="levels of inputs to print (all)")
+    summary = command("summary", "count what was built, and the verdicts on the paper's numbers and claims",
+            "Say in a few lines what is built and how it compares with the paper.", SUMMARY_MORE)  # fmt: skip
+    summary.add_argument("--since", type=float, metavar="SECONDS", help="when a build began, to print how long it took")
+    command("verify", "compare every built file with the manifest", VERIFY, VERIFY_MORE)
+    return top
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows or levels")
+    return int(text)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a command; a mistake is one line and an exit code."""
+    _printable()
+    try:
+        given = _parsed(arguments)
+        here = Path.cwd()
+        with contextlib.chdir(project.check_root(getattr(given, "root", here).expanduser())):
+            code, found, lines = _run(given, here)
+        print(as_json(found) if given.json else "\n".join(lines))
+        sys.stdout.flush()
+        return code
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader has seen enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 1
+    except SystemExit as end:  # of argparse, after its help or its line
+        return end.code if isinstance(end.code, int) else 2
+
+
+def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    if arguments and arguments[0][:1] not in ("-", "") and arguments[0] not in COMMANDS:
+        hint = names.nearest(arguments[0], COMMANDS) or f"; there are: {', '.join(COMMANDS)}"
+        parser().error(f"no command {arguments[0]!r}{hint}")
+    return parser().parse_args(arguments)
+
+
+def _printable() -> None:
+    """Let a terminal without Unicode show something else instead of failing."""
+    with contextlib.suppress(AttributeError):
+        sys.stdout.reconfigure(errors="replace")
+        sys.stderr.reconfigure(errors="replace")
+
+
+def _run(given: argparse.Namespace, here: Path) -> tuple[int, dict, list[str]]:
+    """Return the exit code of a command, its JSON and its text; only what it needs is imported."""
+    if given.command == "ls":
+        from graphdr.cli import listing
+
+        found = listing.run(given.wanted, given.all)
+        return 0, found, [] if given.json else listing.text(found)
+    if given.command == "show":
+        from graphdr.cli import showing
+
+        found = showing.run(given.target, here, given.rows)
+        return 0, found, [] if given.json else showing.text(found)
+    if given.command == "why":
+        from graphdr.cli import provenance
+
+        if len(given.target) == 1:
+            found = provenance.of_file(given.target[0], here, given.depth)
+        elif len(given.target) == 3:
+            found = provenance.of_cell(*given.target, given.depth)
+        else:
+            parser().error(f"why takes a PATH, or a TABLE, a ROW and a COLUMN, not {len(given.target)} words")
+        return 0, found, [] if given.json else provenance.text(found)
+    if given.command == "summary":
+        from graphdr.cli import summary
+
+        found = summary.run(given.since)
+        return 0, found, summary.text(found)
+    return _verify()
+
+
+def _verify() -> tuple[int, dict, list[str]]:
+    from graphdr import manifest
+
+    problems = manifest.problems()
+    count = len(manifest.load())
+    split = [line.partition(": ") for line in problems]
+    found = {"files": count, "problems": [{"path": path, "problem": problem} for path, _, problem in split]}
+    lines = [*problems, f"{count} files in the manifest, {len(problems)} of them changed or missing"]
+    return (1 if problems else 0), found, lines
+
+
+def as_json(found: dict) -> str:
+    """Return an answer as JSON, without its private parts; numbers that JSON does not know are null."""
+    return json.dumps(_plain({name: part for name, part in found.items() if name[0] != "_"}), indent=1, default=str)
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,80 @@
+"""From what a user types to a file: a path, or the name of a table, a figure, the comparison or the claims."""
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+from graphdr import paths
+from graphdr.errors import UserError
+
+TABLES, FIGURES = Path(paths.table("x", "parquet")).parent, Path(paths.figure("x", "parquet")).parent
+PAGES = {"comparison": paths.COMPARISON["parquet"], "claims": paths.CLAIMS["parquet"]}
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a hint at the known name that is nearest to an unknown one, or nothing."""
+    found = difflib.get_close_matches(name, list(known), 1)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def named() -> dict[str, str]:
+    """Return the file behind every name; a table comes before a figure of the same name."""
+    figures = {path.stem: path.as_posix() for path in sorted(FIGURES.glob("*.parquet"))}
+    tables = {path.stem: path.as_posix() for path in sorted(TABLES.glob("*.parquet"))}
+    return figures | tables | {name: path for name, path in PAGES.items() if Path(path).exists()}
+
+
+def table_file(name: str) -> str:
+    """Return the parquet file of a table, given its name or one of its files."""
+    known = {path.stem for path in TABLES.glob("*.parquet")}
+    given = Path(name)
+    stem = given.stem if given.suffix and given.parent in (TABLES, TABLES.resolve()) else name
+    if stem in known:
+        return paths.table(stem, "parquet")
+    raise UserError(_not_built(name, known, "table"))
+
+
+def resolve(target: str, here: Path) -> tuple[str, bool]:
+    """Return the file that is meant, as a path from the project's folder if it is inside, and whether it was named.
+
+    A relative path is one from the project's folder or, failing that, from ``here``.
+    """
+    try:
+        for place in (Path(target), here / target):
+            if place.is_file():
+                return _inside(place), False
+            if place.is_dir() and target not in named():
+                raise UserError(f"{target}: a folder; graphdr ls {target} lists it")
+        if target in (known := named()):
+            return known[target], True
+        for place in (Path("results", target), Path("results", f"{target}.parquet")):
+            if place.is_file():
+                return place.as_posix(), place.parent in (TABLES, FIGURES)
+    except (OSError, ValueError) as error:  # a name too long, or with a null byte
+        raise UserError(f"{target[:80]!r}: cannot be a path ({error})") from None
+    if "/" in target or Path(target).suffix:
+        raise UserError(f"{target}: no such file{nearest(target, _files(target))}")
+    raise UserError(_not_built(target, known, "table, figure or file"))
+
+
+def _inside(place: Path) -> str:
+    absolute = place.resolve()
+    root = Path.cwd().resolve()
+    return (absolute.relative_to(root) if absolute.is_relative_to(root) else absolute).as_posix()
+
+
+def _files(target: str) -> list[str]:
+    """Return the files and folders beside a path, or beside its nearest folder that is there."""
+    folder = next(parent for parent in Path(target).parents if parent.is_dir())
+    return [path.as_posix() for path in sorted(folder.iterdir())] + [path for path in named().values()]
+
+
+def _not_built(name: str, known: Iterable[str], noun: str) -> str:
+    from graphdr.cli.project import load_config
+
+    config = load_config()
+    for block, path in (("tables", paths.table), ("figures", paths.figure)):
+        if name in config[block]:
+            return f"{name}: not built yet; run snakemake {path(name, 'parquet')}"
+    names = sorted({*known, *config["tables"]})
+    return f"no {noun} {name!r}" + (nearest(name, names) or f"; there are: {', '.join(names)}")

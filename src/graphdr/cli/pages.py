@@ -1,0 +1,153 @@
+"""Tables, figures, the comparison and the claims as pages for a terminal."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from graphdr.cli import terminal
+from graphdr.cli.records import Record
+from graphdr.cli.terminal import number, paint, with_error
+
+POINTS = 6  # of every series of a figure, unless a number of rows is asked for
+COLOURS = {"match": "green", "close": "green", "in panel": "cyan", "differs": "red", "holds": "green", "fails": "red"}
+
+
+class Terminal:
+    """A style of ``tables.render``: a cell has its value and, on the next line, the panel."""
+
+    MISSING = "–"
+
+    @staticmethod
+    def escape(text: str) -> str:
+        return text
+
+    @staticmethod
+    def quantity(spec: dict) -> str:
+        return spec["label"]
+
+    @staticmethod
+    def cell(text, bold: bool) -> str:
+        value = text.value + (f" ± {text.sem}" if text.sem else "") + ("*" if bold else "")
+        return value + ("\n{1} ({0}…{2})".format(*text.panel) if text.panel else "")
+
+    @staticmethod
+    def document(caption: str, head: list[str], body: list[list[str]], notes: list[str]) -> tuple:
+        return caption, head, body, notes
+
+
+def _notes(paragraphs: list[str]) -> list[str]:
+    return [line for text in paragraphs for line in terminal.wrapped(text, terminal.width(), most=20)]
+
+
+def table(record: Record, rows: list[dict], count: int | None) -> list[str]:
+    """Lay out a table as the paper has it, or its first rows."""
+    import pandas as pd
+
+    from graphdr import tables
+
+    spec = dict(record.params)
+    spec["notes"] = spec["notes"] + tables.mark_notes(record.marks, spec["labels"])
+    frame = pd.DataFrame(rows)
+    numbers = ["value", "sem", "panel_median", "panel_low", "panel_high"]
+    frame[numbers] = frame[numbers].astype(float)
+    caption, head, body, notes = tables.render(frame, spec, Terminal)
+    shown = body if count is None else body[:count]
+    if any("*" in cell for row in shown for cell in row[1:]):
+        notes = ["* the lowest of its kind.", *notes]
+    right = [False, *[True] * (len(head) - 1)]
+    lines = [paint(caption, "bold"), "", *terminal.table(head, shown, right, terminal.width())]
+    return [*lines, *_more(len(body) - len(shown)), "", *_notes(notes)]
+
+
+def _more(left: int) -> list[str]:
+    return [f"… {terminal.plural(left, 'more row')}"] if left > 0 else []
+
+
+def figure(record: Record, rows: list[dict], count: int | None) -> list[str]:
+    """Lay out the points of a figure, evenly chosen from every series."""
+    series: dict[str, list[dict]] = {}
+    for row in rows:
+        series.setdefault(row["series"], []).append(row)
+    chosen = rows[:count] if count is not None else [row for part in series.values() for row in _spread(part)]
+    head = [name for name in rows[0] if any(row[name] is not None for row in rows)] if rows else []
+    body = [[number(row[name]) for name in head] for row in chosen]
+    right = [name != "series" for name in head]
+    title = f"{record.params.get('title', record.path)} ({record.params.get('kind', 'figure')})"
+    lines = [paint(title, "bold"), "", *(terminal.table(head, body, right, terminal.width()) if head else [])]
+    note = f"{len(chosen):,} of {record.rows or 0:,} points of {len(series)} series (--rows N shows the first N)"
+    return [*lines, "", note]
+
+
+def _spread(part: list[dict]) -> list[dict]:
+    """Return a few rows from the first to the last, evenly."""
+    most = min(POINTS, len(part))
+    return [part[round(at * (len(part) - 1) / max(most - 1, 1))] for at in range(most)]
+
+
+def comparison(record: Record, rows: list[dict], count: int | None) -> list[str]:
+    """Lay out the paper's numbers beside ours, table by table."""
+    shown = rows if count is None else rows[:count]
+    head = ["row", "column", "paper", "ours", "ratio", "median (5–95 %)", "verdict"]
+    right = [False, False, True, True, True, True, False]
+    lines = [paint("Our numbers beside the paper's", "bold")]
+    for artifact in dict.fromkeys(row["artifact"] for row in shown):
+        body = [_compared(row) for row in shown if row["artifact"] == artifact]
+        found = _verdicts(terminal.table(head, body, right, terminal.width(), keys=2))
+        lines += ["", paint(artifact, "bold", "cyan"), *found]
+    return [*lines, *_more(len(rows) - len(shown)), "", _counts(rows)]
+
+
+def _compared(row: dict) -> list[str]:
+    panel = f"{number(row['panel_median'], 4)} ({number(row['panel_low'], 4)}…{number(row['panel_high'], 4)})"
+    return [
+        row["row"],
+        row["column"],
+        with_error(row["paper"], row["paper_sem"]),
+        with_error(row["ours"], row["sem"]),
+        number(row["ratio"], 3),
+        "–" if row["percentile"] is None else panel,
+        row["verdict"],
+    ]
+
+
+def claims(record: Record, rows: list[dict], count: int | None) -> list[str]:
+    """Lay out the claims with what was measured."""
+    shown = rows if count is None else rows[:count]
+    head = ["claim", "verdict", "share", "statement", "measured"]
+    body = [
+        [
+            row["claim"],
+            row["verdict"],
+            "–" if row["share"] is None else f"{100 * row['share']:.0f} %",
+            row["statement"],
+            row["measured"],
+        ]
+        for row in shown
+    ]
+    right = [False, False, True, False, False]
+    lines = _verdicts(terminal.table(head, body, right, terminal.width()))
+    more = _more(len(rows) - len(shown))
+    return [paint("The paper's claims, judged", "bold"), "", *lines, *more, "", _counts(rows)]
+
+
+def _counts(rows: list[dict]) -> str:
+    """Count the verdicts, without their reservations."""
+    found = Counter(row["verdict"].split(" on ")[0].split(" (")[0] for row in rows)
+    return ", ".join(f"{count} {word}" for word, count in found.most_common())
+
+
+def _verdicts(lines: list[str]) -> list[str]:
+    """Colour the verdicts, which stand apart from other words."""
+    if not terminal.coloured():
+        return lines
+    for word, colour in COLOURS.items():
+        lines = [
+            f"{before}{terminal.GAP}{paint(word, colour)}{after}" if found else line
+            for line in lines
+            for before, found, after in [line.partition(f"{terminal.GAP}{word}")]
+        ]
+    return lines
+
+
+PAGES: dict[str, Callable[[Record, list[dict], int | None], list[str]]] = {
+    page.__name__: page for page in (table, figure, comparison, claims)
+}

@@ -1,0 +1,211 @@
+"""``graphdr why``: the chain of inputs, parameters and code behind a file or a number, as a tree."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from graphdr.cli import cellwhy, lineage, names, records, terminal
+from graphdr.cli.cellwhy import Cell
+from graphdr.cli.lineage import EVERYTHING, Node
+from graphdr.cli.terminal import number, paint, with_error
+from graphdr.errors import UserError
+
+MOST = 8  # rows of measurements and of runs that are printed; --json has all
+SHORT, LONG = 60, 150  # characters of one parameter, and of one with entries of its own
+MEASURED = ("problem", "instance", "draw", "method", "predictor", "quantity", "value", "sem", "n")
+PLAYED = ("problem", "instance", "draw", "seed", "t", "regret")
+
+
+def of_file(target: str, here: Path, depth: int | None) -> dict:
+    """Return everything behind a file, as the JSON of this command."""
+    path, _ = names.resolve(target, here)
+    entries = records.manifest()
+    record = records.record(path, entries.get(path))
+    if record.stage is None:
+        raise UserError(f"{path}: carries no provenance and is not in the manifest, so nothing is known of its making")
+    nodes = lineage.trace({path: EVERYTHING}, entries)
+    return _answer([path], nodes, depth)
+
+
+def of_cell(table: str, row: str, column: str, depth: int | None) -> dict:
+    """Return everything behind one number of a table."""
+    cell, record = cellwhy.find(table, row, column)
+    rows = cellwhy.measured(cell, list(record.inputs))
+    start = list(dict.fromkeys(row["path"] for row in rows))
+    nodes = lineage.trace(dict.fromkeys(start, cell.focus), records.manifest())
+    answer = _answer(start, nodes, depth)
+    about = {"cell": cellwhy.as_json(cell), "measurements": rows, "pooled": cellwhy.pooled(nodes)}
+    return answer | about | {"runs": cellwhy.played(cell, nodes), "_cell": cell, "_made": record}
+
+
+def _answer(start: list[str], nodes: dict[str, Node], depth: int | None) -> dict:
+    return {
+        "cell": None,
+        "measurements": [],
+        "pooled": [],
+        "runs": [],
+        "start": start,
+        "files": [_as_json(node) for node in nodes.values()],
+        "_nodes": nodes,
+        "_depth": depth,
+    }
+
+
+def _as_json(node: Node) -> dict:
+    record = node.record
+    return {
+        "path": record.path,
+        "stage": record.stage,
+        "version": record.version,
+        "code": record.code,
+        "hash": record.hash,
+        "params": record.params,
+        "marks": record.marks,
+        "inputs": [{"path": path, "as_recorded": same} for path, same in node.inputs.items()],
+        "streams": [stream._asdict() for stream in node.streams],
+        "raw": node.raw,
+        "sha256": node.sha256,
+        "problem": record.broken,
+    }
+
+
+def text(answer: dict) -> list[str]:
+    """Lay out the answer: what a number is, what is behind it, and the tree of files."""
+    lines = list(_cell_lines(answer)) if answer["cell"] else []
+    seen: set[str] = set()
+    for path in answer["start"]:
+        lines += _tree(path, answer["_nodes"], seen, "", "", answer["_depth"])
+    ends = list(_ends(answer["_nodes"]))
+    return [*lines, "", *ends] if ends else lines
+
+
+def _cell_lines(answer: dict) -> Iterator[str]:
+    cell: Cell = answer["_cell"]
+    said, paper = cell.said, cell.paper
+    yield paint(f"{cell.table}, row {cell.row}, column {cell.column}", "bold")
+    shown = with_error(said["value"], said["sem"], 8) if said["value"] is not None else "no value"
+    panel = f"; median {number(said['panel_median'])} ({number(said['panel_low'])} … {number(said['panel_high'])})"
+    count, behind = len(said["panel"] or []), "" if said["n"] is None else f", n = {said['n']}"
+    over = "instances" if len({row["instance"] for row in answer["measurements"]}) > 1 else "draws"
+    yield f"ours     {shown}{behind}" + (f"{panel} over {count} {over}" if count > 1 else "")
+    if paper:
+        facts = [f"ratio {number(paper['ratio'], 3)}", f"percentile {number(paper['percentile'], 3)}"]
+        yield f"paper    {with_error(paper['paper'], paper['paper_sem'], 8)}, {', '.join(facts)}: {paper['verdict']}"
+    else:
+        yield "paper    does not print this number"
+    yield f"cell     {cell.field} of {cell.quantity}{f' of {cell.key}' if cell.key else ''} on problem {cell.problem}"
+    made = answer["_made"]
+    yield f"table    {made.path}, {_made_by(made)}"
+    yield from _rows_lines("measured", MEASURED, answer["measurements"])
+    if not answer["measurements"]:
+        yield "no measurement: the data are not here, or this method has no such quantity"
+    yield from _rows_lines("pooled from (instance 0)", MEASURED, answer["pooled"])
+    yield from _rows_lines("runs on instance 0, at the last round", PLAYED, answer["runs"])
+    yield ""
+
+
+def _rows_lines(title: str, columns: tuple[str, ...], rows: list[dict]) -> Iterator[str]:
+    if rows:
+        used = [name for name in columns if any(row[name] is not None for row in rows)]
+        body = [[number(row[name], 8) for name in used] for row in rows[:MOST]]
+        right = [not isinstance(rows[0][name], str | None) for name in used]
+        places = list(dict.fromkeys(row["path"] for row in rows))
+        more = f" and {len(places) - 1} more files" if len(places) > 1 else ""
+        yield ""
+        yield f"{paint(title, 'bold')}: {terminal.plural(len(rows), 'row')} of {places[0]}{more}"
+        yield from (f"  {line}" for line in terminal.table(used, body, right, terminal.width() - 2))
+        if len(rows) > MOST:
+            yield f"  … {len(rows) - MOST} more (--json has all)"
+
+
+def _tree(path: str, nodes: dict[str, Node], seen: set[str], first: str, rest: str, depth: int | None) -> Iterator[str]:
+    """Yield the lines of a file and of all behind it; a file that was shown above is only named."""
+    node = nodes[path]
+    if path in seen:
+        yield f"{first}{path} {paint('(shown above)', 'dim')}"
+        return
+    seen.add(path)
+    yield first + paint(path, "cyan")
+    inside = rest + ("│ " if node.inputs and depth != 0 else "  ")
+    for said, *styles in _about(node):
+        lines = terminal.wrapped(said, terminal.width() - len(inside), rest="  ", most=3)
+        yield from (inside + paint(line, *styles) for line in lines)
+    if depth == 0:
+        if node.inputs:
+            yield f"{inside}… {terminal.plural(len(node.inputs), 'input')} (a larger --depth shows them)"
+        return
+    deeper = None if depth is None else depth - 1
+    for at, (name, same) in enumerate(node.inputs.items()):
+        last = at == len(node.inputs) - 1
+        lines = _tree(name, nodes, seen, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "), deeper)
+        if not same and nodes[name].record.broken is None:
+            yield next(lines) + paint("  not the file that was read: rebuilt or changed since", "yellow")
+        yield from lines
+
+
+def _about(node: Node) -> Iterator[tuple[str, ...]]:
+    """Yield what is known about a file, each sentence with its colour."""
+    record = node.record
+    if record.broken:
+        yield record.broken, "red"
+        return
+    if node.sha256:
+        yield (f"committed with the project, sha256 {node.sha256}",)
+    if record.stage:
+        yield (f"{_made_by(record)}, {terminal.plural(record.rows or 0, 'row')}",)
+    elif not node.sha256:
+        yield "no provenance", "yellow"
+    if record.params:
+        yield (parameters(record.params, node.focus.problems),)
+    for dataset, words in record.marks.items():
+        yield f"mark: {dataset}: " + "; ".join(f"{kind}: {text}" for kind, text in words.items()), "yellow"
+    for row in node.raw:
+        name = f"{row['archive']} {row['member']}".strip()
+        yield f"raw {row['role']}: {name}, {row['status']}, sha256 {row['sha256'] or '–'}", "green"
+        yield (f"  from {row['source'] or 'nowhere'} {row['address']}",)
+    for stream in node.streams:
+        yield f"seed {stream.seed}, stream {stream.purpose!r}: {stream.key}", "green"
+
+
+def _made_by(record: records.Record) -> str:
+    version = f" {record.version}" if record.version else ""
+    return f"{record.stage}{version}, code {record.code}"
+
+
+def parameters(params: dict, problems: frozenset[str] | None = None) -> str:
+    """Spell parameters in one line: of many problems those that matter, of anything long its size."""
+    params = dict(params)
+    listed = params.get("problems")
+    if isinstance(listed, list):
+        chosen = [problem for problem in listed if problems is None or problem["name"] in problems]
+        if len(chosen) == 1:
+            del params["problems"]
+            params[f"problem {chosen[0]['name']}"] = {k: v for k, v in chosen[0].items() if k != "name"}
+    return ", ".join(f"{name} {_brief(value)}" for name, value in sorted(params.items()))
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, dict):
+        inner = ", ".join(f"{name} {_brief(part)}" for name, part in value.items())
+        flat = not any(isinstance(part, dict | list) for part in value.values())
+        return f"({inner})" if flat or len(inner) <= LONG else f"({len(value)} entries)"
+    if isinstance(value, list):
+        inner = ", ".join(_brief(part) for part in value)
+        return f"[{inner}]" if len(inner) <= SHORT else f"[{len(value)} entries]"
+    return "none" if value is None else terminal.elide(number(value), SHORT)
+
+
+def _ends(nodes: dict[str, Node]) -> Iterator[str]:
+    """Say where the chain ends: the raw files, the root seed, and what could not be followed."""
+    raw = [row for node in nodes.values() for row in node.raw]
+    seeds = sorted({stream.seed for node in nodes.values() for stream in node.streams})
+    purposes = sorted({stream.purpose for node in nodes.values() for stream in node.streams})
+    lost = [path for path, node in nodes.items() if node.record.broken]
+    parts = [terminal.plural(len(nodes), "file")]
+    if raw:
+        parts.append(f"raw data of {terminal.plural(len({row['sha256'] for row in raw if row['sha256']}), 'checksum')}")
+    if seeds:
+        parts.append(f"root seed {', '.join(map(str, seeds))} (streams: {', '.join(purposes)})")
+    if nodes:
+        yield "ends at: " + "; ".join(parts)
+    if lost:
+        yield f"could not be followed: {', '.join(lost)}"

@@ -1,0 +1,134 @@
+"""``graphdr show``: what a file holds and how it was made; a table, a figure or a page by name, to read."""
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from graphdr.cli import names, pages, records, terminal
+from graphdr.cli.provenance import parameters
+from graphdr.cli.records import Record
+from graphdr.cli.terminal import number, paint
+from graphdr.errors import UserError
+
+HEAD = 10  # rows of a file that are shown, unless told otherwise
+TEXTS = {".md", ".csv", ".tex", ".json", ".txt"}
+
+
+def run(target: str, here: Path, count: int | None) -> dict:
+    """Return what is known about a file and its first rows, as the JSON of this command.
+
+    Of a table, a figure or a page that is asked for by name, all rows are given unless ``count`` says otherwise.
+    """
+    path, by_name = names.resolve(target, here)
+    record = records.record(path, records.manifest().get(path) if not records.is_parquet(path) else None)
+    parquet = records.is_parquet(path)
+    page = by_name and record.kind in pages.PAGES
+    rows = records.head(path, record.rows or 0 if page else HEAD if count is None else count) if parquet else []
+    return {
+        "path": path,
+        "kind": record.kind,
+        "rows": record.rows,
+        "bytes": record.bytes,
+        "modified": datetime.fromtimestamp(record.modified, UTC).isoformat(timespec="seconds"),
+        "hash": record.hash,
+        "provenance": _provenance(record),
+        "marks": record.marks,
+        "columns": _columns(path) if parquet else [],
+        "head": rows if count is None else rows[:count],
+        "_record": record,
+        "_rows": rows if page else None,
+        "_count": count,
+    }
+
+
+def text(found: dict) -> list[str]:
+    """Lay out the answer for a reader."""
+    record: Record = found["_record"]
+    if found["_rows"] is not None:
+        return pages.PAGES[record.kind](record, found["_rows"], found["_count"])
+    lines = [paint(record.path, "bold"), _size(record), *_made(record), ""]
+    if not records.is_parquet(record.path):
+        return lines + _lines_of(record.path, found["_count"])
+    lines += ["columns", *_indented(_column_lines(found["columns"])), ""]
+    lines += [f"first {len(found['head'])} of {record.rows:,} rows", *_indented(_head_lines(found))]
+    return lines
+
+
+def _provenance(record: Record) -> dict | None:
+    if record.stage is None:
+        return None
+    return {name: getattr(record, name) for name in ("stage", "version", "code", "params", "inputs")}
+
+
+def _columns(path: str) -> list[dict]:
+    """Return the columns of a parquet file with their types and meanings."""
+    try:
+        schema = pq.read_schema(path)
+        described = [(field, (field.metadata or {}).get(b"description")) for field in schema]
+    except records.UNREADABLE as error:
+        raise UserError(f"{path}: its schema cannot be read ({records.first_line(error)})") from None
+    return [
+        {"name": field.name, "type": str(field.type), "description": text and text.decode(errors="replace")}
+        for field, text in described
+    ]
+
+
+def _size(record: Record) -> str:
+    parts = [f"kind {record.kind}"] if record.kind else []
+    parts += [] if record.rows is None else [terminal.plural(record.rows, "row")]
+    parts += [terminal.size(record.bytes), f"{terminal.age(time.time() - record.modified)} old"]
+    return ", ".join(parts)
+
+
+def _made(record: Record) -> Iterator[str]:
+    """Yield how a file was made: stage, version, code, parameters, marks and inputs."""
+    if record.hash:
+        yield f"hash     {record.hash}"
+    if record.stage is None:
+        yield paint("note     carries no provenance: no stage of this project built it, or it was rewritten", "yellow")
+        return
+    version = f", version {record.version}" if record.version else ""
+    yield f"stage    {record.stage}{version}, code {record.code}"
+    if record.params:
+        yield from _hanging("params", parameters(record.params))
+    for dataset, words in record.marks.items():
+        for kind, said in words.items():
+            yield from (paint(line, "yellow") for line in _hanging("mark", f"{dataset}: {kind}: {said}"))
+    for at, (path, digest) in enumerate(record.inputs.items()):
+        yield f"{'' if at else 'inputs':<8} {path}  {digest[:12]}"
+
+
+def _hanging(name: str, said: str) -> list[str]:
+    return terminal.wrapped(said, terminal.width(), f"{name:<9}", " " * 9)
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"  {line}".rstrip() for line in lines]
+
+
+def _column_lines(columns: list[dict]) -> list[str]:
+    body = [[column["name"], column["type"], column["description"] or "–"] for column in columns]
+    return terminal.table(["name", "type", "meaning"], body, [False] * 3, terminal.width() - 2) if body else []
+
+
+def _head_lines(found: dict) -> list[str]:
+    rows = found["head"]
+    every = [column["name"] for column in found["columns"]]
+    head = [name for name in every if any(row[name] is not None for row in rows)]
+    right = [any(isinstance(row[name], int | float) for row in rows) for name in head]
+    body = [[terminal.elide(number(row[name]), 60) for name in head] for row in rows]
+    lines = terminal.table(head, body, right, terminal.width() - 2, keys=0) if head else []
+    empty = ", ".join(name for name in every if name not in head)
+    return lines + (terminal.wrapped(f"without a value here: {empty}", terminal.width() - 2) if rows and empty else [])
+
+
+def _lines_of(path: str, count: int | None) -> list[str]:
+    """Return the lines of a text file; of another one there is nothing to read."""
+    if Path(path).suffix not in TEXTS:
+        return [f"not parquet and not text: open {path} with a viewer"]
+    lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+    shown = lines if count is None else lines[:count]
+    return shown + ([f"… {len(lines) - len(shown)} more lines"] if len(shown) < len(lines) else [])

@@ -1,0 +1,138 @@
+"""Whether a cached file is what the present code and configuration would make, judged by footers alone."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from graphdr import paths
+from graphdr.cli import records
+from graphdr.cli.records import Record
+from graphdr.errors import UserError
+from graphdr.fingerprint import stage_code
+
+FOLDERS = ("data", "results")
+NOT_CACHED = {"results/logs", "results/benchmarks", paths.MANIFEST, str(Path(paths.PAPER).parent)}
+RAW = Path(paths.receipt("x")).parent.parent
+NOTES = "hashes.json"  # that fetch_raw keeps beside the archives
+# A basis reads of its data set what its content is about; all other stages read all that they are given.
+READS_A_PART = {"compute_basis"}
+
+
+class State(NamedTuple):
+    """``current``, ``outdated`` (by code, params or inputs), ``changed``, ``missing`` or ``foreign``."""
+
+    word: str
+    reasons: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.word}: {', '.join(self.reasons)}" if self.reasons else self.word
+
+
+CURRENT, CHANGED, MISSING, FOREIGN = map(State, ("current", "changed", "missing", "foreign"))
+
+
+class Cached(NamedTuple):
+    """A file and its state."""
+
+    record: Record
+    state: State
+
+
+def scan(job_of: Callable) -> tuple[list[Cached], int]:
+    """Judge every file under data/ and results/; return them by path, and the number of unreadable manifest entries.
+
+    ``job_of`` says what the job of a stage that writes a file would be today, or None.
+    """
+    entries, unreadable = {}, 0
+    for _, entry in records.entries():
+        unreadable += entry is None
+        entries |= {path: entry for path in (entry or {"outputs": {}})["outputs"]}
+    archives = _archives()
+    found: dict[str, Cached] = {}
+    read = {path: _record(path, entries.get(path)) for path in _walk() if path not in archives}
+    hashes = {path: record.hash for path, record in read.items() if record is not None}
+    for path, record in read.items():
+        if record is not None:
+            found[path] = Cached(record, judge(record, entries.get(path), job_of, hashes))
+    for path, receipt in archives.items():
+        if receipt in found and (record := _record(path, None)):
+            made = found[receipt].record
+            found[path] = Cached(record._replace(stage=made.stage, code=made.code), found[receipt].state)
+    for path in set(entries) - set(found):
+        found[path] = Cached(Record(path, 0, 0.0, stage=entries[path]["stage"]), MISSING)
+    return [found[path] for path in sorted(found)], unreadable
+
+
+def judge(record: Record, entry: dict | None, job_of: Callable, hashes: dict[str, str | None]) -> State:
+    """Compare what is recorded about a file with the present code, parameters and inputs.
+
+    ``hashes`` are those of all files that are here. A file of another size than when it was built, or whose own
+    account differs from the manifest's, has been changed.
+    """
+    if entry is not None:
+        altered = record.bytes != entry["outputs"][record.path]["bytes"]
+        if altered or record.broken or record.stage is None or record.code != entry["code"]:
+            return CHANGED
+    elif record.broken:
+        return CHANGED if record.stage else FOREIGN
+    if record.stage is None:
+        return FOREIGN
+    reasons = tuple(_outdated(record, job_of(record.stage, record.path), hashes))
+    return State("outdated", reasons) if reasons else CURRENT
+
+
+def _outdated(record: Record, job, hashes: dict[str, str | None]) -> Iterator[str]:
+    if record.code != _code(record.stage):
+        yield "code"
+    if job is None or json.loads(json.dumps(job.params)) != record.params:
+        yield "params"  # among them, that the configuration has no such job any more
+    declared = {path for path in job.files() if records.is_parquet(path)} if job else set(record.inputs)
+    read = set(record.inputs)
+    same_files = read <= declared if record.stage in READS_A_PART else read == declared
+    if not same_files or any(hashes.get(path) != known for path, known in record.inputs.items()):
+        yield "inputs"
+
+
+@cache
+def _code(stage: str) -> str | None:
+    try:
+        return stage_code(stage)
+    except OSError:  # a stage that is no more
+        return None
+
+
+def _record(path: str, entry: dict | None) -> Record | None:
+    """Return what is known about a file, None if it went away meanwhile."""
+    try:
+        return records.record(path, entry)
+    except (UserError, FileNotFoundError) as error:
+        try:
+            status = Path(path).stat()
+        except FileNotFoundError:
+            return None
+        stage = entry["stage"] if entry else None
+        return Record(path, status.st_size, status.st_mtime, stage=stage, broken=str(error))
+
+
+def _walk() -> Iterator[str]:
+    """Yield all files that may be cached ones: no hidden, temporary or committed files, no logs."""
+    for folder, inner, files in (step for top in FOLDERS for step in os.walk(top)):
+        inner[:] = [name for name in inner if name[0] != "." and Path(folder, name).as_posix() not in NOT_CACHED]
+        for name in files:
+            if name[0] != "." and name != "README.md" and not name.endswith(".tmp"):
+                yield Path(folder, name).as_posix()
+
+
+def _archives() -> dict[str, str]:
+    """Return the raw files that receipts speak of, each with its receipt."""
+    found = {}
+    for path in sorted(RAW.glob("*/receipt.parquet")):
+        try:
+            names = records.rows(str(path), ["archive"]).column(0).to_pylist()
+        except UserError:
+            continue
+        found |= {(path.parent / name).as_posix(): path.as_posix() for name in [*dict.fromkeys(names), NOTES] if name}
+    return found

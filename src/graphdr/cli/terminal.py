@@ -1,0 +1,154 @@
+"""Text for people: the terminal's width and colours, numbers, sizes and ages in words, and tables that fit."""
+
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+from itertools import zip_longest
+
+CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+NO_TERMINAL = 120  # columns where output goes to a file or a pipe
+GAP = "  "
+NARROWEST, LONGEST = 12, 40  # columns that a wrapped text keeps: at least, and of a long word at most
+UNITS = (("y", 31_557_600), ("mo", 2_629_800), ("d", 86_400), ("h", 3_600), ("min", 60))
+
+
+def width() -> int:
+    """Return the columns of the terminal; ``COLUMNS`` overrides it."""
+    return max(shutil.get_terminal_size((NO_TERMINAL, 24)).columns, 20)
+
+
+def coloured() -> bool:
+    """Tell whether colours are wanted: on a terminal, unless NO_COLOR says otherwise."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, *styles: str) -> str:
+    """Colour a text, or leave it as it is where colours are not wanted."""
+    if not text or not styles or not coloured():
+        return text
+    return f"\033[{';'.join(CODES[style] for style in styles)}m{text}\033[0m"
+
+
+def number(value: object, digits: int = 6) -> str:
+    """Spell a value of a table: numbers briefly, lists by their first entries, nothing as a dash."""
+    if value is None or value != value:
+        return "–"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:.{digits}g}"
+    if isinstance(value, list):
+        first = ", ".join(number(part, 3) for part in value[:3])
+        return f"[{first}, … {len(value)} values]" if len(value) > 3 else f"[{first}]"
+    return " ".join(str(value).split())
+
+
+def with_error(value: float | None, sem: float | None, digits: int = 5) -> str:
+    """Spell a mean and, where there is one, its standard error."""
+    return number(value, digits) + (f" ± {number(sem, 2)}" if sem is not None and sem > 0 else "")
+
+
+def size(count: int) -> str:
+    """Spell a number of bytes."""
+    amount = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+        amount /= 1000
+    raise AssertionError
+
+
+def age(seconds: float) -> str:
+    """Spell how long ago something was, in its largest unit."""
+    for unit, length in UNITS:
+        if seconds >= length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{max(seconds, 0):.0f} s"
+
+
+def plural(count: int, noun: str) -> str:
+    """Spell a count with its noun."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def elide(text: str, room: int) -> str:
+    """Cut a text to so many columns, with an ellipsis where something is missing."""
+    return text if len(text) <= room else text[: max(room - 1, 0)] + "…"
+
+
+def wrapped(text: str, room: int, first: str = "", rest: str = "", most: int = 5) -> list[str]:
+    """Wrap a text, each line behind its prefix, in a few lines at most."""
+    return textwrap.wrap(
+        text, max(room, len(rest) + 30), initial_indent=first, subsequent_indent=rest, max_lines=most, placeholder=" …"
+    )
+
+
+def table(
+    head: Sequence[str], body: Sequence[Sequence[str]], right: Sequence[bool], room: int, keys: int = 1
+) -> list[str]:
+    """Lay out an aligned table: texts wrap if need be; what still does not fit follows in a block of its own.
+
+    ``right`` says which columns are numbers, of which only the heading may wrap. A cell may have several lines. Each
+    block repeats the first ``keys`` columns.
+    """
+    columns = list(zip(head, *body, strict=True))
+    natural = [max(len(line) for cell in column for line in cell.split("\n")) for column in columns]
+    least = [_least(column, number) for column, number in zip(columns, right, strict=True)]
+    widths = _shrunk(natural, least, room)
+    lines: list[str] = []
+    for block in _blocks(widths, room, keys):
+        lines += [""] if lines else []
+        lines += [paint(line, "bold") for line in _row([head[at] for at in block], block, widths, right)]
+        for cells in body:
+            lines += _row([cells[at] for at in block], block, widths, right)
+    return lines
+
+
+def _least(column: Sequence[str], number: bool) -> int:
+    """Return the room that a column needs so that no word is cut, nor any number."""
+    longest = max((len(word) for cell in column for word in cell.split()), default=0)
+    if number:
+        return max([longest, *(len(line) for cell in column[1:] for line in cell.split("\n"))])
+    return max(NARROWEST, min(longest, LONGEST))
+
+
+def _shrunk(natural: list[int], least: list[int], room: int) -> list[int]:
+    """Narrow the widest columns, one at a time, until a table fits or all are as narrow as they can be."""
+    widths = list(natural)
+    while sum(widths) + len(GAP) * (len(widths) - 1) > room:
+        wide = [at for at, own in enumerate(widths) if own > least[at]]
+        if not wide:
+            break
+        widths[max(wide, key=widths.__getitem__)] -= 1
+    return widths
+
+
+def _blocks(widths: list[int], room: int, keys: int) -> list[list[int]]:
+    """Deal columns into blocks that fit, each with the key columns first and at least one other."""
+    fixed = list(range(min(keys, len(widths))))
+    blocks, block = [], list(fixed)
+    for at in range(len(fixed), len(widths)):
+        used = sum(widths[own] + len(GAP) for own in block) + widths[at]
+        if len(block) > len(fixed) and used > room:
+            blocks.append(block)
+            block = list(fixed)
+        block.append(at)
+    return [*blocks, block]
+
+
+def _row(cells: list[str], block: list[int], widths: list[int], right: Sequence[bool]) -> list[str]:
+    parts = [_wrapped(cell, widths[at]) for cell, at in zip(cells, block, strict=True)]
+    return [
+        GAP.join(
+            text.rjust(widths[at]) if right[at] else text.ljust(widths[at])
+            for text, at in zip(texts, block, strict=True)
+        ).rstrip()
+        for texts in zip_longest(*parts, fillvalue="")
+    ]
+
+
+def _wrapped(cell: str, room: int) -> list[str]:
+    lines = [part for line in cell.split("\n") for part in textwrap.wrap(line, room) or [""]]
+    return lines or [""]

@@ -1,0 +1,1 @@
+"""The report: everything that was built, as one self-contained page."""
