@@ -10,7 +10,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --quiet rules reason host --
 CONFIRM := $(filter yes,$(YES))
 
 .DEFAULT_GOAL := all
-.PHONY: all movielens synthetic paper test test-page lint format verify bench bench-scale profile snapshot lock clean distclean help
+.PHONY: all movielens synthetic paper test test-page test-slurm slurm lint format verify bench bench-scale profile snapshot lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
 	@began=$$(date +%s); $(SNAKEMAKE) all && $(BIN)/graphdr summary --since $$began
@@ -31,6 +31,12 @@ test: $(READY) ## run the tests
 
 test-page: $(READY) ## test results/report.html in a headless browser (installs Chromium where it can)
 	@tests/page/run
+
+test-slurm: $(READY) ## run the workflow on a real SLURM, started for the purpose (root on Debian; a quarter of an hour)
+	@tests/slurm/run
+
+slurm: $(READY) ## build everything that can be built here on a SLURM cluster
+	@$(BIN)/snakemake --profile workflow/profiles/slurm --quiet rules reason host -- all
 
 lint: $(READY) ## check style
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/snakefmt --check Snakefile workflow
@@ -55,7 +61,7 @@ snapshot: all ## refresh the figures and tables under docs/ and in the README fr
 	@$(BIN)/python docs/findings.py
 
 lock: ## pin the newest versions (needs uv)
-	uv pip compile --universal --generate-hashes --no-header --quiet --extra dev -p 3.11 --upgrade pyproject.toml -o requirements.lock
+	uv pip compile --universal --generate-hashes --no-header --quiet --extra dev --extra slurm -p 3.11 --upgrade pyproject.toml -o requirements.lock
 
 $(READY): requirements.lock pyproject.toml
 	@command -v $(PYTHON) > /dev/null || { echo "error: $(PYTHON) not found; install Python 3.11 or newer, or run make PYTHON=/path/to/python3" >&2; exit 1; }

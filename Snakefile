@@ -5,6 +5,7 @@ configfile: "config.yaml"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/profiles/slurm/start.smk"
 
 
 # The synthetic half, and every data set whose raw files are here.

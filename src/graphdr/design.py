@@ -7,6 +7,7 @@ change of any other one does not rerun it.
 import inspect
 import itertools
 from collections.abc import Collection
+from functools import cache
 from typing import NamedTuple
 
 from graphdr import observed
@@ -132,6 +133,7 @@ def _required(factors: dict) -> set[str]:
     return graph.union(THETA_FACTORS, RUN_FACTORS, THEORY_FACTORS, *FACTORS.values())
 
 
+@cache  # thousands of problems share a few families
 def _parameters(family: str) -> list[str]:
     """Return the factors that a graph family takes: its keyword-only arguments."""
     signature = inspect.signature((FAMILIES | observed.FAMILIES)[family])

@@ -1,0 +1,246 @@
+"""Run the workflow on SLURM: the files of a local run, even if jobs or Snakemake are killed, and clear errors."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tests.conftest import ROOT, hashes, lay_out
+from tests.slurm import cluster
+
+PROFILE = ("--profile", "workflow/profiles/slurm")
+LONGEST = 1800  # seconds that any call of Snakemake may take
+SLURM_COMMANDS = ("sbatch", "squeue", "scancel", "sinfo", "scontrol", "sacct", "sacctmgr", "srun")
+
+
+RUNS: list["Run"] = []
+
+
+class Run:
+    """A call of Snakemake in a checkout, in the background, with all that it prints."""
+
+    def __init__(self, folder: Path, *arguments: str, environment: dict[str, str]):
+        self.log = folder / f"run-{time.monotonic_ns()}.txt"
+        with open(self.log, "w") as stream:
+            command = [sys.executable, "-m", "snakemake", *arguments]
+            self.process = subprocess.Popen(command, cwd=folder, env=environment, stdout=stream, stderr=stream)
+        self.end = time.monotonic() + LONGEST
+        RUNS.append(self)
+
+    @property
+    def printed(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def is_over(self) -> bool:
+        """Tell whether it has ended; one that takes too long is ended."""
+        if time.monotonic() > self.end:
+            self.process.kill()
+            fail(f"no end after {LONGEST} s", self)
+        return self.process.poll() is not None
+
+    def wait(self) -> int:
+        """Wait for the end and return the exit code."""
+        while not self.is_over():
+            time.sleep(0.5)
+        return self.process.returncode
+
+    def watch(self, act: Callable[[], bool], what: str) -> None:
+        """Call a function again and again until it has done its work, which must be before the run ends."""
+        while not act():
+            if self.is_over():
+                fail(f"the run ended before {what}", self)
+            time.sleep(0.02)
+
+
+def main() -> None:
+    """Start a cluster, run all checks, stop it whatever happens."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit("error: stopped by a signal"))
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="graphdr-slurm-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # munge refuses folders that others cannot enter
+        with cluster.running(folder / "cluster") as environment, no_run_left():
+            check("tiny configuration, one job cancelled and one killed", killed_jobs, folder / "tiny", environment)
+            check("synthetic half, Snakemake killed and resumed", killed_snakemake, folder / "synthetic", environment)
+            check("unknown partition", unknown_partition, folder / "partition", environment)
+            check("no SLURM", no_slurm, folder / "none", environment)
+        check("SLURM that does not answer", no_answer, folder / "silent", environment)
+    print(f"SLURM: all checks passed in {time.monotonic() - begin:.0f} s")
+
+
+@contextmanager
+def no_run_left() -> Iterator[None]:
+    """End every Snakemake that still runs when a check fails."""
+    try:
+        yield
+    finally:
+        for run in RUNS:
+            run.process.kill()
+            run.process.wait()
+
+
+def check(name: str, function: Callable, folder: Path, environment: dict[str, str]) -> None:
+    """Run one check in a folder of its own and say how long it took."""
+    begin = time.monotonic()
+    folder.mkdir()
+    said = function(folder, environment)
+    print(f"ok: {name}: {said} ({time.monotonic() - begin:.0f} s)", flush=True)
+
+
+def killed_jobs(folder: Path, environment: dict[str, str]) -> str:
+    """Cancel one SLURM job and kill one stage with -9: both are tried again, and the files are those of a local run."""
+    local, remote = lay_out(folder / "local"), lay_out(folder / "slurm")
+    succeed(Run(local, "--cores", "2", environment=environment))
+    run = Run(remote, *PROFILE, environment=environment)
+    run.watch(lambda: cancel_one(environment), "a job was cancelled")
+    run.watch(lambda: kill_stage(remote, "run_bandit"), "a stage was killed")
+    succeed(run)
+    retried = len(re.findall(r"^Trying to restart job", run.printed, re.MULTILINE))
+    if retried < 2:
+        fail(f"two jobs were killed, but {retried} tried again", run)
+    return f"{same_files(local, remote)}, {submitted(run)} SLURM jobs, {retried} tried again"
+
+
+def killed_snakemake(folder: Path, environment: dict[str, str]) -> str:
+    """Kill Snakemake itself with -9: two commands resume it, and what was finished is not run again."""
+    local, remote = (lay_out(folder / name) for name in ("local", "slurm"))
+    for checkout in (local, remote):
+        shutil.copy(ROOT / "config.yaml", checkout)
+    succeed(Run(local, "--cores", "2", "synthetic", environment=environment))
+    begin = time.monotonic()
+    killed = Run(remote, *PROFILE, "synthetic", environment=environment)
+    killed.watch(lambda: is_amid(killed, environment), "Snakemake was killed")
+    killed.process.kill()
+    killed.process.wait()
+    finished = {path: (remote / path).stat().st_mtime_ns for path in finished_files(killed)}
+    unlocked = Run(remote, "--unlock", environment=environment)
+    succeed(unlocked)
+    if "Cancelling SLURM jobs" not in unlocked.printed:
+        fail("no SLURM job of the killed run was cancelled", unlocked)
+    resumed = Run(remote, *PROFILE, "synthetic", environment=environment)
+    succeed(resumed)
+    again = [path for path, built in finished.items() if (remote / path).stat().st_mtime_ns != built]
+    if again:
+        fail(f"finished, but run again after the restart: {again}", resumed)
+    jobs = submitted(killed) + submitted(resumed)
+    took = time.monotonic() - begin
+    return f"{same_files(local, remote)}, {len(finished)} of them kept, {jobs} SLURM jobs in {took:.0f} s"
+
+
+def unknown_partition(folder: Path, environment: dict[str, str]) -> str:
+    """Name a partition that does not exist at the top of the profile."""
+    profile = lay_out(folder / "slurm") / "workflow/profiles/slurm/config.yaml"
+    text, named = re.subn(r"^  # slurm_partition: \w+", "  slurm_partition: nosuch", profile.read_text(), flags=re.M)
+    if named != 1:
+        raise SystemExit(f"error: {profile}: no line for the partition")
+    profile.write_text(text)
+    return one_line(folder / "slurm", environment, "error: SLURM refuses jobs of ")
+
+
+def no_slurm(folder: Path, environment: dict[str, str]) -> str:
+    """Hide SLURM's commands."""
+    commands = folder / "bin"
+    commands.mkdir()
+    for path in Path("/usr/bin").iterdir():
+        if path.name not in SLURM_COMMANDS:
+            (commands / path.name).symlink_to(path)
+    hidden = environment | {"PATH": str(commands)}
+    return one_line(lay_out(folder / "slurm"), hidden, "error: no SLURM here: ")
+
+
+def no_answer(folder: Path, environment: dict[str, str]) -> str:
+    """Ask a cluster whose daemons have ended."""
+    return one_line(lay_out(folder / "slurm"), environment, "error: SLURM does not answer: ")
+
+
+# What the checks are made of
+
+
+def fail(what: str, run: Run) -> None:
+    """End with one line, after what Snakemake printed last."""
+    print("\n".join(run.printed.splitlines()[-60:]))
+    raise SystemExit(f"error: {what}")
+
+
+def succeed(run: Run) -> None:
+    if run.wait():
+        fail(f"snakemake {' '.join(run.process.args[3:])} ended with code {run.process.returncode}", run)
+
+
+def one_line(checkout: Path, environment: dict[str, str], start: str) -> str:
+    """Check that a run fails with one line that starts as expected, submits nothing and shows no traceback."""
+    run = Run(checkout, *PROFILE, environment=environment)
+    code, lines = run.wait(), run.printed.splitlines()
+    if code == 0 or not lines[-1].startswith(start) or "Traceback" in run.printed or submitted(run):
+        fail(f"expected a last line that starts with {start!r}", run)
+    return lines[-1]
+
+
+def submitted(run: Run) -> int:
+    return run.printed.count("has been submitted with SLURM jobid")
+
+
+def same_files(local: Path, remote: Path) -> str:
+    """Compare the digests of all that was built, in either checkout, and the files with their digests."""
+    here, there = hashes(local), hashes(remote)
+    different = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
+    if different:
+        raise SystemExit(f"error: not the same locally and on SLURM: {', '.join(different)}")
+    verify = [sys.executable, "-m", "graphdr", "verify"]
+    done = subprocess.run(verify, cwd=remote, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"error: {done.stdout}")
+    return f"{len(there)} files as locally"
+
+
+def cancel_one(environment: dict[str, str]) -> bool:
+    """Cancel the first running SLURM job, if there is one."""
+    jobs = cluster.ask(environment, "squeue", "--noheader", "--states=R", "--format=%A").split()
+    if jobs:
+        time.sleep(2)  # amid its work
+        cluster.ask(environment, "scancel", jobs[0])
+    return bool(jobs)
+
+
+def kill_stage(checkout: Path, stage: str) -> bool:
+    """Kill a process that runs a stage in a checkout, if there is one."""
+    for process, words in stages(checkout):
+        if words[3] == stage:
+            os.kill(process, signal.SIGKILL)
+            return True
+    return False
+
+
+def stages(checkout: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the processes that run a stage in a checkout, with their command lines."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # it ended just now
+            words = (folder / "cmdline").read_text().split("\0")
+            if words[1:3] == ["-m", "graphdr"] and (folder / "cwd").resolve() == checkout.resolve():
+                yield int(folder.name), words
+
+
+def is_amid(run: Run, environment: dict[str, str]) -> bool:
+    """Tell whether a batch is finished while another one is running."""
+    time.sleep(0.5)
+    running = cluster.ask(environment, "squeue", "--noheader", "--states=R")
+    return "(Rule: measure_batch)" in run.printed and bool(running)
+
+
+def finished_files(run: Run) -> list[str]:
+    """Return the outputs of the jobs that Snakemake reported as finished."""
+    numbers = set(re.findall(r"^Finished jobid: (\d+) ", run.printed, re.MULTILINE))
+    blocks = re.findall(r"^ *output: (.+)\n(?:(?! *jobid: ).+\n)* *jobid: (\d+)$", run.printed, re.MULTILINE)
+    return [path for files, number in blocks if number in numbers for path in files.split(", ")]
+
+
+if __name__ == "__main__":
+    main()
