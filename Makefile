@@ -33,7 +33,7 @@ test-page: $(READY) ## test results/report.html in a headless browser (installs 
 	@tests/page/run
 
 test-slurm: $(READY) ## run the workflow on a real SLURM, started for the purpose (root on Debian; a quarter of an hour)
-	@tests/slurm/run
+	@tests/slurm/run $(SLURM_CHECKS)
 
 slurm: $(READY) ## build everything that can be built here on a SLURM cluster
 	@$(BIN)/snakemake --profile workflow/profiles/slurm --quiet rules reason host -- all
