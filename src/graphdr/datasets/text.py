@@ -14,6 +14,7 @@ from graphdr.errors import UserError
 
 BOM = b"\xef\xbb\xbf"
 BLOCK = 1 << 22  # bytes parsed at a time; no line of a real file comes near
+LARGEST = 1e100  # the square of a number, and sums of squares, must be finite as well
 SEPARATORS = {"\t": "tabs", ",": "commas", "|": "bars", "::": "double colons"}
 
 
@@ -59,7 +60,7 @@ def _not_digits(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _not_finite(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.invert(pc.is_finite(column))
+    return pc.or_(pc.invert(pc.is_finite(column)), pc.greater(pc.abs(column), LARGEST))
 
 
 _WHOLE = "is not a whole number from 0, of at most 18 digits"
@@ -69,8 +70,8 @@ KINDS = {
     "key": Kind(pa.string(), lambda column: pc.equal(column, ""), "is empty", pa.string()),
     "digits": Kind(pa.string(), _not_digits, _WHOLE, pa.string()),
     "count": Kind(pa.string(), _not_digits, _WHOLE, pa.int64()),  # as text first, for Arrow reads 0x1f as a number
-    "float": Kind(pa.float64(), _not_finite, "is not a finite number", pa.float64()),
-    "float32": Kind(pa.float32(), _not_finite, "is not a finite number", pa.float32()),
+    "float": Kind(pa.float64(), _not_finite, "is not a finite number of at most 1e100", pa.float64()),
+    "float32": Kind(pa.float32(), _not_finite, "is not a finite number of at most 1e100", pa.float32()),
 }
 
 

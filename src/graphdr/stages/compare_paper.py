@@ -1,12 +1,10 @@
 """Compare every number that the paper prints with the table that rebuilds it."""
 
-import pandas as pd
-
-from graphdr import compare, io
+from graphdr import compare, io, printed
 
 
 def main(input, output, params):
-    reference = pd.read_csv(input.paper, dtype=str, keep_default_na=False)
+    reference = printed.numbers(io.noted(input.paper))
     tables = {name: io.read("table", path).to_pandas() for name, path in input.tables.items()}
     comparison = compare.compare(reference, tables, params.tables, io.marks(), params.missing)
     io.write("comparison", comparison, output.parquet)

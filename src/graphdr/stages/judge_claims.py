@@ -1,12 +1,10 @@
 """Judge every claim of the paper by what was measured."""
 
-import pandas as pd
-
-from graphdr import claims, io
+from graphdr import claims, io, printed
 
 
 def main(input, output, params):
-    words = pd.read_csv(input.paper, dtype=str, keep_default_na=False)
+    words = printed.claims(io.noted(input.paper))
     experiments = {name: io.read_frame("measurements", paths) for name, paths in input.measurements.items()}
     evaluations = {name: io.read_frame("measurements", [path]) for name, path in input.evaluations.items()}
     table = claims.tidy(experiments, evaluations, params.problems)

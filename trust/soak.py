@@ -1,0 +1,75 @@
+"""``python -m trust.soak``: the synthetic half again and again in fresh folders; nothing changes, grows or is left."""
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from trust.checkout import ROOT, contents, environment, last_lines, lay_out, snakemake, workshop
+
+ALLOWED_GROWTH = 20e6  # bytes of memory of this process between the second and the last run
+LOCK = "graphdr-kernels-"  # one file a user, so that kernels are compiled once: it stays
+
+
+def lay_out_whole(folder: Path) -> Path:
+    """Lay out a checkout with the configuration of the repository and no raw files."""
+    lay_out(folder)
+    shutil.copy(ROOT / "config.yaml", folder)
+    return folder
+
+
+def open_files() -> int:
+    """Count the open files of this process."""
+    return len(os.listdir("/proc/self/fd"))
+
+
+def memory() -> int:
+    """Return the bytes of memory that this process holds."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def left_in(folder: Path) -> set[str]:
+    """Return what is in the temporary folder, the lock of the kernels aside."""
+    return {path.name for path in folder.iterdir() if not path.name.startswith(LOCK)}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Build again and again; the exit code is 1 if a run differs from the first or leaves something."""
+    parser = argparse.ArgumentParser(prog="trust.soak", description=__doc__)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--tiny", action="store_true", help="the tiny configuration instead of the synthetic half")
+    given = parser.parse_args(arguments)
+    wrong, seen = [], []
+    with workshop() as shop:
+        (temporary := shop / "tmp").mkdir()
+        env = environment(shop, TMPDIR=str(temporary))
+        for run in range(1, given.runs + 1):
+            begin, folder = time.monotonic(), shop / "run"
+            (lay_out if given.tiny else lay_out_whole)(folder)
+            done = snakemake(folder, env, "--", "synthetic" if not given.tiny else "all")
+            if done.returncode:
+                sys.exit(f"error: run {run} failed\n{last_lines(done)}")
+            found, left = contents(folder), left_in(temporary)
+            shutil.rmtree(folder)
+            seen.append((found, open_files(), memory()))
+            wrong += [f"run {run}: {name} differs" for name in found if found[name] != seen[0][0].get(name)]
+            wrong += [f"run {run}: {len(found)} files, the first had {len(seen[0][0])}"] * (
+                len(found) != len(seen[0][0])
+            )
+            wrong += [f"run {run}: left in the temporary folder: {name}" for name in sorted(left)]
+            text = f"{len(found)} files, {seen[-1][1]} open, {seen[-1][2] / 1e6:.0f} MB, {len(left)} left"
+            print(f"run {run}: {text}, {time.monotonic() - begin:.0f} s", flush=True)
+    if len(seen) > 2:
+        wrong += [f"open files grew from {seen[1][1]} to {seen[-1][1]}"] * (seen[-1][1] > seen[1][1])
+        wrong += [f"memory grew from {seen[1][2]} to {seen[-1][2]}"] * (seen[-1][2] > seen[1][2] + ALLOWED_GROWTH)
+    for text in wrong:
+        print(f"WRONG: {text}")
+    print(f"{len(seen)} runs: {'all the same, nothing left behind' if not wrong else f'{len(wrong)} WRONG'}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
