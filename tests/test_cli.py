@@ -40,7 +40,7 @@ NAMED = {  # outputs as the rules name them
     "build_graph": ["nodes", "edges"],
     "compute_basis": ["basis"],
     "pose_problem": ["theta"],
-    "describe_problem": ["facts"],
+    "describe_problem": ["facts", "pilots"],
     "run_bandit": ["runs"],
     "measure_batch": ["measurements", "curves"],
     "evaluate_predictors": ["evaluation"],
