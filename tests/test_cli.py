@@ -40,7 +40,7 @@ NAMED = {  # outputs as the rules name them
     "build_graph": ["nodes", "edges"],
     "compute_basis": ["basis"],
     "pose_problem": ["theta"],
-    "describe_problem": ["facts"],
+    "describe_problem": ["facts", "pilots"],
     "run_bandit": ["runs"],
     "measure_batch": ["measurements", "curves"],
     "evaluate_predictors": ["evaluation"],
@@ -397,3 +397,15 @@ def test_a_stage_imports_nothing_of_the_command_line():
     for module in (ROOT / "src/graphdr").rglob("*.py"):
         if "cli" not in module.parts and module.name != "__main__.py":
             assert "graphdr.cli" not in module.read_text()
+
+
+def test_a_summary_counts_what_is_built_and_its_verdicts(inside, ask, call):
+    found = ask("summary", "--since", "0")
+    assert found["artifacts"] == {"tables": len(list(Path("results/tables").glob("*.md"))), "figures": 3}
+    for name, path in (("numbers", paths.COMPARISON["parquet"]), ("claims", paths.CLAIMS["parquet"])):
+        assert sum(found[name].values()) == len(pq.read_table(path))
+    assert found["claims"]["holds"] == 1
+    assert found["seconds"] > 1e9
+    code, out, _ = call("summary")
+    assert code == 0
+    assert "time" not in out

@@ -60,6 +60,16 @@ def test_the_interval_of_a_long_pilot_closes_in_on_the_true_margin(margin, small
     assert ends[1][0] - 0.01 < FACTS[margin](long) < ends[1][1] + 0.01
 
 
+def test_what_a_pilot_saw_is_kept(small_graph):
+    setting = setting_of(small_graph, pilot=4)
+    assert setting.pilots == {}
+    FACTS["g"](setting)
+    assert setting.pilots == {}
+    FACTS["g_pilot"](setting)
+    FACTS["zeta_hat_pilot_16"](setting)
+    assert {pulls: own.pulls.sum() for pulls, own in setting.pilots.items()} == {4: 4 * 40, 16: 16 * 40}
+
+
 def test_a_budget_of_its_own_is_the_pilot_of_that_many_pulls(small_graph):
     setting = setting_of(small_graph, pilot=4)
     for name in DIAGNOSES:

@@ -26,7 +26,7 @@ def pose(clean: graphs.Graph, flip: float = 0, tail: float = 0, seed: int = 0, o
     others = {"content_pca": content.embedding_pca(embed(observed.n), 12)}
     others["graph_pca"] = content.graph_pca(observed.adjacency, 12)
     popularity = observed.adjacency.sum(axis=1)
-    return Setting(SPEC | spec, clean, observed, pairs, seen, theta, rng, others, popularity, seed, 0, {})
+    return Setting(SPEC | spec, clean, observed, pairs, seen, theta, rng, others, popularity, seed, 0, {}, {})
 
 
 def embed(n: int) -> np.ndarray:

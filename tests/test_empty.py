@@ -41,7 +41,7 @@ def build(plan: design.Design) -> None:
     for basis in ("laplacian_low", "shuffled", "content_pca"):
         run("compute_basis", jobs.compute_basis(plan, "toy", basis), basis=paths.basis("toy", basis))
     run("pose_problem", jobs.pose_problem(plan, "e"), theta=paths.theta("e"))
-    run("describe_problem", jobs.describe_problem(plan, "e"), facts=paths.facts("e"))
+    run("describe_problem", jobs.describe_problem(plan, "e"), facts=paths.facts("e"), pilots=paths.pilots("e"))
     for method in METHODS:
         run("run_bandit", jobs.run_bandit(plan, "e", method), runs=paths.runs("e", method))
     output = {"measurements": paths.measurements("e"), "curves": paths.curves("e")}

@@ -107,7 +107,7 @@ def build(config: dict, **raw) -> list[str]:
         ("build_graph", ["toy"], {"nodes": paths.nodes("toy"), "edges": paths.edges("toy")}),
         ("compute_basis", ["toy", "laplacian_low"], {"basis": paths.basis("toy", "laplacian_low")}),
         ("pose_problem", ["e"], {"theta": paths.theta("e")}),
-        ("describe_problem", ["e"], {"facts": paths.facts("e")}),
+        ("describe_problem", ["e"], {"facts": paths.facts("e"), "pilots": paths.pilots("e")}),
         ("run_bandit", ["e", "graphdr"], {"runs": paths.runs("e", "graphdr")}),
         ("measure_batch", ["e"], {"measurements": paths.measurements("e"), "curves": paths.curves("e")}),
         ("make_table", ["t"], {suffix: paths.table("t", suffix) for suffix in paths.TABLE_FORMATS}),
@@ -140,7 +140,7 @@ def test_marks_travel_from_the_raw_files_to_the_comparison(workdir, config, monk
     receipt, *outputs = build(config, **raw, sources=[source])
     expected = {"toy": words} if words else {}
     assert marks_of(receipt) == {}  # the files are what they are
-    assert [marks_of(path) for path in outputs if path.endswith(".parquet")] == [expected] * 14
+    assert [marks_of(path) for path in outputs if path.endswith(".parquet")] == [expected] * 15
     entries = [json.loads(path.read_text()) for path in Path(paths.MANIFEST).iterdir()]
     assert [e["marks"] for e in entries if e["stage"] != "fetch_raw"] == [expected] * 11
     for suffix in ("md", "tex"):

@@ -63,7 +63,9 @@ def build(config: dict) -> design.Design:
         run("compute_basis", jobs.compute_basis(plan, graph, basis), basis=paths.basis(graph, basis))
     for batch, spec in plan.batches.items():
         run("pose_problem", jobs.pose_problem(plan, batch), theta=paths.theta(batch))
-        run("describe_problem", jobs.describe_problem(plan, batch), facts=paths.facts(batch))
+        run(
+            "describe_problem", jobs.describe_problem(plan, batch), facts=paths.facts(batch), pilots=paths.pilots(batch)
+        )
         for method in plan.config["experiments"][spec["experiment"]]["methods"]:
             run("run_bandit", jobs.run_bandit(plan, batch, method), runs=paths.runs(batch, method))
     return plan

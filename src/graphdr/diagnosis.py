@@ -51,11 +51,11 @@ def _streams(setting: Setting, purpose: str) -> np.random.Generator:
     return stream(setting.root, purpose, n=setting.observed.n, instance=setting.instance)
 
 
-def _once(setting: Setting, name: str, make):
-    """Compute what several facts share once for a setting."""
-    if name not in setting.memo:
-        setting.memo[name] = make()
-    return setting.memo[name]
+def _once(memo: dict, key, make):
+    """Compute what several facts of a setting share once."""
+    if key not in memo:
+        memo[key] = make()
+    return memo[key]
 
 
 def _pilot(setting: Setting, pulls: int | None = None):
@@ -65,7 +65,7 @@ def _pilot(setting: Setting, pulls: int | None = None):
     pulls = pulls or setting.spec["pilot"]
     noise, rounds = setting.spec["noise"], pulls * setting.observed.n
     make = partial(pilot.play, setting.theta, noise, rounds, _streams(setting, "pilot"))
-    return _once(setting, f"pilot {pulls}", make)
+    return _once(setting.pilots, pulls, make)
 
 
 def _candidates(setting: Setting) -> np.ndarray:
@@ -81,11 +81,11 @@ def _diagnosis(setting: Setting, seen: Callable[[Setting], np.ndarray], name: st
     from graphdr import pilot
 
     def make():
-        arms = _once(setting, "candidates", lambda: _candidates(setting))
+        arms = _once(setting.memo, "candidates", lambda: _candidates(setting))
         play = _streams(setting, "held out play")
         return pilot.diagnose(seen(setting), _low(setting), arms, play, setting.spec["ridge"])
 
-    return _once(setting, f"diagnosis{name}", make)
+    return _once(setting.memo, f"diagnosis{name}", make)
 
 
 # What is diagnosed, by the suffix of its facts: the true reward, what the problem's pilot sees, what others see.
@@ -130,11 +130,11 @@ def _interval(setting: Setting, basis: str) -> tuple[float, float]:
 
     def make():
         draw = partial(pilot.resample, _pilot(setting), RESAMPLES, _streams(setting, "pilot resamples"))
-        again = _once(setting, "pilot again", draw)
+        again = _once(setting.memo, "pilot again", draw)
         other = None if everything else _columns(setting, basis)
         return pilot.gamma_interval(_pilot(setting), again, _low(setting), other)
 
-    return _once(setting, f"interval {basis}", make)
+    return _once(setting.memo, f"interval {basis}", make)
 
 
 # The competitors that a margin has an interval against, by the name of the margin.

@@ -25,7 +25,8 @@ class Setting(NamedTuple):
     popularity: np.ndarray | None = None
     root: int = 0  # seed of the streams …
     instance: int = 0
-    memo: dict | None = None  # … and what facts of one setting share
+    memo: dict | None = None  # … what facts of one setting share …
+    pilots: dict | None = None  # … and the pilots that they saw it through, by pulls a node
 
 
 def surviving(clean: Graph, observed: Graph) -> np.ndarray:

@@ -44,6 +44,10 @@ def facts(batch: str) -> str:
     return f"results/problem/{batch}/facts.parquet"
 
 
+def pilots(batch: str) -> str:
+    return f"results/problem/{batch}/pilots.parquet"
+
+
 def runs(batch: str, method: str) -> str:
     return f"results/runs/{batch}/{method}.parquet"
 

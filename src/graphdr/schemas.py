@@ -70,6 +70,14 @@ COLUMNS = {
         _QUANTITY,
         ("value", pa.float64(), "its value"),
     ],
+    "pilot": [
+        _PROBLEM,
+        _INSTANCE,
+        ("budget", pa.int32(), "pulls a node of the pilot, on average"),
+        ("node", pa.int32(), "node of the graph"),
+        ("pulls", pa.int32(), "times that the node was played"),
+        ("theta", pa.float64(), "mean of its noisy rewards; of all rewards where it was never played"),
+    ],
     "runs": [
         _PROBLEM,
         _INSTANCE,

@@ -23,6 +23,7 @@ rule describe_problem:
         files_of(jobs.describe_problem),
     output:
         facts=paths.facts("{batch}"),
+        pilots=paths.pilots("{batch}"),
     log:
         "results/logs/describe_problem/{batch}.log",
     benchmark:

@@ -21,7 +21,7 @@ OUTPUTS: dict[str, list[Callable[..., str]]] = {
     "build_graph": [paths.nodes, paths.edges],
     "compute_basis": [paths.basis],
     "pose_problem": [paths.theta],
-    "describe_problem": [paths.facts],
+    "describe_problem": [paths.facts, paths.pilots],
     "run_bandit": [paths.runs],
     "measure_batch": [paths.measurements, paths.curves],
     "evaluate_predictors": [paths.evaluation],

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from graphdr import io, paths
+from graphdr import claims, io, paths
 from graphdr.cli import terminal
 from graphdr.compare import VERDICTS
 
@@ -19,13 +19,10 @@ def run(since: float | None = None) -> dict:
     return {
         "artifacts": {name: len(list(Path().glob(pattern))) for name, pattern in ARTIFACTS.items()},
         "numbers": {verdict: compared[verdict] for verdict in VERDICTS},
-        "claims": {first: sum(n for text, n in judged.items() if text.startswith(first)) for first in CLAIMS},
+        "claims": {first: sum(n for text, n in judged.items() if text.startswith(first)) for first in claims.VERDICTS},
         "seconds": None if since is None else round(time.time() - since),
         "pages": [page for page in PAGES if Path(page).exists()],
     }
-
-
-CLAIMS = ("holds", "fails", "no data")
 
 
 def _column(kind: str, path: str) -> Counter:

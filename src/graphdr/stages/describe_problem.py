@@ -16,7 +16,7 @@ def main(input, output, params):
         basis: {name: store.read_bases(path) for name, path in files.items()} for basis, files in input.others.items()
     }
     items = {name: store.read_items(path) for name, path in input.nodes.items()}
-    parts = []
+    parts, pilots = [], []
     for problem in params.problems:
         for instance in range(problem["instances"]):
             clean, observed = (graphs[problem[role]][instance] for role in ("clean", "graph"))
@@ -25,11 +25,20 @@ def main(input, output, params):
             rng = stream(params.seed, "resamples", n=observed.n, instance=instance)
             further = {basis: panels[problem["graph"]].get((instance, 0)) for basis, panels in others.items()}
             popularity = items[problem["graph"]][instance].popularity
-            about = (further, popularity, params.seed, instance, {})
+            about = (further, popularity, params.seed, instance, {}, {})
             setting = Setting(problem, clean, observed, low, observed_low, theta, rng, *about)
             values = np.array([float(FACTS[fact](setting)) for fact in params.facts])
             known = ~np.isnan(values)  # what the data do not have is no fact
             names = np.array(params.facts, str)[known]
-            parts.append({"problem": problem["name"], "instance": instance, "quantity": names, "value": values[known]})
+            key = {"problem": problem["name"], "instance": instance}
+            parts.append(key | {"quantity": names, "value": values[known]})
+            pilots += [key | _seen(pulls, pilot) for pulls, pilot in sorted(setting.pilots.items())]
         print(f"{problem['name']}: {len(params.facts)} facts on {problem['instances']} instances", flush=True)
     io.write("facts", store.stack(parts), output.facts)
+    io.write("pilot", store.stack(pilots) if pilots else io.nothing("pilot"), output.pilots)
+
+
+def _seen(pulls, pilot):
+    """Return what a pilot of so many pulls a node found out about every node; one without any saw the true reward."""
+    played = np.where(np.isfinite(pilot.pulls), pilot.pulls, np.nan)
+    return {"budget": pulls, "node": np.arange(len(pilot.theta)), "pulls": played, "theta": pilot.theta}
