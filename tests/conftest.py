@@ -110,6 +110,13 @@ def hashes(folder: Path) -> dict[str, str]:
     return {name: facts["sha256"] for name, facts in manifest.load(str(folder)).items()}
 
 
+def different(one: Path, other: Path) -> list[str]:
+    """Return the files that two checkouts do not share byte by byte; the report shows the times of its own build."""
+    here, there = hashes(one), hashes(other)
+    names = {name for name in here.keys() & there.keys() if here[name] != there[name]} - {paths.REPORT}
+    return sorted(names | here.keys() ^ there.keys())
+
+
 @pytest.fixture(scope="session")
 def built(tmp_path_factory) -> Path:
     """A checkout in which everything is built; leave it as it is."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tests.conftest import ROOT, hashes, lay_out
+from tests.conftest import ROOT, different, hashes, lay_out
 from tests.slurm import cluster
 
 PROFILE = ("--profile", "workflow/profiles/slurm")
@@ -192,15 +192,13 @@ def submitted(run: Run) -> int:
 
 def same_files(local: Path, remote: Path) -> str:
     """Compare the digests of all that was built, in either checkout, and the files with their digests."""
-    here, there = hashes(local), hashes(remote)
-    different = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
-    if different:
-        raise SystemExit(f"error: not the same locally and on SLURM: {', '.join(different)}")
+    if names := different(local, remote):
+        raise SystemExit(f"error: not the same locally and on SLURM: {', '.join(names)}")
     verify = [sys.executable, "-m", "graphdr", "verify"]
     done = subprocess.run(verify, cwd=remote, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"error: {done.stdout}")
-    return f"{len(there)} files as locally"
+    return f"{len(hashes(remote))} files as locally"
 
 
 def cancel_one(environment: dict[str, str]) -> bool:
