@@ -10,7 +10,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --quiet rules reason host --
 CONFIRM := $(filter yes,$(YES))
 
 .DEFAULT_GOAL := all
-.PHONY: all movielens synthetic paper test test-page test-slurm slurm lint format verify bench bench-scale profile snapshot lock clean distclean help
+.PHONY: all movielens synthetic paper test test-page test-slurm slurm lint format verify repair determinism torture fuzz soak audit bench bench-scale profile snapshot lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
 	@began=$$(date +%s); $(SNAKEMAKE) all && $(BIN)/graphdr summary --since $$began
@@ -46,6 +46,27 @@ format: $(READY) ## apply the style
 
 verify: $(READY) ## compare every built file with the manifest
 	@$(BIN)/python -m graphdr verify
+
+repair: $(READY) ## delete what verify finds broken, and build it again
+	@build=$$($(BIN)/graphdr verify --rebuild-list) && $(BIN)/graphdr verify --repair-list | xargs -r rm -fv -- \
+	&& receipts=$$(printf '%s\n' $$build | grep '/receipt\.parquet$$'; true) \
+	&& { test -z "$$receipts" || $(SNAKEMAKE) $$receipts; } && { test -z "$$build" || $(SNAKEMAKE) all $$build; } \
+	&& { $(BIN)/graphdr verify || true; }
+
+determinism: $(READY) ## build in several ways and compare every file
+	@$(BIN)/python -m trust.determinism
+
+torture: $(READY) ## kill builds, damage files, fill the disk: nothing is lost, nothing passes unseen (an hour)
+	@$(BIN)/python -m trust.torture
+
+fuzz: $(READY) ## read 10,000 odd files, settings and archives
+	@$(BIN)/python -m trust.fuzz
+
+soak: $(READY) ## build the synthetic half 20 times: nothing changes, grows or is left behind (an hour)
+	@$(BIN)/python -m trust.soak
+
+audit: $(READY) ## ask for known weaknesses of the locked packages (needs a network)
+	@$(BIN)/python -m trust.audit
 
 bench: $(READY) ## measure kernels, peers, limits and solvers
 	@$(BIN)/python -m benchmarks

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from conftest import ROOT
 
-from graphdr import design, io, jobs, palette, paths
+from graphdr import design, io, jobs, manifest, palette, paths
 from graphdr.features import Basis
 from graphdr.report import cards, experiments, machine, numbers, page, rounding, template
 from graphdr.schemas import SCHEMAS
@@ -112,6 +112,8 @@ def files(workdir) -> SimpleNamespace:
     titled = [{"node": i, "key": str(i), "title": NASTY if i == 3 else f"item {i}", "popularity": 1} for i in range(N)]
     edge = [{"instance": 0, "i": i, "j": i + 1, "weight": 1.0} for i in range(N - 1)]
     (workdir / "o.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    (workdir / "o.parquet").write_text("its points")
+    manifest.record("make_figure", {}, "code", {}, ["o.svg", "o.parquet"])
     return SimpleNamespace(
         comparison=write("comparison", [compared | {"verdict": "in panel"}], "comparison.parquet"),
         claims=write("claims", [claim | {"share": 0.5}], "claims.parquet"),

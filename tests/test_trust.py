@@ -19,7 +19,20 @@ from conftest import ROOT, draw_sbm, lay_out, snakemake
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphdr import archives, features, integrity, io, linucb, manifest, network, paths, rewards, spectral, streams
+from graphdr import (
+    archives,
+    features,
+    integrity,
+    io,
+    kernels,
+    linucb,
+    manifest,
+    network,
+    paths,
+    rewards,
+    spectral,
+    streams,
+)
 from graphdr import config as configuration
 from graphdr.__main__ import main, run_stage
 from graphdr.archives import Unusable
@@ -232,7 +245,7 @@ def test_no_code_is_run_that_came_as_data(source):
             assert keywords.get("allow_pickle", "False") == "False", source
 
 
-NASTY = ["$(touch pwned)", "a;touch pwned", "a b", "../x", "-n", "'x", "{input}", "Ä", "", "a\nb"]
+NASTY = ["$(touch pwned)", "a;touch pwned", "a b", "../x", "-n", "'x", "{input}", "Ä", "", "a\nb", "a\n"]
 
 
 @pytest.mark.parametrize("name", NASTY)
@@ -293,6 +306,49 @@ def test_an_archive_with_a_link_is_refused(tmp_path):
         archive.writestr(link, "/etc/passwd")
     with pytest.raises(Unusable, match=r"refused, for its member 'u\.item' is a link"):
         archives.locate(tmp_path / "a.zip", "u.data")
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_file_is_private_until_it_is_complete(workdir, mask, mode):
+    former = os.umask(mask)
+    try:
+        with io.replacing("results/x.csv") as name:
+            assert Path(name).stat().st_mode & 0o777 == 0o600
+            Path(name).write_text("x")
+    finally:
+        os.umask(former)
+    assert Path("results/x.csv").stat().st_mode & 0o777 == mode
+
+
+def test_a_temporary_file_is_written_through_no_link(workdir):
+    Path("results").mkdir()
+    Path("precious").write_text("mine")
+    Path(f"results/x.csv.{os.getpid()}.tmp").symlink_to(Path("precious").resolve())
+    io.write_text("x", "results/x.csv")
+    assert Path("precious").read_text() == "mine"
+    assert not Path("results/x.csv").is_symlink()
+
+
+def test_kernels_follow_no_link_to_their_lock(workdir, monkeypatch):
+    monkeypatch.setattr("tempfile.gettempdir", lambda: ".")
+    lock = Path(f"graphdr-kernels-{os.getuid()}.lock")
+    with kernels._one_at_a_time():
+        assert lock.stat().st_mode & 0o777 == 0o600
+    lock.unlink()
+    lock.symlink_to(Path("made").resolve())
+    with kernels._one_at_a_time():
+        assert not Path("made").exists()
+
+
+def test_the_page_shows_no_picture_that_was_changed(workdir):
+    for suffix in ("parquet", "svg"):
+        io.write_text(suffix, paths.figure("overview", suffix))
+    picture = paths.figure("overview", "svg")
+    manifest.record("make_figure", {}, "code", {}, [picture, paths.figure("overview", "parquet")])
+    assert manifest.drawing(picture) == "svg"
+    Path(picture).write_text("gvs")
+    with pytest.raises(UserError, match=r"overview\.svg: changed since it was built; delete it"):
+        manifest.drawing(picture)
 
 
 # The trials themselves

@@ -12,7 +12,7 @@ from trust.checkout import command, contents, files, last_lines, snakemake
 
 WHOM = ("job", "snakemake", "all")
 SIGNALS = (signal.SIGTERM, signal.SIGKILL)
-CHECK_EVERY = 20  # kills between two resumes that are left to finish and are compared
+TOLD_EVERY = 10  # kills
 PATIENCE = 120  # seconds until a Snakemake that was asked to end counts as stuck
 REFUSALS = ("LockException", "IncompleteFilesException", "Error: Directory cannot be locked")
 
@@ -26,7 +26,7 @@ class Tally(NamedTuple):
 
 
 def torture(folder: Path, env: dict, expected: dict[str, str], count: int, until: float, rng: random.Random) -> Tally:
-    """Kill so many times, or until the clock says so, and compare with an undisturbed build now and then."""
+    """Kill so many times, or until the clock says so; resume after each, and compare with an undisturbed build."""
     kills, late, wrong, done = {}, 0, [], 0
     while done < count and time.monotonic() < until and not wrong:
         whom, how = rng.choice(WHOM), rng.choice(SIGNALS)
@@ -40,10 +40,9 @@ def torture(folder: Path, env: dict, expected: dict[str, str], count: int, until
             continue
         done += 1
         kills[f"{whom} {how.name}"] = kills.get(f"{whom} {how.name}", 0) + 1
-        if done % CHECK_EVERY == 0:
-            wrong += resumed(folder, env, expected)
+        wrong += resumed(folder, env, expected)
+        if done % TOLD_EVERY == 0:
             print(f"{done} kills, {late} too late, {'fine' if not wrong else wrong[-1]}", flush=True)
-    wrong += resumed(folder, env, expected)
     return Tally(kills, late, wrong)
 
 

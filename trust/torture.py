@@ -90,7 +90,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="trust.torture", description=__doc__)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--flips", type=int, default=1000)
-    parser.add_argument("--minutes", type=float, default=40, help="no new kill or flip is begun after so long")
+    parser.add_argument("--minutes", type=float, default=60, help="no new kill or flip is begun after so long")
     parser.add_argument("--seed", type=int, help="of the random choices (default: a new one, which is printed)")
     given = parser.parse_args(arguments)
     seed = random.SystemRandom().randrange(10**6) if given.seed is None else given.seed
@@ -126,9 +126,12 @@ def main(arguments: list[str] | None = None) -> int:
         done = kills.torture(other, env, expected, given.kills, until, rng)
         note(f"{sum(done.kills.values())} kills {done.kills}, {done.late} more came too late", done.wrong)
         note("what is left behind", leftovers(other))
+    counts = {"kills": (sum(done.kills.values()), given.kills), "damaged files": (sum(tally.values()), given.flips)}
+    wrong += [f"time ran out after {had} of {asked} {what}" for what, (had, asked) in counts.items() if had < asked]
     for text in wrong:
         print(f"WRONG: {text}")
-    print(f"seed {seed}: {'nothing lost, nothing unseen' if not wrong else f'{len(wrong)} WRONG'}")
+    did = ", ".join(f"{had:,} {what}" for what, (had, _) in counts.items())
+    print(f"seed {seed}: {did}: {'nothing lost, nothing unseen' if not wrong else f'{len(wrong)} WRONG'}")
     return 1 if wrong else 0
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from graphdr.errors import UserError
 from graphdr.network import reason
+from graphdr.private import create
 
 
 def save(blocks: Iterable[bytes], path: Path, mode: str) -> None:
@@ -20,10 +21,11 @@ def save(blocks: Iterable[bytes], path: Path, mode: str) -> None:
 
 @contextmanager
 def temporary(folder: Path, name: str) -> Iterator[Path]:
-    """Hand out a name in the folder, and remove what is left of it afterwards."""
+    """Hand out an empty file in the folder, and remove what is left of it afterwards."""
+    path = folder / f"{name}.{os.getpid()}.tmp"
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.{os.getpid()}.tmp"
+        create(path)
     try:
         yield path
     finally:

@@ -17,6 +17,7 @@ from graphdr.archives import Unusable
 from graphdr.disk import discard, save, temporary, writing
 from graphdr.errors import UserError
 from graphdr.network import open_url, pip_download, reason, require_scheme
+from graphdr.private import publish
 
 PAUSES = (1, 2, 4, 8)  # seconds between attempts; only the last source is worth more than one more attempt
 LARGE = 20_000_000  # bytes; above, size and time are told before
@@ -334,8 +335,8 @@ def _keep(task: _Task, archive: Mapping, path: Path, place: str, address: str) -
         notes["downloaded"] |= {f"{name}: {row['member']}": row["sha256"] for row in rows if row["sha256"]}
     with temporary(task.folder, HASHES) as text, writing(task.folder):
         text.write_text(json.dumps(notes, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        os.replace(path, task.folder / name)
-        os.replace(text, task.folder / HASHES)
+        publish(path, task.folder / name)
+        publish(text, task.folder / HASHES)
     return rows
 
 

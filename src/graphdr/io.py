@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from graphdr.errors import UserError
+from graphdr.private import create, publish
 from graphdr.schemas import SCHEMAS
 
 HASH, KIND, PROVENANCE, MARKS = b"graphdr.hash", b"graphdr.kind", b"graphdr.provenance", b"graphdr.marks"
@@ -176,21 +177,22 @@ def _texts(names) -> pa.StringArray:
 @contextmanager
 def replacing(path: str) -> Iterator[str]:
     """Hand out a temporary name beside ``path`` and move it into place only if all went well."""
-    temporary = f"{path}.{os.getpid()}.tmp"
+    name = f"{path}.{os.getpid()}.tmp"
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
-        os.replace(temporary, path)
+        create(name)
+        yield name
+        publish(name, path)
     except OSError as error:
         raise UserError(f"{path}: cannot be written ({error.strerror or error})") from None
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        Path(name).unlink(missing_ok=True)
 
 
 def write_text(text: str, path: str) -> None:
     """Write a text file atomically, in UTF-8."""
-    with replacing(path) as temporary:
-        Path(temporary).write_text(text, encoding="utf-8")
+    with replacing(path) as name:
+        Path(name).write_text(text, encoding="utf-8")
 
 
 def noted(path: str) -> str:

@@ -39,6 +39,13 @@ def kernel(function: Callable) -> Callable:
 def _one_at_a_time() -> Iterator[None]:
     """Hold a lock of this user on this machine: whoever waits finds the result in the cache."""
     path = Path(tempfile.gettempdir()) / f"graphdr-kernels-{os.getuid()}.lock"
-    with open(path, "w") as lock:
+    try:
+        lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+    except OSError:  # a link, or the file of somebody else, under that name: compile without the lock
+        yield
+        return
+    try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(lock)

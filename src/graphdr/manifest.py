@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from graphdr import io, paths
+from graphdr.errors import UserError
 
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
 SEAL = "sealed"  # the digest of an entry itself: a changed entry would vouch for a changed file
@@ -59,6 +60,19 @@ def _is_sound(entry: dict, text: str, name: str) -> bool:
     sealed = entry[SEAL] == seal(entry) if SEAL in entry else set(entry) == UNSEALED
     whole = all(facts["sha256"] and facts["bytes"] >= 0 for facts in entry["outputs"].values())
     return sealed and whole and text == _text(entry) and name == entry_path(list(entry["outputs"]))
+
+
+def drawing(path: str) -> str:
+    """Return a figure as text; refuse one that is not as it was built."""
+    points = Path(path).with_suffix(".parquet").as_posix()  # the first output of a figure's job
+    try:
+        data = Path(path).read_bytes()
+        entry = json.loads(Path(entry_path([points])).read_text(encoding="utf-8"))
+        if hashlib.sha256(data).hexdigest() == entry["outputs"][path]["sha256"]:
+            return data.decode()
+    except UNREADABLE:
+        pass
+    raise UserError(f"{path}: changed since it was built; delete it and run snakemake again")
 
 
 def load(root: str = ".") -> dict[str, dict]:
