@@ -1,5 +1,6 @@
 """Shared by all tests: one BLAS thread, a fixed Hypothesis profile, small graphs and data, checkouts to build in."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -119,10 +120,16 @@ def different(one: Path, other: Path) -> list[str]:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory) -> Path:
-    """A checkout in which everything is built; leave it as it is."""
-    folder = lay_out(tmp_path_factory.mktemp("built"))
-    done = snakemake(folder)
-    assert done.returncode == 0, done.stdout + done.stderr
+    """A checkout in which everything is built, by the first worker that needs it; leave it as it is."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    folder = shared / "built"
+    with open(shared / "built.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            done = snakemake(lay_out(under_way := shared / "under_way"))
+            assert done.returncode == 0, done.stdout + done.stderr
+            under_way.rename(folder)
     return folder
 
 

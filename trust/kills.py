@@ -12,7 +12,8 @@ from trust.checkout import command, contents, files, last_lines, snakemake
 
 WHOM = ("job", "snakemake", "all")
 SIGNALS = (signal.SIGTERM, signal.SIGKILL)
-TOLD_EVERY = 10  # kills
+CHECK_EVERY = 5  # kills: every resume but the fifth is killed as well, the fifth is left to finish and compared
+WORK = 8  # files deleted before each
 PATIENCE = 120  # seconds until a Snakemake that was asked to end counts as stuck
 REFUSALS = ("LockException", "IncompleteFilesException", "Error: Directory cannot be locked")
 
@@ -26,7 +27,7 @@ class Tally(NamedTuple):
 
 
 def torture(folder: Path, env: dict, expected: dict[str, str], count: int, until: float, rng: random.Random) -> Tally:
-    """Kill so many times, or until the clock says so; resume after each, and compare with an undisturbed build."""
+    """Kill so many times, or until the clock says so; resume after each, compare after some."""
     kills, late, wrong, done = {}, 0, [], 0
     while done < count and time.monotonic() < until and not wrong:
         whom, how = rng.choice(WHOM), rng.choice(SIGNALS)
@@ -40,9 +41,11 @@ def torture(folder: Path, env: dict, expected: dict[str, str], count: int, until
             continue
         done += 1
         kills[f"{whom} {how.name}"] = kills.get(f"{whom} {how.name}", 0) + 1
-        wrong += resumed(folder, env, expected)
-        if done % TOLD_EVERY == 0:
+        if done % CHECK_EVERY == 0:
+            wrong += resumed(folder, env, expected)
             print(f"{done} kills, {late} too late, {'fine' if not wrong else wrong[-1]}", flush=True)
+    if done % CHECK_EVERY:
+        wrong += resumed(folder, env, expected)
     return Tally(kills, late, wrong)
 
 
@@ -72,7 +75,7 @@ def resumed(folder: Path, env: dict, expected: dict[str, str]) -> list[str]:
 def _make_work(folder: Path, rng: random.Random) -> None:
     """Delete some of what is built, so that there is something to kill."""
     built = [name for name in files(folder) if not name.startswith("data/")]
-    for name in rng.sample(built, k=min(len(built), max(8, len(built) // 5))):
+    for name in rng.sample(built, k=min(len(built), WORK)):
         (folder / name).unlink()
 
 
