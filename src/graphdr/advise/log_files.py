@@ -38,7 +38,8 @@ BETWEEN = ("|", ";", ",", " ")  # of candidates in one text: the first of these 
 MISSING = ("", "na", "nan", "null", "none")
 NUMBER = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?$"
 SMALLEST = 1e-12  # propensity: squares of rewards over it must be finite
-SHOWN = 12  # columns in a message
+SHOWN = 150  # characters of the names of columns in a message
+LEAST = 2 * FEWEST  # rounds: one half to learn from, one to judge by
 PARQUET = b"PAR1"
 
 
@@ -79,9 +80,15 @@ def read(path: str | Path, columns: Mapping[str, str] | None = None) -> Log:
     if not data:
         raise UserError(f"{path}: empty file")
     source = (_parquet if data.startswith(PARQUET) else _delimited)(str(path), data, columns)
-    log = (_long if "played" in source.columns else _wide)(source)
-    if len(log.rewards) < FEWEST:
-        raise UserError(f"{path}: {len(log.rewards)} rounds are too few for an estimate; at least {FEWEST} are needed")
+    return enough((_long if "played" in source.columns else _wide)(source))
+
+
+def enough(log: Log) -> Log:
+    """Return the log if it has rounds enough to learn from some and judge by others."""
+    if len(log.rewards) < LEAST:
+        raise UserError(
+            f"{log.name}: {len(log.rewards)} rounds are too few for an estimate; at least {LEAST} are needed"
+        )
     return log
 
 
@@ -110,8 +117,9 @@ def _parquet(name: str, data: bytes, given: dict[str, str]) -> Source:
         file = pq.ParquetFile(pa.BufferReader(data))
         roles = _roles(name, file.schema_arrow.names, given)
         table = file.read(columns=list(roles.values()))
+        table.validate(full=True)
         columns = {role: table[column] for role, column in roles.items()}
-    except (pa.ArrowException, OSError, KeyError) as error:
+    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise UserError(f"{name}: not a readable parquet file ({text.short(reason)})") from None
     for role, column in columns.items():
@@ -144,7 +152,7 @@ def _roles(name: str, header: list[str], given: dict[str, str]) -> dict[str, str
     if twice := [column for column in header if header.count(column) > 1]:
         raise UserError(f"{name}: two columns are called {text.short(twice[0])}")
     if wrong := [column for column in given.values() if column not in header]:
-        raise no_such(name, "column", wrong[0], _briefly(header))
+        raise UserError(f"{name}: no column {text.short(wrong[0])}; there are: {_briefly(header)}")
     roles = dict(given)
     for role, tries in NAMES.items():
         for words in tries:
@@ -152,8 +160,7 @@ def _roles(name: str, header: list[str], given: dict[str, str]) -> dict[str, str
                 roles |= _found(name, role, [column for column in header if column not in roles.values()], words)
     for role in ("arm", "reward", "propensity", *(["round"] if "played" in roles else [])):
         if role not in roles:
-            there = ", ".join(_briefly(header))
-            raise UserError(f"{name}: no column {role!r}, {MEANING[role]}; there are: {there}")
+            raise UserError(f"{name}: no column {role!r}, {MEANING[role]}; there are: {_briefly(header)}")
     return roles
 
 
@@ -161,7 +168,7 @@ def _found(name: str, role: str, free: list[str], words: tuple[str, ...]) -> dic
     """Return the column with one of these names as that of a role, if there is one."""
     found = [column for column in free if _plain(column) in words]
     if len(found) > 1:
-        raise UserError(f"{name}: {role} may be any of the columns {', '.join(_briefly(found))}; say which")
+        raise UserError(f"{name}: {role} may be any of the columns {_briefly(found)}; say which")
     return {role: found[0]} if found else {}
 
 
@@ -170,8 +177,9 @@ def _plain(column: str) -> str:
     return re.sub(r"[\s_-]", "", column.lower()).removeprefix("is").removesuffix("id")
 
 
-def _briefly(header: list[str]) -> list[str]:
-    return [text.short(column) for column in header[:SHOWN]] + ["…"] * (len(header) > SHOWN)
+def _briefly(names: list[str]) -> str:
+    shown = ", ".join(text.short(name) for name in names)
+    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
 
 
 # Rounds
