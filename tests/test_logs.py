@@ -157,7 +157,7 @@ REFUSED = {
     r"log.csv, line 9: candidate 'x' twice in its round": changed(7, candidates="x|y|x"),
     r"log.csv, line 9: an empty name among the candidates": changed(7, candidates="x||y"),
     r"log.csv, line 9: no candidates": changed(7, candidates=""),
-    r"log.csv, line 9: round '6' again; a long file needs": changed(7, round=6),
+    r"log.csv, line 9: round '6' again; a long file needs a column 'played'": changed(7, round=6),
     r"log.csv, line 9: number of fields is 6; expected 5": changed(7, round="1,2").replace(b'"', b""),
     r'log.csv, line 9: arm with a quote "': changed(7, action='a"').replace(b'"a"""', b'a"'),
     r"log.csv: 59 rounds are too few for an estimate; at least 60": csv(JOINED[:59]),
@@ -171,7 +171,7 @@ REFUSED = {
         WIDE.assign(reward=WIDE["candidates"])
     ),
     rf"log.csv, line {UNPLAYED[1] + 2}: round '0' has a second arm that was played": flagged(UNPLAYED[1]),
-    r"log.csv, line \d+: round '2' has no arm played": csv(
+    r"log.csv, line \d+: round '2' has no arm that was played": csv(
         SPARSE.assign(played=SPARSE["played"] * (SPARSE["round"] != 2))
     ),
     rf"log.csv, line {UNPLAYED[3] + 2}: played '2' is neither 0 nor 1": flagged(UNPLAYED[3], value=2),
@@ -191,6 +191,8 @@ def test_files_and_columns_that_are_not_there_are_one_line(write, tmp_path):
         logs.read(tmp_path / "none.csv")
     with pytest.raises(UserError, match="columns: no role 'rewards'; there are: arm, "):
         logs.read(write(csv(JOINED)), {"rewards": "reward"})
+    with pytest.raises(UserError, match="columns: one column is given for two roles: 'reward', 'reward'"):
+        logs.read(write(csv(JOINED)), {"reward": "reward", "propensity": "reward"})
     with pytest.raises(UserError, match=r"log.csv: no column 'gain'; there are: 'round', 'action', "):
         logs.read(write(csv(JOINED)), {"reward": "gain"})
 
@@ -508,6 +510,12 @@ def test_propensities_that_cannot_be_right_are_said():
     assert logs.warnings(logs.evaluate(log, REDUCERS, NODES)) == []
     halved = logs.evaluate(log._replace(propensities=log.propensities / 2), REDUCERS, NODES)
     assert logs.warnings(halved)[0].startswith("random: its weights are 2.0")
+    best = SETS[:, 0][np.arange(1000) % CONTEXTS]  # a policy that never tries anything else
+    sure = logs.Log("log", NODES, THETA[best], np.ones(1000), best, np.resize(SETS, 1000 * OFFERED), log.starts[:1001])
+    assert (
+        "random: its weights are 0.20 on average, not 1: propensities are wrong, or some"
+        in logs.warnings(logs.evaluate(sure, REDUCERS, NODES))[0]
+    )
 
 
 @pytest.mark.parametrize(("what", "field"), [("arm played", "played"), ("reward", "rewards")])

@@ -21,7 +21,7 @@ from graphdr.offpolicy import FEWEST
 
 DONE = ("action", "chosen", "selected", "taken")  # beside a column of arms it says which was played
 NAMES = {  # how the column of a role may be called, best first; see _plain
-    "round": (("round",), ("t", "step", "impression", "event", "request", "query")),
+    "round": (("round",), ("t", "step", "impression", "request")),
     "candidates": (("candidates",), ("arms", "items", "nodes", "offered", "slate", "actions")),
     "reward": (("reward",), ("payoff", "click", "clicked", "y")),
     "propensity": (("propensity",), ("propensityscore", "pscore", "probability", "prob", "p")),
@@ -85,10 +85,8 @@ def read(path: str | Path, columns: Mapping[str, str] | None = None) -> Log:
 
 def enough(log: Log) -> Log:
     """Return the log if it has rounds enough to learn from some and judge by others."""
-    if len(log.rewards) < LEAST:
-        raise UserError(
-            f"{log.name}: {len(log.rewards)} rounds are too few for an estimate; at least {LEAST} are needed"
-        )
+    if (count := len(log.rewards)) < LEAST:
+        raise UserError(f"{log.name}: {count} rounds are too few for an estimate; at least {LEAST} are needed")
     return log
 
 
@@ -153,6 +151,8 @@ def _roles(name: str, header: list[str], given: dict[str, str]) -> dict[str, str
         raise UserError(f"{name}: two columns are called {text.short(twice[0])}")
     if wrong := [column for column in given.values() if column not in header]:
         raise UserError(f"{name}: no column {text.short(wrong[0])}; there are: {_briefly(header)}")
+    if len(set(given.values())) < len(given):
+        raise UserError(f"columns: one column is given for two roles: {_briefly(list(given.values()))}")
     roles = dict(given)
     for role, tries in NAMES.items():
         for words in tries:
@@ -190,9 +190,7 @@ def _wide(source: Source) -> Log:
     if "round" in columns:
         ids = _keys(source, "round")
         again = _repeated(encode(ids)[1])
-        _refuse(
-            source, again, lambda row: f"round {text.short(ids[row].as_py())} again; a long file needs a flag 'played'"
-        )
+        _refuse(source, again, lambda row: f"round {_shown(ids, row)} again; a long file needs a column 'played'")
     rewards, propensities = _outcomes(source, np.arange(rounds))
     played = _keys(source, "arm")
     if "candidates" not in columns:
@@ -207,7 +205,7 @@ def _wide(source: Source) -> Log:
     _refuse(source, empty, lambda at: "an empty name among the candidates", round_of)
     _refuse_twice(source, arms, round_of, place, round_of)
     there = np.bincount(round_of[place == played[round_of]], minlength=rounds) > 0
-    _refuse(source, ~there, lambda row: f"arm {text.short(arms[played[row]].as_py())} is not among its candidates")
+    _refuse(source, ~there, lambda row: f"arm {_shown(arms, played[row])} is not among its candidates")
     return Log(source.name, arms.to_pylist(), rewards, propensities, played, place, _starts(sizes))
 
 
@@ -215,21 +213,16 @@ def _long(source: Source) -> Log:
     ids, round_of = encode(_keys(source, "round"))
     arms, place = encode(_keys(source, "arm"))
     _refuse_twice(source, arms, round_of, place, np.arange(len(place)))
-    flag, wrong = _numbers(source.columns["played"])
+    given = source.columns["played"]
+    flag, wrong = _numbers(given)
     flag = np.nan_to_num(flag)
-    shown = source.columns["played"]
     wrong |= (flag != 0) & (flag != 1)
-    _refuse(source, wrong, lambda row: f"played {text.short(shown[row].as_py())} is neither 0 nor 1")
+    _refuse(source, wrong, lambda row: f"played {_shown(given, row)} is neither 0 nor 1")
     rows = np.flatnonzero(flag)
-    again = np.zeros(len(flag), bool)
-    again[rows] = _repeated(round_of[rows])
-    _refuse(
-        source, again, lambda row: f"round {text.short(ids[round_of[row]].as_py())} has a second arm that was played"
-    )
-    count = np.bincount(round_of[rows], minlength=len(ids))
-    _refuse(
-        source, count[round_of] == 0, lambda row: f"round {text.short(ids[round_of[row]].as_py())} has no arm played"
-    )
+    again = _repeated(round_of[rows])
+    _refuse(source, again, lambda at: f"round {_shown(ids, round_of[rows[at]])} has a second arm that was played", rows)
+    none = np.bincount(round_of[rows], minlength=len(ids))[round_of] == 0
+    _refuse(source, none, lambda row: f"round {_shown(ids, round_of[row])} has no arm that was played")
     rows = rows[np.argsort(round_of[rows])]
     rewards, propensities = _outcomes(source, rows)
     order = np.argsort(round_of, kind="stable")
@@ -259,7 +252,7 @@ def _finite(source: Source, role: str, rows: np.ndarray) -> np.ndarray:
     values, wrong = _numbers(column)
     wrong |= np.abs(values) > text.LARGEST
     refused = f"is not a finite number of at most {text.LARGEST:g}"
-    _refuse(source, wrong, lambda at: f"{role} {text.short(column[at].as_py())} {refused}", rows)
+    _refuse(source, wrong, lambda at: f"{role} {_shown(column, at)} {refused}", rows)
     _refuse(source, np.isnan(values), lambda at: f"{role} is missing", rows)
     return values
 
@@ -306,6 +299,10 @@ def _numbers(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
 # Mistakes
 
 
+def _shown(column: pa.Array | pa.ChunkedArray, at: int) -> str:
+    return text.short(column[int(at)].as_py())
+
+
 def _repeated(codes: np.ndarray) -> np.ndarray:
     """Say of each code whether it was there before."""
     first = np.zeros(len(codes), bool)
@@ -315,7 +312,7 @@ def _repeated(codes: np.ndarray) -> np.ndarray:
 
 def _refuse_twice(source: Source, arms: pa.Array, round_of: np.ndarray, place: np.ndarray, rows: np.ndarray) -> None:
     again = _repeated(round_of.astype(np.int64) * len(arms) + place)
-    _refuse(source, again, lambda at: f"candidate {text.short(arms[place[at]].as_py())} twice in its round", rows)
+    _refuse(source, again, lambda at: f"candidate {_shown(arms, place[at])} twice in its round", rows)
 
 
 def _refuse(source: Source, wrong: np.ndarray, complaint: Callable[[int], str], rows: np.ndarray | None = None) -> None:

@@ -270,7 +270,7 @@ def warnings(rows: Sequence[Row]) -> list[str]:
         if row.ess == 0:
             lines.append(f"{row.policy}: no estimate, for it would have played no arm that was logged")
         elif row.ess >= FEW and abs(row.weight - 1) > DOUBTFUL * row.weight_sem + ROUNDING:
-            why = "the propensities cannot be those with which these arms were played"
+            why = "propensities are wrong, or some candidates could never be played"
             lines.append(f"{row.policy}: its weights are {row.weight:.2f} on average, not 1: {why}")
         elif row.ess < max(FEW, SHARE * row.rounds):
             share = f"{row.ess:.0f} effective rounds of {row.rounds:,} ({100 * row.ess / row.rounds:.1f} %)"
