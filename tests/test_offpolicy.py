@@ -238,5 +238,5 @@ def test_logs_without_an_answer_are_refused_in_one_line(message):
 
 
 def test_a_bootstrap_draw_without_any_weight_is_left_out():
-    terms = offpolicy.Terms(np.array([2.0, 0.0]), np.array([1.0, 0.0]))
+    terms = offpolicy.Terms(np.array([2.0, 0.0]), np.array([1.0, 0.0]), np.array([1.0, 0.0]))
     assert offpolicy.bootstrap(terms, 0.9, np.random.default_rng(0), 50) == (2.0, 2.0)

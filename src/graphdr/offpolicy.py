@@ -30,10 +30,11 @@ class Estimate(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """An estimate as a ratio of sums over the rounds."""
+    """An estimate as a ratio of two sums over the rounds, and the weights of the rounds."""
 
     above: np.ndarray
     below: np.ndarray
+    weights: np.ndarray
 
 
 def ips(rewards, propensities, target, *, level: float = 0.95, rng=None, draws: int = 1000) -> Estimate:
@@ -41,8 +42,7 @@ def ips(rewards, propensities, target, *, level: float = 0.95, rng=None, draws: 
 
     With a generator ``rng`` the interval is a bootstrap of that many ``draws``, else normal.
     """
-    rewards, weights = _weighted(rewards, propensities, target)
-    return _estimate(Terms(weights * rewards, np.ones_like(weights)), weights, level, rng, draws)
+    return estimate(ips_terms(rewards, propensities, target), level=level, rng=rng, draws=draws)
 
 
 def snips(rewards, propensities, target, *, level: float = 0.95, rng=None, draws: int = 1000) -> Estimate:
@@ -51,8 +51,7 @@ def snips(rewards, propensities, target, *, level: float = 0.95, rng=None, draws
     Its bias vanishes as 1/n, its variance is mostly lower than that of ``ips``, and it is never outside the rewards'
     range. Intervals as in ``ips``.
     """
-    rewards, weights = _weighted(rewards, propensities, target)
-    return _estimate(Terms(weights * rewards, weights), weights, level, rng, draws)
+    return estimate(snips_terms(rewards, propensities, target), level=level, rng=rng, draws=draws)
 
 
 def doubly_robust(
@@ -64,11 +63,57 @@ def doubly_robust(
     and the model's rewards q. ``played`` is the column that was played. Unbiased whatever the model, if that was fitted
     to other rounds than these. Intervals as in ``ips``.
     """
+    return estimate(robust_terms(rewards, propensities, target, played, model), level=level, rng=rng, draws=draws)
+
+
+def ips_terms(rewards, propensities, target) -> Terms:
+    """Return the terms of ``ips``."""
+    rewards, weights = _weighted(rewards, propensities, target)
+    return Terms(weights * rewards, np.ones_like(weights), weights)
+
+
+def snips_terms(rewards, propensities, target) -> Terms:
+    """Return the terms of ``snips``."""
+    rewards, weights = _weighted(rewards, propensities, target)
+    return Terms(weights * rewards, weights, weights)
+
+
+def robust_terms(rewards, propensities, target, played, model) -> Terms:
+    """Return the terms of ``doubly_robust``."""
     target, model, played = _checked_candidates(target, model, played)
     at = np.arange(len(played)), played
     rewards, weights = _weighted(rewards, propensities, target[at])
     value = np.sum(target * model, axis=1) + weights * (rewards - model[at])
-    return _estimate(Terms(value, np.ones_like(weights)), weights, level, rng, draws)
+    return Terms(value, np.ones_like(weights), weights)
+
+
+def estimate(terms: Terms, *, level: float = 0.95, rng=None, draws: int = 1000) -> Estimate:
+    """Return the ratio of the terms with its interval, as in ``ips``."""
+    if not 0 < level < 1:
+        raise UserError(f"level: {level} is no level of confidence; it is between 0 and 1, as 0.95 is")
+    value, sem = ratio(terms), standard_error(terms)
+    if rng is None:
+        reach = float(ndtri((1 + level) / 2)) * sem
+        interval = value - reach, value + reach, NORMAL
+    else:
+        interval = *bootstrap(terms, level, rng, draws), BOOTSTRAP
+    return Estimate(value, sem, *interval, effective_sample_size(terms.weights))
+
+
+def difference(one: Terms, other: Terms, *, level: float = 0.95) -> Estimate:
+    """Estimate by how much one policy earns more than another, paired: from the same rounds, in the same order.
+
+    What both have in common drops out of the interval. The effective sample size is the smaller one of the two.
+    """
+    paired = Terms(by_round(one) - by_round(other), np.ones_like(one.above), one.weights)
+    sizes = [effective_sample_size(terms.weights) for terms in (one, other)]
+    return estimate(paired, level=level)._replace(ess=min(sizes))
+
+
+def by_round(terms: Terms) -> np.ndarray:
+    """Return a number a round: their mean is the ratio, and its usual standard error that of the delta method."""
+    middle = ratio(terms)
+    return middle + (terms.above - middle * terms.below) / terms.below.mean()
 
 
 def effective_sample_size(weights: np.ndarray) -> float:
@@ -97,18 +142,6 @@ def bootstrap(terms: Terms, level: float, rng: np.random.Generator, draws: int) 
         below = terms.below[rows].sum()
         found[draw] = terms.above[rows].sum() / below if below > 0 else np.nan  # no round that the target could play
     return tuple(float(end) for end in np.nanquantile(found, [(1 - level) / 2, (1 + level) / 2]))
-
-
-def _estimate(terms: Terms, weights: np.ndarray, level: float, rng, draws: int) -> Estimate:
-    if not 0 < level < 1:
-        raise UserError(f"level: {level} is no level of confidence; it is between 0 and 1, as 0.95 is")
-    value, sem = ratio(terms), standard_error(terms)
-    if rng is None:
-        reach = float(ndtri((1 + level) / 2)) * sem
-        interval = value - reach, value + reach, NORMAL
-    else:
-        interval = *bootstrap(terms, level, rng, draws), BOOTSTRAP
-    return Estimate(value, sem, *interval, effective_sample_size(weights))
 
 
 def _weighted(rewards, propensities, target) -> tuple[np.ndarray, np.ndarray]:

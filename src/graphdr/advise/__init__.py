@@ -1,0 +1,1 @@
+"""Advice on data of one's own, before a policy is deployed."""
