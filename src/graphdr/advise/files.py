@@ -112,6 +112,8 @@ def _text(path: Path, data: bytes, header: bool | None, known: Iterable[str]) ->
     names = fields if first else [str(number) for number in range(1, 1 + len(fields))]
     if len(set(names)) < len(names):
         raise UserError(f"{name}, line 1: two columns of one name: {', '.join(names)}")
+    if first and b"\n" not in data:
+        raise UserError(f"{name}: no rows below the header")
     table = _parsed(name, data, names, delimiter, quoted=not typed, skip=int(first))
     note = "" if first else f"{path.name} has no header: its columns are 1 to {len(names)}"
     return Sheet({field: table[field].combine_chunks() for field in names}, name, 1 + int(first), note=note)
@@ -162,8 +164,6 @@ def _parsed(name: str, data: bytes, names: list[str], delimiter: str, quoted: bo
             line = f"{name}, line {wrong[0].number}"
             raise UserError(f"{line}: {found}; expected {len(names)} ({', '.join(names)}) between {marks}") from None
         raise UserError(f"{name}: {_reason(data, error)}") from None
-    if not len(table):
-        raise UserError(f"{name}: no rows below the header")
     return table
 
 
@@ -173,8 +173,6 @@ def _reason(data: bytes, error: pa.ArrowException) -> str:
             line.decode()
         except UnicodeDecodeError:
             return f"line {number} is not UTF-8 text"
-    if b"Empty CSV" in str(error).encode():
-        return "no rows below the header"
     return f"not a table of text ({str(error).splitlines()[0][:80]})"
 
 

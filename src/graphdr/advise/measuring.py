@@ -1,7 +1,5 @@
 """What was built for a data set: regrets by method, k and seed, facts by k, the spectrum, and curves."""
 
-from pathlib import Path
-
 import numpy as np
 
 from graphdr import io, paths, store
@@ -72,8 +70,3 @@ def summary(found: dict[str, dict[int, np.ndarray]]) -> dict[str, dict[int, dict
 def _mean(values: np.ndarray) -> dict[str, float]:
     error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
     return {"mean": float(values.mean()), "sem": float(error)}
-
-
-def is_built(folder: Path, name: str) -> bool:
-    """Tell whether anything was built before."""
-    return (folder / paths.measurements(name)).exists()

@@ -1,7 +1,6 @@
 """From a user's files to advice: read, survey, build with the workflow's own stages, weigh, and write it down."""
 
 import contextlib
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,18 +61,12 @@ def advise(
     return found
 
 
-def write(found: dict, root: Path, text: list[str]) -> None:
-    """Write advice down as text, as JSON and as a page."""
+def write(found: dict, root: Path, text: str, json: str) -> None:
+    """Write advice down: as text, as JSON and as a page."""
     from graphdr.advise import page
 
-    folder = root / found["folder"]
-    shown = {key: part for key, part in found.items() if key[0] != "_"}
-    for kind, content in (
-        ("text", "\n".join([*text, ""])),
-        ("json", json.dumps(shown, indent=1) + "\n"),
-        ("page", page.fill(found)),
-    ):
-        building.replace(folder / FILES[kind], content.encode())
+    for kind, content in {"text": f"{text}\n", "json": f"{json}\n", "page": page.fill(found)}.items():
+        building.replace(root / found["folder"] / FILES[kind], content.encode())
 
 
 def _measured(plan, name: str) -> dict:

@@ -2,7 +2,7 @@
 
 from graphdr import paths
 from graphdr.advise.survey import Survey
-from graphdr.advise.weighing import FULL, RANDOM, REASONS
+from graphdr.advise.weighing import FULL, GRAPH, RANDOM, REASONS
 
 NAMES = {
     "graphdr": "GraphDR (the smoothest eigenvectors of the graph)",
@@ -28,17 +28,31 @@ def answer(found: dict) -> list[str]:
         first = f"Use the graph, through {name}."
         second = f"Over {horizon:,} rounds it would save {_share(advice, rival)} of the regret of {SHORT[rival]}"
         second += "." if rival == FULL else f", and {_share(advice, FULL)} of that of {SHORT[FULL]}."
+        second += _as_good(advice)
     elif advice["reason"] == "nothing":
-        first = (
-            f"Do not use the graph: {REASONS['nothing']} within {horizon:,} rounds. Bring more rounds or less noise."
-        )
+        first = f"Do not use the graph: {REASONS['nothing']} within {horizon:,} rounds."
         second = "Nothing can be said about savings."
     else:
         best = advice["best_graph_method"]
         first = f"Do not use the graph: {REASONS[advice['reason']]}. Use {name}."
         second = f"Over {horizon:,} rounds {SHORT[advice['method']]} would have {_versus(advice, best)} {SHORT[best]}."
-    edge = [f"k = {advice['k']} is the largest that was tried; try more with --k."] if advice["at_edge"] else []
-    return [first, second, CERTAIN[advice["sure"]], *edge]
+    return [first, second, CERTAIN[advice["sure"]], *_edge(advice)]
+
+
+def _edge(advice: dict) -> list[str]:
+    """Say which methods were best at the largest k that was tried, and may be better beyond."""
+    names = " and ".join(SHORT[method] for method in advice["at_edge"])
+    return (
+        [f"The largest k that was tried is the best for {names}: larger ones may change this (--k)."] if names else []
+    )
+
+
+def _as_good(advice: dict) -> str:
+    """Name the other graph method where it is not clearly worse."""
+    for method in GRAPH:
+        if method in advice["against"] and advice["against"][method]["low"] <= 0:
+            return f" {SHORT[method]} with k = {advice['chosen_k'][method]} is about as good."
+    return ""
 
 
 def _share(advice: dict, other: str) -> str:
@@ -84,8 +98,8 @@ WORDS = {
     "rewards are centred and scaled to length one, so that only regrets of one table compare",
     "k": "the number of dimensions that a method describes an item with",
     "ζ_k": "the share of the reward (its length) that k dimensions of the graph miss: 0 nothing, 1 all",
-    "Γ_k": "how much more of the reward's energy k dimensions of the graph hold than those of another method, as a short "
-    "simulated pilot sees it, with a 95 % bootstrap interval; full LinUCB holds all of it",
+    "Γ_k": "how much more of the reward's energy k dimensions of the graph hold than those of another method; full "
+    "LinUCB holds all of it. In brackets the 95 % bootstrap interval of a short simulated pilot",
     "eigengap": "the distance between two neighbouring eigenvalues of the graph; a large one makes k a natural choice",
     "shuffled": "the same graph with its nodes shuffled, which cannot know anything about the reward; several of them",
 }

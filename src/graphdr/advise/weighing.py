@@ -70,9 +70,10 @@ def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> dic
     order = sorted(chance, key=lambda method: (chance[method], method))
     graph = next(method for method in order if method in GRAPH)
     plain = next(method for method in order if method not in GRAPH)
-    against = {method: interval(judged[method] - judged[graph]) for method in order if method not in GRAPH}
+    against = {method: interval(judged[method] - judged[graph]) for method in order if method != graph}
     against[CONTROL] = control(regrets[CONTROL], judged[graph], choosing)
-    reason = _reason(against, plain, interval(judged[RANDOM] - judged[plain]))
+    rivals = {method: own for method, own in against.items() if method not in GRAPH}
+    reason = _reason(rivals, plain, interval(judged[RANDOM] - judged[plain]))
     winner = {"graph": graph, "nothing": FULL}.get(reason, plain)
     others = [method for method in order if method != winner]
     return {
@@ -80,8 +81,8 @@ def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> dic
         "reason": reason,
         "method": winner,
         "k": None if winner in (FULL, RANDOM) else chosen[winner],
-        "sure": _sure(reason, against, plain),
-        "at_edge": winner not in (FULL, RANDOM) and chosen[winner] == max(regrets[winner]),
+        "sure": _sure(reason, rivals, plain),
+        "at_edge": [m for m in (graph, plain) if m != FULL and chosen[m] == max(regrets[m])],
         "best_graph_method": graph,
         "best_without_graph": plain,
         "runner_up": others[0],
