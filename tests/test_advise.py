@@ -213,7 +213,7 @@ MISTAKES = [  # files, options, message
         {},
         "all items have the mean value 3, so that there is nothing to learn",
     ),
-    ({"interactions": RATINGS.encode() + b"x,\xe9,1,1\n"}, {}, "^interactions: line 6 is not UTF-8 text"),
+    ({"interactions": RATINGS.encode() + b"x,\xe9,1,1\n"}, {}, "^interactions, line 6: not UTF-8 text"),
     ({"interactions": b"PK\x03\x04rubbish"}, {}, "^interactions: not a table of text"),
     ({"interactions": "user,user,rating\na,b,1\n"}, {}, "line 1: two columns of one name: user, user, rating"),
     (
@@ -287,7 +287,7 @@ def test_a_missing_file_or_folder_is_one_line(put):
             reading.read(Asked(edges=Path(name)) if name[-1] in "zl" else Asked(interactions=Path(name)))
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_odd_files_are_read_or_refused_in_one_line(put, data):
     contents = {"interactions": RATINGS, "edges": EDGES, "rewards": REWARDS, "features": "item,x\na,1\nb,2\nc,3\n"}
@@ -404,6 +404,7 @@ def regrets(seed: int = 0, **means: float) -> dict:
         ({"pca_graph": 300}, "graph", "pca_graph"),
         ({"pca_content": 600}, "graph", "graphdr"),
         ({"pca_content": 400}, "content", "pca_content"),
+        ({"pca_content": 690, "graphdr": 750, "pca_graph": 760, CONTROL: 700}, "control", "linucb_full"),
         ({"graphdr": 750, "pca_graph": 760, CONTROL: 1200}, "full", "linucb_full"),
         ({"graphdr": 790, "pca_graph": 800}, "control", "linucb_full"),
         ({"graphdr": 650, CONTROL: 660, "pca_graph": 680}, "control", "linucb_full"),
@@ -417,7 +418,7 @@ def test_what_is_advised_follows_from_the_regrets(means, reason, method):
     assert found["use_graph"] == (reason == "graph")
     assert found["k"] == (None if method == FULL else 5)
     assert (found["sure"] == "not sure") == (reason in ("tie", "nothing") or means.get("graphdr") == 650)
-    assert found["at_edge"]
+    assert found["at_edge"] == sorted({method, found["best_without_graph"]} - {FULL})
 
 
 def test_the_judging_seeds_alone_decide_what_is_saved():
@@ -439,7 +440,7 @@ def test_an_interval_holds_its_estimate_and_is_wider_for_one_further_value(value
     assert not (mean.above and mean.sure == weighing.UNSURE)
 
 
-def simulated(reward: np.ndarray, graph, draws: int = 6, horizon: int = 3000) -> dict:
+def simulated(reward: np.ndarray, graph, draws: int = 5, horizon: int = 2000) -> dict:
     """Play the methods on a small graph in this process."""
     low = spectral.low_eigenpairs(graph, 12).vectors
     setting = {"arms": 10, "candidates": "uniform", "horizon": horizon, "noise": 0.1}
@@ -465,7 +466,7 @@ def test_a_smooth_reward_needs_the_graph_and_a_shuffled_one_does_not():
     low = spectral.low_eigenpairs(graph, 12).vectors
     smooth = rewards.smooth(features.nontrivial(low, 4), np.random.default_rng(0))
     assert weighing.weigh(simulated(smooth, graph), 2)["use_graph"]
-    for seed in range(4):
+    for seed in range(2):
         shuffled = np.random.default_rng(100 + seed).permutation(smooth)
         assert not weighing.weigh(simulated(shuffled, graph), 2)["use_graph"]
 
@@ -514,7 +515,6 @@ def test_the_command_builds_advises_and_builds_nothing_twice(project, monkeypatc
     assert capsys.readouterr().out == text
     assert built == {path: path.stat().st_mtime_ns for path in folder.rglob("*.parquet")}
     assert main(["verify"]) == 0
-    assert main(["--root", str(folder), "verify"]) in (0, 1)
 
 
 def test_wrong_usage_and_failing_builds_are_one_line(project, monkeypatch, capsys):
@@ -531,7 +531,7 @@ def test_wrong_usage_and_failing_builds_are_one_line(project, monkeypatch, capsy
         assert message in said
         assert said.count("\n") == 1
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    assert main([*ARGUMENTS[:-3], "--name", "other"]) == 1
+    assert main([*ARGUMENTS, "--name", "other"]) == 1
     assert "the build failed; " in capsys.readouterr().err
 
 

@@ -99,9 +99,11 @@ def _text(path: Path, data: bytes, header: bool | None, known: Iterable[str]) ->
     if data.startswith(WRONG) or b"\0" in data[:4096]:
         raise UserError(f"{name}: not a table of text (csv, tsv or RecBole), nor a parquet file by its name")
     try:
-        start = data.split(b"\n", 1)[0].rstrip(b"\r").decode()
-    except UnicodeDecodeError:
-        raise UserError(f"{name}, line 1: not UTF-8 text") from None
+        data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UserError(f"{name}, line {line}: not UTF-8 text") from None
+    start = data.split(b"\n", 1)[0].rstrip(b"\r").decode()
     typed = path.suffix in TYPED
     delimiter = "\t" if typed else max(DELIMITERS, key=start.count)
     fields = [field.strip().strip('"') for field in start.split(delimiter)]
@@ -163,17 +165,8 @@ def _parsed(name: str, data: bytes, names: list[str], delimiter: str, quoted: bo
             marks = SEPARATORS.get(delimiter, repr(delimiter))
             line = f"{name}, line {wrong[0].number}"
             raise UserError(f"{line}: {found}; expected {len(names)} ({', '.join(names)}) between {marks}") from None
-        raise UserError(f"{name}: {_reason(data, error)}") from None
+        raise UserError(f"{name}: not a table of text ({str(error).splitlines()[0][:80]})") from None
     return table
-
-
-def _reason(data: bytes, error: pa.ArrowException) -> str:
-    for number, line in enumerate(data.split(b"\n"), 1):
-        try:
-            line.decode()
-        except UnicodeDecodeError:
-            return f"line {number} is not UTF-8 text"
-    return f"not a table of text ({str(error).splitlines()[0][:80]})"
 
 
 def numbers(sheet: Sheet, name: str) -> np.ndarray:

@@ -69,7 +69,7 @@ def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> dic
     chance = {method: regrets[method][k][0, :choosing].mean() for method, k in chosen.items() if method != RANDOM}
     order = sorted(chance, key=lambda method: (chance[method], method))
     graph = next(method for method in order if method in GRAPH)
-    plain = next(method for method in order if method not in GRAPH)
+    plain = CONTENT if CONTENT in order and _content_helps(regrets[CONTROL], judged, choosing) else FULL
     against = {method: interval(judged[method] - judged[graph]) for method in order if method != graph}
     against[CONTROL] = control(regrets[CONTROL], judged[graph], choosing)
     rivals = {method: own for method, own in against.items() if method not in GRAPH}
@@ -82,7 +82,7 @@ def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> dic
         "method": winner,
         "k": None if winner in (FULL, RANDOM) else chosen[winner],
         "sure": _sure(reason, rivals, plain),
-        "at_edge": [m for m in (graph, plain) if m != FULL and chosen[m] == max(regrets[m])],
+        "at_edge": [m for m in sorted({winner, plain}) if m != FULL and chosen[m] == max(regrets[m])],
         "best_graph_method": graph,
         "best_without_graph": plain,
         "runner_up": others[0],
@@ -96,8 +96,8 @@ def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> dic
 def control(shuffled: Mapping[int, np.ndarray], graph: np.ndarray, choosing: int) -> Interval:
     """Compare a method with graphs of shuffled nodes, each at the k that is best for it.
 
-    The rewards and the shuffled graphs would be exchangeable with the true one if it said nothing about the reward.
-    Hence the interval is that of one further shuffled graph, and not of their mean.
+    If the graph said nothing about the reward, it would be like one more of them. Hence the interval is that of one
+    further shuffled graph, and not of their mean.
     """
     draws = len(next(iter(shuffled.values())))
     at = [best_k(shuffled, choosing, draw) for draw in range(draws)]
@@ -105,18 +105,22 @@ def control(shuffled: Mapping[int, np.ndarray], graph: np.ndarray, choosing: int
     return interval(np.array(gaps), of_one=True)
 
 
+def _content_helps(shuffled: Mapping[int, np.ndarray], judged: Mapping[str, np.ndarray], choosing: int) -> bool:
+    """Tell whether content-PCA beats full LinUCB, and dimensions that know nothing about the reward."""
+    return interval(judged[FULL] - judged[CONTENT]).above and control(shuffled, judged[CONTENT], choosing).above
+
+
 def _reason(against: Mapping[str, Interval], plain: str, learns: Interval) -> str:
     """Say what decides: the graph must beat its control and all that do without it."""
-    rivals = [method for method in against if method != CONTROL]
     if all(own.above for own in against.values()):
         return "graph"
     if not learns.above:
         return "nothing"
     if not against[CONTROL].above:
         return "control"
-    if all(against[method].high > 0 for method in rivals):
-        return "tie"
-    return "content" if plain == CONTENT else "full"
+    if against[plain].high < 0:
+        return "content" if plain == CONTENT else "full"
+    return "tie"
 
 
 def _sure(reason: str, against: Mapping[str, Interval], plain: str) -> str:
