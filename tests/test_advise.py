@@ -112,6 +112,33 @@ def test_a_graphml_may_hold_its_rewards(put):
         reading.read(Asked(edges=Path("x.graphml")))
 
 
+@pytest.mark.parametrize(
+    ("inside", "message"),
+    [
+        ('<node id="a"/>\n<node id="a"/><edge source="a" target="b"/>', "x.graphml, line 2: node id 'a' again"),
+        ('<node id="a"/>\n<edge source="a" target="b"/>', "x.graphml, line 2: 'b' is not among the nodes"),
+        ('<node id="a"/><edge source="a"/>', "x.graphml: an edge without 'target'"),
+        ('<node id="a"/>', "x.graphml: a graph without edges"),
+        ("<node>", r"x.graphml, line 1: not XML \(mismatched tag\)"),
+    ],
+)
+def test_a_mistake_in_a_graphml_is_one_line(put, inside, message):
+    put(**{"x.graphml": f"<graphml><graph>{inside}</graph></graphml>", "rewards": "a,1\nb,2\n"})
+    with pytest.raises(UserError, match=message):
+        reading.read(Asked(edges=Path("x.graphml"), rewards=Path("rewards")))
+
+
+@pytest.mark.parametrize("change", [{"indices": [0, 9]}, {"indptr": [0, 2, 1]}, {"shape": [2, 3]}, {"format": "bsr"}])
+def test_a_matrix_that_does_not_fit_is_one_line(put, change):
+    put(rewards="node,reward\n0,1\n1,2\n")
+    parts = {"format": "csr", "shape": [2, 2], "data": [1.0, 1.0], "indices": [1, 0], "indptr": [0, 1, 2]}
+    np.savez("x.npz", **{name: np.array(part) for name, part in parts.items()})
+    reading.read(Asked(edges=Path("x.npz"), rewards=Path("rewards")))
+    np.savez("x.npz", **{name: np.array(part) for name, part in (parts | change).items()})
+    with pytest.raises(UserError, match=r"^x.npz: [^\n]+$"):
+        reading.read(Asked(edges=Path("x.npz"), rewards=Path("rewards")))
+
+
 def test_no_matrix_is_unpickled(put):
     put()
     np.savez("x.npz", format=np.array("csr"), shape=np.array([2, 2]), data=np.array([object()], object))

@@ -30,7 +30,8 @@ def lay_out(root: Path, name: str, config: dict, raw: Mapping[str, bytes]) -> Pa
         own = folder / Path(paths.receipt(name)).parent
         own.mkdir(parents=True, exist_ok=True)
         for link in LINKS:
-            if not (folder / link).exists():
+            if not (folder / link).exists():  # also one that points nowhere, as after a move
+                (folder / link).unlink(missing_ok=True)
                 (folder / link).symlink_to(os.path.relpath(root / link, folder))
         for file, data in raw.items():
             replace(own / file, data)

@@ -116,7 +116,7 @@ def _text(path: Path, data: bytes, header: bool | None, known: Iterable[str]) ->
         raise UserError(f"{name}, line 1: two columns of one name: {', '.join(names)}")
     if first and b"\n" not in data:
         raise UserError(f"{name}: no rows below the header")
-    table = _parsed(name, data, names, delimiter, quoted=not typed, skip=int(first))
+    table = _parsed(name, data, names, delimiter, quoted=delimiter != "\t", skip=int(first))
     note = "" if first else f"{path.name} has no header: its columns are 1 to {len(names)}"
     return Sheet({field: table[field].combine_chunks() for field in names}, name, 1 + int(first), note=note)
 

@@ -32,6 +32,10 @@ def graphml(path: Path) -> tuple[Sheet, Sheet]:
     for name in ("source", "target"):
         if name not in edges.columns or "" in edges.columns[name].to_pylist():
             raise UserError(f"{path}: an edge without {name!r}; expected <edge source=… target=…>")
+    ids = nodes.columns.get("id", pa.array([], pa.string())).to_pylist()
+    seen: set[str] = set()
+    again = np.array([key in seen or not key or bool(seen.add(key)) for key in ids], bool)
+    nodes.refuse(again, lambda row: f"node id {ids[row]!r} again, or empty; expected distinct ids")
     return edges, nodes
 
 

@@ -122,6 +122,9 @@ def _graph(asked: Asked) -> Given:
     if weight is not None:
         sheet.refuse(weight < 0, lambda row: f"negative weight {weight[row]:g}; a weight says how near two nodes are")
         sheet.refuse(weight == 0, lambda row: "weight 0; leave out the edge")
+    for end in ends if own is not None else ():
+        unknown = pc.is_null(pc.index_in(end, value_set=own.columns["id"]))
+        sheet.refuse(unknown, lambda row, end=end: f"{short(end[row].as_py())} is not among the nodes of the graph")
     ends, weight = _simple(sheet, ends, weight, asked, notes)
     keys = pc.unique(pa.concat_arrays(ends))
     if count is not None:  # a matrix has nodes without edges as well

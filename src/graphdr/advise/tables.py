@@ -16,7 +16,7 @@ def of(found: dict) -> list[Table]:
 def graph(found: dict) -> Table:
     """Say how large the graph is."""
     seen, first = found["graph"], next(iter(found["facts"].values()))
-    values = " ".join(f"{value:.3f}" for value in found["spectrum"][:EIGENVALUES])
+    values = " ".join(f"{max(value, 0):.3f}" for value in found["spectrum"][:EIGENVALUES])
     rows = [
         ["nodes in the data, asked for, and connected", f"{seen['available']:,}, {seen['asked']:,}, {seen['kept']:,}"],
         ["edges among the connected nodes", f"{first['edges']:,.0f}"],

@@ -24,7 +24,7 @@ LEVEL = 0.95  # of the intervals that are shown
 REASONS = {
     "graph": "the graph helps",
     "content": "what is known about the items serves better than the graph",
-    "control": "a graph with shuffled nodes serves as well: the graph says nothing about the reward",
+    "control": "with its nodes shuffled it serves as well, so that it says nothing about the reward",
     "full": "learning every item by itself serves better than the graph",
     "tie": "the graph is not clearly better than doing without it",
     "nothing": "no method is clearly better than random play",

@@ -51,8 +51,11 @@ def advise(given: argparse.Namespace, here: Path, as_json: Callable[[dict], str]
             for name in ("transform", "positive", "merge_duplicates", "drop_loops", "ignore_unknown")
         },
     )
-    found = run.advise(asked, project.load_config(), Path(), given.name, _nodes(given.nodes), _grid(given.k), _say)
-    _say("")
+    chosen = given.name, _nodes(given.nodes), _grid(given.k)
+    try:
+        found = run.advise(asked, project.load_config(), Path(), *chosen, _say)
+    finally:
+        _say("")
     lines = text(found)
     run.write(found, Path(), terminal.unpainted("\n".join(lines)), as_json(found))
     return found, lines
