@@ -104,7 +104,7 @@ def _text(path: Path, data: bytes, header: bool | None, known: Iterable[str]) ->
         line = data.count(b"\n", 0, error.start) + 1
         raise UserError(f"{name}, line {line}: not UTF-8 text") from None
     start = data.split(b"\n", 1)[0].rstrip(b"\r").decode()
-    typed = path.suffix in TYPED
+    typed = Path(path.name.removesuffix(".gz")).suffix in TYPED
     delimiter = "\t" if typed else max(DELIMITERS, key=start.count)
     fields = [field.strip().strip('"') for field in start.split(delimiter)]
     if typed:

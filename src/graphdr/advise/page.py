@@ -7,13 +7,14 @@ from graphdr import __version__, palette
 from graphdr.advise import tables, telling
 from graphdr.report import template
 
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 640, 300, 56, 40, 12
+WIDTH, HEIGHT = 640, 300
+LEFT, RIGHT, TOP, BOTTOM = 56, 24, 12, 40
 
 
 def fill(found: dict) -> str:
     """Return the page; all texts of the user are escaped."""
     lead, *rest = found["answer"]
-    methods = list(found["regret"])
+    methods, horizon = list(found["regret"]), found["setting"]["horizon"]
     graph, regret, compared, *others = (_table(*table) for table in tables.of(found))
     parts = {
         "style": template.style(palette.css(sorted(methods), [])),
@@ -24,8 +25,8 @@ def fill(found: dict) -> str:
         "notes": "".join(f"<li>{escape(note)}</li>" for note in found["notes"]),
         "graph": graph,
         "regret": regret,
-        "by_k": _chart(_by_k(found), "k", "regret", found["labels"]),
-        "curves": _chart(found["curves"], "round", "regret", found["labels"]),
+        "by_k": _chart(_by_k(found), "k", [*found["facts"]], found["labels"]),
+        "curves": _chart(found["curves"], "round", [horizon // 2, horizon], found["labels"]),
         "compared": compared,
         "others": "".join(others),
         "words": "".join(f"<dt>{escape(word)}</dt><dd>{escape(text)}.</dd>" for word, text in telling.WORDS.items()),
@@ -55,14 +56,17 @@ def _table(caption: str, head: list[str], body: list[list[str]]) -> str:
     )
 
 
-def _chart(series: dict[str, list[list[float]]], x: str, y: str, labels: dict[str, str]) -> str:
-    """Draw lines from zero to the largest value, with a legend."""
+def _chart(series: dict[str, list[list[float]]], x: str, marks: list[int], labels: dict[str, str]) -> str:
+    """Draw the regret against x from zero to the largest value, with marks on the x axis and a legend."""
     styles = palette.styles(list(series))
     right = max(point[0] for points in series.values() for point in points)
     high = 1.05 * max(point[1] for points in series.values() for point in points)
 
+    def across(value: float) -> float:
+        return LEFT + value / right * (WIDTH - LEFT - RIGHT)
+
     def at(point: list[float]) -> str:
-        return f"{LEFT + point[0] / right * (WIDTH - LEFT - 12):.1f},{_height(point[1], high):.1f}"
+        return f"{across(point[0]):.1f},{_height(point[1], high):.1f}"
 
     lines = "".join(
         f'<polyline fill="none" stroke="var(--m-{method})" stroke-width="2" stroke-dasharray="{styles[method][2]}" '
@@ -73,12 +77,15 @@ def _chart(series: dict[str, list[list[float]]], x: str, y: str, labels: dict[st
         f'<text x="{LEFT - 6}" y="{_height(value, high) + 4:.1f}" text-anchor="end">{value:,.0f}</text>'
         for value in (0, high / 2.1, high / 1.05)
     )
-    ends = f'<text x="{WIDTH - 12}" y="{HEIGHT - BOTTOM + 18}" text-anchor="end">{right:,.0f}</text>'
-    axes = f'<path d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - 12}" fill="none" stroke="var(--soft)"/>'
+    ends = "".join(
+        f'<text x="{across(mark):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{mark:,}</text>'
+        for mark in marks
+    )
+    axes = f'<path d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}" fill="none" stroke="var(--soft)"/>'
     names = f'<text class="axis" x="{(LEFT + WIDTH) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{x}</text>'
     legend = "".join(f'<li style="--c: var(--m-{method})">{escape(labels[method])}</li>' for method in series)
     return (
-        f'<figure><svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{y} against {x}">'
+        f'<figure><svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="regret against {x}">'
         f'{axes}{lines}{ticks}{ends}{names}</svg><ul class="key">{legend}</ul></figure>'
     )
 
