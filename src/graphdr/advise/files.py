@@ -133,7 +133,7 @@ def plain(name: str) -> str:
 
 def _is_number(text: str) -> bool:
     try:
-        return bool(np.isfinite(float(text)))
+        return "_" not in text and bool(np.isfinite(float(text)))
     except ValueError:
         return False
 

@@ -84,6 +84,8 @@ def _interactions(asked: Asked) -> Given:
         names = ", ".join(sheet.columns)
         raise UserError(f"{sheet.name}: no column of values; there are: {names}; name it by --value, or give --rewards")
     keys = pc.unique(items)
+    if again := len(users) - len(pa.table([users, items], ["user", "item"]).group_by(["user", "item"]).aggregate([])):
+        notes.append(f"{again:,} interactions repeat a user and an item: each of them counts")
     about = _about(asked, keys, notes)
     if not asked.rewards:
         _check_means(sheet, items, keys, np.log1p(value) if transform == "log1p" else value)
