@@ -125,6 +125,30 @@ def _ogbn_arxiv(raw: Memory):
     return nodes, [(i, j, 1.0) for i, j in edges]
 
 
+def _graph(raw: Memory):
+    (head, *rows), (ends, *pairs) = _fields(raw, "item", "\t"), _fields(raw, "net", "\t")
+    names = {field.rpartition(":")[0] if ":float" in field else field: at for at, field in enumerate(head)}
+    titles = [at for name, at in names.items() if name.endswith(":token_seq")]
+    place = {row[names["item_id:token"]]: i for i, row in enumerate(rows)}
+    around, links = [set() for _ in rows], []
+    for pair in pairs:
+        one, other = (place[pair[ends.index(f"{end}_id:token")]] for end in ("source", "target"))
+        around[one].add(other)
+        around[other].add(one)
+        links.append((one, other, float(pair[ends.index("weight:float")]) if "weight:float" in ends else 1.0))
+    nodes = [
+        _node(
+            row[names["item_id:token"]],
+            [row[at] for at in titles],
+            len(around[i] - {i}),
+            float(row[names["reward"]]),
+            np.float32(row[names["features"]].split(" ")).tolist() if "features" in names else None,
+        )
+        for i, row in enumerate(rows)
+    ]
+    return nodes, links
+
+
 def _mind(raw: Memory):
     users, shown, clicked, pairs, known = {}, {}, {}, {}, {}
     for _, user, _, history, impressions in [*_fields(raw, "behaviors", "\t"), *_fields(raw, "dev_behaviors", "\t")]:
@@ -147,6 +171,7 @@ def _mind(raw: Memory):
 TWINS = {
     "amazon_ratings": _amazon_ratings,
     "amazon_reviews": _amazon_reviews,
+    "graph": _graph,
     "hetrec_lastfm": _hetrec_lastfm,
     "mind": _mind,
     "movielens_100k": _movielens_100k,

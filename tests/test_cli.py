@@ -379,7 +379,7 @@ def test_colours_are_for_terminals(inside, call, monkeypatch):
     assert "\033" not in call("ls")[1]
 
 
-@pytest.mark.parametrize("command", ["", "ls", "show", "why", "verify"])
+@pytest.mark.parametrize("command", ["", "ls", "show", "why", "verify", "advise"])
 def test_help_has_examples_and_documents_the_json(call, command):
     code, out, _ = call(*command.split(), "--help")
     assert code == 0

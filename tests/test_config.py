@@ -72,7 +72,11 @@ MISTAKES = [
     ("datasets.sbm.p_in", None, r"problems.sbm: factor 'p_in' has no value"),
     ("datasets.sbm.family", "smb", r"datasets.sbm.family: no family of random graphs 'smb'; there are: rgg, sbm$"),
     ("datasets.sbm.family", "knn", r"datasets.sbm.family: no family of random graphs 'knn'; there are: rgg, sbm$"),
-    ("datasets.ml_1m.family", "sbm", r"ml_1m.family: no family of observed graphs 'sbm'; there are: citation, knn$"),
+    (
+        "datasets.ml_1m.family",
+        "sbm",
+        r"ml_1m.family: no family of observed graphs 'sbm'; there are: citation, knn, network$",
+    ),
     ("datasets.ml_1m.raw.sources", [], r"datasets.ml_1m.raw.sources: \[\] should be non-empty"),
     (
         "datasets.ml_1m.raw.sources",

@@ -14,7 +14,7 @@ from graphdr.datasets import ADAPTERS
 from graphdr.datasets.tables import LINKS, NODES
 from graphdr.errors import UserError
 
-OTHERWISE = {"mind", "ogbn_arxiv"}  # popularity and reward are no counts and means of links
+OTHERWISE = {"graph", "mind", "ogbn_arxiv"}  # popularity and reward are no counts and means of links
 MIRROR = os.environ.get("GRAPHDR_MIRROR")
 
 
@@ -65,6 +65,7 @@ def test_line_ends_and_a_mark_of_the_encoding_change_nothing(name):
 FIRST = {
     "amazon_ratings": {"key": "B00030", "title": "B00030", "popularity": 4, "reward": 3.0},
     "amazon_reviews": {"key": "B00030", "title": "B00030", "popularity": 4, "reward": 3.0},
+    "graph": {"key": "a", "title": "Alpha, the", "popularity": 2, "reward": 0.5, "features": [1.0, 2.0]},
     "hetrec_lastfm": {"key": "30", "title": "東京", "popularity": 4, "reward": pytest.approx(5.4644, abs=1e-4)},
     "mind": {"key": "N3", "group": "news", "subgroup": "newsworld", "popularity": 0, "text": "No abstract"},
     "movielens_100k": {"key": "30", "title": "Thirty Bars (1990)", "group": "Western", "reward": 3.0},
@@ -122,6 +123,24 @@ def test_recbole_finds_columns_by_name():
         ADAPTERS["recbole"](raw, value="user_id")
     raw["item"] = b"item_id:token\tclass:token_seq\tlong_name:token_seq\ni\tPop\tNo. 2\n"
     assert ADAPTERS["recbole"](raw).nodes["title"].to_pylist() == ["No. 2"]
+
+
+def test_recbole_takes_rewards_and_features_of_the_items():
+    text = "user_id:token\titem_id:token\tplays:float\nu\ta\t1\nv\ta\t7\nu\tb\t{}\n"
+    raw = Memory(inter=text.format(0).encode())
+    assert ADAPTERS["recbole"](raw, value="plays").nodes["reward"].to_pylist() == [4.0, 0.0]
+    assert ADAPTERS["recbole"](raw, value="plays", log1p=True).nodes["reward"].to_pylist() == [np.log(16) / 2, 0.0]
+    raw["item"] = b"item_id:token\treward:float\tfeatures:float_seq\nb\t-2\t0 1\na\t5\t1 0.5\nb\t-2\t0 1\n"
+    nodes = ADAPTERS["recbole"](raw, value="plays", log1p=True).nodes
+    assert nodes.select(["reward", "features"]).to_pylist() == [
+        {"reward": 5.0, "features": [1.0, 0.5]},
+        {"reward": -2.0, "features": [0.0, 1.0]},
+    ]
+    raw["item"] = raw["item"].replace(b"-2\t0 1\n", b"-2\t0 2\n", 1)
+    with pytest.raises(UserError, match="item, line 4: item_id 'b' again, with other values"):
+        ADAPTERS["recbole"](raw)
+    with pytest.raises(UserError, match=r"inter, line 4: plays -1 has no log\(1 \+ value\)"):
+        ADAPTERS["recbole"](Memory(inter=text.format(-1).encode()), value="plays", log1p=True)
 
 
 def test_a_repeated_item_must_be_the_same():
@@ -189,6 +208,13 @@ MISTAKES = [  # adapter, role, what to replace, by what, the message
     ("ogbn_arxiv", "papers", "5,90295\n", "", "line 7: node 6; expected 5, nodes being in order"),
     ("ogbn_arxiv", "papers", "7,90329\n", "", "papers: 7 rows; expected one for each of the 8 nodes"),
     ("ogbn_arxiv", "papers", "90329", "90210", "papers: 1 nodes have the paper id of another"),
+    ("graph", "net", "c\ta\t1", "c\tz\t1", "line 4: target_id 'z' is not among the nodes"),
+    ("graph", "net", "c\ta\t1", "c\ta\t0", "line 4: weight 0 is not positive"),
+    ("graph", "item", "c\t3", "b\t3", "line 4: item_id 'b' again"),
+    ("graph", "item", "reward:float", "worth:float", "line 1: no column 'reward:float'; there are: features, item_id"),
+    ("graph", "item", "-1 7", "-1", "line 4: features has 1 numbers; expected 2 as above"),
+    ("graph", "item", "-1 7", "-1 x", "line 4: features 'x' is not a finite number"),
+    ("graph", "item", "-1 7", "-1 inf", "line 4: features 'inf' is not a finite number"),
     ("mind", "behaviors", "N9-0 N1-1", "N9-0 N1", r"line 7: impression 'N1'; expected id-0 \(not clicked\) or id-1"),
     ("mind", "behaviors", "N9-0 N1-1", "N9-0 N1-2", "line 7: impression 'N1-2'; "),
     ("mind", "behaviors", "N9-0 N1-1", "", "line 7: impression ''; "),

@@ -85,7 +85,14 @@ def test_a_foreign_file_is_named_but_never_to_be_deleted(cached):
     for name in names:
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text("mine")
-    for name in ("results/README.md", "results/logs/x.log", "results/benchmarks/x.tsv", "results/bench/x.parquet"):
+    advised = f"{paths.ADVICE}/mine/results/x.parquet"
+    for name in (
+        advised,
+        "results/README.md",
+        "results/logs/x.log",
+        "results/benchmarks/x.tsv",
+        "results/bench/x.parquet",
+    ):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text("known")
     assert kinds() == dict.fromkeys(names, "foreign")

@@ -20,7 +20,7 @@ RAW = Path(paths.receipt("x")).parent.parent
 TABLES = Path(paths.dataset_nodes("x")).parent.parent
 RESULTS = Path(paths.REPORT).parent
 # What is beside the cached files: logs and measurements of time, which change from run to run, and what is in git.
-UNCHECKED = {"results/logs", "results/benchmarks", "results/bench", "results/README.md"}
+UNCHECKED = {"results/logs", "results/benchmarks", "results/bench", "results/README.md", paths.ADVICE}
 LEFTOVER = re.compile(r"\.(\d+)\.tmp$")  # io.replacing and disk.temporary name the process that writes
 
 

@@ -1,6 +1,7 @@
 """Graphs from data: the most popular nodes, joined to their nearest neighbours by cosine or by their links."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import NamedTuple
 
 import numpy as np
@@ -138,6 +139,17 @@ def with_groups(rows: sp.csr_array, groups: np.ndarray, weights: Sequence[float]
     return sp.csr_array(sp.hstack(parts))
 
 
+def connected(whole: Callable[..., Graph]) -> Callable[..., Graph]:
+    """Take the largest component of what a function builds; the function itself stays there as ``__wrapped__``."""
+
+    @wraps(whole)
+    def family(*arguments, **parameters) -> Graph:
+        return largest_component(whole(*arguments, **parameters))
+
+    return family
+
+
+@connected
 def knn(
     n: int,
     records: Records,
@@ -162,17 +174,30 @@ def knn(
             raise UserError(f"group_weights: {len(group_weights)} given, the data have {kinds} kinds of groups")
         rows = with_groups(rows, records.groups[selected], group_weights)
     i, j, _ = cosine_knn(rows, neighbours)
-    return largest_component(union(len(selected), i, j)._replace(origin=selected))
+    return union(len(selected), i, j)._replace(origin=selected)
 
 
+@connected
 def citation(n: int, records: Records) -> Graph:
     """Take the links among the n nodes of largest degree, both ways and unweighted, and the largest component."""
     nodes = 1 + max(records.source.max(initial=-1), records.node.max(initial=-1))
     whole = union(nodes, records.source, records.node)
-    return largest_component(induced(whole, select_top(np.diff(whole.adjacency.indptr), n)))
+    return induced(whole, select_top(np.diff(whole.adjacency.indptr), n))
 
 
-FAMILIES = {f.__name__: f for f in (knn, citation)}
+@connected
+def network(n: int, records: Records) -> Graph:
+    """Take the weighted links among the n nodes of largest degree, repeats added up, and the largest component."""
+    ends = np.sort([records.source, records.node], axis=0)
+    apart = ends[0] != ends[1]
+    (low, high), weight = ends[:, apart], np.asarray(records.weight, float)[apart]
+    size = len(records.popularity)
+    code, place = np.unique(low.astype(np.int64) * size + high, return_inverse=True)
+    whole = from_edges(size, code // size, code % size, np.bincount(place, weight, minlength=len(code)))
+    return induced(whole, select_top(np.diff(whole.adjacency.indptr), n))
+
+
+FAMILIES = {f.__name__: f for f in (knn, citation, network)}
 
 
 def modal_group(groups: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ CLAIMS = {"parquet": "results/claims.parquet", "md": "results/claims.md"}
 REPORT = "results/report.html"
 MANIFEST = "results/manifest"
 BENCHMARKS = "results/benchmarks"
+ADVICE = "results/advise"  # a folder per data set of a user, each laid out as a project
 
 TABLE_FORMATS = ("parquet", "csv", "md", "tex")
 FIGURE_FORMATS = ("parquet", "pdf", "svg", "png")

@@ -1,1 +1,1 @@
-"""Advice on data of one's own, before a policy is deployed."""
+"""Advice before deployment: does a graph help on a user's own data, and how many dimensions of it."""

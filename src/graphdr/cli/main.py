@@ -13,11 +13,11 @@ from graphdr import __version__
 from graphdr.cli import names, project
 from graphdr.errors import UserError
 
-COMMANDS = ("ls", "show", "why", "summary", "verify")
+COMMANDS = ("ls", "show", "why", "summary", "verify", "advise")
 
 ABOUT = """\
-Look at what is cached under results/ and data/: list it, read it, and ask where a number comes from.
-Run it in the project's folder. Snakemake builds, this only reads."""
+Look at what is cached under results/ and data/: list it, read it, and ask where a number comes from. Or ask whether a
+graph helps on your own data. Run it in the project's folder. Snakemake builds; all but `advise` only reads."""
 
 EXAMPLES = """\
 examples:
@@ -28,6 +28,7 @@ examples:
   graphdr why main_synthetic graphdr regret    one number, down to raw checksums and the root seed
   graphdr summary                              what was built, and how it compares with the paper
   graphdr verify                               compare every built file with its digest
+  graphdr advise ratings.csv                   does a graph help on your own data, and with how many dimensions?
 
 exit codes: 0 fine; 1 a mistake, or problems found; 2 wrong usage. NO_COLOR turns colours off."""
 
@@ -103,6 +104,35 @@ Foreign files, and raw files that were placed by hand, are named but never in th
 JSON: {files, problems: [{path, kind, problem, delete: [path]}]}; of a list {delete: [path]} or {build: [path]}"""
 
 
+ADVISING = "say whether a graph helps on your own data"
+
+ADVISE = """\
+Say whether a graph helps on your own data before you deploy: which reducer, how many dimensions, how sure, and what it
+would save. Give interactions (user, item, value), or a graph by --edges with --rewards. Files are csv, tsv, parquet or
+RecBole's; a graph may also be GraphML or a scipy .npz. Columns are found by usual names, or named by options. The data
+are built with the stages of the workflow under results/advise/NAME/, where everything is cached: the same data again
+run nothing."""
+
+ADVISE_MORE = """\
+examples:
+  graphdr advise ratings.csv
+  graphdr advise user_artists.dat --titles artists.dat --node id --title name
+  graphdr advise ratings.csv --user reader --item book --value stars --nodes all
+  graphdr advise --edges links.csv --rewards clicks.csv
+  graphdr advise --edges adjacency.npz --rewards labels.csv --positive cs.LG --k 5 10 20
+  graphdr advise ratings.csv --json | jq '.advice | {use_graph, method, k, sure}'
+
+Written besides: advice.txt, advice.json, advice.html and block.yaml, a data set to paste into config.yaml.
+JSON: {name, label, folder, answer: [sentence], paste,
+       advice: {use_graph, reason, method, k, sure, at_edge: [method], best_graph_method, best_without_graph, runner_up,
+                against: {method: {estimate, low, high, sure}}, saves: {method: {share, low, high}},
+                chosen_k: {method: k}, judged: {method: regret}},
+       regret: {method: {k: {mean, sem}}}, facts: {k: {fact: value}}, spectrum: [eigenvalue],
+       curves: {method: [[round, regret]]}, graph: {family, available, asked, kept, components, edges, grid, …},
+       setting: {horizon, arms, noise, seeds, choosing_seeds, shuffled_graphs}, labels: {method: label},
+       notes: [text]}"""
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose mistakes are one line."""
 
@@ -110,8 +140,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"error: {message} ({self.prog} --help)\n")
 
 
-def parser() -> argparse.ArgumentParser:
-    """Build the parser of all commands."""
+def parser(asked: str | None = None) -> argparse.ArgumentParser:
+    """Build the parser of all commands; the options of some are only there if that command is asked for."""
     raw = argparse.RawDescriptionHelpFormatter
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--root", type=Path, default=argparse.SUPPRESS, help="folder of the project (here)")
@@ -142,6 +172,12 @@ def parser() -> argparse.ArgumentParser:
     lists = verify.add_mutually_exclusive_group()
     lists.add_argument("--repair-list", action="store_true", help="print the files to delete, a line each")
     lists.add_argument("--rebuild-list", action="store_true", help="print the files to build then, a line each")
+    if asked == "advise":  # whose options are many, and cost the others time
+        from graphdr.cli import advising
+
+        advising.options(command("advise", ADVISING, ADVISE, ADVISE_MORE))
+    else:
+        commands.add_parser("advise", help=ADVISING)
     return top
 
 
@@ -178,7 +214,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     if arguments and arguments[0][:1] not in ("-", "") and arguments[0] not in COMMANDS:
         hint = names.nearest(arguments[0], COMMANDS) or f"; there are: {', '.join(COMMANDS)}"
         parser().error(f"no command {arguments[0]!r}{hint}")
-    return parser().parse_args(arguments)
+    return parser("advise" if "advise" in arguments else None).parse_args(arguments)
 
 
 def _printable() -> None:
@@ -215,6 +251,10 @@ def _run(given: argparse.Namespace, here: Path) -> tuple[int, dict, list[str]]:
 
         found = summary.run(given.since)
         return 0, found, summary.text(found)
+    if given.command == "advise":
+        from graphdr.cli import advising
+
+        return 0, *advising.advise(given, here, as_json)
     return _verify(given.repair_list, given.rebuild_list)
 
 

@@ -14,7 +14,7 @@ from graphdr.errors import UserError
 from graphdr.fingerprint import stage_code
 
 FOLDERS = ("data", "results")
-NOT_CACHED = {"results/logs", "results/benchmarks", paths.MANIFEST, str(Path(paths.PAPER).parent)}
+NOT_CACHED = {"results/logs", "results/benchmarks", paths.ADVICE, paths.MANIFEST, str(Path(paths.PAPER).parent)}
 RAW = Path(paths.receipt("x")).parent.parent
 NOTES = "hashes.json"  # that fetch_raw keeps beside the archives
 # A basis reads of its data set what its content is about; all other stages read all that they are given.

@@ -1,6 +1,7 @@
 """Text for people: the terminal's width and colours, numbers, sizes and ages in words, and tables that fit."""
 
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -29,6 +30,11 @@ def paint(text: str, *styles: str) -> str:
     if not text or not styles or not coloured():
         return text
     return f"\033[{';'.join(CODES[style] for style in styles)}m{text}\033[0m"
+
+
+def unpainted(text: str) -> str:
+    """Return a text without its colours."""
+    return re.sub(r"\033\[[0-9;]*m", "", text)
 
 
 def number(value: object, digits: int = 6) -> str:

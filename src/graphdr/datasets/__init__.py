@@ -5,6 +5,7 @@ from collections.abc import Callable
 from graphdr.datasets import (
     amazon_ratings,
     amazon_reviews,
+    graph,
     hetrec_lastfm,
     mind,
     movielens_1m,
@@ -20,6 +21,7 @@ __all__ = ["ADAPTERS", "Raw", "Tables"]
 ADAPTERS: dict[str, Callable[..., Tables]] = {
     "amazon_ratings": amazon_ratings.read,
     "amazon_reviews": amazon_reviews.read,
+    "graph": graph.read,
     "hetrec_lastfm": hetrec_lastfm.read,
     "mind": mind.read,
     "movielens_100k": movielens_100k.read,

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.datasets.tables import Tables, encode, links, lookup, nodes
+from graphdr.datasets.tables import Tables, degrees, encode, links, lookup, nodes
 from graphdr.datasets.text import Raw, Sheet, load, parse, refuse, within
 from graphdr.errors import UserError
 
@@ -23,16 +23,8 @@ def read(raw: Raw) -> Tables:
     known = {"group": _groups(raw, labels.cast(pa.string()))}
     if raw.has("features"):
         known["features"] = _features(raw, n)
-    table = nodes(_keys(raw, n), _degrees(source, node, n), **known)
+    table = nodes(_keys(raw, n), degrees(source, node, n), **known)
     return Tables(table, links(source, node, np.ones(len(node))))
-
-
-def _degrees(i: np.ndarray, j: np.ndarray, n: int) -> np.ndarray:
-    """Count the neighbours of each node: both directions, no loops, no repeats."""
-    pairs = pc.unique(pa.array(np.minimum(i, j) * n + np.maximum(i, j)))  # faster than NumPy's
-    low, high = np.divmod(pairs.to_numpy(), n)
-    apart = low != high
-    return np.bincount(low[apart], minlength=n) + np.bincount(high[apart], minlength=n)
 
 
 def _groups(raw: Raw, labels: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -52,14 +52,23 @@ def interactions(
     """Number users and items by first appearance; count the rows of each item and average their rewards.
 
     A user and an item that meet in several rows stay several links, each counted in popularity and mean.
-    Rewards are the weights unless given. What is known about the items comes from a sheet as for ``lookup``.
+    Rewards are the weights unless given. What is known about the items comes from a sheet as for ``lookup``; a reward
+    there takes the place of the mean.
     """
     _, source = encode(users)
     keys, node = encode(items)
     popularity = np.bincount(node, minlength=len(keys))
     reward = np.bincount(node, weights if rewards is None else rewards) / popularity
-    known = lookup(about, keys) if about else {}
-    return Tables(nodes(keys, popularity, reward=pa.array(reward, pa.float64()), **known), links(source, node, weights))
+    known = {"reward": pa.array(reward, pa.float64())} | (lookup(about, keys) if about else {})
+    return Tables(nodes(keys, popularity, **known), links(source, node, weights))
+
+
+def degrees(i: np.ndarray, j: np.ndarray, n: int) -> np.ndarray:
+    """Count the neighbours of each of n nodes: links in both directions, no loops, no repeats."""
+    pairs = pc.unique(pa.array(np.minimum(i, j) * n + np.maximum(i, j)))  # faster than NumPy's
+    low, high = np.divmod(pairs.to_numpy(), n)
+    apart = low != high
+    return np.bincount(low[apart], minlength=n) + np.bincount(high[apart], minlength=n)
 
 
 def lookup(sheet: Sheet, keys: pa.Array) -> dict[str, pa.Array]:
@@ -73,10 +82,16 @@ def lookup(sheet: Sheet, keys: pa.Array) -> dict[str, pa.Array]:
     if len(first) < len(place):
         original = sheet.columns.take(pa.array(first[place], pa.int64()))
         for other in others:
-            bad = pc.not_equal(sheet.columns[other], original[other])
+            bad = _differ(sheet.columns[other], original[other])
             refuse(sheet, bad, lambda row: f"{name} {short(found[place[row]].as_py())} again, with other values")
     rows = pa.array(first, pa.int64()).take(pc.index_in(keys, value_set=found))
     return {other: sheet.columns[other].combine_chunks().take(rows) for other in others}
+
+
+def _differ(one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    if pa.types.is_list(one.type):  # which Arrow does not compare
+        return pa.array([a != b for a, b in zip(one.to_pylist(), other.to_pylist(), strict=True)])
+    return pc.not_equal(one, other)
 
 
 def given(texts: pa.Array) -> pa.Array:

@@ -156,6 +156,32 @@ def within(sheet: Sheet, name: str, low: float, high: float) -> Sheet:
     return sheet
 
 
+def vectors(sheet: Sheet, name: str) -> pa.ListArray:
+    """Return a column of numbers separated by spaces as lists, which must be of one length."""
+    column = sheet.columns[name].combine_chunks()
+    lists = pc.split_pattern(column, " ")
+    length = pc.list_value_length(lists)
+    most = length[0].as_py()
+    refuse(sheet, pc.not_equal(length, most), lambda row: f"{name} has {length[row]} numbers; expected {most} as above")
+    try:
+        numbers = lists.flatten().cast(pa.float32())
+        bad = _not_finite(numbers)
+    except pa.ArrowException:
+        bad = pa.array([not _is_number(text) for text in lists.flatten().to_pylist()])
+    at = pc.index(bad, True).as_py()
+    if at >= 0:
+        word = short(lists.flatten()[at].as_py())
+        raise fault(sheet.name, sheet.first + at // most, f"{name} {word} {KINDS['float32'].complaint}")
+    return pa.ListArray.from_arrays(pa.array(range(0, len(numbers) + 1, most), pa.int32()), numbers)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(pa.scalar(text).cast(pa.float32()))
+    except pa.ArrowException:
+        return False
+
+
 def _table(body: pa.Buffer, columns: dict[str, str | None], mark: str) -> pa.Table:
     from pyarrow import csv
 

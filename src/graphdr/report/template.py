@@ -20,7 +20,7 @@ def digest() -> str:
 def fill(document: dict, colours: str, overview: str | None) -> str:
     """Return the page for a document; data reach it as JSON alone, in which no ``<`` can end the script."""
     parts = {
-        "style": colours + "".join(map(_text, STYLES)),
+        "style": style(colours),
         "overview": _image(
             overview, "The pipeline on the data themselves: graph, eigenvectors, projected arms, regret"
         ),
@@ -31,6 +31,11 @@ def fill(document: dict, colours: str, overview: str | None) -> str:
     for name, text in parts.items():
         page = page.replace(f"<!-- {name} -->", text)
     return page
+
+
+def style(colours: str) -> str:
+    """Return the style of the page, the colours of methods and data sets first."""
+    return colours + "".join(map(_text, STYLES))
 
 
 def embedded(document: dict) -> str:

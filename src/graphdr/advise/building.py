@@ -1,0 +1,80 @@
+"""A folder of its own for every data set, laid out as a project, and the call of Snakemake that builds there."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import yaml
+
+from graphdr import paths
+from graphdr.disk import writing
+from graphdr.errors import UserError
+
+LINKS = ("Snakefile", "workflow", "profiles")
+LOG = "build.log"
+STEPS = re.compile(r"^(\d+) of (\d+) steps .* done$")
+
+
+def folder_of(root: Path, name: str) -> Path:
+    """Return the folder of a data set that is advised on."""
+    return root / paths.ADVICE / name
+
+
+def lay_out(root: Path, name: str, config: dict, raw: Mapping[str, bytes]) -> Path:
+    """Lay out the folder: links to the workflow, the configuration, the raw files; what is the same stays as it is."""
+    folder = folder_of(root, name)
+    with writing(folder):
+        own = folder / Path(paths.receipt(name)).parent
+        own.mkdir(parents=True, exist_ok=True)
+        for link in LINKS:
+            if not (folder / link).exists():  # also one that points nowhere, as after a move
+                (folder / link).unlink(missing_ok=True)
+                (folder / link).symlink_to(os.path.relpath(root / link, folder))
+        for file, data in raw.items():
+            replace(own / file, data)
+        replace(folder / "config.yaml", yaml.safe_dump(config, sort_keys=False, allow_unicode=True).encode())
+    return folder
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a file as a whole, unless it is as it should be."""
+    with writing(path.parent):
+        if path.is_file() and path.read_bytes() == data:
+            return
+        beside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+        beside.write_bytes(data)
+        beside.replace(path)
+
+
+def build(folder: Path, target: str, say: Callable[[str], None]) -> None:
+    """Build one file with Snakemake in the folder, telling the progress; a failure is the one line of its stage."""
+    command = [sys.executable, "-m", "snakemake", "--cores", "all", "--", target]
+    environment = {name: value for name, value in os.environ.items() if name != "GRAPHDR_MIRROR"}
+    lines = []
+    with (
+        writing(folder),
+        (folder / LOG).open("w", encoding="utf-8") as log,
+        subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, errors="replace",
+        ) as process,
+    ):  # fmt: skip
+        for line in process.stdout:
+            log.write(line)
+            lines.append(line.rstrip())
+            if done := STEPS.match(lines[-1]):
+                say(f"building: {done[1]} of {done[2]} steps")
+    if process.returncode:
+        raise UserError(_why(folder, lines))
+
+
+def _why(folder: Path, lines: list[str]) -> str:
+    said = [line for line in lines if line.startswith(("error: ", "config error: "))]
+    if said:
+        return said[0].partition("error: ")[2]
+    if any("LockException" in line or "cannot be locked" in line for line in lines):
+        return f"{folder}: another build runs there; if none does: cd {folder} && snakemake --unlock"
+    return f"{folder}: the build failed; {folder / LOG} says why"

@@ -1,0 +1,72 @@
+"""What was built for a data set: regrets by method, k and seed, facts by k, the spectrum, and curves."""
+
+import numpy as np
+
+from graphdr import io, paths, store
+from graphdr.advise.weighing import CONTROL
+from graphdr.design import Design
+
+SHOWN = 30  # eigenvalues of the spectrum
+POINTS = 60  # of a curve
+
+
+def dimensions(design: Design, name: str) -> dict[str, int]:
+    """Return the k of every problem."""
+    return {problem: design.problems[problem]["k"] for problem in design.members[name]}
+
+
+def regrets(design: Design, name: str) -> dict[str, dict[int, np.ndarray]]:
+    """Read the final regret of every run: method and k to an array of draws x seeds; a method without data has none."""
+    from graphdr.measure import final_values
+
+    found, ks = {}, dimensions(design, name)
+    for method in design.config["experiments"][name]["methods"]:
+        runs = io.read("runs", paths.runs(name, method)).to_pandas()
+        if len(runs):
+            finals = final_values(runs)
+            found[method] = {
+                ks[problem]: own.pivot(index="draw", columns="seed", values="regret").to_numpy()
+                for problem, own in finals.groupby("problem", sort=False)
+            }
+    return found
+
+
+def facts(design: Design, name: str) -> dict[int, dict[str, float]]:
+    """Read the facts of every k."""
+    ks, found = dimensions(design, name), {}
+    for (problem, _, quantity), value in store.read_facts(paths.facts(name)).items():
+        found.setdefault(ks[problem], {})[quantity] = value
+    return found
+
+
+def spectrum(design: Design, name: str) -> list[float]:
+    """Read the smallest eigenvalues of the graph's Laplacian."""
+    graph = design.problems[design.members[name][0]]["graph"]
+    return store.read_bases(paths.basis(graph, "laplacian_low"))[0, 0].values[:SHOWN].tolist()
+
+
+def curves(design: Design, name: str, ks: dict[str, int | None]) -> dict[str, list[list[float]]]:
+    """Read the mean regret of some methods against the round, each at its k, thinned to a few points."""
+    from graphdr.report.rounding import thinned
+
+    table = io.read("curves", paths.curves(name)).to_pandas()
+    of = {k: problem for problem, k in dimensions(design, name).items()}
+    found = {}
+    for method, k in ks.items():
+        own = table[(table["method"] == method) & (table["problem"] == of.get(k, next(iter(of.values()))))]
+        kept = thinned(len(own), POINTS)
+        found[method] = own[["t", "mean"]].to_numpy()[kept].tolist()
+    return found
+
+
+def summary(found: dict[str, dict[int, np.ndarray]]) -> dict[str, dict[int, dict[str, float]]]:
+    """Return mean and standard error of every regret: over the seeds, for the control over the shuffled graphs."""
+    return {
+        method: {k: _mean(own.mean(axis=1) if method == CONTROL else own[0]) for k, own in by_k.items()}
+        for method, by_k in found.items()
+    }
+
+
+def _mean(values: np.ndarray) -> dict[str, float]:
+    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return {"mean": float(values.mean()), "sem": float(error)}

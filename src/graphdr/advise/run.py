@@ -1,0 +1,83 @@
+"""From a user's files to advice: read, survey, build with the workflow's own stages, weigh, and write it down."""
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+
+import yaml
+
+from graphdr import paths
+from graphdr.advise import block, building, measuring, reading, telling, weighing
+from graphdr.advise.survey import survey
+from graphdr.config import TARGETS
+
+FILES = {"text": "advice.txt", "json": "advice.json", "page": "advice.html", "block": "block.yaml"}
+
+
+def advise(
+    asked: reading.Asked,
+    config: dict,
+    root: Path,
+    name: str | None = None,
+    nodes: int | None = block.NODES,
+    grid: tuple[int, ...] | None = None,
+    say: Callable[[str], None] = print,
+) -> dict:
+    """Return advice as one dictionary: the JSON of the command; ``nodes`` None takes all."""
+    from graphdr import design
+
+    source = asked.interactions or asked.edges
+    name = name or block.slug(source.name.split(".")[0])
+    stages = {path.stem for path in (Path(__file__).parent.parent / "stages").glob("*.py")}
+    block.check_name(name, TARGETS | stages)
+    say("reading")
+    given = reading.read(asked)
+    arms = config["protocol"]["arms"]
+    seen = survey(given, config["observed"], arms, nodes, grid or block.GRID, told=grid is not None)
+    label = source.name
+    pasted = block.blocks(name, label, given, seen)
+    whole = block.configuration(config, name, pasted, seen)
+    plan = design.expand(whole)
+    raw = {file: given.files[role] for role, file in block.file_names(name, given).items()}
+    folder = building.lay_out(root.resolve(), name, whole, raw)
+    building.build(folder, paths.measurements(name), say)
+    with contextlib.chdir(folder):
+        found = _measured(plan, name)
+    found = {
+        "name": name,
+        "label": label,
+        "folder": f"{paths.ADVICE}/{name}",
+        "notes": given.notes + telling.notes(seen, whole),
+        "graph": seen._asdict() | {"transform": given.transform, "content": given.content},
+        "setting": {key: plan.problems[plan.members[name][0]][key] for key in ("horizon", "arms", "noise", "seeds")}
+        | {"choosing_seeds": block.CHOOSING, "shuffled_graphs": 1 + block.DRAWS},
+        **found,
+        "labels": {method: spec["label"] for method, spec in block.METHODS.items()},
+    }
+    found["answer"] = telling.answer(found)
+    found["paste"] = telling.paste(found)
+    text = yaml.safe_dump(pasted, sort_keys=False, allow_unicode=True, width=110)
+    building.replace(folder / FILES["block"], text.encode())
+    return found
+
+
+def write(found: dict, root: Path, text: str, json: str) -> None:
+    """Write advice down: as text, as JSON and as a page."""
+    from graphdr.advise import page
+
+    for kind, content in {"text": f"{text}\n", "json": f"{json}\n", "page": page.fill(found)}.items():
+        building.replace(root / found["folder"] / FILES[kind], content.encode())
+
+
+def _measured(plan, name: str) -> dict:
+    regrets = measuring.regrets(plan, name)
+    advice = weighing.weigh(regrets, block.CHOOSING)
+    shown = dict.fromkeys(regrets, None) | advice["chosen_k"]
+    shown[weighing.CONTROL] = advice["chosen_k"][advice["best_graph_method"]]
+    return {
+        "advice": advice,
+        "regret": measuring.summary(regrets),
+        "facts": measuring.facts(plan, name),
+        "spectrum": measuring.spectrum(plan, name),
+        "curves": measuring.curves(plan, name, shown),
+    }

@@ -1,0 +1,79 @@
+"""What a graph of the data would be, before anything is built: its size, its components, and the k that it allows."""
+
+import io
+from typing import NamedTuple
+
+import numpy as np
+
+from graphdr.advise.reading import Given
+from graphdr.errors import UserError
+
+FAMILY = {"recbole": "knn", "graph": "network"}
+LEAST = 0.5  # share of the nodes that the largest component must hold
+
+
+class Survey(NamedTuple):
+    """The family of the graph, all nodes, those asked for, those in the largest component, components and edges."""
+
+    family: str
+    available: int
+    asked: int
+    kept: int
+    components: int
+    edges: int
+    grid: tuple[int, ...]
+
+
+class _Files(dict):
+    """The raw files in memory, as an adapter wants them."""
+
+    def open(self, role: str) -> io.BytesIO:
+        return io.BytesIO(self[role])
+
+    def has(self, role: str) -> bool:
+        return role in self
+
+    def name(self, role: str) -> str:
+        return role
+
+
+def survey(given: Given, observed: dict, arms: int, nodes: int | None, grid: tuple[int, ...], told: bool) -> Survey:
+    """Build the graph in memory and look at it; ``told`` says whether the user chose the grid."""
+    from scipy.sparse.csgraph import connected_components
+
+    from graphdr.datasets import ADAPTERS
+    from graphdr.observed import FAMILIES, Records
+
+    tables = ADAPTERS[given.format](_Files(given.files), **given.options)
+    links = (tables.links[name].to_numpy() for name in ("source", "node", "weight"))
+    records = Records(*links, tables.nodes["popularity"].to_numpy())
+    available = len(tables.nodes)
+    asked = available if nodes is None else min(nodes, available)
+    if asked < max(arms, 4):
+        raise UserError(f"{asked} items are fewer than the {max(arms, 4)} candidates of a round; bring more data")
+    family = FAMILY[given.format]
+    parameters = {} if family == "network" else {"neighbours": observed["neighbours"], "transform": given.transform}
+    whole = FAMILIES[family].__wrapped__(asked, records, **parameters)
+    count, label = connected_components(whole.adjacency, directed=False)
+    sizes = np.bincount(label)
+    kept = int(sizes.max())
+    reward = tables.nodes["reward"].to_numpy()[whole.origin[label == sizes.argmax()]]
+    _check(kept, len(whole.origin), count, arms, reward)
+    fitting = tuple(k for k in grid if k + 2 <= kept)
+    if not fitting or (told and fitting != grid):
+        raise UserError(f"--k: {max(grid)} dimensions need {max(grid) + 2} connected nodes, the graph has {kept}")
+    return Survey(family, available, asked, kept, int(count), whole.adjacency.nnz // 2, fitting)
+
+
+def _check(kept: int, asked: int, count: int, arms: int, reward: np.ndarray) -> None:
+    if kept < LEAST * asked:
+        raise UserError(
+            f"the graph falls apart: its largest of {count:,} components holds {kept:,} of {asked:,} nodes, "
+            f"less than half; bring more edges or interactions, or fewer nodes (--nodes N)"
+        )
+    if kept < max(arms, 4):
+        raise UserError(f"{kept} connected nodes are fewer than the {max(arms, 4)} candidates of a round")
+    if np.ptp(reward) == 0:
+        raise UserError(
+            f"all {kept:,} connected nodes have the reward {reward[0]:g}, so that there is nothing to learn"
+        )

@@ -1,0 +1,137 @@
+"""From the regrets of all methods to a recommendation: which reducer, which k, how sure, and what it would save.
+
+Everything is chosen on some seeds and judged on the others, so that luck in the choice does not count as a gain.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+GRAPH, CONTENT, FULL, RANDOM, CONTROL = (
+    ("graphdr", "pca_graph"),
+    "pca_content",
+    "linucb_full",
+    "random",
+    "graphdr_shuffled",
+)
+SURE = {"sure": 0.99, "fairly sure": 0.95}  # the level at which all intervals behind an advice exclude 0
+UNSURE = "not sure"
+LEVEL = 0.95  # of the intervals that are shown
+
+# What is advised, by the reason that decides.
+REASONS = {
+    "graph": "the graph helps",
+    "content": "what is known about the items serves better than the graph",
+    "control": "with its nodes shuffled it serves as well, so that it says nothing about the reward",
+    "full": "learning every item by itself serves better than the graph",
+    "tie": "the graph is not clearly better than doing without it",
+    "nothing": "no method is clearly better than random play",
+}
+
+
+class Interval(NamedTuple):
+    """An estimated difference of regrets, the ends of its interval at ``LEVEL``, and how sure its sign is."""
+
+    estimate: float
+    low: float
+    high: float
+    sure: str
+
+    @property
+    def above(self) -> bool:
+        """Tell whether the whole interval is above 0."""
+        return self.low > 0
+
+
+def interval(differences: np.ndarray, of_one: bool = False) -> Interval:
+    """Return the t interval of a mean difference or, for ``of_one`` further value, of that value (a prediction)."""
+    differences = np.asarray(differences, float)
+    count, estimate = len(differences), float(np.mean(differences))
+    if count < 2:
+        return Interval(estimate, -np.inf, np.inf, UNSURE)
+    error = float(np.std(differences, ddof=1)) * np.sqrt(1 / count + of_one)
+    half = {level: stats.t.ppf(0.5 + level / 2, count - 1) * error for level in {LEVEL, *SURE.values()}}
+    sure = next((word for word, level in SURE.items() if abs(estimate) > half[level]), UNSURE)
+    return Interval(estimate, estimate - half[LEVEL], estimate + half[LEVEL], sure)
+
+
+def best_k(regrets: Mapping[int, np.ndarray], choosing: int, draw: int = 0) -> int:
+    """Return the k of least mean regret over the choosing seeds, the smallest on a tie; arrays are draws x seeds."""
+    return min(sorted(regrets), key=lambda k: regrets[k][draw, :choosing].mean())
+
+
+def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> dict:
+    """Weigh all methods; ``regrets`` are by method and k, draws x seeds, and the first ``choosing`` seeds choose."""
+    chosen = {method: best_k(own, choosing) for method, own in regrets.items() if method != CONTROL}
+    judged = {method: regrets[method][k][0, choosing:] for method, k in chosen.items()}
+    chance = {method: regrets[method][k][0, :choosing].mean() for method, k in chosen.items() if method != RANDOM}
+    order = sorted(chance, key=lambda method: (chance[method], method))
+    graph = next(method for method in order if method in GRAPH)
+    plain = CONTENT if CONTENT in order and _content_helps(regrets[CONTROL], judged, choosing) else FULL
+    against = {method: interval(judged[method] - judged[graph]) for method in order if method != graph}
+    against[CONTROL] = control(regrets[CONTROL], judged[graph], choosing)
+    rivals = {method: own for method, own in against.items() if method not in GRAPH}
+    reason = _reason(rivals, plain, interval(judged[RANDOM] - judged[plain]))
+    winner = {"graph": graph, "nothing": FULL}.get(reason, plain)
+    others = [method for method in order if method != winner]
+    return {
+        "use_graph": reason == "graph",
+        "reason": reason,
+        "method": winner,
+        "k": None if winner in (FULL, RANDOM) else chosen[winner],
+        "sure": _sure(reason, rivals, plain),
+        "at_edge": [m for m in sorted({winner, plain}) if m != FULL and chosen[m] == max(regrets[m])],
+        "best_graph_method": graph,
+        "best_without_graph": plain,
+        "runner_up": others[0],
+        "against": {method: own._asdict() for method, own in against.items()},
+        "saves": {m: saving(judged[m], judged[winner]) for m in (*others, RANDOM)},
+        "chosen_k": {method: k for method, k in chosen.items() if method not in (FULL, RANDOM)},
+        "judged": {method: float(own.mean()) for method, own in judged.items()},
+    }
+
+
+def control(shuffled: Mapping[int, np.ndarray], graph: np.ndarray, choosing: int) -> Interval:
+    """Compare a method with graphs of shuffled nodes, each at the k that is best for it.
+
+    If the graph said nothing about the reward, it would be like one more of them. Hence the interval is that of one
+    further shuffled graph, and not of their mean.
+    """
+    draws = len(next(iter(shuffled.values())))
+    at = [best_k(shuffled, choosing, draw) for draw in range(draws)]
+    gaps = [(shuffled[k][draw, choosing:] - graph).mean() for draw, k in enumerate(at)]
+    return interval(np.array(gaps), of_one=True)
+
+
+def _content_helps(shuffled: Mapping[int, np.ndarray], judged: Mapping[str, np.ndarray], choosing: int) -> bool:
+    """Tell whether content-PCA beats full LinUCB, and dimensions that know nothing about the reward."""
+    return interval(judged[FULL] - judged[CONTENT]).above and control(shuffled, judged[CONTENT], choosing).above
+
+
+def _reason(against: Mapping[str, Interval], plain: str, learns: Interval) -> str:
+    """Say what decides: the graph must beat its control and all that do without it."""
+    if all(own.above for own in against.values()):
+        return "graph"
+    if not learns.above:
+        return "nothing"
+    if not against[CONTROL].above:
+        return "control"
+    if against[plain].high < 0:
+        return "content" if plain == CONTENT else "full"
+    return "tie"
+
+
+def _sure(reason: str, against: Mapping[str, Interval], plain: str) -> str:
+    """Return how sure an advice is: as sure as the least sure of what it rests on."""
+    if reason == "graph":
+        return max((own.sure for own in against.values()), key=[*SURE, UNSURE].index)
+    settled = reason in ("control", "content", "full") and against[plain].high < 0
+    return against[plain].sure if settled else UNSURE
+
+
+def saving(other: np.ndarray, own: np.ndarray) -> dict[str, float]:
+    """Return the share of another method's regret that one saves, with its interval."""
+    found = interval(1 - own / other)
+    return {"share": found.estimate, "low": found.low, "high": found.high}

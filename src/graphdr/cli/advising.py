@@ -1,0 +1,110 @@
+"""``graphdr advise``: its options, and advice as text for a terminal."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from graphdr.advise import block, reading, run, tables, telling
+from graphdr.cli import project, terminal
+from graphdr.cli.terminal import paint
+from graphdr.errors import UserError
+
+COLUMNS = ("user", "item", "value", "source", "target", "weight", "node", "reward", "title")
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command to a parser."""
+    add = parser.add_argument
+    add("interactions", nargs="?", type=Path, metavar="INTERACTIONS", help="who met what: user, item, value")
+    add("--edges", type=Path, metavar="FILE", help="a graph instead: csv, tsv, parquet, GraphML or scipy .npz")
+    add("--rewards", type=Path, metavar="FILE", help="a reward per node; with interactions, in place of the mean value")
+    add("--features", type=Path, metavar="FILE", help="numbers about each item, for content-PCA")
+    add("--titles", type=Path, metavar="FILE", help="what people call the items")
+    add("--name", help="name of the data set (that of the file)")
+    add(
+        "--nodes",
+        metavar="N|all",
+        default=str(block.NODES),
+        help="take so many of the most popular nodes (%(default)s)",
+    )
+    add("--k", type=int, nargs="+", metavar="K", help=f"dimensions to try ({' '.join(map(str, block.GRID))})")
+    add("--transform", choices=("auto", "identity", "log1p"), default="auto", help="of the values (auto)")
+    add("--positive", metavar="VALUE", help="the reward is 1 where the rewards' column has this value, else 0")
+    add("--merge-duplicates", action="store_true", help="make repeated edges one")
+    add("--drop-loops", action="store_true", help="leave out edges from a node to itself")
+    add("--ignore-unknown", action="store_true", help="leave out rewards and features of what is not in the data")
+    add("--no-header", action="store_true", help="the first line of the files is data")
+    for role in COLUMNS:
+        add(f"--{role}", metavar="COLUMN", help=f"name of the column of {role}s")
+
+
+def advise(given: argparse.Namespace, here: Path, as_json: Callable[[dict], str]) -> tuple[dict, list[str]]:
+    """Run the command in the project's folder; files are given relative to ``here``."""
+    files = {name: getattr(given, name) for name in ("interactions", "edges", "rewards", "features", "titles")}
+    asked = reading.Asked(
+        **{name: _shown(here, path) for name, path in files.items() if path},
+        columns={role: getattr(given, role) for role in COLUMNS if getattr(given, role)},
+        header=False if given.no_header else None,
+        **{
+            name: getattr(given, name)
+            for name in ("transform", "positive", "merge_duplicates", "drop_loops", "ignore_unknown")
+        },
+    )
+    chosen = given.name, _nodes(given.nodes), _grid(given.k)
+    try:
+        found = run.advise(asked, project.load_config(), Path(), *chosen, _say)
+    finally:
+        _say("")
+    lines = text(found)
+    run.write(found, Path(), terminal.unpainted("\n".join(lines)), as_json(found))
+    return found, lines
+
+
+def _shown(here: Path, path: Path) -> Path:
+    """Return a file as seen from the project's folder, where the command runs."""
+    path = path.expanduser()
+    return path if path.is_absolute() or here == Path.cwd() else here / path
+
+
+def _nodes(text: str) -> int | None:
+    if text == "all":
+        return None
+    if not text.isdecimal() or not int(text):
+        raise UserError(f"--nodes: {text!r} is neither a number of nodes nor all")
+    return int(text)
+
+
+def _grid(ks: list[int] | None) -> tuple[int, ...] | None:
+    if ks and min(ks) < 1:
+        raise UserError(f"--k: {min(ks)} is not a number of dimensions, which is at least 1")
+    return tuple(sorted(set(ks))) if ks else None
+
+
+def _say(text: str) -> None:
+    """Tell the progress in one line that is written over; only a terminal shows it."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def text(found: dict) -> list[str]:
+    """Lay advice out: the answer, then the evidence."""
+    width = terminal.width()
+    lines = [paint(line, "bold") for line in terminal.wrapped(" ".join(found["answer"]), width, most=12)]
+    lines += ["", *(line for note in found["notes"] for line in terminal.wrapped(note, width, "- ", "  "))]
+    for caption, head, body in tables.of(found):
+        right = [False, *[True] * (len(head) - 1)]
+        lines += ["", *terminal.wrapped(caption, width), *terminal.table(head, body, right, width)]
+    lines += ["", "In these tables:"]
+    lines += [
+        line
+        for word, about in telling.WORDS.items()
+        for line in terminal.wrapped(f"{word}: {about}.", width, "  ", "    ")
+    ]
+    page, blocks = (f"{found['folder']}/{run.FILES[kind]}" for kind in ("page", "block"))
+    return [
+        *lines,
+        "",
+        f"To read: {page}. To keep the data set, paste the blocks of {blocks} into config.yaml, and",
+        f"  {found['paste']}",
+    ]
