@@ -63,6 +63,13 @@ MISTAKES = [
     ("protocol.horizon", 150, r"horizon = 150 is not a multiple of checkpoint = 100"),
     ("protocol.components", 61, r"components = 61 are more than n = 60 nodes"),
     ("methods.linucb_full.k", "k_hat_naive", r"methods.linucb_full.k: the basis 'identity' has no dimension"),
+    ("methods.graphdr_adaptive.basis", "gaussian", r"basis: no basis whose columns are the same .*'gaussian'; there"),
+    ("methods.graphdr_adaptive.laplacian", 1, r"graphdr_adaptive.laplacian: .* adaptive k takes no penalty"),
+    ("methods.graphdr_k_20.k", 23, r"method graphdr_k_20 on problem sbm: k = 23 needs components >= 25, comp"),
+    ("methods.graphdr_k_20.k", "best", r"methods.graphdr_k_20.k: 'best' is not "),
+    ("protocol.k_grid", [2, 30], r"method graphdr_adaptive on problem sbm: k_grid = 30 needs components >= 32"),
+    ("protocol.k_grid", None, r"method graphdr_adaptive on problem sbm: factor 'k_grid' has no value"),
+    ("protocol.k_grid", [], r"protocol.k_grid: \[\] should be non-empty"),
     (
         "protocol.candidates",
         "popular",
