@@ -52,7 +52,7 @@ def play(
 
 @kernel
 def _balanced(features, grid, theta, arms, noise, alpha, ridge, sigma, chance):
-    rounds, m = arms.shape
+    rounds = len(arms)
     widest, learners = features.shape[1], len(grid)
     root, told, x = np.zeros((widest, widest)), np.zeros(widest), np.empty(widest)
     for i in range(widest):

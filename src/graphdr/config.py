@@ -250,7 +250,9 @@ def check_problem(where: str, problem: dict) -> None:
         raise UserError(f"{where}: reward = {problem['reward']!r} comes from data, and a random graph has none")
     if problem["k_min"] > problem["k_max"]:
         raise UserError(f"{where}: k_min = {problem['k_min']} is above k_max = {problem['k_max']}")
-    n = problem["n"]
+    if problem["family"] in FAMILIES and problem["n"] == observed.ALL:
+        raise UserError(f"{where}: n = {observed.ALL!r} takes all nodes of a data set, and a random graph has no data")
+    n = observed.most(problem["n"])
     for factor in ("k", "k_star", "k_max"):
         _check_fits(where, factor, problem[factor], problem)
     if problem["arms"] > n:
@@ -276,7 +278,7 @@ def check_method(where: str, method: dict, problem: dict) -> None:
 
 def _check_fits(where: str, factor: str, k: int, problem: dict) -> None:
     """Check that u_2..u_{k+1} and the gap behind them are there."""
-    if k + 2 > problem["n"]:
+    if k + 2 > observed.most(problem["n"]):
         raise UserError(f"{where}: {factor} = {k} needs a graph of {k + 2} nodes, n = {problem['n']}")
     if k + 2 > problem["components"]:
         raise UserError(f"{where}: {factor} = {k} needs components >= {k + 2}, components = {problem['components']}")

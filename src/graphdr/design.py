@@ -169,7 +169,7 @@ def _chain(config: dict, factors: dict) -> dict[str, dict]:
         "least": 0,  # nodes that must be left: as many as the largest basis and candidate set need
         "parent": None,
     }
-    sampled = 0 < factors["sample"] < factors["n"]
+    sampled = 0 < factors["sample"] < observed.most(factors["n"])
     clean = _changed(whole, {"sample": factors["sample"]}) if sampled else whole
     changes = {name: factors[name] for name in CHANGES if factors[name]}
     if len(changes) > 1:

@@ -7,6 +7,7 @@ from itertools import groupby
 import numpy as np
 
 from graphdr import io, methods, pilot, store, streams
+from graphdr.errors import check_dense
 from graphdr.features import ADAPTIVE, k_fact
 from graphdr.lanes import LANES
 from graphdr.linucb import Game
@@ -20,7 +21,7 @@ TOLD = ("size", "nu_k", "s_k_bar", "error")  # what the bound on a run depends o
 def main(input, output, params):
     method = params.method
     thetas = store.read_thetas(input.theta)
-    laplacians, arenas = _from_graphs(input) if hasattr(input, "nodes") else ({}, {})
+    laplacians, arenas = _from_graphs(input, method) if hasattr(input, "nodes") else ({}, {})
     facts = store.read_facts(input.facts) if hasattr(input, "facts") else {}
     arms = _arms(input, params, laplacians, facts)
     known = _known(params, arms, thetas, facts)
@@ -127,12 +128,11 @@ def _draws(panel, instance, most):
     return {draw: basis.vectors for (at, draw), basis in panel.items() if at == instance and draw <= most}
 
 
-def _from_graphs(input):
-    """Return the Laplacian of every graph, and where its candidates come from."""
-    from graphdr.graphs import laplacian
-
+def _from_graphs(input, method):
+    """Return the Laplacian of every graph, if the method has a penalty, and where its candidates come from."""
     panels = {name: store.read_graphs(input.nodes[name], input.edges[name]) for name in input.nodes}
-    laplacians = {name: [laplacian(graph).toarray() for graph in panel] for name, panel in panels.items()}
+    penalised = panels if method["laplacian"] else {}
+    laplacians = {name: [_dense_laplacian(graph) for graph in panel] for name, panel in penalised.items()}
     items = {name: store.read_items(input.nodes[name]) for name in input.nodes}
     arenas = {
         name: [
@@ -142,6 +142,13 @@ def _from_graphs(input):
         for name, panel in panels.items()
     }
     return laplacians, arenas
+
+
+def _dense_laplacian(graph):
+    from graphdr.graphs import laplacian
+
+    check_dense("penalty laplacian", graph.n)
+    return laplacian(graph).toarray()
 
 
 def _table(problems, done, known):
