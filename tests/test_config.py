@@ -75,6 +75,8 @@ MISTAKES = [
         "popular",
         r"no candidate construction 'popular'; there are: neighbourhood, popularity, uniform",
     ),
+    ("problems.sbm.n", "all", r"problem sbm: n = 'all' takes all nodes of a data set, and a random graph has no data"),
+    ("problems.ml_1m.n", "some", r"problems.ml_1m.n: 'some' is not "),
     ("protocol.noise", None, r"problems.sbm: factor 'noise' has no value"),
     ("datasets.sbm.p_in", None, r"problems.sbm: factor 'p_in' has no value"),
     ("datasets.sbm.family", "smb", r"datasets.sbm.family: no family of random graphs 'smb'; there are: rgg, sbm$"),
