@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from graphdr import adaptive, linucb, measure
+from graphdr import adaptive, linucb, measure, paths
+from graphdr.cli.lineage import Focus, followed
+from graphdr.cli.records import Record
 from graphdr.streams import Stream
 
 GRID = [1, 2, 4, 7]
@@ -24,11 +26,11 @@ def pose(seed: int, n: int, kept: int, rounds: int, m: int = 5, columns: int = 7
     return features, size * theta / np.linalg.norm(theta), arms, CONSTANTS["sigma"] * rng.standard_normal(rounds)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(8, 20),
-    rounds=st.integers(1, 60),
+    rounds=st.integers(1, 40),
     ties=st.booleans(),
     size=st.sampled_from([1.0, 10.0]),
     grid=st.sets(st.integers(1, 7), min_size=1, max_size=4),
@@ -91,3 +93,13 @@ def test_the_oracle_is_the_best_k_of_every_instance_in_hindsight():
     assert gap["value"].tolist() == [2.0, -2.5]
     assert gap["sem"].tolist() == [2.0, 0.5]
     assert [part["quantity"].unique().item() for part in (regret, k, gap)] == list(measure.ORACLE)
+
+
+def test_what_is_behind_an_oracle_is_every_k_of_its_grid():
+    methods = ["own", "k_2", "k_8", "other"]
+    params = {"against": "other", "grids": {"own": {"k_2": 2, "k_8": 8}}}
+    inputs = {paths.runs("b", method): "hash" for method in methods}
+    record = Record(paths.measurements("b"), 0, 0.0, stage="measure_batch", params=params, inputs=inputs)
+    for quantity, behind in (("oracle_gap", methods[:3]), ("regret", methods[:1])):
+        focus = Focus(frozenset("p"), frozenset(["own"]), frozenset([quantity]))
+        assert set(followed(record, focus)) == {paths.runs("b", method) for method in behind}
