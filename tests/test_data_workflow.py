@@ -256,7 +256,7 @@ def test_a_method_without_data_may_be_the_one_compared_with(whole, after, monkey
     runs = {method: paths.runs("others-papers", method) for method in methods}
     job = {
         "input": {"runs": runs, "facts": paths.facts("others-papers")},
-        "params": {"against": "pca_content", "radii": {}, "problems": {}},
+        "params": {"against": "pca_content", "radii": {}, "problems": {}, "grids": {}},
     }
     outputs = {"measurements": paths.measurements("new"), "curves": paths.curves("new")}
     assert main(["measure_batch", "code", json.dumps(job), json.dumps(outputs)]) == 0

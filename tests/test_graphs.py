@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from graphdr import graphs, observed
+from graphdr import bases, graphs, observed
+from graphdr.errors import DENSE_LIMIT, UserError
+from graphdr.stages import run_bandit
 
 
 def dense(graph: graphs.Graph) -> np.ndarray:
@@ -169,3 +171,23 @@ def test_an_isolated_node_keeps_just_its_diagonal():
 def test_every_family_is_in_the_configuration(known, raw, config):
     own = {"network"}  # of graphs that users bring
     assert set(known) - own == set(families(config, raw).values())
+
+
+def large(n: int = DENSE_LIMIT + 1) -> graphs.Graph:
+    """Return a path of more nodes than a dense matrix is made for."""
+    return graphs.from_edges(n, np.arange(n - 1), np.arange(1, n))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda graph: graphs.flip_pairs(graph, 0.1, np.random.default_rng(0)),
+        lambda graph: bases.onehot_pca(bases.Source(graph.n), 4, np.random.default_rng(0)),
+        run_bandit._dense_laplacian,
+    ],
+)
+def test_what_needs_all_pairs_of_a_large_graph_is_refused_in_one_line(make):
+    with pytest.raises(
+        UserError, match="20,001 nodes need a dense matrix of 3 GB; leave it out, or take at most 20,000"
+    ):
+        make(large())

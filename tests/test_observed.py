@@ -71,6 +71,15 @@ def test_an_unknown_transform_is_one_line_with_the_choices():
         observed.similarity_rows(np.array([0]), np.array([0]), np.array([1]), np.array([0]), "square")
 
 
+@pytest.mark.parametrize("family", observed.FAMILIES)
+def test_all_nodes_are_as_many_as_there_are(family):
+    records = draw_records(0)
+    every, many, few = (build(family, records, n) for n in (observed.ALL, 10 * WHOLE, 15))
+    assert (every.adjacency != many.adjacency).nnz == 0
+    assert np.array_equal(every.origin, many.origin)
+    assert every.n > few.n
+
+
 @given(matrix=ratings(), neighbours=st.integers(1, 6))
 def test_neighbours_are_those_of_the_dense_twin(matrix, neighbours):
     found = observed.cosine_knn(sp.csr_array(matrix), neighbours)

@@ -39,6 +39,46 @@ def linucb(features, v0, theta, arms, noise, radius, residual=None, inflation=0.
     return Play(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
+class Adapted(NamedTuple):
+    """The arm played in every round, the k of the learner that chose it, and the smallest k left after it."""
+
+    arms: np.ndarray
+    k: np.ndarray
+    least: np.ndarray
+
+
+def adaptive(features, grid, theta, arms, noise, alpha, ridge, sigma, delta) -> Adapted:
+    """Play the learner that has spent the least widths; drop one whose estimate leaves the ellipsoid of a larger one.
+
+    Every learner has a fresh inverse of its own V every round.
+    """
+    left, spent = sorted(grid), dict.fromkeys(grid, 0.0)
+    v = {k: ridge * np.eye(k) for k in grid}
+    b = {k: np.zeros(k) for k in grid}
+    rows = []
+    for t, candidates in enumerate(arms):
+        own = min(left, key=lambda k: (spent[k], k))
+        inverse = np.linalg.inv(v[own])
+        widths = [norm(z[:own], inverse) for z in features[candidates]]
+        scores = [z[:own] @ inverse @ b[own] + alpha * w for z, w in zip(features[candidates], widths, strict=True)]
+        best = np.argmax(scores)  # the first maximum
+        spent[own] += widths[best]
+        arm = candidates[best]
+        for k in grid:
+            z = features[arm, :k]
+            v[k], b[k] = v[k] + np.outer(z, z), b[k] + z * (theta[arm] + noise[t])
+        estimate = {k: np.linalg.solve(v[k], b[k]) for k in grid}
+        for small in list(left):
+            for large in (k for k in grid if k > small):
+                away = estimate[large] - np.pad(estimate[small], (0, large - small))
+                volume = np.log(np.linalg.det(v[large]) / ridge**large)
+                radius = sigma * np.sqrt(volume + 2 * np.log(len(grid) / delta)) + np.sqrt(ridge)
+                if away @ v[large] @ away > radius**2:
+                    left = [k for k in left if k != small]
+        rows.append((arm, own, min(left)))
+    return Adapted(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
 def one_hot(ridge, theta, arms, noise, radius) -> Play:
     """Play full LinUCB as its diagonal: a ridge mean and a count per arm."""
     count, total = np.zeros(len(theta)), np.zeros(len(theta))

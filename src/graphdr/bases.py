@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from graphdr.errors import check_dense
 from graphdr.features import Basis
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def onehot_pca(source: Source, components: int, rng: np.random.Generator) -> Bas
     and on the order of the nodes.
     """
     n = source.n
+    check_dense("basis onehot_pca", n)
     _, values, rows = np.linalg.svd(np.eye(n) - 1.0 / n)
     vectors = rows[: min(components, n - 1)].T
     return Basis(vectors, values[: vectors.shape[1]], np.zeros(vectors.shape[1]))

@@ -12,7 +12,7 @@ from graphdr import cells, observed
 from graphdr.bases import BASES, FROM_DATA
 from graphdr.errors import UserError, no_such
 from graphdr.facts import FACT_BASES, FACTS
-from graphdr.features import IDENTITY
+from graphdr.features import ADAPTIVE, IDENTITY, NESTED, k_fact
 from graphdr.figures import KINDS
 from graphdr.graphs import FAMILIES
 from graphdr.measure import MEASURES
@@ -95,6 +95,10 @@ def _method(config, where, entry):
     pick(f"{where}.basis", "basis", entry.get("basis", ""), [*BASES, IDENTITY])
     if entry["basis"] == IDENTITY and "k" in entry:
         raise UserError(f"{where}.k: the basis {IDENTITY!r} has no dimension to choose")
+    if entry.get("k") == ADAPTIVE:
+        pick(f"{where}.basis", "basis whose columns are the same for every k", entry["basis"], NESTED)
+        if entry.get("laplacian"):
+            raise UserError(f"{where}.laplacian: a method with an adaptive k takes no penalty")
     rule = entry.get("radius", CONSTANT)
     pick(f"{where}.radius", "radius", rule, RADII)
     if rule != CONSTANT and (entry["basis"] != "laplacian_low" or entry.get("laplacian") or "k" in entry):
@@ -124,7 +128,7 @@ def _experiment(config, where, entry):
     if entry.get("target") in TARGETS | set(config["datasets"]):
         raise UserError(f"{where}.target: {entry['target']!r} is a target already")
     for method in entry["methods"]:
-        chosen = config["methods"][method].get("k")
+        chosen = k_fact(config["methods"][method].get("k"))
         if chosen and chosen not in entry.get("facts", []):
             raise UserError(f"{where}.facts: method {method!r} takes its k from {chosen!r}; add it to the facts")
         lacking = sorted(set(THEORY_FACTS) - set(entry.get("facts", [])))
@@ -246,17 +250,11 @@ def check_problem(where: str, problem: dict) -> None:
         raise UserError(f"{where}: reward = {problem['reward']!r} comes from data, and a random graph has none")
     if problem["k_min"] > problem["k_max"]:
         raise UserError(f"{where}: k_min = {problem['k_min']} is above k_max = {problem['k_max']}")
-    n = problem["n"]
+    if problem["family"] in FAMILIES and problem["n"] == observed.ALL:
+        raise UserError(f"{where}: n = {observed.ALL!r} takes all nodes of a data set, and a random graph has no data")
+    n = observed.most(problem["n"])
     for factor in ("k", "k_star", "k_max"):
-        if problem[factor] + 2 > n:
-            raise UserError(
-                f"{where}: {factor} = {problem[factor]} needs a graph of {problem[factor] + 2} nodes, n = {n}"
-            )
-        if problem[factor] + 2 > problem["components"]:
-            raise UserError(
-                f"{where}: {factor} = {problem[factor]} needs components >= {problem[factor] + 2}, "
-                f"components = {problem['components']}"
-            )
+        _check_fits(where, factor, problem[factor], problem)
     if problem["arms"] > n:
         raise UserError(f"{where}: arms = {problem['arms']} candidates a round are more than n = {n} nodes")
     if problem["components"] > n:
@@ -265,3 +263,22 @@ def check_problem(where: str, problem: dict) -> None:
         raise UserError(
             f"{where}: horizon = {problem['horizon']} is not a multiple of checkpoint = {problem['checkpoint']}"
         )
+
+
+def check_method(where: str, method: dict, problem: dict) -> None:
+    """Check that a method with dimensions of its own fits an expanded problem."""
+    own = method.get("k")
+    if own == ADAPTIVE:
+        if "k_grid" not in problem:
+            raise UserError(f"{where}: factor 'k_grid' has no value, and an adaptive k is one of it")
+        _check_fits(where, "k_grid", max(problem["k_grid"]), problem)
+    elif isinstance(own, int):
+        _check_fits(where, "k", own, problem)
+
+
+def _check_fits(where: str, factor: str, k: int, problem: dict) -> None:
+    """Check that u_2..u_{k+1} and the gap behind them are there."""
+    if k + 2 > observed.most(problem["n"]):
+        raise UserError(f"{where}: {factor} = {k} needs a graph of {k + 2} nodes, n = {problem['n']}")
+    if k + 2 > problem["components"]:
+        raise UserError(f"{where}: {factor} = {k} needs components >= {k + 2}, components = {problem['components']}")

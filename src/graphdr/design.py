@@ -11,7 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from graphdr import observed
-from graphdr.config import check, check_problem, experiments_of, pick
+from graphdr.config import check, check_method, check_problem, experiments_of, pick
 from graphdr.errors import UserError
 from graphdr.facts import FACT_BASES, FACTORS
 from graphdr.features import IDENTITY
@@ -24,6 +24,7 @@ RUN_FACTORS = (
 
 
 THEORY_FACTORS = ("delta", "pilot")  # of runs with the radius of a theorem, besides
+ADAPTIVE_FACTORS = ("delta", "k_grid")  # of runs that find their k, besides
 CHANGES = ("flip", "swap", "perturb")  # factors that make the observed graph another than the clean one
 
 
@@ -50,6 +51,9 @@ def expand(config: dict, missing: Collection[str] = ()) -> Design:
         found = _members(config, experiment, spec["problems"])
         problems |= {problem["name"]: problem for problem in found}
         members[experiment] = [problem["name"] for problem in found]
+        for method, problem in itertools.product(spec["methods"], found):
+            where = f"experiments.{experiment}: method {method} on problem {problem['name']}"
+            check_method(where, config["methods"][method], problem)
         here = [problem for problem in found if problem["dataset"] not in missing]
         several = len({problem["dataset"] for problem in found}) > 1
         wanted = {"laplacian_low"} | {FACT_BASES[fact] for fact in spec.get("facts", []) if fact in FACT_BASES}
@@ -165,7 +169,7 @@ def _chain(config: dict, factors: dict) -> dict[str, dict]:
         "least": 0,  # nodes that must be left: as many as the largest basis and candidate set need
         "parent": None,
     }
-    sampled = 0 < factors["sample"] < factors["n"]
+    sampled = 0 < factors["sample"] < observed.most(factors["n"])
     clean = _changed(whole, {"sample": factors["sample"]}) if sampled else whole
     changes = {name: factors[name] for name in CHANGES if factors[name]}
     if len(changes) > 1:

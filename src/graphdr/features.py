@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 IDENTITY = "identity"  # node space itself: nothing to compute, nothing to cache
+ADAPTIVE = "adaptive"  # a k that is found while playing
 
 
 class Basis(NamedTuple):
@@ -38,6 +39,14 @@ FEATURES = {
     "graph_pca": leading,
     "gaussian": scaled,
 }
+
+
+NESTED = {basis for basis, columns in FEATURES.items() if columns is not scaled}  # a larger k extends a smaller
+
+
+def k_fact(k: int | str | None) -> str | None:
+    """Return the fact that a method takes its k from, if it takes it from one."""
+    return k if isinstance(k, str) and k != ADAPTIVE else None
 
 
 def select(basis: str, vectors: np.ndarray, k: int) -> np.ndarray:

@@ -6,6 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from graphdr.errors import check_dense
+
 
 class Graph(NamedTuple):
     """An undirected graph; ``origin[i]`` is the name that node i had before any node was dropped."""
@@ -60,6 +62,7 @@ def flip_pairs(graph: Graph, probability: float, rng: np.random.Generator) -> Gr
     One uniform number is drawn per pair, so that with the same stream a smaller probability flips a
     subset of what a larger one flips.
     """
+    check_dense("flip", graph.n)
     i, j = np.triu_indices(graph.n, k=1)
     present = graph.adjacency.toarray()[i, j] > 0
     present ^= rng.random(len(i)) < probability

@@ -7,9 +7,17 @@ from graphdr.bases import FROM_DATA, FROM_GRAPH, FROM_LOW
 from graphdr.claims import factors
 from graphdr.compare import OTHER, VERDICTS
 from graphdr.config import against, evaluations_of, experiments_of
-from graphdr.design import RUN_FACTORS, THEORY_FACTORS, THETA_FACTORS, Design, is_observed, shown_problems
+from graphdr.design import (
+    ADAPTIVE_FACTORS,
+    RUN_FACTORS,
+    THEORY_FACTORS,
+    THETA_FACTORS,
+    Design,
+    is_observed,
+    shown_problems,
+)
 from graphdr.facts import FACT_BASES, FACTORS, FAVOURABLE
-from graphdr.features import IDENTITY
+from graphdr.features import ADAPTIVE, IDENTITY, k_fact
 from graphdr.fetch import file_name, parts
 from graphdr.radius import CONSTANT
 from graphdr.report import outline, template
@@ -99,7 +107,8 @@ def run_bandit(design: Design, batch: str, method: str) -> Job:
     spec = usual | design.config["methods"][method]
     spec = {name: value for name, value in spec.items() if name not in ("label", "note", "control")}
     by_theorem = spec["radius"] != CONSTANT
-    problems = _problems(design, batch, RUN_FACTORS + THEORY_FACTORS if by_theorem else RUN_FACTORS)
+    further = THEORY_FACTORS if by_theorem else ADAPTIVE_FACTORS if spec["k"] == ADAPTIVE else ()
+    problems = _problems(design, batch, RUN_FACTORS + further)
     graphs = _graphs(problems, "graph")
     input = {"theta": paths.theta(batch)}
     if spec["basis"] != IDENTITY:
@@ -107,7 +116,7 @@ def run_bandit(design: Design, batch: str, method: str) -> Job:
     if spec["laplacian"] or any(problem["candidates"] in NEEDS_GRAPH for problem in problems):
         input["nodes"] = {graph: paths.nodes(graph) for graph in graphs}
         input["edges"] = {graph: paths.edges(graph) for graph in graphs}
-    if spec["k"] or by_theorem:
+    if k_fact(spec["k"]) or by_theorem:
         input["facts"] = paths.facts(batch)
     return Job(input, {"problems": problems, "method": spec} | _seed(design))
 
@@ -119,8 +128,20 @@ def measure_batch(design: Design, batch: str) -> Job:
     radii = {method: rule for method, rule in radii.items() if rule != CONSTANT}
     about = ("k", "noise", "delta", "ridge") if radii else ()
     problems = {name: {f: design.problems[name][f] for f in about} for name in design.batches[batch]["problems"]}
-    params = {"against": against(spec), "radii": radii, "problems": problems}
+    params = {"against": against(spec), "radii": radii, "problems": problems, "grids": _grids(design, spec["methods"])}
     return Job({"runs": runs, "facts": paths.facts(batch)}, params)
+
+
+def _grids(design: Design, methods: list[str]) -> dict[str, dict[str, int]]:
+    """Return the methods of a fixed k, with their k, that each method of an adaptive k can be compared with."""
+    known = {name: design.config["methods"][name] for name in methods}
+    return {
+        name: {
+            other: m["k"] for other, m in known.items() if m.get("basis") == own["basis"] and type(m.get("k")) is int
+        }
+        for name, own in known.items()
+        if own.get("k") == ADAPTIVE
+    }
 
 
 def evaluate_predictors(design: Design, evaluation: str) -> Job:

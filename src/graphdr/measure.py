@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RESIDUAL = ("srl", "crw", "widths")  # at T, where a method has a residual
-MEASURES = ("regret", "slope", "regret_redrawn", "regret_gap", *RESIDUAL, *GUARANTEES)
+ORACLE = ("oracle_regret", "oracle_k", "oracle_gap")  # of the k that an adaptive method would have done best with
+MEASURES = ("regret", "slope", "regret_redrawn", "regret_gap", *RESIDUAL, *GUARANTEES, *ORACLE)
 LATE = 0.8  # the slope is averaged over the rounds after this share of the horizon
 
 
@@ -31,11 +32,31 @@ def summary(values: "pd.Series", by: list[str]) -> "pd.DataFrame":
     return grouped.agg(value="mean", sem="sem", n="count").reset_index()
 
 
-def measure(finals: "dict[str, pd.DataFrame]", against: str) -> "pd.DataFrame":
+def oracle(regret: "pd.Series", fixed: "dict[int, pd.Series]") -> "list[pd.DataFrame]":
+    """Compare the regret of an adaptive k with that of the best fixed k of every problem and instance, in hindsight.
+
+    All are indexed by problem, instance and seed. The best k has the smallest mean over the seeds, the smallest k on
+    a tie; the gap is what the adaptive k loses to it, seed by seed.
+    """
+    import pandas as pd
+
+    cell = ["problem", "instance"]
+    each = pd.DataFrame({k: fixed[k] for k in sorted(fixed)})
+    best = each.groupby(level=cell, sort=False).mean().idxmin(axis=1)
+    place = each.columns.get_indexer(best.reindex(each.index.droplevel("seed")))
+    least = pd.Series(each.to_numpy()[np.arange(len(each)), place], each.index)
+    chosen = best.rename("value").reset_index().assign(n=len(fixed))
+    compared = summary(least, cell), chosen, summary((regret - least).dropna(), cell)
+    return [part.assign(quantity=quantity) for quantity, part in zip(ORACLE, compared, strict=True)]
+
+
+def measure(
+    finals: "dict[str, pd.DataFrame]", against: str, grids: dict[str, dict[str, int]] | None = None
+) -> "pd.DataFrame":
     """Measure every method on every problem and instance, and the regret of every further draw.
 
     ``finals`` maps a method to its final values. The gap is the regret of ``against`` minus that of the
-    method, over the seeds that they share.
+    method, over the seeds that they share. ``grids`` maps a method of adaptive k to those of a fixed k, with that k.
     """
     import pandas as pd
 
@@ -51,6 +72,9 @@ def measure(finals: "dict[str, pd.DataFrame]", against: str) -> "pd.DataFrame":
         if method != against and against in first:
             gap = (first[against]["regret"] - frame["regret"]).dropna()
             parts.append(summary(gap, cell).assign(method=method, quantity="regret_gap"))
+        fixed = {k: first[other]["regret"] for other, k in (grids or {}).get(method, {}).items() if other in first}
+        if fixed:
+            parts += [part.assign(method=method) for part in oracle(frame["regret"], fixed)]
         further = finals[method][finals[method]["draw"] > 0]
         if len(further):
             draws = summary(further.set_index([*cell, "draw"])["regret"], [*cell, "draw"])

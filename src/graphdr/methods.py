@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr import features, linucb, theory
+from graphdr import adaptive, features, linucb, theory
 from graphdr.pilot import play as play_pilot
 from graphdr.radius import RADII, Known
 
@@ -70,6 +70,8 @@ def play(
     every = problem["checkpoint"]
     if method["policy"] == "random":
         return [Played(_random(game, choose(), every)) for game, choose in zip(games, choices, strict=True)]
+    if method["k"] == features.ADAPTIVE:
+        return [Played(_adaptive(game, problem)) for game in games]
     known = known or Known(problem["horizon"], alpha=problem["alpha"])
     radius, inflation, residual = RADII[method["radius"]](known)
     seated = [game._replace(residual=residual) if inflation else game for game in games]
@@ -93,3 +95,10 @@ def _measure(game: linucb.Game, trace: linucb.Trace, pilot: np.ndarray | None, r
 def _random(game: linucb.Game, columns: np.ndarray, every: int) -> np.ndarray:
     arms = game.stream.arms
     return linucb.regret(game.theta, arms, np.take_along_axis(arms, columns[:, None], axis=1)[:, 0], every)
+
+
+def _adaptive(game: linucb.Game, problem: dict) -> np.ndarray:
+    constants = {"ridge": problem["ridge"], "sigma": problem["noise"], "delta": problem["delta"]}
+    met = game.theta, *game.stream
+    played = adaptive.play(game.features, problem["k_grid"], *met, problem["alpha"], **constants)
+    return linucb.regret(game.theta, game.stream.arms, played.arms, problem["checkpoint"])

@@ -26,12 +26,18 @@ class Records(NamedTuple):
     groups: np.ndarray | None = None
 
 
+ALL = "all"  # in place of a number of nodes
 TRANSFORMS = {"identity": np.asarray, "log1p": np.log1p, "presence": np.sign}  # of the weights, which are positive
 
 
-def select_top(popularity: np.ndarray, n: int) -> np.ndarray:
+def most(n: int | str) -> float:
+    """Return how many nodes there can be, which for all of a data set has no limit."""
+    return np.inf if n == ALL else n
+
+
+def select_top(popularity: np.ndarray, n: int | str) -> np.ndarray:
     """Return the n most popular nodes (all if there are fewer), the most popular first, ties by lower index."""
-    return np.argsort(-np.asarray(popularity, float), kind="stable")[:n]
+    return np.argsort(-np.asarray(popularity, float), kind="stable")[: None if n == ALL else n]
 
 
 def similarity_rows(
@@ -151,7 +157,7 @@ def connected(whole: Callable[..., Graph]) -> Callable[..., Graph]:
 
 @connected
 def knn(
-    n: int,
+    n: int | str,
     records: Records,
     *,
     neighbours: int,
@@ -178,7 +184,7 @@ def knn(
 
 
 @connected
-def citation(n: int, records: Records) -> Graph:
+def citation(n: int | str, records: Records) -> Graph:
     """Take the links among the n nodes of largest degree, both ways and unweighted, and the largest component."""
     nodes = 1 + max(records.source.max(initial=-1), records.node.max(initial=-1))
     whole = union(nodes, records.source, records.node)

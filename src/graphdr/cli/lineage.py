@@ -70,8 +70,8 @@ def _all(record: Record, focus: Focus) -> dict[str, Focus]:
 
 
 def _of_measurements(record: Record, focus: Focus) -> dict[str, Focus]:
-    """Follow measures to the runs of their methods, the paired ones to both, and facts to the facts."""
-    from graphdr.measure import MEASURES
+    """Follow measures to the runs of their methods, the paired ones to both, an oracle's to all, and facts to facts."""
+    from graphdr.measure import MEASURES, ORACLE
 
     batch = Path(record.path).stem  # a key, like every last part of a path
     wanted, methods = focus.quantities, focus.methods
@@ -79,6 +79,8 @@ def _of_measurements(record: Record, focus: Focus) -> dict[str, Focus]:
         return dict.fromkeys(record.inputs, Focus(focus.problems))
     if "regret_gap" in wanted:
         methods = methods | {record.params["against"]}
+    if wanted & set(ORACLE):
+        methods = methods.union(*(record.params["grids"].get(method, ()) for method in methods))
     chosen = {}
     if wanted & set(MEASURES):
         chosen |= {paths.runs(batch, method): Focus(focus.problems) for method in sorted(methods)}
@@ -115,9 +117,11 @@ def _of_facts(record: Record, focus: Focus) -> dict[str, Focus]:
 
 def _of_runs(record: Record, focus: Focus) -> dict[str, Focus]:
     """Follow runs to the rewards, features and graphs of their problems, and to the facts that they start from."""
+    from graphdr.features import k_fact
     from graphdr.radius import THEORY_FACTS
 
-    told = frozenset([record.params["method"]["k"]] if record.params["method"].get("k") else THEORY_FACTS)
+    fact = k_fact(record.params["method"].get("k"))
+    told = frozenset([fact] if fact else THEORY_FACTS)
     return {path: Focus(focus.problems, quantities=told) for path in _on_graphs(record, focus, "graph")}
 
 

@@ -17,7 +17,7 @@ def main(input, output, params):
             curves.append(measure.curve(runs).assign(method=method))
     facts = io.read("facts", input.facts).to_pandas()
     if finals:
-        measured.insert(0, measure.measure(finals, params.against))
+        measured.insert(0, measure.measure(finals, params.against, params.grids))
     table = pd.concat([*measured, facts.assign(n=1, draw=0, method=None, sem=None)], ignore_index=True)
     io.write("measurements", table.assign(predictor=None), output.measurements)
     io.write("curves", pd.concat(curves, ignore_index=True) if curves else io.nothing("curves"), output.curves)

@@ -7,6 +7,8 @@ from itertools import groupby
 import numpy as np
 
 from graphdr import io, methods, pilot, store, streams
+from graphdr.errors import check_dense
+from graphdr.features import ADAPTIVE, k_fact
 from graphdr.lanes import LANES
 from graphdr.linucb import Game
 from graphdr.radius import THEORY_FACTS
@@ -19,7 +21,7 @@ TOLD = ("size", "nu_k", "s_k_bar", "error")  # what the bound on a run depends o
 def main(input, output, params):
     method = params.method
     thetas = store.read_thetas(input.theta)
-    laplacians, arenas = _from_graphs(input) if hasattr(input, "nodes") else ({}, {})
+    laplacians, arenas = _from_graphs(input, method) if hasattr(input, "nodes") else ({}, {})
     facts = store.read_facts(input.facts) if hasattr(input, "facts") else {}
     arms = _arms(input, params, laplacians, facts)
     known = _known(params, arms, thetas, facts)
@@ -41,7 +43,7 @@ def main(input, output, params):
 
     runs = [(*key, seed) for key in arms for seed in range(params.problems[key[0]]["seeds"])]
     done, begin = {}, time.perf_counter()
-    for group in _together(runs, params.problems, arms, known):
+    for group in _together(runs, params.problems, arms, apart=bool(known) or method["k"] == ADAPTIVE):
         games, choices = zip(*(seat(*run) for run in group), strict=True)
         about = known.get(group[0][:3])
         played = methods.play(method, params.problems[group[0][0]], list(games), list(choices), about)
@@ -56,13 +58,20 @@ def _arms(input, params, laplacians, facts):
     method, arms = params.method, {}
     bases = {graph: store.read_bases(path) for graph, path in getattr(input, "basis", {}).items()}
     for number, problem in enumerate(params.problems):
-        name, graph = problem["name"], problem["graph"]
+        graph = problem["graph"]
         for instance in range(problem["instances"]):
-            k = int(facts[name, instance, method["k"]]) if method["k"] else problem["k"]
+            k = _dimensions(method["k"], problem, instance, facts)
             laplacian = laplacians[graph][instance] if method["laplacian"] else None
             for draw, vectors in _draws(bases.get(graph), instance, problem["draws"]).items():
                 arms[number, instance, draw] = methods.arms(method, problem, vectors, laplacian, k)
     return arms
+
+
+def _dimensions(k, problem, instance, facts):
+    """Return how many features a method has, by what its line says of k; to find it, it needs those of the largest."""
+    if k == ADAPTIVE:
+        return max(problem["k_grid"])
+    return int(facts[problem["name"], instance, k]) if k_fact(k) else k or problem["k"]
 
 
 def _known(params, arms, thetas, facts):
@@ -80,22 +89,22 @@ def _known(params, arms, thetas, facts):
 
 
 def _residuals(params, arms, thetas):
-    """Return what of the reward lies outside of the smoothest eigenvectors, where these are the features."""
-    if params.method["basis"] != "laplacian_low":
+    """Return what of the reward lies outside of the smoothest eigenvectors, where these are the features throughout."""
+    if params.method["basis"] != "laplacian_low" or params.method["k"] == ADAPTIVE:
         return {}
     names = {key: (params.problems[key[0]]["name"], key[1]) for key in arms}
     return {key: pilot.residual(thetas[names[key]], own.features) for key, own in arms.items()}
 
 
-def _together(runs, problems, arms, known):
+def _together(runs, problems, arms, apart):
     """Yield runs of one shape in groups, all on the streams of a few instances and seeds before the next few.
 
-    Where every instance has a radius of its own, only its seeds are played together.
+    Where instances differ in more than their shape, they are kept apart and only seeds are played together.
     """
     place = {pair: at for at, pair in enumerate(sorted({(run[1], run[3]) for run in runs}))}
 
     def shape(run):
-        vectors, own = arms[run[:3]].features, run[:3] if known else ()
+        vectors, own = arms[run[:3]].features, run[:3] if apart else ()
         features = 0 if vectors is None else vectors.shape[1]
         return place[run[1], run[3]] // LANES, features, *(problems[run[0]][factor] for factor in SHAPE), *own
 
@@ -119,12 +128,11 @@ def _draws(panel, instance, most):
     return {draw: basis.vectors for (at, draw), basis in panel.items() if at == instance and draw <= most}
 
 
-def _from_graphs(input):
-    """Return the Laplacian of every graph, and where its candidates come from."""
-    from graphdr.graphs import laplacian
-
+def _from_graphs(input, method):
+    """Return the Laplacian of every graph, if the method has a penalty, and where its candidates come from."""
     panels = {name: store.read_graphs(input.nodes[name], input.edges[name]) for name in input.nodes}
-    laplacians = {name: [laplacian(graph).toarray() for graph in panel] for name, panel in panels.items()}
+    penalised = panels if method["laplacian"] else {}
+    laplacians = {name: [_dense_laplacian(graph) for graph in panel] for name, panel in penalised.items()}
     items = {name: store.read_items(input.nodes[name]) for name in input.nodes}
     arenas = {
         name: [
@@ -134,6 +142,13 @@ def _from_graphs(input):
         for name, panel in panels.items()
     }
     return laplacians, arenas
+
+
+def _dense_laplacian(graph):
+    from graphdr.graphs import laplacian
+
+    check_dense("penalty laplacian", graph.n)
+    return laplacian(graph).toarray()
 
 
 def _table(problems, done, known):
