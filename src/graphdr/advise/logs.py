@@ -20,7 +20,7 @@ from graphdr.datasets.text import short as shown
 from graphdr.errors import UserError, no_such
 from graphdr.offpolicy import Estimate, Terms
 
-__all__ = ["Log", "Row", "as_dicts", "evaluate", "read", "text", "warnings"]
+__all__ = ["Log", "Row", "as_dicts", "evaluate", "read", "tables", "text", "warnings"]
 
 LOGGED, RANDOM = "logged", "random"  # the policy of the log itself, and one that plays any candidate
 ESTIMATORS = {"ips": "IPS", "snips": "SNIPS", "doubly_robust": "doubly robust"}
@@ -250,17 +250,28 @@ def as_dicts(rows: Sequence[Row]) -> list[dict]:
 
 def text(rows: Sequence[Row]) -> list[str]:
     """Lay out the estimates, then the differences, then what to be careful about."""
+    from graphdr.cli import terminal
+
+    lines = []
+    for caption, head, body in tables(rows):
+        lines += [f"{caption}:", "", *terminal.table(head, body, terminal.figures(head), terminal.width()), ""]
+    return [*lines, *warnings(rows)] if warnings(rows) else lines[:-1]
+
+
+def tables(rows: Sequence[Row]) -> list[tuple[str, list[str], list[list[str]]]]:
+    """Return the estimates and the differences as tables of text: a caption, a head and rows each."""
     if not rows:
         return []
     level, digits = f"{100 * rows[0].level:g} % intervals", _digits(rows)
     values, differences = ([row for row in rows if (row.against is None) == alone] for alone in (True, False))
-    lines = [f"Mean reward a round, from {rows[0].rounds:,} rounds of the log, with {level}:", ""]
-    lines += _table(["policy", *ESTIMATORS.values(), "effective rounds"], values, digits)
+    head = ["policy", *ESTIMATORS.values(), "effective rounds"]
+    caption = f"Mean reward a round, from {rows[0].rounds:,} rounds of the log, with {level}"
+    found = [(caption, head, _body(values, digits, len(head)))]
     if differences:
-        lines += ["", f"One policy minus another in the same rounds, with {level}:", ""]
-        lines += _table(["difference", *ESTIMATORS.values()], differences, digits)
-    found = warnings(rows)
-    return lines + [""] * bool(found) + found
+        head = ["difference", *ESTIMATORS.values()]
+        caption = f"One policy minus another in the same rounds, with {level}"
+        found.append((caption, head, _body(differences, digits, len(head))))
+    return found
 
 
 def warnings(rows: Sequence[Row]) -> list[str]:
@@ -278,16 +289,13 @@ def warnings(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
-def _table(head: list[str], rows: Sequence[Row], digits: int) -> list[str]:
-    from graphdr.cli import terminal
-
+def _body(rows: Sequence[Row], digits: int, columns: int) -> list[list[str]]:
     cells: dict[str, list[str]] = {}
     for row in rows:
         label = row.policy if row.against is None else f"{row.policy} − {row.against}"
         interval = f"{row.value:.{digits}f} ({row.low:.{digits}f} … {row.high:.{digits}f})"
         cells.setdefault(label, [f"{row.ess:,.0f}"]).append(interval if row.ess else "–")
-    body = [[label, *intervals, ess][: len(head)] for label, (ess, *intervals) in cells.items()]
-    return terminal.table(head, body, [False] + [True] * (len(head) - 1), terminal.width())
+    return [[label, *intervals, ess][:columns] for label, (ess, *intervals) in cells.items()]
 
 
 def _digits(rows: Sequence[Row]) -> int:

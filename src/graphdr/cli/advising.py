@@ -93,8 +93,7 @@ def text(found: dict) -> list[str]:
     lines = [paint(line, "bold") for line in terminal.wrapped(" ".join(found["answer"]), width, most=12)]
     lines += ["", *(line for note in found["notes"] for line in terminal.wrapped(note, width, "- ", "  "))]
     for caption, head, body in tables.of(found):
-        right = [False, *[True] * (len(head) - 1)]
-        lines += ["", *terminal.wrapped(caption, width), *terminal.table(head, body, right, width)]
+        lines += ["", *terminal.wrapped(caption, width), *terminal.table(head, body, terminal.figures(head), width)]
     lines += ["", "In these tables:"]
     lines += [
         line

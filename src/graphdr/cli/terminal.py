@@ -91,6 +91,11 @@ def wrapped(text: str, room: int, first: str = "", rest: str = "", most: int = 5
     )
 
 
+def figures(head: Sequence[str]) -> list[bool]:
+    """Return which columns of a table are set to the right, where the first has names and the others figures."""
+    return [False, *[True] * (len(head) - 1)]
+
+
 def table(
     head: Sequence[str], body: Sequence[Sequence[str]], right: Sequence[bool], room: int, keys: int = 1
 ) -> list[str]:
