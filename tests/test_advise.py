@@ -547,6 +547,7 @@ def test_the_command_builds_advises_and_builds_nothing_twice(project, monkeypatc
 def test_wrong_usage_and_failing_builds_are_one_line(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
     for extra, message in (
+        ([], "give a file of interactions, or --edges FILE with --rewards FILE"),
         (["nothing.csv"], "nothing.csv: no such file"),
         (["links.csv", "--nodes", "many"], "--nodes: 'many' is neither a number of nodes nor all"),
         (["links.csv", "--k", "0"], "--k: 0 is not a number of dimensions"),

@@ -59,10 +59,16 @@ class Given(NamedTuple):
     notes: list[str]
 
 
-def read(asked: Asked) -> Given:
-    """Read and check all that a user brings."""
+def source(asked: Asked) -> Path:
+    """Return the file that the data set is named after: interactions or edges, of which there must be one."""
     if (asked.interactions is None) == (asked.edges is None):
         raise UserError("give a file of interactions, or --edges FILE with --rewards FILE; not both, not neither")
+    return asked.interactions or asked.edges
+
+
+def read(asked: Asked) -> Given:
+    """Read and check all that a user brings."""
+    source(asked)
     return _graph(asked) if asked.edges else _interactions(asked)
 
 

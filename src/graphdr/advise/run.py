@@ -26,7 +26,7 @@ def advise(
     """Return advice as one dictionary: the JSON of the command; ``nodes`` None takes all."""
     from graphdr import design
 
-    source = asked.interactions or asked.edges
+    source = reading.source(asked)
     name = name or block.slug(source.name.split(".")[0])
     stages = {path.stem for path in (Path(__file__).parent.parent / "stages").glob("*.py")}
     block.check_name(name, TARGETS | stages)
