@@ -5,6 +5,7 @@ import numpy as np
 from graphdr import io, paths, store
 from graphdr.advise.weighing import CONTROL
 from graphdr.design import Design
+from graphdr.features import IDENTITY, select
 
 SHOWN = 30  # eigenvalues of the spectrum
 POINTS = 60  # of a curve
@@ -70,3 +71,19 @@ def summary(found: dict[str, dict[int, np.ndarray]]) -> dict[str, dict[int, dict
 def _mean(values: np.ndarray) -> dict[str, float]:
     error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
     return {"mean": float(values.mean()), "sem": float(error)}
+
+
+def arms(design: Design, name: str, ks: dict[str, int | None]) -> tuple[list[str], dict[str, np.ndarray | None]]:
+    """Read the names of all nodes, and the features that each method describes them with at its k; None: one-hot."""
+    problem = design.problems[design.members[name][0]]
+    items = io.values(io.read("nodes", paths.nodes(problem["graph"]))["item"])
+    keys = io.read("dataset_nodes", paths.dataset_nodes(name))["key"].to_pylist()
+    found = {}
+    for method, k in ks.items():
+        basis = design.config["methods"][method].get("basis")
+        if basis == IDENTITY:
+            found[method] = None
+        elif basis:
+            vectors = store.read_bases(paths.basis(problem["graph"], basis))[0, 0].vectors
+            found[method] = select(basis, vectors, k)
+    return [keys[item] for item in items], found

@@ -16,6 +16,7 @@ def fill(found: dict) -> str:
     lead, *rest = found["answer"]
     methods, horizon = list(found["regret"]), found["setting"]["horizon"]
     graph, regret, compared, *others = (_table(*table) for table in tables.of(found))
+    others = others[: len(others) - len(tables.log(found))]
     parts = {
         "style": template.style(palette.css(sorted(methods), [])),
         "title": escape(f"{found['label']}: does the graph help?"),
@@ -29,6 +30,7 @@ def fill(found: dict) -> str:
         "curves": _chart(found["curves"], "round", [horizon // 2, horizon], found["labels"]),
         "compared": compared,
         "others": "".join(others),
+        "log": _log(found),
         "words": "".join(f"<dt>{escape(word)}</dt><dd>{escape(text)}.</dd>" for word, text in telling.WORDS.items()),
         "paste": escape(found["paste"]),
         "block": escape(f"{found['folder']}/block.yaml"),
@@ -37,6 +39,15 @@ def fill(found: dict) -> str:
     for name, text in parts.items():
         page = page.replace(f"<!-- {name} -->", text)
     return page
+
+
+def _log(found: dict) -> str:
+    """Return the section on the log, if one was given."""
+    if not found["log"]:
+        return ""
+    shown = "".join(_table(*table) for table in tables.log(found))
+    doubts = "".join(f"<li>{escape(text)}</li>" for text in found["log"]["warnings"])
+    return f'<section><h2>By the log</h2><div class="below">{shown}</div><ul class="facts">{doubts}</ul></section>'
 
 
 def _by_k(found: dict) -> dict[str, list[list[float]]]:

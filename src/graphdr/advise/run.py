@@ -4,10 +4,12 @@ import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import yaml
 
 from graphdr import paths
-from graphdr.advise import block, building, measuring, reading, telling, weighing
+from graphdr.advise import block, building, logs, measuring, reading, telling, weighing
+from graphdr.advise.logs import Log
 from graphdr.advise.survey import survey
 from graphdr.config import TARGETS
 
@@ -21,9 +23,10 @@ def advise(
     name: str | None = None,
     nodes: int | None = block.NODES,
     grid: tuple[int, ...] | None = None,
+    log: Log | None = None,
     say: Callable[[str], None] = print,
 ) -> dict:
-    """Return advice as one dictionary: the JSON of the command; ``nodes`` None takes all."""
+    """Return advice as one dictionary: the JSON of the command; ``nodes`` None takes all, and a log is optional."""
     from graphdr import design
 
     source = reading.source(asked)
@@ -42,7 +45,7 @@ def advise(
     folder = building.lay_out(root.resolve(), name, whole, raw)
     building.build(folder, paths.measurements(name), say)
     with contextlib.chdir(folder):
-        found = _measured(plan, name)
+        found = _measured(plan, name, log)
     found = {
         "name": name,
         "label": label,
@@ -69,7 +72,7 @@ def write(found: dict, root: Path, text: str, json: str) -> None:
         building.replace(root / found["folder"] / FILES[kind], content.encode())
 
 
-def _measured(plan, name: str) -> dict:
+def _measured(plan, name: str, log: Log | None) -> dict:
     regrets = measuring.regrets(plan, name)
     advice = weighing.weigh(regrets, block.CHOOSING)
     shown = dict.fromkeys(regrets, None) | advice["chosen_k"]
@@ -80,4 +83,13 @@ def _measured(plan, name: str) -> dict:
         "facts": measuring.facts(plan, name),
         "spectrum": measuring.spectrum(plan, name),
         "curves": measuring.curves(plan, name, shown),
+        "log": _judged_by(log, *measuring.arms(plan, name, shown)) if log else None,
     }
+
+
+def _judged_by(log: Log, names: list[str], arms: dict[str, np.ndarray | None]) -> dict:
+    """Estimate from a log what the policy of every method would have earned, each at the k that serves it best."""
+    labelled = {block.METHODS[method]["label"]: features for method, features in arms.items()}
+    against = [block.METHODS[method]["label"] for method in (weighing.FULL, weighing.CONTROL)]
+    rows = logs.evaluate(log, labelled, names, against=[*against, logs.LOGGED])
+    return {"estimates": [row._asdict() for row in rows], "warnings": logs.warnings(rows)}

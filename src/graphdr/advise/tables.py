@@ -1,5 +1,6 @@
 """The evidence behind advice as tables of text: a caption, a head and rows each, for a terminal and for the page."""
 
+from graphdr.advise import logs
 from graphdr.advise.telling import percent
 from graphdr.advise.weighing import FULL, RANDOM
 
@@ -10,7 +11,12 @@ EIGENVALUES = 12
 
 def of(found: dict) -> list[Table]:
     """Return all tables."""
-    return [graph(found), regrets(found), comparisons(found), dimensions(found), margins(found)]
+    return [graph(found), regrets(found), comparisons(found), dimensions(found), margins(found), *log(found)]
+
+
+def log(found: dict) -> list[Table]:
+    """Show what the log says of every policy, if one was given."""
+    return logs.tables([logs.Row(**row) for row in found["log"]["estimates"]]) if found["log"] else []
 
 
 def graph(found: dict) -> Table:

@@ -1,6 +1,7 @@
 """Advice in words: the answer in a few sentences, what to know about the data, and how to paste the data set."""
 
 from graphdr import paths
+from graphdr.advise.logs import LOGGED
 from graphdr.advise.survey import Survey
 from graphdr.advise.weighing import FULL, GRAPH, RANDOM, REASONS
 
@@ -36,7 +37,21 @@ def answer(found: dict) -> list[str]:
         best = advice["best_graph_method"]
         first = f"Do not use the graph: {REASONS[advice['reason']]}. Use {name}."
         second = f"Over {horizon:,} rounds {SHORT[advice['method']]} would have {_versus(advice, best)} {SHORT[best]}."
-    return [first, second, CERTAIN[advice["sure"]], *_edge(advice)]
+    return [first, second, CERTAIN[advice["sure"]], *_edge(advice), *_by_log(found)]
+
+
+def _by_log(found: dict) -> list[str]:
+    """Say what the log, if one was given, says of the method that is advised."""
+    if not found["log"]:
+        return []
+    label = found["labels"][found["advice"]["method"]]
+    rows = [row for row in found["log"]["estimates"] if row["policy"] == label and row["estimator"] == "doubly_robust"]
+    gain = next(row for row in rows if row["against"] == LOGGED)
+    if not gain["ess"]:
+        return [f"The log says nothing of {label}: it never shows what that would have played."]
+    sign = "more" if gain["low"] > 0 else "less" if gain["high"] < 0 else "not clearly more or less"
+    span = f"{gain['value']:+.3g} a round, {gain['low']:+.3g} to {gain['high']:+.3g}"
+    return [f"By the log it would have earned {sign} than what was played ({span})."]
 
 
 def _edge(advice: dict) -> list[str]:

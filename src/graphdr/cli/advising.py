@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from graphdr.advise import block, reading, run, tables, telling
+from graphdr.advise import block, log_files, logs, reading, run, tables, telling
 from graphdr.cli import project, terminal
 from graphdr.cli.terminal import paint
 from graphdr.errors import UserError
@@ -21,6 +21,14 @@ def options(parser: argparse.ArgumentParser) -> None:
     add("--rewards", type=Path, metavar="FILE", help="a reward per node; with interactions, in place of the mean value")
     add("--features", type=Path, metavar="FILE", help="numbers about each item, for content-PCA")
     add("--titles", type=Path, metavar="FILE", help="what people call the items")
+    add("--log", type=Path, metavar="FILE", help="rounds that were played: candidates, action, reward, propensity")
+    add(
+        "--log-columns",
+        nargs="+",
+        metavar="ROLE=COLUMN",
+        default=[],
+        help=f"of the log, by role: {', '.join(log_files.NAMES)}",
+    )
     add("--name", help="name of the data set (that of the file)")
     add(
         "--nodes",
@@ -51,7 +59,8 @@ def advise(given: argparse.Namespace, here: Path, as_json: Callable[[dict], str]
             for name in ("transform", "positive", "merge_duplicates", "drop_loops", "ignore_unknown")
         },
     )
-    chosen = given.name, _nodes(given.nodes), _grid(given.k)
+    log = logs.read(_shown(here, given.log), _columns(given.log_columns)) if given.log else None
+    chosen = given.name, _nodes(given.nodes), _grid(given.k), log
     try:
         found = run.advise(asked, project.load_config(), Path(), *chosen, _say)
     finally:
@@ -75,6 +84,13 @@ def _nodes(text: str) -> int | None:
     return int(text)
 
 
+def _columns(pairs: list[str]) -> dict[str, str]:
+    for pair in pairs:
+        if "=" not in pair:
+            raise UserError(f"--log-columns: {pair!r} is not ROLE=COLUMN, as reward=clicks is")
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
 def _grid(ks: list[int] | None) -> tuple[int, ...] | None:
     if ks and min(ks) < 1:
         raise UserError(f"--k: {min(ks)} is not a number of dimensions, which is at least 1")
@@ -94,6 +110,11 @@ def text(found: dict) -> list[str]:
     lines += ["", *(line for note in found["notes"] for line in terminal.wrapped(note, width, "- ", "  "))]
     for caption, head, body in tables.of(found):
         lines += ["", *terminal.wrapped(caption, width), *terminal.table(head, body, terminal.figures(head), width)]
+    if found["log"]:
+        lines += [
+            "",
+            *(line for doubt in found["log"]["warnings"] for line in terminal.wrapped(doubt, width, "- ", "  ")),
+        ]
     lines += ["", "In these tables:"]
     lines += [
         line

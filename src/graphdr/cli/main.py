@@ -120,6 +120,7 @@ examples:
   graphdr advise ratings.csv --user reader --item book --value stars --nodes all
   graphdr advise --edges links.csv --rewards clicks.csv
   graphdr advise --edges adjacency.npz --rewards labels.csv --positive cs.LG --k 5 10 20
+  graphdr advise ratings.csv --log rounds.csv --log-columns reward=clicked
   graphdr advise ratings.csv --json | jq '.advice | {use_graph, method, k, sure}'
 
 Written besides: advice.txt, advice.json, advice.html and block.yaml, a data set to paste into config.yaml.
@@ -130,7 +131,8 @@ JSON: {name, label, folder, answer: [sentence], paste,
        regret: {method: {k: {mean, sem}}}, facts: {k: {fact: value}}, spectrum: [eigenvalue],
        curves: {method: [[round, regret]]}, graph: {family, available, asked, kept, components, edges, grid, …},
        setting: {horizon, arms, noise, seeds, choosing_seeds, shuffled_graphs}, labels: {method: label},
-       notes: [text]}"""
+       notes: [text], log: null or {warnings: [text], estimates: [{policy, against, estimator, value, sem, low, high,
+                                   ess, weight, weight_sem, rounds, level}]}}"""
 
 
 class Parser(argparse.ArgumentParser):
