@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphdr import design, features, linucb, rewards, spectral, streams
-from graphdr.advise import block, page, reading, telling, weighing
+from graphdr.advise import block, logs, page, reading, telling, weighing
 from graphdr.advise.reading import Asked, Given
 from graphdr.advise.survey import survey
 from graphdr.advise.weighing import CONTROL, FULL
@@ -516,7 +517,17 @@ def project(tmp_path_factory) -> Path:
     smooth = rewards.smooth(features.nontrivial(spectral.low_eigenpairs(graph, 8).vectors, 3), np.random.default_rng(0))
     (folder / "links.csv").write_text("from,to\n" + "".join(f"n{a},n{b}\n" for a, b in zip(i, j, strict=True)))
     (folder / "clicks.csv").write_text("node,reward\n" + "".join(f"n{a},{value}\n" for a, value in enumerate(smooth)))
+    (folder / "rounds.csv").write_text("offered,action,gain,propensity\n" + "".join(played(smooth, rounds=1500)))
     return folder
+
+
+def played(reward: np.ndarray, rounds: int, offered: int = 4) -> Iterator[str]:
+    """Yield the lines of a log: one of some random candidates is played at random."""
+    rng = np.random.default_rng(0)
+    for _ in range(rounds):
+        arm, *others = rng.choice(len(reward), offered, replace=False)
+        names = "|".join(f"n{each}" for each in sorted([arm, *others]))
+        yield f"{names},n{arm},{reward[arm] + 0.1 * rng.standard_normal():.4f},{1 / offered}\n"
 
 
 ARGUMENTS = ("advise", "--edges", "links.csv", "--rewards", "clicks.csv", "--name", "mine", "--k", "2", "3", "6")
@@ -542,6 +553,26 @@ def test_the_command_builds_advises_and_builds_nothing_twice(project, monkeypatc
     assert capsys.readouterr().out == text
     assert built == {path: path.stat().st_mtime_ns for path in folder.rglob("*.parquet")}
     assert main(["verify"]) == 0
+
+
+def test_a_log_judges_the_same_methods(project, monkeypatch, capsys):
+    monkeypatch.chdir(project)
+    assert main([*ARGUMENTS, "--log", "rounds.csv", "--log-columns", "reward=gain", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    gain = {
+        (row["policy"], row["against"]): row for row in found["log"]["estimates"] if row["estimator"] == "doubly_robust"
+    }
+    assert gain["GraphDR", "GraphDR-shuffled (control)"]["low"] > 0
+    assert gain["GraphDR", "logged"]["low"] > 0
+    assert found["answer"][-1].startswith("By the log it would have earned more than what was played (+0.")
+    assert "Mean reward a round, from 1,200 rounds of the log" in (project / found["folder"] / "advice.txt").read_text()
+    assert "<h2>By the log</h2>" in (project / found["folder"] / "advice.html").read_text()
+    for columns, message in (("reward", "'reward' is not ROLE=COLUMN"), ("gain=reward", "no role 'gain'")):
+        assert main([*ARGUMENTS, "--log", "rounds.csv", "--log-columns", columns]) == 1
+        assert message in capsys.readouterr().err
+    (project / "rounds.csv").write_text("action,reward,propensity\n" + "x1,0.5,0.5\n" * 100)
+    assert main([*ARGUMENTS, "--log", "rounds.csv"]) == 1
+    assert "rounds.csv: 1 of its 1 arms are not in the graph, the first is 'x1'" in capsys.readouterr().err
 
 
 def test_wrong_usage_and_failing_builds_are_one_line(project, monkeypatch, capsys):
@@ -574,5 +605,6 @@ def test_texts_of_a_user_cannot_break_the_page():
         "curves": {"graphdr": [[100, 1.0]]}, "labels": {method: evil for method in block.METHODS},
         "graph": {"available": 3, "asked": 3, "kept": 3, "components": 1},
         "setting": {"horizon": 10, "arms": 2, "seeds": 5, "choosing_seeds": 2, "shuffled_graphs": 10},
+        "log": {"warnings": [evil], "estimates": [logs.Row(evil, None, "ips", *[0.5] * 7, 100, 0.95)._asdict()]},
     }  # fmt: skip
     assert "<script" not in page.fill(whole)

@@ -192,7 +192,7 @@ def citation(n: int | str, records: Records) -> Graph:
 
 
 @connected
-def network(n: int, records: Records) -> Graph:
+def network(n: int | str, records: Records) -> Graph:
     """Take the weighted links among the n nodes of largest degree, repeats added up, and the largest component."""
     ends = np.sort([records.source, records.node], axis=0)
     apart = ends[0] != ends[1]
