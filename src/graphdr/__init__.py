@@ -1,3 +1,3 @@
 """GraphDR-LinUCB: graph dimensionality reduction for contextual bandits."""
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
