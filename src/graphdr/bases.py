@@ -75,8 +75,15 @@ def graph_pca(source: Source, components: int, rng: np.random.Generator) -> Basi
     return content.graph_pca(source.graph.adjacency, components)
 
 
-BASES = {f.__name__: f for f in (laplacian_low, shuffled, onehot_pca, gaussian, content_pca, graph_pca)}
-REDRAWN = {"shuffled", "gaussian"}  # bases that depend on their random stream
-FROM_GRAPH = {"laplacian_low", "graph_pca"}  # bases that look at edges
+def graph_pca_shuffled(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Take graph-PCA of a node-permuted copy of the graph, whose rows are those of its own in another order."""
+    found = graph_pca(source, components, rng)
+    return found._replace(vectors=found.vectors[rng.permutation(source.n)])
+
+
+FUNCTIONS = (laplacian_low, shuffled, onehot_pca, gaussian, content_pca, graph_pca, graph_pca_shuffled)
+BASES = {f.__name__: f for f in FUNCTIONS}
+REDRAWN = {"shuffled", "gaussian", "graph_pca_shuffled"}  # bases that depend on their random stream
+FROM_GRAPH = {"laplacian_low", "graph_pca", "graph_pca_shuffled"}  # bases that look at edges
 FROM_LOW = {"shuffled"}  # bases that are made of the laplacian_low one
 FROM_DATA = {"content_pca"}  # bases that need more than the graph; where it is missing, they are empty

@@ -37,6 +37,7 @@ FEATURES = {
     "onehot_pca": leading,
     "content_pca": leading,
     "graph_pca": leading,
+    "graph_pca_shuffled": leading,
     "gaussian": scaled,
 }
 

@@ -19,6 +19,11 @@ METHODS = {
     "pca_graph": {"label": "graph-PCA", "basis": "graph_pca"},
     "graphdr": {"label": "GraphDR", "basis": "laplacian_low"},
     "graphdr_shuffled": {"label": "GraphDR-shuffled (control)", "basis": "shuffled", "control": True},
+    "pca_graph_shuffled": {
+        "label": "graph-PCA-shuffled (control)",
+        "basis": "graph_pca_shuffled",
+        "control": True,
+    },
 }
 OF_CONTENT = ("energy_content", "gamma", "gamma_low", "gamma_high")
 FACTS = (

@@ -3,7 +3,7 @@
 import numpy as np
 
 from graphdr import io, paths, store
-from graphdr.advise.weighing import CONTROL
+from graphdr.advise.weighing import SHUFFLED
 from graphdr.design import Design
 from graphdr.features import IDENTITY, select
 
@@ -61,9 +61,9 @@ def curves(design: Design, name: str, ks: dict[str, int | None]) -> dict[str, li
 
 
 def summary(found: dict[str, dict[int, np.ndarray]]) -> dict[str, dict[int, dict[str, float]]]:
-    """Return mean and standard error of every regret: over the seeds, for the control over the shuffled graphs."""
+    """Return mean and standard error of every regret: over the seeds, for a control over the shuffled graphs."""
     return {
-        method: {k: _mean(own.mean(axis=1) if method == CONTROL else own[0]) for k, own in by_k.items()}
+        method: {k: _mean(own.mean(axis=1) if method in SHUFFLED else own[0]) for k, own in by_k.items()}
         for method, by_k in found.items()
     }
 

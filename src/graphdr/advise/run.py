@@ -76,7 +76,7 @@ def _measured(plan, name: str, log: Log | None) -> dict:
     regrets = measuring.regrets(plan, name)
     advice = weighing.weigh(regrets, block.CHOOSING)
     shown = dict.fromkeys(regrets, None) | advice["chosen_k"]
-    shown[weighing.CONTROL] = advice["chosen_k"][advice["best_graph_method"]]
+    shown |= {control: advice["chosen_k"][method] for method, control in weighing.CONTROLS.items()}
     return {
         "advice": advice,
         "regret": measuring.summary(regrets),
@@ -90,6 +90,6 @@ def _measured(plan, name: str, log: Log | None) -> dict:
 def _judged_by(log: Log, names: list[str], arms: dict[str, np.ndarray | None]) -> dict:
     """Estimate from a log what the policy of every method would have earned, each at the k that serves it best."""
     labelled = {block.METHODS[method]["label"]: features for method, features in arms.items()}
-    against = [block.METHODS[method]["label"] for method in (weighing.FULL, weighing.CONTROL)]
+    against = [block.METHODS[method]["label"] for method in (weighing.FULL, *weighing.SHUFFLED)]
     rows = logs.evaluate(log, labelled, names, against=[*against, logs.LOGGED])
     return {"estimates": [row._asdict() for row in rows], "warnings": logs.warnings(rows)}

@@ -3,7 +3,7 @@
 from graphdr import paths
 from graphdr.advise.logs import LOGGED
 from graphdr.advise.survey import Survey
-from graphdr.advise.weighing import FULL, GRAPH, RANDOM, REASONS
+from graphdr.advise.weighing import CONTROLS, FULL, RANDOM, REASONS
 
 NAMES = {
     "graphdr": "GraphDR (the smoothest eigenvectors of the graph)",
@@ -64,7 +64,7 @@ def _edge(advice: dict) -> list[str]:
 
 def _as_good(advice: dict) -> str:
     """Name the other graph method where it is not clearly worse."""
-    for method in GRAPH:
+    for method in CONTROLS:
         if method in advice["against"] and advice["against"][method]["low"] <= 0:
             return f" {SHORT[method]} with k = {advice['chosen_k'][method]} is about as good."
     return ""

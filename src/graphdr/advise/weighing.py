@@ -9,13 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-GRAPH, CONTENT, FULL, RANDOM, CONTROL = (
-    ("graphdr", "pca_graph"),
-    "pca_content",
-    "linucb_full",
-    "random",
-    "graphdr_shuffled",
-)
+CONTENT, FULL, RANDOM = "pca_content", "linucb_full", "random"
+CONTROLS = {"graphdr": "graphdr_shuffled", "pca_graph": "pca_graph_shuffled"}  # methods of the graph, each with its own
+SHUFFLED = tuple(CONTROLS.values())
 SURE = {"sure": 0.99, "fairly sure": 0.95}  # the level at which all intervals behind an advice exclude 0
 UNSURE = "not sure"
 LEVEL = 0.95  # of the intervals that are shown
@@ -64,16 +60,16 @@ def best_k(regrets: Mapping[int, np.ndarray], choosing: int, draw: int = 0) -> i
 
 def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> dict:
     """Weigh all methods; ``regrets`` are by method and k, draws x seeds, and the first ``choosing`` seeds choose."""
-    chosen = {method: best_k(own, choosing) for method, own in regrets.items() if method != CONTROL}
+    chosen = {method: best_k(own, choosing) for method, own in regrets.items() if method not in SHUFFLED}
     judged = {method: regrets[method][k][0, choosing:] for method, k in chosen.items()}
     chance = {method: regrets[method][k][0, :choosing].mean() for method, k in chosen.items() if method != RANDOM}
     order = sorted(chance, key=lambda method: (chance[method], method))
-    graph = next(method for method in order if method in GRAPH)
-    plain = CONTENT if CONTENT in order and _content_helps(regrets[CONTROL], judged, choosing) else FULL
+    graph = next(method for method in order if method in CONTROLS)
+    plain = CONTENT if CONTENT in order and _content_helps(regrets[SHUFFLED[0]], judged, choosing) else FULL
     against = {method: interval(judged[method] - judged[graph]) for method in order if method != graph}
-    against[CONTROL] = control(regrets[CONTROL], judged[graph], choosing)
-    rivals = {method: own for method, own in against.items() if method not in GRAPH}
-    reason = _reason(rivals, plain, interval(judged[RANDOM] - judged[plain]))
+    against[CONTROLS[graph]] = control(regrets[CONTROLS[graph]], judged[graph], choosing)
+    rivals = {method: own for method, own in against.items() if method not in CONTROLS}
+    reason = _reason(rivals, CONTROLS[graph], plain, interval(judged[RANDOM] - judged[plain]))
     winner = {"graph": graph, "nothing": FULL}.get(reason, plain)
     others = [method for method in order if method != winner]
     return {
@@ -110,13 +106,13 @@ def _content_helps(shuffled: Mapping[int, np.ndarray], judged: Mapping[str, np.n
     return interval(judged[FULL] - judged[CONTENT]).above and control(shuffled, judged[CONTENT], choosing).above
 
 
-def _reason(against: Mapping[str, Interval], plain: str, learns: Interval) -> str:
+def _reason(against: Mapping[str, Interval], shuffled: str, plain: str, learns: Interval) -> str:
     """Say what decides: the graph must beat its control and all that do without it."""
     if all(own.above for own in against.values()):
         return "graph"
     if not learns.above:
         return "nothing"
-    if not against[CONTROL].above:
+    if not against[shuffled].above:
         return "control"
     if against[plain].high < 0:
         return "content" if plain == CONTENT else "full"
