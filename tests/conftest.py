@@ -111,13 +111,6 @@ def hashes(folder: Path) -> dict[str, str]:
     return {name: facts["sha256"] for name, facts in manifest.load(str(folder)).items()}
 
 
-def different(one: Path, other: Path) -> list[str]:
-    """Return the files that two checkouts do not share byte by byte; the report shows the times of its own build."""
-    here, there = hashes(one), hashes(other)
-    names = {name for name in here.keys() & there.keys() if here[name] != there[name]} - {paths.REPORT}
-    return sorted(names | here.keys() ^ there.keys())
-
-
 @pytest.fixture(scope="session")
 def built(tmp_path_factory) -> Path:
     """A checkout in which everything is built, by the first worker that needs it; leave it as it is."""

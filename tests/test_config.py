@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphdr import config as configuration
@@ -152,6 +152,7 @@ VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dic
 PLACES = [f"{block}.{name}" for block, entries in load().items() if isinstance(entries, dict) for name in entries]
 
 
+@settings(max_examples=40)  # `make fuzz` tries thousands
 @given(place=st.sampled_from(PLACES), value=VALUES)
 def test_whatever_stands_in_a_block_is_valid_or_one_clear_error(place, value):
     try:

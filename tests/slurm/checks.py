@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tests.conftest import ROOT, different, hashes, lay_out
+from graphdr import paths
+from tests.conftest import ROOT, hashes, lay_out
 from tests.slurm import cluster
 
 PROFILE = ("--profile", "workflow/profiles/slurm")
@@ -199,6 +200,13 @@ def same_files(local: Path, remote: Path) -> str:
     if done.returncode:
         raise SystemExit(f"error: {done.stdout}")
     return f"{len(hashes(remote))} files as locally"
+
+
+def different(one: Path, other: Path) -> list[str]:
+    """Return the files that two checkouts do not share byte by byte; the report shows the times of its own build."""
+    here, there = hashes(one), hashes(other)
+    names = {name for name in here.keys() & there.keys() if here[name] != there[name]} - {paths.REPORT}
+    return sorted(names | here.keys() ^ there.keys())
 
 
 def cancel_one(environment: dict[str, str]) -> bool:
