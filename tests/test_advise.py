@@ -434,7 +434,16 @@ def regrets(seed: int = 0, **means: float) -> dict:
         ({"pca_graph": 300}, "graph", "pca_graph"),
         ({"pca_content": 600}, "graph", "graphdr"),
         ({"pca_content": 400}, "content", "pca_content"),
-        ({"pca_content": 690, "graphdr": 750, "pca_graph": 760, CONTROLS["graphdr"]: 700}, "control", "linucb_full"),
+        (
+            {"pca_content": 400, CONTROLS["pca_content"]: 410, "graphdr": 790, "pca_graph": 795},
+            "control",
+            "linucb_full",
+        ),
+        (
+            {"pca_content": 690, "graphdr": 750, "pca_graph": 760, **dict.fromkeys(SHUFFLED, 700)},
+            "control",
+            "linucb_full",
+        ),
         ({"graphdr": 750, "pca_graph": 760, CONTROLS["graphdr"]: 1200}, "full", "linucb_full"),
         ({"pca_graph": 300, CONTROLS["pca_graph"]: 310}, "control", "linucb_full"),
         ({"graphdr": 790, "pca_graph": 800}, "control", "linucb_full"),
@@ -608,7 +617,7 @@ def test_texts_of_a_user_cannot_break_the_page():
         "regret": {method: own for method in block.METHODS}, "facts": {2: facts, 5: facts}, "spectrum": [0.0, 0.1],
         "curves": {"graphdr": [[100, 1.0]]}, "labels": {method: evil for method in block.METHODS},
         "graph": {"available": 3, "asked": 3, "kept": 3, "components": 1},
-        "setting": {"horizon": 10, "arms": 2, "seeds": 5, "choosing_seeds": 2, "shuffled_graphs": 10},
+        "setting": {"horizon": 10, "arms": 2, "seeds": 5, "choosing_seeds": 2, "shuffled_copies": 10},
         "log": {"warnings": [evil], "estimates": [logs.Row(evil, None, "ips", *[0.5] * 7, 100, 0.95)._asdict()]},
     }  # fmt: skip
     assert "<script" not in page.fill(whole)

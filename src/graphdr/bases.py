@@ -3,6 +3,7 @@
 What only some of them need is imported there: most are drawn in less time than SciPy is imported.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -75,15 +76,24 @@ def graph_pca(source: Source, components: int, rng: np.random.Generator) -> Basi
     return content.graph_pca(source.graph.adjacency, components)
 
 
-def graph_pca_shuffled(source: Source, components: int, rng: np.random.Generator) -> Basis:
-    """Take graph-PCA of a node-permuted copy of the graph, whose rows are those of its own in another order."""
-    found = graph_pca(source, components, rng)
-    return found._replace(vectors=found.vectors[rng.permutation(source.n)])
+def with_shuffled_rows(basis: Callable) -> Callable:
+    """Make a control of a basis: the same vectors, their rows given to other nodes."""
+
+    def control(source: Source, components: int, rng: np.random.Generator) -> Basis:
+        found = basis(source, components, rng)
+        return found._replace(vectors=found.vectors[rng.permutation(source.n)])
+
+    control.__name__ = f"{basis.__name__}_shuffled"
+    return control
 
 
-FUNCTIONS = (laplacian_low, shuffled, onehot_pca, gaussian, content_pca, graph_pca, graph_pca_shuffled)
+CONTROLS = tuple(map(with_shuffled_rows, (content_pca, graph_pca)))
+FUNCTIONS = (laplacian_low, shuffled, onehot_pca, gaussian, content_pca, graph_pca, *CONTROLS)
 BASES = {f.__name__: f for f in FUNCTIONS}
-REDRAWN = {"shuffled", "gaussian", "graph_pca_shuffled"}  # bases that depend on their random stream
+REDRAWN = {"shuffled", "gaussian", *(f.__name__ for f in CONTROLS)}  # bases that depend on their random stream
 FROM_GRAPH = {"laplacian_low", "graph_pca", "graph_pca_shuffled"}  # bases that look at edges
 FROM_LOW = {"shuffled"}  # bases that are made of the laplacian_low one
-FROM_DATA = {"content_pca"}  # bases that need more than the graph; where it is missing, they are empty
+FROM_DATA = {
+    "content_pca",
+    "content_pca_shuffled",
+}  # bases that need more than the graph; where it is missing, they are empty

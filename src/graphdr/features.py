@@ -36,6 +36,7 @@ FEATURES = {
     "shuffled": nontrivial,
     "onehot_pca": leading,
     "content_pca": leading,
+    "content_pca_shuffled": leading,
     "graph_pca": leading,
     "graph_pca_shuffled": leading,
     "gaussian": scaled,

@@ -10,6 +10,7 @@ METHODS = {
     "random": ("#6b6b6b", "#a8a8a8", "1 3"),
     "pca_content": ("#882255", "#d9659c", "11 3"),
     "pca_graph": ("#747400", "#cfcb5a", "4 2"),
+    "pca_content_shuffled": ("#7a3e9d", "#c79be8", "8 3 2 3"),
     "pca_graph_shuffled": ("#8c510a", "#dfa766", "8 3 2 3"),
     "spectral_ucb": ("#24262b", "#f0eee8", "3 3"),
     "laplacian_linucb": ("#5b3fa8", "#b7a3f5", "9 2 2 2 2 2"),

@@ -5,6 +5,7 @@ import re
 
 from graphdr.advise.reading import Given
 from graphdr.advise.survey import Survey
+from graphdr.bases import FROM_DATA
 from graphdr.errors import UserError
 
 GRID = (2, 5, 10, 20, 40)  # dimensions that are tried
@@ -19,9 +20,10 @@ METHODS = {
     "pca_graph": {"label": "graph-PCA", "basis": "graph_pca"},
     "graphdr": {"label": "GraphDR", "basis": "laplacian_low"},
     "graphdr_shuffled": {"label": "GraphDR-shuffled (control)", "basis": "shuffled", "control": True},
-    "pca_graph_shuffled": {
-        "label": "graph-PCA-shuffled (control)",
-        "basis": "graph_pca_shuffled",
+    "pca_graph_shuffled": {"label": "graph-PCA-shuffled (control)", "basis": "graph_pca_shuffled", "control": True},
+    "pca_content_shuffled": {
+        "label": "content-PCA-shuffled (control)",
+        "basis": "content_pca_shuffled",
         "control": True,
     },
 }
@@ -67,7 +69,9 @@ def blocks(name: str, label: str, given: Given, survey: Survey) -> dict[str, dic
     raw |= {"options": given.options} if given.options else {}
     dataset = {"label": label, "family": survey.family, "content": given.content}
     dataset |= {"transform": given.transform} if given.transform != "identity" else {}
-    methods = [method for method in METHODS if method != "pca_content" or given.content != "none"]
+    methods = [
+        method for method, spec in METHODS.items() if spec.get("basis") not in FROM_DATA or given.content != "none"
+    ]
     experiment = {"problems": {"of": [name]}, "methods": methods, "facts": ["nodes", "edges", "zeta", "eigengap"]}
     columns = [{column: cell} for column, cell in COLUMNS.items()]
     return {

@@ -53,7 +53,7 @@ def advise(
         "notes": given.notes + telling.notes(seen, whole),
         "graph": seen._asdict() | {"transform": given.transform, "content": given.content},
         "setting": {key: plan.problems[plan.members[name][0]][key] for key in ("horizon", "arms", "noise", "seeds")}
-        | {"choosing_seeds": block.CHOOSING, "shuffled_graphs": 1 + block.DRAWS},
+        | {"choosing_seeds": block.CHOOSING, "shuffled_copies": 1 + block.DRAWS},
         **found,
         "labels": {method: spec["label"] for method, spec in block.METHODS.items()},
     }
@@ -76,7 +76,7 @@ def _measured(plan, name: str, log: Log | None) -> dict:
     regrets = measuring.regrets(plan, name)
     advice = weighing.weigh(regrets, block.CHOOSING)
     shown = dict.fromkeys(regrets, None) | advice["chosen_k"]
-    shown |= {control: advice["chosen_k"][method] for method, control in weighing.CONTROLS.items()}
+    shown |= {own: advice["chosen_k"][method] for method, own in weighing.CONTROLS.items() if own in regrets}
     return {
         "advice": advice,
         "regret": measuring.summary(regrets),
@@ -90,6 +90,6 @@ def _measured(plan, name: str, log: Log | None) -> dict:
 def _judged_by(log: Log, names: list[str], arms: dict[str, np.ndarray | None]) -> dict:
     """Estimate from a log what the policy of every method would have earned, each at the k that serves it best."""
     labelled = {block.METHODS[method]["label"]: features for method, features in arms.items()}
-    against = [block.METHODS[method]["label"] for method in (weighing.FULL, *weighing.SHUFFLED)]
+    against = [block.METHODS[method]["label"] for method in (weighing.FULL, *weighing.SHUFFLED) if method in arms]
     rows = logs.evaluate(log, labelled, names, against=[*against, logs.LOGGED])
     return {"estimates": [row._asdict() for row in rows], "warnings": logs.warnings(rows)}

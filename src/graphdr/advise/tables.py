@@ -39,7 +39,7 @@ def regrets(found: dict) -> Table:
     ks, setting, chosen = list(found["facts"]), found["setting"], found["advice"]["chosen_k"]
     caption = (
         f"Regret after {setting['horizon']:,} simulated rounds of {setting['arms']} candidates, mean of "
-        f"{setting['seeds']} seeds ± standard error (shuffled: of {setting['shuffled_graphs']} graphs); * the k chosen"
+        f"{setting['seeds']} seeds ± standard error (shuffled: of {setting['shuffled_copies']} copies); * the k chosen"
     )
     rows = []
     for method, own in found["regret"].items():

@@ -3,7 +3,7 @@
 from graphdr import paths
 from graphdr.advise.logs import LOGGED
 from graphdr.advise.survey import Survey
-from graphdr.advise.weighing import CONTROLS, FULL, RANDOM, REASONS
+from graphdr.advise.weighing import FULL, GRAPH, RANDOM, REASONS
 
 NAMES = {
     "graphdr": "GraphDR (the smoothest eigenvectors of the graph)",
@@ -64,7 +64,7 @@ def _edge(advice: dict) -> list[str]:
 
 def _as_good(advice: dict) -> str:
     """Name the other graph method where it is not clearly worse."""
-    for method in CONTROLS:
+    for method in GRAPH:
         if method in advice["against"] and advice["against"][method]["low"] <= 0:
             return f" {SHORT[method]} with k = {advice['chosen_k'][method]} is about as good."
     return ""
@@ -116,5 +116,5 @@ WORDS = {
     "Γ_k": "how much more of the reward's energy k dimensions of the graph hold than those of another method; full "
     "LinUCB holds all of it. In brackets the 95 % bootstrap interval of a short simulated pilot",
     "eigengap": "the distance between two neighbouring eigenvalues of the graph; a large one makes k a natural choice",
-    "shuffled": "the same graph with its nodes shuffled, which cannot know anything about the reward; several of them",
+    "shuffled": "the same dimensions given to other nodes, which cannot know anything about the reward; several times",
 }

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-CONTENT, FULL, RANDOM = "pca_content", "linucb_full", "random"
-CONTROLS = {"graphdr": "graphdr_shuffled", "pca_graph": "pca_graph_shuffled"}  # methods of the graph, each with its own
+GRAPH, CONTENT, FULL, RANDOM = ("graphdr", "pca_graph"), "pca_content", "linucb_full", "random"
+CONTROLS = {method: f"{method}_shuffled" for method in (*GRAPH, CONTENT)}  # the same, its rows given to other nodes
 SHUFFLED = tuple(CONTROLS.values())
 SURE = {"sure": 0.99, "fairly sure": 0.95}  # the level at which all intervals behind an advice exclude 0
 UNSURE = "not sure"
@@ -64,11 +64,11 @@ def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> dic
     judged = {method: regrets[method][k][0, choosing:] for method, k in chosen.items()}
     chance = {method: regrets[method][k][0, :choosing].mean() for method, k in chosen.items() if method != RANDOM}
     order = sorted(chance, key=lambda method: (chance[method], method))
-    graph = next(method for method in order if method in CONTROLS)
-    plain = CONTENT if CONTENT in order and _content_helps(regrets[SHUFFLED[0]], judged, choosing) else FULL
+    graph = next(method for method in order if method in GRAPH)
+    plain = CONTENT if CONTENT in order and _content_helps(regrets[CONTROLS[CONTENT]], judged, choosing) else FULL
     against = {method: interval(judged[method] - judged[graph]) for method in order if method != graph}
     against[CONTROLS[graph]] = control(regrets[CONTROLS[graph]], judged[graph], choosing)
-    rivals = {method: own for method, own in against.items() if method not in CONTROLS}
+    rivals = {method: own for method, own in against.items() if method not in GRAPH}
     reason = _reason(rivals, CONTROLS[graph], plain, interval(judged[RANDOM] - judged[plain]))
     winner = {"graph": graph, "nothing": FULL}.get(reason, plain)
     others = [method for method in order if method != winner]
@@ -89,20 +89,20 @@ def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> dic
     }
 
 
-def control(shuffled: Mapping[int, np.ndarray], graph: np.ndarray, choosing: int) -> Interval:
-    """Compare a method with graphs of shuffled nodes, each at the k that is best for it.
+def control(shuffled: Mapping[int, np.ndarray], own: np.ndarray, choosing: int) -> Interval:
+    """Compare a method with its shuffled copies, each at the k that is best for it.
 
-    If the graph said nothing about the reward, it would be like one more of them. Hence the interval is that of one
-    further shuffled graph, and not of their mean.
+    If its dimensions said nothing about the reward, it would be like one more of them. Hence the interval is that of
+    one further copy, and not of their mean.
     """
     draws = len(next(iter(shuffled.values())))
     at = [best_k(shuffled, choosing, draw) for draw in range(draws)]
-    gaps = [(shuffled[k][draw, choosing:] - graph).mean() for draw, k in enumerate(at)]
+    gaps = [(shuffled[k][draw, choosing:] - own).mean() for draw, k in enumerate(at)]
     return interval(np.array(gaps), of_one=True)
 
 
 def _content_helps(shuffled: Mapping[int, np.ndarray], judged: Mapping[str, np.ndarray], choosing: int) -> bool:
-    """Tell whether content-PCA beats full LinUCB, and dimensions that know nothing about the reward."""
+    """Tell whether content-PCA beats full LinUCB and its own shuffled copies."""
     return interval(judged[FULL] - judged[CONTENT]).above and control(shuffled, judged[CONTENT], choosing).above
 
 

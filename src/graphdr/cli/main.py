@@ -130,7 +130,7 @@ JSON: {name, label, folder, answer: [sentence], paste,
                 chosen_k: {method: k}, judged: {method: regret}},
        regret: {method: {k: {mean, sem}}}, facts: {k: {fact: value}}, spectrum: [eigenvalue],
        curves: {method: [[round, regret]]}, graph: {family, available, asked, kept, components, edges, grid, …},
-       setting: {horizon, arms, noise, seeds, choosing_seeds, shuffled_graphs}, labels: {method: label},
+       setting: {horizon, arms, noise, seeds, choosing_seeds, shuffled_copies}, labels: {method: label},
        notes: [text], log: null or {warnings: [text], estimates: [{policy, against, estimator, value, sem, low, high,
                                    ess, weight, weight_sem, rounds, level}]}}"""
 
