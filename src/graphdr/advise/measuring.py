@@ -61,7 +61,7 @@ def curves(design: Design, name: str, ks: dict[str, int | None]) -> dict[str, li
 
 
 def summary(found: dict[str, dict[int, np.ndarray]]) -> dict[str, dict[int, dict[str, float]]]:
-    """Return mean and standard error of every regret: over the seeds, for a control over the shuffled graphs."""
+    """Return mean and standard error of every regret: over the seeds, for a control over its copies."""
     return {
         method: {k: _mean(own.mean(axis=1) if method in SHUFFLED else own[0]) for k, own in by_k.items()}
         for method, by_k in found.items()
