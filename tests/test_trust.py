@@ -5,6 +5,7 @@ import contextlib
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -39,7 +40,7 @@ from graphdr.archives import Unusable
 from graphdr.errors import UserError
 from graphdr.graphs import Graph
 from graphdr.rng import stream
-from trust import checkout, flips, pipeline
+from trust import checkout, flips, kills, pipeline
 
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 THETA = {"problem": ["a", "a"], "instance": [0, 0], "node": [0, 1], "theta": [0.6, -0.8]}
@@ -376,3 +377,12 @@ def test_no_damage_of_a_cached_file_goes_unseen(tmp_path):
     assert unseen == []
     assert sum(tally.values()) == 60
     assert set(tally) == set(flips.KINDS)
+
+
+def test_what_is_killed_is_resumed_and_nothing_is_lost(built, tmp_path):
+    folder = shutil.copytree(built, tmp_path / "disturbed", symlinks=True)
+    found = kills.torture(
+        folder, dict(os.environ), checkout.contents(built), 3, time.monotonic() + 120, random.Random(1)
+    )
+    assert found.wrong == []
+    assert sum(found.kills.values()) == 3
