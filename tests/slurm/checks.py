@@ -251,4 +251,9 @@ def finished_files(run: Run) -> list[str]:
 
 
 if __name__ == "__main__":
-    main(long="--short" not in sys.argv)
+    try:
+        main(long="--short" not in sys.argv)
+    except cluster.NotStarted as error:
+        if "--short" not in sys.argv:
+            sys.exit(str(error))
+        print(f"skipped: SLURM is installed, but does not start here ({str(error).removeprefix('error: ')})")

@@ -49,6 +49,10 @@ PartitionName={partition} Nodes=localhost Default=YES MaxTime=INFINITE State=UP
 """
 
 
+class NotStarted(Exception):
+    """SLURM is installed, but its daemons do not run on this machine."""
+
+
 @contextmanager
 def running(folder: Path, cpus: int = 4, memory: int = 16000) -> Iterator[dict[str, str]]:
     """Start the daemons and hand out the environment in which SLURM's commands find them; stop them at the end.
@@ -76,11 +80,14 @@ def running(folder: Path, cpus: int = 4, memory: int = 16000) -> Iterator[dict[s
         "slurmd": ["slurmd", "-D", "-N", "localhost", "-f", str(config)],
     }
     with ExitStack() as stack:
-        for name, command in daemons.items():
-            stack.enter_context(_daemon(name, command, folder, environment))
-            if name == "munged":
-                _wait("munged", (folder / "munge" / "socket").exists)
-        _wait("the node", lambda: "idle" in ask(environment, "sinfo", "--noheader", "--format=%T"))
+        try:
+            for name, command in daemons.items():
+                stack.enter_context(_daemon(name, command, folder, environment))
+                if name == "munged":
+                    _wait("munged", (folder / "munge" / "socket").exists)
+            _wait("the node", lambda: "idle" in ask(environment, "sinfo", "--noheader", "--format=%T"))
+        except SystemExit as error:
+            raise NotStarted(str(error)) from None
         try:
             yield environment
         finally:  # the processes of a job outlive the daemons
