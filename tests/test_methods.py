@@ -95,6 +95,11 @@ def content(adjacency, k, rng, ratings):
 
 
 # The features that a basis stands for: from a dense adjacency matrix, k, the stream of its draw, and ratings.
+def in_another_order(twin):
+    """Give the rows of another twin to other nodes."""
+    return lambda adjacency, k, rng, *rest: twin(adjacency, k, rng, *rest)[rng.permutation(len(adjacency))]
+
+
 FEATURES = {
     "identity": lambda adjacency, *_: np.eye(len(adjacency)),
     "laplacian_low": low,
@@ -104,6 +109,7 @@ FEATURES = {
     "graph_pca": lambda adjacency, k, *_: np.linalg.svd(adjacency - adjacency.mean(axis=0))[2][:k].T,
     "content_pca": content,
 }
+FEATURES |= {f"{name}_shuffled": in_another_order(FEATURES[name]) for name in ("content_pca", "graph_pca")}
 
 
 def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, draw: int, seed: int) -> np.ndarray:
