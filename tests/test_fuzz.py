@@ -96,3 +96,12 @@ def test_the_logarithm_of_a_negative_weight_is_refused():
     one = np.array([0])
     with pytest.raises(UserError, match=r"log1p needs weights from 0, the data have -2.5"):
         observed.similarity_rows(one, one, np.array([-2.5]), one, "log1p")
+
+
+def test_a_name_cannot_break_a_message_into_lines():
+    raw = cases.Memory(inter=b"\x0bser_id:token\titem_id:token\nu\ti\n")
+    with pytest.raises(
+        UserError, match="no column 'user_id'; there are: \N{REPLACEMENT CHARACTER}ser_id, item_id"
+    ) as error:
+        ADAPTERS["recbole"](raw)
+    assert len(str(error.value).splitlines()) == 1

@@ -22,6 +22,7 @@ from graphdr.selection import SCORES
 from graphdr.streams import CANDIDATES
 
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?")
+LARGEST_WHOLE = 2**53  # beyond, not every whole number is a float
 TARGETS = {"all", "synthetic", "fetch", "paper"}  # of the Snakefile
 TEXTS = (
     "label", "note", "tex", "caption", "title", "sha256", "citation", "licence", "terms", "release",
@@ -38,13 +39,18 @@ def check(config: dict) -> None:
 
 
 def typed(value, name: str = ""):
-    """Turn text that spells a number into that number, since values of ``--config`` arrive as text."""
+    """Turn text that spells a number into that number, since values of ``--config`` and 1e5 of YAML arrive as text.
+
+    A whole number is an integer, however it is spelled.
+    """
     if isinstance(value, dict):
         return {key: typed(part, key) for key, part in value.items()}
     if isinstance(value, list):
         return [typed(part) for part in value]
     if isinstance(value, str) and name not in TEXTS and NUMBER.fullmatch(value):
-        return int(value) if value.lstrip("+-").isdigit() else float(value)
+        value = int(value) if value.lstrip("+-").isdigit() else float(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_WHOLE:
+        return int(value)
     return value
 
 

@@ -4,7 +4,10 @@ DENSE_LIMIT = 20_000  # nodes: a matrix of all pairs has 3 GB
 
 
 class UserError(Exception):
-    """Say what is wrong, where, and what would be right."""
+    """Say what is wrong, where, and what would be right: one line, whatever names of a user are in it."""
+
+    def __init__(self, message: str):
+        super().__init__("".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in message))
 
 
 def no_raw_files(what: str, datasets) -> UserError:
