@@ -182,7 +182,7 @@ def test_numbers_given_on_the_command_line_as_text_are_numbers():
 def test_a_whole_number_is_an_integer_however_it_is_spelled(text):
     found = configuration.typed({"batch": text})["batch"]
     assert (found, type(found)) == (100, int)
-    assert design.expand(changed("batch", text)).config["batch"] == 100
+    assert design.expand(configuration.typed(changed("batch", text))).config["batch"] == 100
 
 
 def test_every_format_has_an_adapter():
