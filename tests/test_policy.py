@@ -69,6 +69,21 @@ def test_every_round_is_that_of_the_simulation(k, laplacian):
     assert policy.rounds == ROUNDS
 
 
+def test_a_long_run_saved_and_loaded_half_way_is_that_of_the_kernel(tmp_path):
+    rounds = 20_000
+    met = streams.draw(0, SETTING | {"horizon": rounds}, GRAPH.n, instance=0, seed=1)
+    policy = GraphDRLinUCB.fit(GRAPH, 10, ridge=1.0, radius=1.0)
+    state = policy.state.features.copy(), policy.state.v_inverse.copy()
+    expected = linucb.projected(*state, THETA, *met, np.ones(rounds)).arms
+    for t, (candidates, noise) in enumerate(zip(met.arms, met.noise, strict=True)):
+        if t == rounds // 2:
+            policy.save(tmp_path / "policy.parquet")
+            policy = GraphDRLinUCB.load(tmp_path / "policy.parquet")
+        arm = policy.recommend(candidates)
+        assert arm == expected[t]
+        policy.update(arm, THETA[arm] + noise)
+
+
 def test_full_linucb_plays_every_round_as_the_simulation():
     policy = fit(None, basis="identity", ridge=0.7, radius=0.3)
     played = serve(policy)
