@@ -1,32 +1,14 @@
 """Slow, obvious twins of the data set adapters, for files without mistakes: plain Python, line by line."""
 
-import io
 import json
 import math
 import re
-from pathlib import Path
 
 import numpy as np
 
-FIXTURES = Path(__file__).parent / "fixtures"
+from trust.cases import FIXTURES, Memory, fixture
 
-
-class Memory(dict):
-    """Raw files in memory: bytes by role."""
-
-    def open(self, role: str) -> io.BytesIO:
-        return io.BytesIO(self[role])
-
-    def has(self, role: str) -> bool:
-        return role in self
-
-    def name(self, role: str) -> str:
-        return f"archive.zip: {role}"
-
-
-def fixture(adapter: str) -> Memory:
-    """Read the example of an adapter: a folder with one file per role."""
-    return Memory({path.name: path.read_bytes() for path in sorted((FIXTURES / adapter).iterdir())})
+__all__ = ["FIXTURES", "TWINS", "Memory", "fixture", "same"]
 
 
 def same(tables, twin) -> None:

@@ -69,7 +69,7 @@ def test_odd_archives(tmp_path, data):
     checks.archive(cases.path_of(tmp_path, data))
 
 
-@settings(FEW, max_examples=50)
+@FEW
 @given(cases.odd_graphs(), st.integers(1, 20))
 def test_graphs_in_pieces_and_with_tied_eigenvalues(graph, k):
     checks.graph(*graph, k=k)

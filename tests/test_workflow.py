@@ -85,13 +85,13 @@ def test_every_stage_leaves_logs_and_benchmarks(built):
 def test_one_core_and_small_batches_give_the_same_content(built, tmp_path):
     """A few artifacts and all behind them; `make determinism` compares everything."""
     other = lay_out(tmp_path)
-    shown = ["results/tables/noise_sweep.csv", "results/tables/main_synthetic.md", "results/figures/noise.svg"]
+    shown = ["results/tables/noise_sweep.csv", "results/figures/noise.svg"]
     done = snakemake(other, "--cores", "1", "--config", "batch=1", "--", *shown)
     assert done.returncode == 0, done.stderr
     batches = [{path.name for path in (folder / "results/runs").iterdir()} for folder in (built, other)]
     assert batches[1] - batches[0]
     whole = [name for name in hashes(other) if name.split("/")[1] in ("graph", "basis", "tables", "figures")]
-    assert len(whole) > 15
+    assert len(whole) > 10
     assert set(shown) < set(whole)
     assert [name for name in whole if content(built, name) != content(other, name)] == []
 

@@ -26,12 +26,17 @@ class Tally(NamedTuple):
     wrong: list[str]
 
 
-def torture(folder: Path, env: dict, expected: dict[str, str], count: int, until: float, rng: random.Random) -> Tally:
-    """Kill so many times, or until the clock says so; resume after each, compare after some."""
+def torture(
+    folder: Path, env: dict, expected: dict[str, str], count: int, until: float, rng: random.Random, work: int = WORK
+) -> Tally:
+    """Kill so many times, or until the clock says so; resume after each, compare after some.
+
+    ``work`` files are deleted before each, so that there is something to kill.
+    """
     kills, late, wrong, done = {}, 0, [], 0
     while done < count and time.monotonic() < until and not wrong:
         whom, how = rng.choice(WHOM), rng.choice(SIGNALS)
-        _make_work(folder, rng)
+        _delete_some(folder, work, rng)
         unlock(folder, env)
         hit, said = _run_and_kill(folder, env, everything(expected), (whom, how), rng)
         if refused := [word for word in REFUSALS if word in said]:
@@ -72,10 +77,9 @@ def resumed(folder: Path, env: dict, expected: dict[str, str]) -> list[str]:
     return [f"differs after the resume: {name}" for name in differing]
 
 
-def _make_work(folder: Path, rng: random.Random) -> None:
-    """Delete some of what is built, so that there is something to kill."""
+def _delete_some(folder: Path, count: int, rng: random.Random) -> None:
     built = [name for name in files(folder) if not name.startswith("data/")]
-    for name in rng.sample(built, k=min(len(built), WORK)):
+    for name in rng.sample(built, k=min(len(built), count)):
         (folder / name).unlink()
 
 
