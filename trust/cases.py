@@ -11,6 +11,7 @@ import numpy as np
 import yaml
 from hypothesis import strategies as st
 
+from graphdr import datasets
 from graphdr.errors import UserError
 from trust.checkout import ROOT
 
@@ -29,14 +30,8 @@ VALUES = [
 ]
 
 
-class Memory(dict):
-    """Raw files in memory: bytes by role."""
-
-    def open(self, role: str) -> streams.BytesIO:
-        return streams.BytesIO(self[role])
-
-    def has(self, role: str) -> bool:
-        return role in self
+class Memory(datasets.text.Memory):
+    """Raw files in memory that are called as those in an archive."""
 
     def name(self, role: str) -> str:
         return f"archive.zip: {role}"

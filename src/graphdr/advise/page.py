@@ -16,7 +16,6 @@ def fill(found: dict) -> str:
     lead, *rest = found["answer"]
     methods, horizon = list(found["regret"]), found["setting"]["horizon"]
     graph, regret, compared, *others = (_table(*table) for table in tables.of(found))
-    others = others[: len(others) - len(tables.log(found))]
     parts = {
         "style": template.style(palette.css(sorted(methods), [])),
         "title": escape(f"{found['label']}: does the graph help?"),

@@ -1,11 +1,11 @@
 """What a graph of the data would be, before anything is built: its size, its components, and the k that it allows."""
 
-import io
 from typing import NamedTuple
 
 import numpy as np
 
 from graphdr.advise.reading import Given
+from graphdr.datasets.text import Memory
 from graphdr.errors import UserError
 
 FAMILY = {"recbole": "knn", "graph": "network"}
@@ -24,19 +24,6 @@ class Survey(NamedTuple):
     grid: tuple[int, ...]
 
 
-class _Files(dict):
-    """The raw files in memory, as an adapter wants them."""
-
-    def open(self, role: str) -> io.BytesIO:
-        return io.BytesIO(self[role])
-
-    def has(self, role: str) -> bool:
-        return role in self
-
-    def name(self, role: str) -> str:
-        return role
-
-
 def survey(given: Given, observed: dict, arms: int, nodes: int | None, grid: tuple[int, ...], told: bool) -> Survey:
     """Build the graph in memory and look at it; ``told`` says whether the user chose the grid."""
     from scipy.sparse.csgraph import connected_components
@@ -44,7 +31,7 @@ def survey(given: Given, observed: dict, arms: int, nodes: int | None, grid: tup
     from graphdr.datasets import ADAPTERS
     from graphdr.observed import FAMILIES, Records
 
-    tables = ADAPTERS[given.format](_Files(given.files), **given.options)
+    tables = ADAPTERS[given.format](Memory(given.files), **given.options)
     links = (tables.links[name].to_numpy() for name in ("source", "node", "weight"))
     records = Records(*links, tables.nodes["popularity"].to_numpy())
     available = len(tables.nodes)

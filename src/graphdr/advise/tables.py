@@ -10,8 +10,8 @@ EIGENVALUES = 12
 
 
 def of(found: dict) -> list[Table]:
-    """Return all tables."""
-    return [graph(found), regrets(found), comparisons(found), dimensions(found), margins(found), *log(found)]
+    """Return the tables of the simulation."""
+    return [graph(found), regrets(found), comparisons(found), dimensions(found), margins(found)]
 
 
 def log(found: dict) -> list[Table]:

@@ -108,7 +108,7 @@ def text(found: dict) -> list[str]:
     width = terminal.width()
     lines = [paint(line, "bold") for line in terminal.wrapped(" ".join(found["answer"]), width, most=12)]
     lines += ["", *(line for note in found["notes"] for line in terminal.wrapped(note, width, "- ", "  "))]
-    for caption, head, body in tables.of(found):
+    for caption, head, body in (*tables.of(found), *tables.log(found)):
         lines += ["", *terminal.wrapped(caption, width), *terminal.table(head, body, terminal.figures(head), width)]
     if found["log"]:
         lines += [

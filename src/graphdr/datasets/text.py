@@ -5,6 +5,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from typing import BinaryIO, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -29,6 +30,19 @@ class Raw(Protocol):
 
     def name(self, role: str) -> str:
         """Return the name of the file for messages."""
+
+
+class Memory(dict):
+    """Raw files in memory: bytes by role."""
+
+    def open(self, role: str) -> BytesIO:
+        return BytesIO(self[role])
+
+    def has(self, role: str) -> bool:
+        return role in self
+
+    def name(self, role: str) -> str:
+        return role
 
 
 class File(NamedTuple):
