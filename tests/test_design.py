@@ -127,7 +127,7 @@ def datasets_of(plan, batch) -> set[str]:
 
 
 def test_a_batch_is_on_one_data_set_and_named_after_it(plan):
-    assert all(datasets_of(plan, batch) == {jobs.dataset_of(plan, batch)} for batch in plan.batches)
+    assert all(datasets_of(plan, batch) == {design.dataset_of(plan, batch)} for batch in plan.batches)
     real = [batch for batch, spec in plan.batches.items() if spec["experiment"] == "real"]
     assert real == [f"real-{dataset}" for dataset in OBSERVED]
     assert plan.batches["real-ml_100k"]["problems"] == ["ml_100k"]
@@ -150,7 +150,7 @@ def test_nothing_is_planned_on_missing_data_and_nothing_else_changes(plan, missi
     partial = design.expand(CONFIG, missing)
     assert partial.problems == plan.problems
     assert partial.members == plan.members
-    assert partial.batches == {b: spec for b, spec in plan.batches.items() if jobs.dataset_of(plan, b) not in missing}
+    assert partial.batches == {b: spec for b, spec in plan.batches.items() if design.dataset_of(plan, b) not in missing}
     left = {name: graph for name, graph in plan.graphs.items() if graph["dataset"] not in missing}
     assert partial.graphs == left
     assert partial.bases == {key: basis for key, basis in plan.bases.items() if key[0] in left}
@@ -164,7 +164,7 @@ def test_tables_show_what_is_there_and_the_paper_is_compared_with_what_is_built(
         tables = {name: jobs.make_table(partial, name) for name in CONFIG["tables"]}
         assert [job.params for job in tables.values()] == [jobs.make_table(plan, name).params for name in tables]
         built = set(jobs.compare_paper(partial).input["tables"])
-        usual = {name for name, spec in CONFIG["tables"].items() if not jobs.is_apart(plan, spec)}
+        usual = {name for name, spec in CONFIG["tables"].items() if not design.is_apart(plan, spec)}
         shown = {name for name in usual if tables[name].files() and "evaluation" not in CONFIG["tables"][name]}
         assert {name for name in built if "evaluation" not in CONFIG["tables"][name]} == shown
         assert ("movielens_100k" in built) == ("ml_100k" not in missing)

@@ -11,7 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from graphdr import observed
-from graphdr.config import check, check_method, check_problem, experiments_of, pick
+from graphdr.config import check, check_method, check_problem, evaluations_of, experiments_of, pick
 from graphdr.errors import UserError
 from graphdr.facts import FACT_BASES, FACTORS
 from graphdr.features import IDENTITY
@@ -130,6 +130,49 @@ def shown_problems(design: Design, spec: dict) -> list[str]:
     if "problem" in spec:
         return [spec["problem"]]
     return [name for experiment in experiments_of(spec) for name in design.members[experiment]]
+
+
+def is_apart(design: Design, spec: dict) -> bool:
+    """Tell whether a table, figure or evaluation is built by a target of its own alone."""
+    return any(design.config["experiments"][name].get("apart") for name in experiments_behind(design, spec))
+
+
+def experiments_behind(design: Design, spec: dict) -> list[str]:
+    """Return the experiments that a table, figure or evaluation rests on."""
+    if "evaluation" in spec:
+        blocks = [design.config["evaluations"][name] for name in evaluations_of(spec)]
+        return list(dict.fromkeys(name for block in blocks for name in block["experiments"]))
+    return spec["experiments"] if "experiments" in spec else experiments_of(spec)
+
+
+def target_of(design: Design, spec: dict) -> str | None:
+    """Return the target of its own that a table, figure or evaluation belongs to, if any."""
+    targets = [design.config["experiments"][name].get("target") for name in experiments_behind(design, spec)]
+    return next((target for target in targets if target), None)
+
+
+def dataset_of(design: Design, batch: str) -> str:
+    """Return the data set that all problems of a batch are on."""
+    return design.problems[design.batches[batch]["problems"][0]]["dataset"]
+
+
+def datasets_of(design: Design, spec: dict) -> set[str]:
+    """Return the data sets that a table or figure shows."""
+    if "evaluation" in spec:
+        return {
+            design.problems[name]["dataset"] for e in experiments_behind(design, spec) for name in design.members[e]
+        }
+    return {design.problems[name]["dataset"] for name in shown_problems(design, spec)}
+
+
+def batches_of(design: Design, experiments: list[str], problems: set[str] | None = None) -> list[str]:
+    """Return the batches of some experiments, those with one of the given problems if any are given."""
+    return [
+        name
+        for experiment in experiments
+        for name, batch in design.batches.items()
+        if batch["experiment"] == experiment and (problems is None or problems & set(batch["problems"]))
+    ]
 
 
 def _required(factors: dict) -> set[str]:

@@ -13,6 +13,11 @@ from graphdr.design import (
     THEORY_FACTORS,
     THETA_FACTORS,
     Design,
+    batches_of,
+    dataset_of,
+    datasets_of,
+    experiments_behind,
+    is_apart,
     is_observed,
     shown_problems,
 )
@@ -187,7 +192,7 @@ def make_figure(design: Design, figure: str) -> Job:
     played = [method for name in experiments for method in design.config["experiments"][name]["methods"]]
     methods = spec.get("methods", list(dict.fromkeys(played)))
     problems = [design.problems[name] for name in shown_problems(design, spec)]
-    batches = _batches(design, experiments, {problem["name"] for problem in problems})
+    batches = batches_of(design, experiments, {problem["name"] for problem in problems})
     params = {
         "kind": spec["kind"],
         "title": spec["title"],
@@ -247,7 +252,7 @@ def judge_claims(design: Design) -> Job:
     config = design.config
     claims = {name: spec | _about(design, spec) for name, spec in config["claims"].items()}
     drawn = dict.fromkeys(e for spec in claims.values() if "experiment" in spec for e in experiments_of(spec))
-    experiments = [name for name in drawn if _batches(design, [name])]
+    experiments = [name for name in drawn if batches_of(design, [name])]
     evaluations = {spec["evaluation"] for spec in claims.values() if "evaluation" in spec and spec["here"]}
     problems = {name: design.problems[name] for e in experiments for name in design.members[e]}
     used = {"dataset", *factors(claims)}
@@ -267,43 +272,13 @@ def judge_claims(design: Design) -> Job:
 def make_report(design: Design) -> Job:
     specs = design.config["tables"]
     tables = {
-        name: make_table(design, name).params | {"path": path, "sources": _experiments(design, specs[name])}
+        name: make_table(design, name).params | {"path": path, "sources": experiments_behind(design, specs[name])}
         for name, path in compare_paper(design).input["tables"].items()
     }
     usual = [name for name, spec in design.config["experiments"].items() if not spec.get("apart")]
-    batches = {name: dataset_of(design, name) for name in _batches(design, usual)}
+    batches = {name: dataset_of(design, name) for name in batches_of(design, usual)}
     params = outline.params(design, batches, tables) | {"verdicts": list(VERDICTS), "template": template.digest()}
     return Job(outline.files(design, batches, tables), params)
-
-
-def is_apart(design: Design, spec: dict) -> bool:
-    """Tell whether a table, figure or evaluation is built by a target of its own alone."""
-    return any(design.config["experiments"][name].get("apart") for name in _experiments(design, spec))
-
-
-def _experiments(design: Design, spec: dict) -> list[str]:
-    if "evaluation" in spec:
-        blocks = [design.config["evaluations"][name] for name in evaluations_of(spec)]
-        return list(dict.fromkeys(name for block in blocks for name in block["experiments"]))
-    return spec["experiments"] if "experiments" in spec else experiments_of(spec)
-
-
-def target_of(design: Design, spec: dict) -> str | None:
-    """Return the target of its own that a table, figure or evaluation belongs to, if any."""
-    targets = [design.config["experiments"][name].get("target") for name in _experiments(design, spec)]
-    return next((target for target in targets if target), None)
-
-
-def dataset_of(design: Design, batch: str) -> str:
-    """Return the data set that all problems of a batch are on."""
-    return design.problems[design.batches[batch]["problems"][0]]["dataset"]
-
-
-def datasets_of(design: Design, spec: dict) -> set[str]:
-    """Return the data sets that a table or figure shows."""
-    if "evaluation" in spec:
-        return {design.problems[name]["dataset"] for e in _experiments(design, spec) for name in design.members[e]}
-    return {design.problems[name]["dataset"] for name in shown_problems(design, spec)}
 
 
 def _about(design: Design, claim: dict) -> dict:
@@ -316,7 +291,7 @@ def _about(design: Design, claim: dict) -> dict:
     shown = dict.fromkeys(design.problems[p]["dataset"] for e in sources for p in design.members[e])
     wanted = claim.get("dataset", list(shown))
     datasets = [name for name in shown if name in ([wanted] if isinstance(wanted, str) else wanted)]
-    built = {dataset_of(design, batch) for batch in _batches(design, sources)}
+    built = {dataset_of(design, batch) for batch in batches_of(design, sources)}
     return {
         "datasets": datasets,
         "here": [name for name in datasets if name in built],
@@ -344,18 +319,8 @@ def _graphs(problems: list[dict], *roles: str) -> list[str]:
     return sorted({problem[role] for problem in problems for role in roles})
 
 
-def _batches(design: Design, experiments: list[str], problems: set[str] | None = None) -> list[str]:
-    """Return the batches of some experiments, those with one of the given problems if any are given."""
-    return [
-        name
-        for experiment in experiments
-        for name, batch in design.batches.items()
-        if batch["experiment"] == experiment and (problems is None or problems & set(batch["problems"]))
-    ]
-
-
 def _measurements(design: Design, experiments: list[str], problems: set[str] | None = None) -> list[str]:
-    return [paths.measurements(batch) for batch in _batches(design, experiments, problems)]
+    return [paths.measurements(batch) for batch in batches_of(design, experiments, problems)]
 
 
 def _rows(design: Design, spec: dict) -> list[dict]:

@@ -60,7 +60,7 @@ def results_on(datasets, targets=(None,)) -> list[str]:
     files = [
         paths.measurements(batch)
         for batch, spec in DESIGN.batches.items()
-        if jobs.dataset_of(DESIGN, batch) in datasets
+        if design.dataset_of(DESIGN, batch) in datasets
         and config["experiments"][spec["experiment"]].get("target") in targets
     ]
     for block, formats, path in (
@@ -68,8 +68,8 @@ def results_on(datasets, targets=(None,)) -> list[str]:
         ("figures", paths.FIGURE_FORMATS, paths.figure),
     ):
         for name, spec in config[block].items():
-            shown = jobs.datasets_of(DESIGN, spec) & here
-            if shown and shown <= datasets and jobs.target_of(DESIGN, spec) in targets:
+            shown = design.datasets_of(DESIGN, spec) & here
+            if shown and shown <= datasets and design.target_of(DESIGN, spec) in targets:
                 files += [path(name, suffix) for suffix in formats]
     return files + (
         [*paths.COMPARISON.values(), *paths.CLAIMS.values(), paths.REPORT]
