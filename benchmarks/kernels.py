@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks import limits, plain, sparse
 from benchmarks.report import Row
 from benchmarks.timing import REPETITIONS, Contestant, race
-from graphdr import lanes, linucb, residuals, streams
+from graphdr.bandit import environment, linucb, linucb_batched, residuals
 
 N, ROUNDS, DENSE_ROUNDS = 1500, 20_000, 8_000
 PROJECTED = [(10, 1500, 20), (10, 1500, 10), (5, 200, 10), (20, 1500, 20), (64, 1500, 20)]  # k, n, m
@@ -47,7 +47,7 @@ def game(n: int, k: int, m: int, rounds: int) -> Game:
     rng = np.random.default_rng(1)
     features = rng.standard_normal((n, k)) / np.sqrt(k)
     theta = features @ rng.standard_normal(k) / np.sqrt(k) + 0.05 * rng.standard_normal(n)
-    arms, noise = streams.uniform(n, rounds, m, rng), 0.1 * rng.standard_normal(rounds)
+    arms, noise = environment.uniform(n, rounds, m, rng), 0.1 * rng.standard_normal(rounds)
     return Game(features, theta, arms, noise, np.ones(rounds))
 
 
@@ -77,13 +77,18 @@ def with_residual(ours: Contestant, g: Game) -> Contestant:
 
 def ours_of(g: Game, residual: np.ndarray = linucb.NOTHING) -> Contestant:
     """Return ours as the workflow plays it: many seeds side by side where there are few features, else one."""
-    if g.features.shape[1] > lanes.WIDEST:
+    if g.features.shape[1] > linucb_batched.WIDEST:
         return Contestant("ours", one_run(g, residual), ROUNDS)
     n, (rounds, m), rng = len(g.theta), g.arms.shape, np.random.default_rng(5)
-    seeds = [(streams.uniform(n, rounds, m, rng), 0.1 * rng.standard_normal(rounds)) for _ in range(lanes.LANES - 1)]
+    seeds = [
+        (environment.uniform(n, rounds, m, rng), 0.1 * rng.standard_normal(rounds))
+        for _ in range(linucb_batched.LANES - 1)
+    ]
     met = [(g.arms, g.noise), *seeds]
     games = [(g.features, np.eye(g.features.shape[1]), g.theta, *own, residual) for own in met]
-    return Contestant("ours", partial(lanes.side_by_side, games, g.radius, 0.0, linucb.EVERY), rounds * lanes.LANES)
+    return Contestant(
+        "ours", partial(linucb_batched.side_by_side, games, g.radius, 0.0, linucb.EVERY), rounds * linucb_batched.LANES
+    )
 
 
 def projected(machine: limits.Machine) -> Iterator[Heat]:
@@ -112,7 +117,7 @@ def projected(machine: limits.Machine) -> Iterator[Heat]:
             "ours": f"limit {1e6 * limit:.3g} µs, at the dgemm rate {1e6 * limit * machine.fma / machine.dgemm:.3g} µs",
             **{peer.name: agreement(alone().arms, peer.run()) for peer in peers},
         }
-        if k <= lanes.WIDEST:
+        if k <= linucb_batched.WIDEST:
             notes["ours, one run alone"] = agreement(ours.run()[0][0], alone().arms)
         yield Heat(SECTIONS[0], f"k={k} n={n} m={m}", contestants, limit, notes)
 
@@ -158,13 +163,13 @@ def drawing(machine: limits.Machine) -> Iterator[Heat]:
     """Race the three ways to draw candidates, beside the k = 10 step that plays them."""
     few = 1000
     adjacency = sparse.planted(N, 7 * N, np.random.default_rng(3)).adjacency
-    arena = streams.Arena(adjacency.sum(axis=1), adjacency.indptr, adjacency.indices)
+    arena = environment.Arena(adjacency.sum(axis=1), adjacency.indptr, adjacency.indices)
     n, rng = adjacency.shape[0], np.random.default_rng(4)
     for m in (20, 10):
         contestants = [ours_of(game(N, 10, m, ROUNDS))._replace(name="k=10 step")]
         contestants += [
             Contestant(name, partial(sample, n, ROUNDS, m, rng, arena), ROUNDS)
-            for name, sample in streams.CANDIDATES.items()
+            for name, sample in environment.CANDIDATES.items()
         ]
         contestants += [
             Contestant("rng.choice", partial(plain.choice, n, few, m, rng), few),

@@ -19,7 +19,8 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 import yaml
 
-from graphdr import design, jobs, paths
+from graphdr.cache import paths
+from graphdr.plan import design, jobs
 
 ROOT = Path(__file__).parent.parent
 STUDY = "large"

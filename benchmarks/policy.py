@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks import sparse
 from benchmarks.timing import seconds
-from graphdr.policy import GraphDRLinUCB
+from graphdr.serve.policy import GraphDRLinUCB
 
 ARMS, EDGES, K, CANDIDATES, ROUNDS, WARM = 100_000, 700_000, 20, 1000, 3000, 100
 

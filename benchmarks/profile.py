@@ -12,7 +12,7 @@ from typing import NamedTuple
 BENCHMARKS = Path("results/benchmarks")
 LOGS = Path(".snakemake/log")
 KERNEL = (  # seconds of the first call of a compiled kernel, which loads it from the cache, less those of the second
-    "import time, numpy as np; from graphdr import linucb; x = np.ones((2, 1)); "
+    "import time, numpy as np; from graphdr.bandit import linucb; x = np.ones((2, 1)); "
     "call = lambda: linucb.projected(x, np.eye(1), x[:, 0], np.zeros((2, 1), np.uint32), "
     "x[:, 0], x[:, 0]); "
     "t = [time.perf_counter()]; [(call(), t.append(time.perf_counter())) for _ in range(2)]; "

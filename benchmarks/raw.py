@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks.report import Row
 from benchmarks.scale import peak_memory
 from benchmarks.timing import seconds
+from graphdr.graphs.records import similarity_rows
 
 SECTION = "Raw files of full size"
 TRAIN, DEV = (156_965, 37.2), (73_152, 37.5)  # rows of behaviors, impressions in each on average
@@ -116,25 +117,26 @@ def stage(name: str, job: dict, output: dict) -> Callable:
 
 def adapter(receipt: str) -> Callable:
     """Return the adapter alone, from the archives to tables in memory."""
-    from graphdr import io
-    from graphdr.archives import Raw
-    from graphdr.datasets import ADAPTERS
+    from graphdr.cache import io
+    from graphdr.raw.archives import Raw
+    from graphdr.raw.formats import adapter
 
     raw = Raw(Path(receipt).parent, io.read("raw", receipt).to_pylist())
-    return lambda: ADAPTERS[raw.format](raw)
+    return lambda: adapter(raw.format)(raw)
 
 
 def all_neighbours(nodes: str, links: str, neighbours: int) -> Callable:
     """Return the search for the nearest neighbours of all items, the compiled code loaded."""
     import numpy as np
 
-    from graphdr import observed, store
+    from graphdr.graphs import from_data
+    from graphdr.panels import store
 
     records = store.read_records(nodes, links)
-    selected = observed.select_top(records.popularity, len(records.popularity))
-    rows = observed.similarity_rows(records.source, records.node, records.weight, selected)
-    observed.cosine_knn(rows[:2], neighbours)
-    return lambda: np.size(observed.cosine_knn(rows, neighbours)[0])
+    selected = from_data.select_top(records.popularity, len(records.popularity))
+    rows = similarity_rows(records.source, records.node, records.weight, selected)
+    from_data.cosine_knn(rows[:2], neighbours)
+    return lambda: np.size(from_data.cosine_knn(rows, neighbours)[0])
 
 
 STEPS = {step.__name__: step for step in (stage, adapter, all_neighbours)}
@@ -148,7 +150,8 @@ def fresh(folder: Path, step: str, *arguments) -> dict:
 
 def steps_of(design, dataset: str) -> dict[str, tuple]:
     """Return the steps from raw files to a graph, by what they are called."""
-    from graphdr import jobs, paths
+    from graphdr.cache import paths
+    from graphdr.plan import jobs
 
     tables = {"nodes": paths.dataset_nodes(dataset), "links": paths.dataset_links(dataset)}
     graph = {"nodes": paths.nodes(dataset), "edges": paths.edges(dataset)}
@@ -178,7 +181,7 @@ def rows_of(design, dataset: str) -> Iterator[Row]:
     """Write the files of a data set and yield a row for each step."""
     import numpy as np
 
-    from graphdr import paths
+    from graphdr.cache import paths
 
     with tempfile.TemporaryDirectory() as name:
         raw = Path(name, paths.receipt(dataset)).parent
@@ -197,7 +200,7 @@ def measure() -> list[Row]:
     """Return the rows of all data sets."""
     import yaml
 
-    from graphdr import design
+    from graphdr.plan import design
 
     planned = design.expand(yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8")))
     return [row for dataset in WRITERS for row in rows_of(planned, dataset)]

@@ -35,7 +35,8 @@ def parts(n: int, edges: int) -> dict:
 
     from benchmarks import sparse
     from benchmarks.timing import seconds
-    from graphdr import features, linucb, rewards, spectral, streams
+    from graphdr.bandit import environment, linucb, rewards
+    from graphdr.graphs import arm_features, spectral
 
     rng = np.random.default_rng(7)
     made, times = {}, {}
@@ -47,12 +48,12 @@ def parts(n: int, edges: int) -> dict:
     graph = made["graph"]
     part("eigenbasis", lambda: spectral.low_eigenpairs(graph, K + 2))
     vectors, values, residuals = made["eigenbasis"]
-    part("features", lambda: features.select("laplacian_low", vectors, K) * np.sqrt(graph.n))
+    part("features", lambda: arm_features.select("laplacian_low", vectors, K) * np.sqrt(graph.n))
     theta = made["features"] @ rng.standard_normal(K) / K + 0.05 * rng.standard_normal(graph.n)
-    part("stream", lambda: streams.draw(1, SPEC, graph.n, 0, 0))
+    part("stream", lambda: environment.draw(1, SPEC, graph.n, 0, 0))
     part("rounds", lambda: linucb.run([linucb.Game(theta, made["stream"], made["features"])], 1.0))
     low, unit = vectors[:, 1 : K + 1], rewards.unit(theta)
-    part("facts", lambda: (features.tail(low, unit), spectral.shifted_eigengaps(values)[K - 1]))
+    part("facts", lambda: (arm_features.tail(low, unit), spectral.shifted_eigengaps(values)[K - 1]))
     return {
         "nodes": graph.n,
         "edges": graph.adjacency.nnz // 2,

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import eigsh
 from benchmarks import sparse
 from benchmarks.report import Row
 from benchmarks.timing import Contestant, race, seconds
-from graphdr import graphs, observed, spectral
+from graphdr.graphs import from_data, model, spectral
 
 PAIRS = 12
 PLANTED, RANDOM = ("ours, 20 communities", 0.8), ("ours, no communities", 0.0)  # share of edges inside a community
@@ -30,7 +30,7 @@ def eigen(size: tuple[int, int], kind: tuple[str, float]) -> Row:
         seconds(lambda: found.update(pairs=spectral.low_eigenpairs(graph, PAIRS)))
         for _ in range(3 if graph.n < 1e5 else 1)
     )
-    smooth, vector = graphs.normalised_adjacency(graph), np.ones(graph.n)
+    smooth, vector = model.normalised_adjacency(graph), np.ones(graph.n)
     product = race([Contestant("product", lambda: smooth @ vector)])["product"]
     note = f"{time / product:,.0f} products of L and a vector, residual at most {found['pairs'].residuals.max():.0e}"
     return Row(EIGEN, name, f"n={graph.n:,} edges={graph.adjacency.nnz // 2:,}", time, 1.0, note=note)
@@ -39,7 +39,7 @@ def eigen(size: tuple[int, int], kind: tuple[str, float]) -> Row:
 def eigen_peers(n: int, edges: int, ours: float) -> list[Row]:
     """Time what one writes at first: the dense spectrum, and the smallest pairs of L without a shift."""
     graph = sparse.planted(n, edges, np.random.default_rng(5))
-    laplacian = graphs.laplacian(graph)
+    laplacian = model.laplacian(graph)
     peers = {
         "scipy eigh, dense": lambda: scipy.linalg.eigh(laplacian.toarray(), subset_by_index=[0, PAIRS - 1]),
         "scipy eigsh, which=SM": lambda: eigsh(laplacian, k=PAIRS, which="SM"),
@@ -54,7 +54,7 @@ def neighbours() -> list[Row]:
     matrix = sparse.ratings(ITEMS, USERS, RATINGS, np.random.default_rng(6))
     dense = matrix.toarray()
     found = {}
-    whole = min(seconds(lambda: found.update(ours=observed.cosine_knn(matrix, NEIGHBOURS))) for _ in range(3))
+    whole = min(seconds(lambda: found.update(ours=from_data.cosine_knn(matrix, NEIGHBOURS))) for _ in range(3))
     other = seconds(lambda: found.update(dense=sparse.dense_neighbours(dense, NEIGHBOURS)))
     i, j, _ = found["ours"]
     common = np.isin(i * ITEMS + j, np.arange(ITEMS)[:, None] * ITEMS + found["dense"]).sum()

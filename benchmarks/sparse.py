@@ -3,10 +3,10 @@
 import numpy as np
 import scipy.sparse as sp
 
-from graphdr import graphs
+from graphdr.graphs import model
 
 
-def planted(n: int, edges: int, rng: np.random.Generator, blocks: int = 20, inside: float = 0.8) -> graphs.Graph:
+def planted(n: int, edges: int, rng: np.random.Generator, blocks: int = 20, inside: float = 0.8) -> model.Graph:
     """Draw about that many edges by random endpoints, a share of them inside equal blocks of nodes."""
     draws = round(1.01 * edges)
     i = rng.integers(n, size=draws)
@@ -16,7 +16,7 @@ def planted(n: int, edges: int, rng: np.random.Generator, blocks: int = 20, insi
     j = np.where(rng.random(draws) < inside, near, rng.integers(n, size=draws))
     code = np.unique(np.minimum(i, j) * n + np.maximum(i, j))
     i, j = code // n, code % n
-    return graphs.largest_component(graphs.from_edges(n, i[i != j], j[i != j]))
+    return model.largest_component(model.from_edges(n, i[i != j], j[i != j]))
 
 
 def ratings(items: int, users: int, count: int, rng: np.random.Generator) -> sp.csr_array:

@@ -11,11 +11,13 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from graphdr import io, paths
-from graphdr.compare import CLOSE, OTHER, VERDICTS, half_digit
-from graphdr.errors import UserError
-from graphdr.predictors import spearman
-from graphdr.tables import pipe_table, shown
+from graphdr.cache import io, paths
+from graphdr.core import atomic
+from graphdr.core.errors import UserError
+from graphdr.core.markdown import pipe_table
+from graphdr.paper.compare import CLOSE, OTHER, VERDICTS, half_digit
+from graphdr.scores.predictors import spearman
+from graphdr.show.tables import shown
 
 PAGE = "docs/findings.md"
 NO_DATA = "no data here"
@@ -389,7 +391,7 @@ def main() -> int:
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    io.write_text(text, PAGE)
+    atomic.write_text(text, PAGE)
     print(f"Wrote {PAGE}")
     return 0
 

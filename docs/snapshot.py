@@ -14,10 +14,11 @@ import numpy as np
 import yaml
 
 import graphdr
-from graphdr import io, paths
-from graphdr.compare import VERDICTS
-from graphdr.errors import UserError
-from graphdr.tables import pipe_table
+from graphdr.cache import io, paths
+from graphdr.core import atomic
+from graphdr.core.errors import UserError
+from graphdr.core.markdown import pipe_table
+from graphdr.paper.compare import VERDICTS
 
 TABLE = "main_synthetic"
 BEGIN, END = "<!-- headline -->", "<!-- /headline -->"
@@ -97,9 +98,9 @@ def main() -> int:
     day = datetime.fromtimestamp(Path(pages["comparison"]).stat().st_mtime, UTC).date()
     built = f"Built on {day} with graphdr {graphdr.__version__}, {packages}."
     for name, path in pages.items():
-        io.write_text(f"{built}\n\n{Path(path).read_text(encoding='utf-8')}", f"docs/{name}.md")
-    io.write_text(gallery(shown, built), "docs/README.md")
-    io.write_text(readme, "README.md")
+        atomic.write_text(f"{built}\n\n{Path(path).read_text(encoding='utf-8')}", f"docs/{name}.md")
+    atomic.write_text(gallery(shown, built), "docs/README.md")
+    atomic.write_text(readme, "README.md")
     print(f"Wrote README.md, docs/README.md, docs/comparison.md, docs/claims.md and {len(figures)} figures in docs/")
     return 0
 

@@ -11,10 +11,12 @@ import numpy as np
 import yaml
 from hypothesis import strategies as st
 
-from graphdr import datasets
-from graphdr.errors import UserError
+from graphdr.core.errors import UserError
+from graphdr.raw import text
+from graphdr.raw.formats import adapter, formats
 from trust.checkout import ROOT
 
+ADAPTERS = {name: adapter(name) for name in formats()}
 FIXTURES = ROOT / "tests" / "fixtures"
 PAGE = b"<!DOCTYPE html><html><head><title>Sign in</title></head><body>Please sign in</body></html>\n"
 FIELDS = [
@@ -30,7 +32,7 @@ VALUES = [
 ]
 
 
-class Memory(datasets.text.Memory):
+class Memory(text.Memory):
     """Raw files in memory that are called as those in an archive."""
 
     def name(self, role: str) -> str:
@@ -124,7 +126,7 @@ def _change(draw, block, place) -> None:
 
 
 def _tiny() -> dict:
-    return yaml.safe_load((ROOT / "tests" / "tiny.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load((ROOT / "tests" / "support" / "tiny.yaml").read_text(encoding="utf-8"))
 
 
 MEMBER = b"".join(b"%d\t%d\t%d\t0\n" % (i % 7 + 1, i % 5 + 1, i % 5 + 1) for i in range(40))

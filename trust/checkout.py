@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from graphdr import io, paths
+from graphdr.cache import io, paths
 
 ROOT = Path(__file__).parent.parent
 UNLIKE = {paths.REPORT}  # it shows how long each stage took
@@ -52,7 +52,7 @@ def lay_out(folder: Path, films: bool = False) -> Path:
     for name in ("workflow", "profiles", "data/paper"):
         shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "Snakefile", folder)
-    shutil.copy(ROOT / "tests" / "tiny.yaml", folder / "config.yaml")
+    shutil.copy(ROOT / "tests" / "support" / "tiny.yaml", folder / "config.yaml")
     if films:
         _add_films(folder)
     return folder

@@ -9,14 +9,17 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from graphdr import archives, bases, config, design, features, linucb, printed, rewards, streams
-from graphdr.datasets import ADAPTERS
-from graphdr.datasets.tables import LINKS, NODES, Tables
-from graphdr.errors import UserError
-from graphdr.graphs import from_edges, laplacian, largest_component
-from graphdr.rng import stream
-from graphdr.spectral import low_eigenpairs
-from trust.cases import MEMBER, one_line
+from graphdr.bandit import environment, linucb, rewards
+from graphdr.core.errors import UserError
+from graphdr.core.rng import stream
+from graphdr.graphs import arm_features, bases
+from graphdr.graphs.model import from_edges, laplacian, largest_component
+from graphdr.graphs.spectral import low_eigenpairs
+from graphdr.paper import reference
+from graphdr.plan import config, design
+from graphdr.raw import archives
+from graphdr.raw.tables import LINKS, NODES, Tables
+from trust.cases import ADAPTERS, MEMBER, one_line
 
 SETTING = {"arms": 3, "candidates": "uniform", "horizon": 20, "noise": 0.1}
 
@@ -71,7 +74,7 @@ def printed_file(kind: str, data: bytes, folder: Path) -> bool:
     path = folder / "printed.csv"
     path.write_bytes(data)
     try:
-        frame = getattr(printed, kind)(str(path))
+        frame = getattr(reference, kind)(str(path))
     except UserError as error:
         assert one_line(error, r".*printed\.csv(, line \d+)?: \S"), str(error)
         return False
@@ -119,12 +122,12 @@ def graph(n: int, i: np.ndarray, j: np.ndarray, k: int) -> None:
         assert np.isfinite(basis.vectors).all(), name
         assert np.isfinite(basis.residuals).all(), name
         if part.n > SETTING["arms"] and basis.vectors.shape[1] > 1:
-            _play(part.n, low.vectors, features.select(name, basis.vectors, k))
+            _play(part.n, low.vectors, arm_features.select(name, basis.vectors, k))
 
 
 def _play(n: int, low: np.ndarray, arms: np.ndarray) -> None:
     theta = rewards.smooth(low, stream(0, "theta"))
-    rounds = streams.draw(0, SETTING, n, instance=0, seed=0)
+    rounds = environment.draw(0, SETTING, n, instance=0, seed=0)
     regret = linucb.run([linucb.Game(theta, rounds, features=arms)], 1.0)[0].regret
     assert np.isfinite(regret).all()
     assert (np.diff(regret) >= -1e-12).all()
@@ -132,7 +135,7 @@ def _play(n: int, low: np.ndarray, arms: np.ndarray) -> None:
 
 def tiny_text() -> bytes:
     """Return the tiny configuration as text."""
-    return (Path(__file__).parent.parent / "tests" / "tiny.yaml").read_bytes()
+    return (Path(__file__).parent.parent / "tests" / "support" / "tiny.yaml").read_bytes()
 
 
 def safe_text(settings: dict) -> bytes:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from graphdr import manifest
+from graphdr.cache import manifest
 from trust.checkout import ROOT, contents, environment, last_lines, lay_out, rows, snakemake, workshop
 
 LATE_FIRST = ("results/figures/noise.pdf", "results/runs/rgg/graphdr.parquet")  # what is usually built late

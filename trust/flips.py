@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from graphdr import integrity, io, paths
-from graphdr.errors import UserError
+from graphdr.cache import io, paths
+from graphdr.cli import integrity
+from graphdr.core.errors import UserError
 from trust.checkout import content, files
 
 KINDS = ("flip", "cut", "swap", "zeros", "longer")

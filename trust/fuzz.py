@@ -11,8 +11,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from graphdr.datasets import ADAPTERS
 from trust import cases, checks, pipeline
+from trust.cases import ADAPTERS
 from trust.checkout import ROOT
 
 

@@ -11,9 +11,10 @@ import numpy as np
 import yaml
 from hypothesis import strategies as st
 
-from graphdr import design, io, jobs, paths
 from graphdr.__main__ import run_stage
-from graphdr.errors import UserError
+from graphdr.cache import io, paths
+from graphdr.core.errors import UserError
+from graphdr.plan import design, jobs
 from trust.checkout import FILMS, ROOT
 
 BATCH, TABLE = "films", "films"
@@ -47,7 +48,7 @@ def odd_ratings(draw) -> bytes:
 
 def settings(k: int) -> dict:
     """Return the tiny configuration with the data set and little to play; k may be as large as is allowed."""
-    config = yaml.safe_load((ROOT / "tests" / "tiny.yaml").read_text(encoding="utf-8"))
+    config = yaml.safe_load((ROOT / "tests" / "support" / "tiny.yaml").read_text(encoding="utf-8"))
     for block, entries in yaml.safe_load(FILMS).items():
         config[block] |= entries
     config["protocol"] |= {"horizon": 50, "components": max(12, k + 2), "k": k, "k_star": min(k, 3)}

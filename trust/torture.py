@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from graphdr import integrity
+from graphdr.cli import integrity
 from trust import flips, kills
 from trust.checkout import command, contents, environment, last_lines, lay_out, snakemake, workshop
 

@@ -7,7 +7,7 @@ import sys
 import time
 from types import SimpleNamespace
 
-from graphdr.errors import UserError
+from graphdr.core.errors import UserError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,7 +30,8 @@ def run_stage(stage: str, code: str, job: dict, output: dict[str, str]) -> None:
     """Import a stage, run it on its job, and enter what it built, with which code, in the manifest."""
     steady_arithmetic()  # before numpy
 
-    from graphdr import __version__, io, manifest
+    from graphdr import __version__
+    from graphdr.cache import io, manifest
 
     begin = time.perf_counter()
     module = importlib.import_module(f"graphdr.stages.{stage}")

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from graphdr import paths
-from tests.conftest import ROOT, hashes, lay_out
+from graphdr.cache import paths
 from tests.slurm import cluster
+from tests.support.project import ROOT, hashes, lay_out
 
 PROFILE = ("--profile", "workflow/profiles/slurm")
 LONGEST = 1800  # seconds that any call of Snakemake may take

@@ -5,10 +5,12 @@ import sys
 import time
 from pathlib import Path
 
-from graphdr import design, fetch, jobs, paths
-from graphdr.config import check, typed
-from graphdr.errors import UserError
-from graphdr.fingerprint import stage_code
+from graphdr.cache import paths
+from graphdr.cache.fingerprint import stage_code
+from graphdr.core.errors import UserError
+from graphdr.plan import design, jobs
+from graphdr.plan.config import check, typed
+from graphdr.raw import fetch
 
 if config.get("mirror"):
     os.environ.setdefault("GRAPHDR_MIRROR", config["mirror"])

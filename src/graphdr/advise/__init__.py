@@ -1,1 +1,4 @@
-"""Advice before deployment: does a graph help on a user's own data, and how many dimensions of it."""
+"""``graphdr advise``: files of a user to blocks of a configuration, a build of its own, and advice.
+
+May import plan and what is below it.
+"""

@@ -5,8 +5,8 @@ import re
 
 from graphdr.advise.reading import Given
 from graphdr.advise.survey import Survey
-from graphdr.bases import FROM_DATA
-from graphdr.errors import UserError
+from graphdr.core.errors import UserError
+from graphdr.graphs.bases import FROM_DATA
 
 GRID = (2, 5, 10, 20, 40)  # dimensions that are tried
 NODES = 1500  # the most popular ones, as in the paper

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import yaml
 
-from graphdr import paths
-from graphdr.disk import writing
-from graphdr.errors import UserError
+from graphdr.cache import paths
+from graphdr.core.atomic import update, writing
+from graphdr.core.errors import UserError
 
 LINKS = ("Snakefile", "workflow", "profiles")
 LOG = "build.log"
@@ -34,19 +34,9 @@ def lay_out(root: Path, name: str, config: dict, raw: Mapping[str, bytes]) -> Pa
                 (folder / link).unlink(missing_ok=True)
                 (folder / link).symlink_to(os.path.relpath(root / link, folder))
         for file, data in raw.items():
-            replace(own / file, data)
-        replace(folder / "config.yaml", yaml.safe_dump(config, sort_keys=False, allow_unicode=True).encode())
+            update(data, own / file)
+        update(yaml.safe_dump(config, sort_keys=False, allow_unicode=True).encode(), folder / "config.yaml")
     return folder
-
-
-def replace(path: Path, data: bytes) -> None:
-    """Write a file as a whole, unless it is as it should be."""
-    with writing(path.parent):
-        if path.is_file() and path.read_bytes() == data:
-            return
-        beside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-        beside.write_bytes(data)
-        beside.replace(path)
 
 
 def build(folder: Path, target: str, say: Callable[[str], None]) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.datasets.text import BOM, KINDS, SEPARATORS, short
-from graphdr.errors import UserError
+from graphdr.core.errors import UserError
+from graphdr.raw.text import BOM, KINDS, SEPARATORS, short
 
 DELIMITERS = ("\t", ",", ";", "|")
 TYPED = (".inter", ".item", ".net")  # RecBole's atomic files, whose header names a type besides

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.datasets import text
-from graphdr.datasets.tables import encode
-from graphdr.errors import UserError, no_such
-from graphdr.offpolicy import FEWEST
+from graphdr.core.errors import UserError, no_such
+from graphdr.raw import text
+from graphdr.raw.tables import encode
+from graphdr.scores.offpolicy import FEWEST
 
 DONE = ("action", "chosen", "selected", "taken")  # beside a column of arms it says which was played
 NAMES = {  # how the column of a role may be called, best first; see _plain

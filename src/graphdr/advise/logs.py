@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr import offpolicy
 from graphdr.advise.log_files import Log, enough, read
-from graphdr.datasets.text import short as shown
-from graphdr.errors import UserError, no_such
-from graphdr.offpolicy import Estimate, Terms
+from graphdr.core.errors import UserError, no_such
+from graphdr.raw.text import short as shown
+from graphdr.scores import offpolicy
+from graphdr.scores.offpolicy import Estimate, Terms
 
 __all__ = ["Log", "Row", "as_dicts", "evaluate", "read", "tables", "text", "warnings"]
 
@@ -250,7 +250,7 @@ def as_dicts(rows: Sequence[Row]) -> list[dict]:
 
 def text(rows: Sequence[Row]) -> list[str]:
     """Lay out the estimates, then the differences, then what to be careful about."""
-    from graphdr.cli import terminal
+    from graphdr.core import terminal
 
     lines = []
     for caption, head, body in tables(rows):

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from graphdr import io, paths, store
-from graphdr.advise.weighing import SHUFFLED
-from graphdr.design import Design
-from graphdr.features import IDENTITY, select
+from graphdr.advise.decision import SHUFFLED
+from graphdr.cache import io, paths
+from graphdr.graphs.arm_features import IDENTITY, select
+from graphdr.panels import store
+from graphdr.plan.design import Design
 
 SHOWN = 30  # eigenvalues of the spectrum
 POINTS = 60  # of a curve
@@ -18,7 +19,7 @@ def dimensions(design: Design, name: str) -> dict[str, int]:
 
 def regrets(design: Design, name: str) -> dict[str, dict[int, np.ndarray]]:
     """Read the final regret of every run: method and k to an array of draws x seeds; a method without data has none."""
-    from graphdr.measure import final_values
+    from graphdr.scores.measure import final_values
 
     found, ks = {}, dimensions(design, name)
     for method in design.config["experiments"][name]["methods"]:
@@ -48,7 +49,7 @@ def spectrum(design: Design, name: str) -> list[float]:
 
 def curves(design: Design, name: str, ks: dict[str, int | None]) -> dict[str, list[list[float]]]:
     """Read the mean regret of some methods against the round, each at its k, thinned to a few points."""
-    from graphdr.report.rounding import thinned
+    from graphdr.show.report.rounding import thinned
 
     table = io.read("curves", paths.curves(name)).to_pandas()
     of = {k: problem for problem, k in dimensions(design, name).items()}

@@ -3,9 +3,10 @@
 from html import escape
 from importlib.resources import files
 
-from graphdr import __version__, palette
-from graphdr.advise import tables, telling
-from graphdr.report import template
+from graphdr import __version__
+from graphdr.advise import tables, wording
+from graphdr.show import palette
+from graphdr.show.report import template
 
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 56, 24, 12, 40
@@ -30,7 +31,7 @@ def fill(found: dict) -> str:
         "compared": compared,
         "others": "".join(others),
         "log": _log(found),
-        "words": "".join(f"<dt>{escape(word)}</dt><dd>{escape(text)}.</dd>" for word, text in telling.WORDS.items()),
+        "words": "".join(f"<dt>{escape(word)}</dt><dd>{escape(text)}.</dd>" for word, text in wording.WORDS.items()),
         "paste": escape(found["paste"]),
         "block": escape(f"{found['folder']}/block.yaml"),
     }

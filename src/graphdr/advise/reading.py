@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.advise import files, graphfiles
+from graphdr.advise import files, graph_files
 from graphdr.advise.files import Sheet
-from graphdr.datasets.text import short
-from graphdr.errors import UserError
+from graphdr.core.errors import UserError
+from graphdr.raw.text import short
 
 # How a column may be called, by what it holds; letters and digits are compared alone, in lower case.
 NAMES = {
@@ -161,9 +161,9 @@ def _in_order(asked: Asked, about: dict[str, pa.Array]) -> dict[str, pa.Array]:
 def _edges(asked: Asked) -> tuple[Sheet, int | None, Sheet | None]:
     """Read a graph: its edges, the number of its nodes if that is known, and what it says about its nodes itself."""
     if asked.edges.suffix == ".npz":
-        return *graphfiles.npz(asked.edges), None
+        return *graph_files.npz(asked.edges), None
     if asked.edges.suffix == ".graphml":
-        edges, nodes = graphfiles.graphml(asked.edges)
+        edges, nodes = graph_files.graphml(asked.edges)
         return edges, None, nodes if "id" in nodes.columns else None
     return _table(asked.edges, asked, "source", "target", "weight"), None, None
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from graphdr import paths
-from graphdr.advise import block, building, logs, measuring, reading, telling, weighing
+from graphdr.advise import block, building, decision, logs, measuring, reading, wording
 from graphdr.advise.logs import Log
 from graphdr.advise.survey import survey
-from graphdr.config import TARGETS
+from graphdr.cache import paths
+from graphdr.core.atomic import update
+from graphdr.plan.config import TARGETS
 
 FILES = {"text": "advice.txt", "json": "advice.json", "page": "advice.html", "block": "block.yaml"}
 
@@ -27,7 +28,7 @@ def advise(
     say: Callable[[str], None] = print,
 ) -> dict:
     """Return advice as one dictionary: the JSON of the command; ``nodes`` None takes all, and a log is optional."""
-    from graphdr import design
+    from graphdr.plan import design
 
     source = reading.source(asked)
     name = name or block.slug(source.name.split(".")[0])
@@ -50,17 +51,17 @@ def advise(
         "name": name,
         "label": label,
         "folder": f"{paths.ADVICE}/{name}",
-        "notes": given.notes + telling.notes(seen, whole),
+        "notes": given.notes + wording.notes(seen, whole),
         "graph": seen._asdict() | {"transform": given.transform, "content": given.content},
         "setting": {key: plan.problems[plan.members[name][0]][key] for key in ("horizon", "arms", "noise", "seeds")}
         | {"choosing_seeds": block.CHOOSING, "shuffled_copies": 1 + block.DRAWS},
         **found,
         "labels": {method: spec["label"] for method, spec in block.METHODS.items()},
     }
-    found["answer"] = telling.answer(found)
-    found["paste"] = telling.paste(found)
+    found["answer"] = wording.answer(found)
+    found["paste"] = wording.paste(found)
     text = yaml.safe_dump(pasted, sort_keys=False, allow_unicode=True, width=110)
-    building.replace(folder / FILES["block"], text.encode())
+    update(text.encode(), folder / FILES["block"])
     return found
 
 
@@ -69,14 +70,14 @@ def write(found: dict, root: Path, text: str, json: str) -> None:
     from graphdr.advise import page
 
     for kind, content in {"text": f"{text}\n", "json": f"{json}\n", "page": page.fill(found)}.items():
-        building.replace(root / found["folder"] / FILES[kind], content.encode())
+        update(content.encode(), root / found["folder"] / FILES[kind])
 
 
 def _measured(plan, name: str, log: Log | None) -> dict:
     regrets = measuring.regrets(plan, name)
-    advice = weighing.weigh(regrets, block.CHOOSING)
+    advice = decision.weigh(regrets, block.CHOOSING)
     shown = dict.fromkeys(regrets, None) | advice["chosen_k"]
-    shown |= {own: advice["chosen_k"][method] for method, own in weighing.CONTROLS.items() if own in regrets}
+    shown |= {own: advice["chosen_k"][method] for method, own in decision.CONTROLS.items() if own in regrets}
     return {
         "advice": advice,
         "regret": measuring.summary(regrets),
@@ -90,6 +91,6 @@ def _measured(plan, name: str, log: Log | None) -> dict:
 def _judged_by(log: Log, names: list[str], arms: dict[str, np.ndarray | None]) -> dict:
     """Estimate from a log what the policy of every method would have earned, each at the k that serves it best."""
     labelled = {block.METHODS[method]["label"]: features for method, features in arms.items()}
-    against = [block.METHODS[method]["label"] for method in (weighing.FULL, *weighing.SHUFFLED) if method in arms]
+    against = [block.METHODS[method]["label"] for method in (decision.FULL, *decision.SHUFFLED) if method in arms]
     rows = logs.evaluate(log, labelled, names, against=[*against, logs.LOGGED])
     return {"estimates": [row._asdict() for row in rows], "warnings": logs.warnings(rows)}

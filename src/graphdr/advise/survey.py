@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.advise.reading import Given
-from graphdr.datasets.text import Memory
-from graphdr.errors import UserError
+from graphdr.core.errors import UserError
+from graphdr.raw.text import Memory
 
 FAMILY = {"recbole": "knn", "graph": "network"}
 LEAST = 0.5  # share of the nodes that the largest component must hold
@@ -28,10 +28,11 @@ def survey(given: Given, observed: dict, arms: int, nodes: int | None, grid: tup
     """Build the graph in memory and look at it; ``told`` says whether the user chose the grid."""
     from scipy.sparse.csgraph import connected_components
 
-    from graphdr.datasets import ADAPTERS
-    from graphdr.observed import FAMILIES, Records
+    from graphdr.graphs.from_data import FAMILIES
+    from graphdr.graphs.records import Records
+    from graphdr.raw.formats import adapter
 
-    tables = ADAPTERS[given.format](Memory(given.files), **given.options)
+    tables = adapter(given.format)(Memory(given.files), **given.options)
     links = (tables.links[name].to_numpy() for name in ("source", "node", "weight"))
     records = Records(*links, tables.nodes["popularity"].to_numpy())
     available = len(tables.nodes)

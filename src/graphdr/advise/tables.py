@@ -1,8 +1,8 @@
 """The evidence behind advice as tables of text: a caption, a head and rows each, for a terminal and for the page."""
 
 from graphdr.advise import logs
-from graphdr.advise.telling import percent
-from graphdr.advise.weighing import FULL, RANDOM
+from graphdr.advise.decision import FULL, RANDOM
+from graphdr.advise.wording import percent
 
 Table = tuple[str, list[str], list[list[str]]]
 MARGINS = {"gamma": "content-PCA", "gamma_graph": "graph-PCA", "gamma_full": "full LinUCB"}

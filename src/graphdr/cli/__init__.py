@@ -1,1 +1,4 @@
-"""The command ``graphdr``: list what is cached, show it, say where a number comes from, verify. No stage imports it."""
+"""The command ``graphdr``: list, show, explain and verify what was built.
+
+May import every other room.
+"""

@@ -5,10 +5,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from graphdr.advise import block, log_files, logs, reading, run, tables, telling
-from graphdr.cli import project, terminal
-from graphdr.cli.terminal import paint
-from graphdr.errors import UserError
+from graphdr.advise import block, log_files, logs, reading, run, tables, wording
+from graphdr.cli import project
+from graphdr.core import terminal
+from graphdr.core.errors import UserError
+from graphdr.core.terminal import paint
 
 COLUMNS = ("user", "item", "value", "source", "target", "weight", "node", "reward", "title")
 
@@ -118,7 +119,7 @@ def text(found: dict) -> list[str]:
     lines += ["", "In these tables:"]
     lines += [
         line
-        for word, about in telling.WORDS.items()
+        for word, about in wording.WORDS.items()
         for line in terminal.wrapped(f"{word}: {about}.", width, "  ", "    ")
     ]
     page, blocks = (f"{found['folder']}/{run.FILES[kind]}" for kind in ("page", "block"))

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from graphdr import io, paths
+from graphdr.cache import io, paths
 from graphdr.cli import records
 from graphdr.cli.records import Record
 from graphdr.cli.seeds import Stream, streams
-from graphdr.errors import UserError
+from graphdr.core.errors import UserError
 
 GIVEN = {"compare_paper": paths.PAPER, "judge_claims": paths.PAPER_CLAIMS}  # committed files, read besides
 
@@ -71,7 +71,7 @@ def _all(record: Record, focus: Focus) -> dict[str, Focus]:
 
 def _of_measurements(record: Record, focus: Focus) -> dict[str, Focus]:
     """Follow measures to the runs of their methods, the paired ones to both, an oracle's to all, and facts to facts."""
-    from graphdr.measure import MEASURES, ORACLE
+    from graphdr.scores.measure import MEASURES, ORACLE
 
     batch = Path(record.path).stem  # a key, like every last part of a path
     wanted, methods = focus.quantities, focus.methods
@@ -104,7 +104,7 @@ def _of_theta(record: Record, focus: Focus) -> dict[str, Focus]:
 
 def _of_facts(record: Record, focus: Focus) -> dict[str, Focus]:
     """Follow facts to the graphs of their problems, and to another basis only if they need it."""
-    from graphdr.facts import FACT_BASES
+    from graphdr.facts.registry import FACT_BASES
 
     inputs = _on_graphs(record, focus, "clean", "graph")
     if focus.quantities is not None:
@@ -117,8 +117,8 @@ def _of_facts(record: Record, focus: Focus) -> dict[str, Focus]:
 
 def _of_runs(record: Record, focus: Focus) -> dict[str, Focus]:
     """Follow runs to the rewards, features and graphs of their problems, and to the facts that they start from."""
-    from graphdr.features import k_fact
-    from graphdr.radius import THEORY_FACTS
+    from graphdr.bandit.radii import THEORY_FACTS
+    from graphdr.graphs.arm_features import k_fact
 
     fact = k_fact(record.params["method"].get("k"))
     told = frozenset([fact] if fact else THEORY_FACTS)

@@ -4,9 +4,10 @@ import time
 from collections import Counter
 from datetime import UTC, datetime
 
-from graphdr.cli import names, project, state, terminal
+from graphdr.cli import names, project, state
 from graphdr.cli.state import Cached
-from graphdr.errors import UserError
+from graphdr.core import terminal
+from graphdr.core.errors import UserError
 
 FOREIGN = "foreign"
 COLOURS = {"current": "green", "outdated": "yellow", "changed": "red", "missing": "red", "foreign": "dim"}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from graphdr import __version__
 from graphdr.cli import names, project
-from graphdr.errors import UserError
+from graphdr.core.errors import UserError
 
 COMMANDS = ("ls", "show", "why", "summary", "verify", "advise")
 
@@ -261,7 +261,8 @@ def _run(given: argparse.Namespace, here: Path) -> tuple[int, dict, list[str]]:
 
 
 def _verify(repair_list: bool, rebuild_list: bool) -> tuple[int, dict, list[str]]:
-    from graphdr import integrity, manifest
+    from graphdr.cache import manifest
+    from graphdr.cli import integrity
 
     problems, count = integrity.findings(), len(manifest.load())
     if repair_list:
@@ -281,7 +282,7 @@ def _verify(repair_list: bool, rebuild_list: bool) -> tuple[int, dict, list[str]
 
 def _has_a_job(plan: project.Plan, path: str) -> bool:
     """Tell whether the present configuration has a job that writes a file."""
-    from graphdr import paths
+    from graphdr.cache import paths
 
     if path in (paths.REPORT, *paths.COMPARISON.values(), *paths.CLAIMS.values()):
         return True

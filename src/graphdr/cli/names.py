@@ -4,8 +4,8 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
-from graphdr import paths
-from graphdr.errors import UserError
+from graphdr.cache import paths
+from graphdr.core.errors import UserError
 
 TABLES, FIGURES = Path(paths.table("x", "parquet")).parent, Path(paths.figure("x", "parquet")).parent
 PAGES = {"comparison": paths.COMPARISON["parquet"], "claims": paths.CLAIMS["parquet"]}

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Callable
 
-from graphdr.cli import terminal
 from graphdr.cli.records import Record
-from graphdr.cli.terminal import number, paint, with_error
+from graphdr.core import terminal
+from graphdr.core.terminal import number, paint, with_error
 
 POINTS = 6  # of every series of a figure, unless a number of rows is asked for
 COLOURS = {"match": "green", "close": "green", "in panel": "cyan", "differs": "red", "holds": "green", "fails": "red"}
@@ -42,7 +42,7 @@ def table(record: Record, rows: list[dict], count: int | None) -> list[str]:
     """Lay out a table as the paper has it, or its first rows."""
     import pandas as pd
 
-    from graphdr import tables
+    from graphdr.show import tables
 
     spec = dict(record.params)
     spec["notes"] = spec["notes"] + tables.mark_notes(record.marks, spec["labels"])

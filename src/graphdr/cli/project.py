@@ -8,8 +8,8 @@ from pathlib import Path
 
 import yaml
 
-from graphdr import paths
-from graphdr.errors import UserError
+from graphdr.cache import paths
+from graphdr.core.errors import UserError
 
 CONFIG = "config.yaml"
 MARKERS = (CONFIG, "Snakefile")  # what is in the folder of a project
@@ -50,7 +50,7 @@ def stages() -> list[str]:
 
 def load_config(path: str = CONFIG) -> dict:
     """Read and check a configuration."""
-    from graphdr.config import check, typed
+    from graphdr.plan.config import check, typed
 
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -69,7 +69,8 @@ class Plan:
     """What every job would read and be told today, by the file that it writes or, where there is one job, by stage."""
 
     def __init__(self, config: dict) -> None:
-        from graphdr import design, fetch, jobs
+        from graphdr.plan import design, jobs
+        from graphdr.raw import fetch
 
         self._design = design.expand(config, fetch.missing_datasets(config))
         self._jobs = {name: job for name in stages() if (job := getattr(jobs, name, None))}

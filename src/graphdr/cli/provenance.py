@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from graphdr.cli import cellwhy, lineage, names, records, terminal
-from graphdr.cli.cellwhy import Cell
+from graphdr.cli import cell_lineage, lineage, names, records
+from graphdr.cli.cell_lineage import Cell
 from graphdr.cli.lineage import EVERYTHING, Node
-from graphdr.cli.terminal import number, paint, with_error
-from graphdr.errors import UserError
+from graphdr.core import terminal
+from graphdr.core.errors import UserError
+from graphdr.core.terminal import number, paint, with_error
 
 MOST = 8  # rows of measurements and of runs that are printed; --json has all
 SHORT, LONG = 60, 150  # characters of one parameter, and of one with entries of its own
@@ -28,13 +29,13 @@ def of_file(target: str, here: Path, depth: int | None) -> dict:
 
 def of_cell(table: str, row: str, column: str, depth: int | None) -> dict:
     """Return everything behind one number of a table."""
-    cell, record = cellwhy.find(table, row, column)
-    rows = cellwhy.measured(cell, list(record.inputs))
+    cell, record = cell_lineage.find(table, row, column)
+    rows = cell_lineage.measured(cell, list(record.inputs))
     start = list(dict.fromkeys(row["path"] for row in rows))
     nodes = lineage.trace(dict.fromkeys(start, cell.focus), records.manifest())
     answer = _answer(start, nodes, depth)
-    about = {"cell": cellwhy.as_json(cell), "measurements": rows, "pooled": cellwhy.pooled(nodes)}
-    return answer | about | {"runs": cellwhy.played(cell, nodes), "_cell": cell, "_made": record}
+    about = {"cell": cell_lineage.as_json(cell), "measurements": rows, "pooled": cell_lineage.pooled(nodes)}
+    return answer | about | {"runs": cell_lineage.played(cell, nodes), "_cell": cell, "_made": record}
 
 
 def _answer(start: list[str], nodes: dict[str, Node], depth: int | None) -> dict:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from graphdr import io, paths
-from graphdr.errors import UserError
+from graphdr.cache import io, paths
+from graphdr.core.errors import UserError
 
 UNREADABLE = (OSError, ValueError, TypeError, AttributeError, KeyError, pa.ArrowException)
 

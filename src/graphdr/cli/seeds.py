@@ -43,7 +43,7 @@ def _of_graph(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
 
 
 def _of_basis(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
-    from graphdr.bases import REDRAWN
+    from graphdr.graphs.bases import REDRAWN
 
     if params["basis"] in REDRAWN:
         yield "basis", f"basis {params['basis']}, each instance, {_span('draw', 1 + params['draws'])}"
@@ -69,7 +69,7 @@ def _of_facts(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
 
 def fact_streams() -> dict[str, tuple[str, ...]]:
     """Return the purposes of the streams of every fact that has a random part."""
-    from graphdr.diagnosis import DIAGNOSES, ENDS, SEEN
+    from graphdr.facts.selection_facts import DIAGNOSES, ENDS, SEEN
 
     found = {"k_hat_bootstrap": ("resamples",), "pilot_error": ("pilot",), "gamma_pilot": ("pilot",)}
     found |= {end.__name__: ("pilot", "pilot resamples") for end in ENDS}

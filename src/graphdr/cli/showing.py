@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from graphdr.cli import names, pages, records, terminal
+from graphdr.cli import names, pages, records
 from graphdr.cli.provenance import parameters
 from graphdr.cli.records import Record
-from graphdr.cli.terminal import number, paint
-from graphdr.errors import UserError
+from graphdr.core import terminal
+from graphdr.core.errors import UserError
+from graphdr.core.terminal import number, paint
 
 HEAD = 10  # rows of a file that are shown, unless told otherwise
 TEXTS = {".md", ".csv", ".tex", ".json", ".txt"}

@@ -7,11 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from graphdr import paths
+from graphdr.cache import paths
+from graphdr.cache.fingerprint import stage_code
 from graphdr.cli import records
 from graphdr.cli.records import Record
-from graphdr.errors import UserError
-from graphdr.fingerprint import stage_code
+from graphdr.core.errors import UserError
 
 FOLDERS = ("data", "results")
 NOT_CACHED = {"results/logs", "results/benchmarks", paths.ADVICE, paths.MANIFEST, str(Path(paths.PAPER).parent)}

@@ -4,9 +4,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from graphdr import claims, io, paths
-from graphdr.cli import terminal
-from graphdr.compare import VERDICTS
+from graphdr.cache import io, paths
+from graphdr.core import terminal
+from graphdr.paper import claims
+from graphdr.paper.compare import VERDICTS
 
 ARTIFACTS = {"tables": "results/tables/*.parquet", "figures": "results/figures/*.parquet"}
 PAGES = (paths.REPORT, paths.COMPARISON["md"], paths.CLAIMS["md"])

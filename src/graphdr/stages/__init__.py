@@ -1,1 +1,4 @@
-"""One module per rule: read, compute, write."""
+"""One module per rule: what it reads, writes and takes, and ``main``, which reads, computes and writes.
+
+May import every room below plan.
+"""

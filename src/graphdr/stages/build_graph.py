@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from graphdr import graphs, store
-from graphdr.errors import UserError
-from graphdr.rng import stream
+from graphdr.core.errors import UserError
+from graphdr.core.rng import stream
+from graphdr.graphs import model, perturb, random_graphs
+from graphdr.panels import store
 
 
 def main(input, output, params):
@@ -28,9 +29,9 @@ def main(input, output, params):
 def _draw(params):
     """Draw random graphs."""
     for instance in range(params.instances):
-        draw = graphs.FAMILIES[params.family]
+        draw = random_graphs.FAMILIES[params.family]
         drawn = draw(params.n, stream(params.seed, "graph", **_key(params, instance)), **params.parameters)
-        graph = graphs.largest_component(drawn)
+        graph = model.largest_component(drawn)
         yield graph, store.random_items(graph)
 
 
@@ -47,7 +48,7 @@ def _change(input, params):
     panels = store.read_graphs(input.nodes, input.edges), store.read_items(input.nodes)
     for instance, (parent, items) in enumerate(zip(*panels, strict=True)):
         rng = stream(params.seed, kind, **_key(params, instance))
-        graph = graphs.largest_component(CHANGES[kind](parent, params.change[kind], rng, **rest))
+        graph = model.largest_component(CHANGES[kind](parent, params.change[kind], rng, **rest))
         if params.dataset:
             kept = np.searchsorted(parent.origin, graph.origin)
             yield graph, store.Items(*(column[kept] for column in items))
@@ -56,42 +57,42 @@ def _change(input, params):
 
 
 def _sample(graph, size, rng):
-    from graphdr.subgraphs import uniform_nodes
+    from graphdr.graphs.perturb import uniform_nodes
 
     return uniform_nodes(graph, size, rng)
 
 
 def _swap(graph, share, rng):
-    from graphdr.subgraphs import swap_edges
+    from graphdr.graphs.perturb import swap_edges
 
     return swap_edges(graph, share, rng)
 
 
 def _perturb(graph, share, rng, k):
     """Change weights until the Laplacian has moved by a share of the gap that protects u_2..u_{k+1}."""
-    from graphdr.spectral import low_eigenvalues
-    from graphdr.subgraphs import perturb_weights
-    from graphdr.theory import interior_gap
+    from graphdr.graphs.perturb import perturb_weights
+    from graphdr.graphs.spectral import interior_gap, low_eigenvalues
 
     return perturb_weights(graph, share * interior_gap(low_eigenvalues(graph, k + 2), k), rng)
 
 
-CHANGES = {"sample": _sample, "flip": graphs.flip_pairs, "swap": _swap, "perturb": _perturb}
+CHANGES = {"sample": _sample, "flip": perturb.flip_pairs, "swap": _swap, "perturb": _perturb}
 
 
 def _observe(input, params):
     """Build the graph of a data set on its most popular nodes, which keep that order."""
-    from graphdr import io, observed
+    from graphdr.cache import io
+    from graphdr.graphs import from_data
 
     records = store.read_records(input.data_nodes, input.data_links)
-    graph = observed.FAMILIES[params.family](params.n, records, **params.parameters)
+    graph = from_data.FAMILIES[params.family](params.n, records, **params.parameters)
     item = graph.origin
     table = io.read("dataset_nodes", input.data_nodes)
     if params.reward == "modal_group":
-        selected = observed.select_top(records.popularity, params.n)
+        selected = from_data.select_top(records.popularity, params.n)
         codes = io.values(table["group"].combine_chunks().dictionary_encode().indices.fill_null(-1))
         reward = np.zeros(len(codes))
-        reward[selected] = observed.modal_group(codes[selected])
+        reward[selected] = from_data.modal_group(codes[selected])
     else:
         reward = io.values(table["reward"])
     if params.reward != "planted" and (np.isnan(reward[item]).any() or np.ptp(reward[item]) == 0):

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from graphdr import bases, store
-from graphdr.rng import stream
+from graphdr.core.rng import stream
+from graphdr.graphs import bases
+from graphdr.graphs.records import similarity_rows
+from graphdr.panels import store
 
 
 def main(input, output, params):
@@ -30,7 +32,8 @@ def main(input, output, params):
 
 def _embeddings(input, params):
     """Return for every instance what is known about its nodes (n x d), or None where the data set has nothing."""
-    from graphdr import content, io, observed
+    from graphdr.cache import io
+    from graphdr.graphs import pca
 
     items = [own.item for own in store.read_items(input.nodes)]
     if params.content == "none":
@@ -38,12 +41,12 @@ def _embeddings(input, params):
     if params.content == "ratings":
         records = store.read_records(input.data_nodes, input.data_links)
         pairs = (records.source, records.node, records.weight)
-        rows = [observed.similarity_rows(*pairs, item, params.transform) for item in items]
-        return [_unless_empty(content.ratings_content(matrix, params.rank)) for matrix in rows]
+        rows = [similarity_rows(*pairs, item, params.transform) for item in items]
+        return [_unless_empty(pca.ratings_content(matrix, params.rank)) for matrix in rows]
     column = io.read("dataset_nodes", input.data_nodes)[params.content].combine_chunks()
     known = [column.take(item.tolist()) for item in items]
     if params.content == "text":
-        return [_unless_empty(content.text_content([text or "" for text in own.to_pylist()])) for own in known]
+        return [_unless_empty(pca.text_content([text or "" for text in own.to_pylist()])) for own in known]
     return [None if own.null_count else np.array(own.to_pylist(), float) for own in known]
 
 

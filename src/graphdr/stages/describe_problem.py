@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from graphdr import io, store
-from graphdr.diagnostics import Setting
-from graphdr.facts import FACTS
-from graphdr.rng import stream
+from graphdr.cache import io
+from graphdr.core.rng import stream
+from graphdr.facts.graph_facts import Setting
+from graphdr.facts.registry import FACTS
+from graphdr.panels import store
 
 
 def main(input, output, params):

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from graphdr import io, selection
+from graphdr.cache import io
+from graphdr.scores import selection
 
 KEY = ["experiment", "problem"]
 

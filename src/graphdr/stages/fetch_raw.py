@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from graphdr import fetch, io
+from graphdr.cache import io
+from graphdr.raw import fetch
 
 
 def main(input, output, params):

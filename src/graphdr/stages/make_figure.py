@@ -1,7 +1,9 @@
 """Draw one figure and write it as pdf, svg and png, with its points as parquet."""
 
-from graphdr import figures, io
-from graphdr.errors import no_raw_files
+from graphdr.cache import io
+from graphdr.core.atomic import replacing
+from graphdr.core.errors import no_raw_files
+from graphdr.show import figures
 
 
 def main(input, output, params):
@@ -10,5 +12,5 @@ def main(input, output, params):
     figure, points = figures.KINDS[params.kind](input, vars(params))
     io.write("figure", points, output.parquet)
     for suffix in ("pdf", "svg", "png"):
-        with io.replacing(getattr(output, suffix)) as temporary:
+        with replacing(getattr(output, suffix)) as temporary:
             figures.save(figure, temporary, suffix)

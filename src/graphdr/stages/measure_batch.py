@@ -2,7 +2,9 @@
 
 import pandas as pd
 
-from graphdr import guarantees, io, measure
+from graphdr.cache import io
+from graphdr.scores import measure
+from graphdr.theory import bound_checks
 
 
 def main(input, output, params):
@@ -11,8 +13,8 @@ def main(input, output, params):
         runs = io.read("runs", path).to_pandas()
         if len(runs):  # a method may have no data to project on
             if method in params.radii:
-                runs, checked = guarantees.check(runs, params.problems, params.radii[method])
-                measured.append(guarantees.measure(checked).assign(method=method))
+                runs, checked = bound_checks.check(runs, params.problems, params.radii[method])
+                measured.append(bound_checks.measure(checked).assign(method=method))
             finals[method] = measure.final_values(runs)
             curves.append(measure.curve(runs).assign(method=method))
     facts = io.read("facts", input.facts).to_pandas()

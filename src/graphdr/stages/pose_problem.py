@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from graphdr import io, rewards, store
-from graphdr.rng import stream
+from graphdr.bandit import rewards
+from graphdr.cache import io
+from graphdr.core.rng import stream
+from graphdr.panels import store
 
 
 def main(input, output, params):

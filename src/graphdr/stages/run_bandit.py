@@ -6,13 +6,15 @@ from itertools import groupby
 
 import numpy as np
 
-from graphdr import io, methods, pilot, store, streams
-from graphdr.errors import check_dense
-from graphdr.features import ADAPTIVE, k_fact
-from graphdr.lanes import LANES
-from graphdr.linucb import Game
-from graphdr.radius import THEORY_FACTS
-from graphdr.rng import stream as named_stream
+from graphdr.bandit import environment, methods, pilot
+from graphdr.bandit.linucb import Game
+from graphdr.bandit.linucb_batched import LANES
+from graphdr.bandit.radii import THEORY_FACTS
+from graphdr.cache import io
+from graphdr.core.errors import check_dense
+from graphdr.core.rng import stream as named_stream
+from graphdr.graphs.arm_features import ADAPTIVE, k_fact
+from graphdr.panels import store
 
 SHAPE = ("horizon", "arms", "checkpoint", "ridge", "alpha")  # with k, what runs must share to be played together
 TOLD = ("size", "nu_k", "s_k_bar", "error")  # what the bound on a run depends on besides
@@ -29,15 +31,15 @@ def main(input, output, params):
 
     @lru_cache(maxsize=LANES)  # problems on graphs of one size meet the same rounds, one after the other
     def draw_stream(n, instance, seed, graph, **spec):
-        return streams.draw(params.seed, spec, n, instance, seed, arenas[graph][instance] if graph else None)
+        return environment.draw(params.seed, spec, n, instance, seed, arenas[graph][instance] if graph else None)
 
     def seat(number, instance, draw, seed):
         problem = params.problems[number]
         theta = thetas[problem["name"], instance]
         spec = {name: problem[name] for name in ("arms", "candidates", "horizon", "noise")}
-        graph = problem["graph"] if problem["candidates"] in streams.NEEDS_GRAPH else None
+        graph = problem["graph"] if problem["candidates"] in environment.NEEDS_GRAPH else None
         stream = draw_stream(len(theta), instance, seed, graph, **spec)
-        choices = partial(streams.random_choices, params.seed, problem, len(theta), instance, seed)
+        choices = partial(environment.random_choices, params.seed, problem, len(theta), instance, seed)
         key = number, instance, draw
         return Game(theta, stream, *arms[key], residuals.get(key)), choices
 
@@ -136,7 +138,7 @@ def _from_graphs(input, method):
     items = {name: store.read_items(input.nodes[name]) for name in input.nodes}
     arenas = {
         name: [
-            streams.Arena(own.popularity, graph.adjacency.indptr, graph.adjacency.indices)
+            environment.Arena(own.popularity, graph.adjacency.indptr, graph.adjacency.indices)
             for graph, own in zip(panel, items[name], strict=True)
         ]
         for name, panel in panels.items()
@@ -145,7 +147,7 @@ def _from_graphs(input, method):
 
 
 def _dense_laplacian(graph):
-    from graphdr.graphs import laplacian
+    from graphdr.graphs.model import laplacian
 
     check_dense("penalty laplacian", graph.n)
     return laplacian(graph).toarray()

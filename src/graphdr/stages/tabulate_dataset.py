@@ -3,10 +3,10 @@
 import inspect
 from pathlib import Path
 
-from graphdr import io
-from graphdr.archives import Raw
-from graphdr.datasets import ADAPTERS
-from graphdr.errors import no_such
+from graphdr.cache import io
+from graphdr.core.errors import no_such
+from graphdr.raw.archives import Raw
+from graphdr.raw.formats import adapter as adapter_of
 
 
 def main(input, output, params):
@@ -14,7 +14,7 @@ def main(input, output, params):
     raw = Raw(Path(input.receipt).parent, rows)
     raw.check()
     io.mark(params.dataset, **_marks(raw, rows, params))
-    adapter = ADAPTERS[raw.format]
+    adapter = adapter_of(raw.format)
     known = [p.name for p in inspect.signature(adapter).parameters.values() if p.kind is p.KEYWORD_ONLY]
     for option in sorted(set(params.options) - set(known)):
         raise no_such(f"datasets.{params.dataset}.raw.options", f"option of {raw.format}", option, known)

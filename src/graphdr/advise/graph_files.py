@@ -1,0 +1,116 @@
+"""Graphs in formats of their own, GraphML and SciPy's sparse matrices, as sheets of edges and of nodes."""
+
+import io
+import zipfile
+import zlib
+from pathlib import Path
+from xml.parsers import expat
+
+import numpy as np
+import pyarrow as pa
+
+from graphdr.advise.files import Sheet, content
+from graphdr.core.errors import UserError
+
+PARTS = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
+
+
+def graphml(path: Path) -> tuple[Sheet, Sheet]:
+    """Read the edges of a GraphML file, with their weights if they have any, and its nodes with their data."""
+    found = _Collector()
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.StartElementHandler, parser.EndElementHandler = found.start, found.end
+    parser.CharacterDataHandler, found.parser = found.text, parser
+    data = content(path)
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise UserError(f"{path}, line {error.lineno}: not XML ({expat.errors.messages[error.code]})") from None
+    if not found.edges:
+        raise UserError(f"{path}: a graph without edges; expected GraphML with <edge> elements")
+    edges, nodes = (_sheet(path, rows) for rows in (found.edges, found.nodes))
+    for name in ("source", "target"):
+        if name not in edges.columns or "" in edges.columns[name].to_pylist():
+            raise UserError(f"{path}: an edge without {name!r}; expected <edge source=… target=…>")
+    ids = nodes.columns.get("id", pa.array([], pa.string())).to_pylist()
+    seen: set[str] = set()
+    again = np.array([key in seen or not key or bool(seen.add(key)) for key in ids], bool)
+    nodes.refuse(again, lambda row: f"node id {ids[row]!r} again, or empty; expected distinct ids")
+    return edges, nodes
+
+
+class _Collector:
+    """Collect nodes and edges with their data, each with its line, while a file is parsed."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+        self.nodes: list[tuple[int, dict]] = []
+        self.edges: list[tuple[int, dict]] = []
+        self.parser = self.current = self.key = None
+
+    def start(self, name: str, attributes: dict) -> None:
+        tag = name.rpartition(" ")[2]
+        if tag == "key":
+            self.names[attributes.get("id", "")] = attributes.get("attr.name", attributes.get("id", ""))
+        elif tag in ("node", "edge"):
+            kept = ("id",) if tag == "node" else ("source", "target")
+            self.current = {part: attributes[part] for part in kept if part in attributes}
+            (self.nodes if tag == "node" else self.edges).append((self.parser.CurrentLineNumber, self.current))
+        elif tag == "data" and self.current is not None:
+            self.key = self.names.get(attributes.get("key", ""), attributes.get("key", ""))
+
+    def text(self, text: str) -> None:
+        if self.key and self.current is not None and self.key not in ("id", "source", "target"):
+            self.current[self.key] = self.current.get(self.key, "") + text
+
+    def end(self, name: str) -> None:
+        tag = name.rpartition(" ")[2]
+        if tag == "data":
+            self.key = None
+        elif tag in ("node", "edge"):
+            self.current = None
+
+
+def _sheet(path: Path, rows: list[tuple[int, dict]]) -> Sheet:
+    order = dict.fromkeys(name for _, row in rows for name in row)
+    columns = {name: pa.array([row.get(name, "").strip() for _, row in rows], pa.string()) for name in order}
+    return Sheet(columns, str(path), lines=[line for line, _ in rows])
+
+
+def npz(path: Path) -> tuple[Sheet, int]:
+    """Read the edges of a sparse adjacency matrix that SciPy saved, and the number of nodes; nothing is unpickled.
+
+    Of a symmetric matrix the part above the diagonal is taken, and the diagonal.
+    """
+    import scipy.sparse as sp
+
+    data = content(path)
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as saved:
+            kind = saved["format"].item()
+            kind = kind.decode() if isinstance(kind, bytes) else str(kind)
+            shape, values = tuple(map(int, saved["shape"])), np.asarray(saved["data"], float)
+            parts = [saved[part].astype(np.int64) for part in PARTS[kind]]
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error, NotImplementedError):
+        raise UserError(f"{path}: not a sparse matrix of scipy.sparse.save_npz in csr, csc or coo format") from None
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise UserError(f"{path}: shape {shape} is not that of an adjacency matrix, which is square")
+    row, column = parts if kind == "coo" else _unpacked(path, *parts, shape[0])
+    places = np.concatenate([row, column])
+    if len(row) != len(values) or len(column) != len(values) or ((places < 0) | (places >= shape[0])).any():
+        raise UserError(f"{path}: entries do not fit the shape {shape}; save the matrix again")
+    matrix = sp.coo_array((values, (row, column)), shape=shape)
+    if (abs(matrix - matrix.T) > 0).nnz == 0:
+        upper = row <= column
+        row, column, values = row[upper], column[upper], values[upper]
+    kept = values != 0
+    if not kept.any():
+        raise UserError(f"{path}: an adjacency matrix without entries")
+    texts = [pa.array(part[kept]).cast(pa.string()) for part in (row, column, values)]
+    return Sheet(dict(zip(("source", "target", "weight"), texts, strict=True)), str(path), 1, "entry"), shape[0]
+
+
+def _unpacked(path: Path, indices: np.ndarray, starts: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    if len(starts) != n + 1 or starts[0] != 0 or starts[-1] != len(indices) or (np.diff(starts) < 0).any():
+        raise UserError(f"{path}: entries do not fit the shape; save the matrix again")
+    return np.repeat(np.arange(n), np.diff(starts)), indices

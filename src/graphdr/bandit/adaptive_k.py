@@ -1,0 +1,112 @@
+"""LinUCB that finds its k: one learner for every k of a grid, all on the first columns of one basis.
+
+Every learner learns from every reward, whoever chose the arm. Their features are nested, so V_k is the leading block
+of the largest V, and one Cholesky factor V = R^T R serves them all: with y = R^-T z and c = R^-T sum z r, learner k
+estimates y_1 c_1 + … + y_k c_k and its squared width is y_1^2 + … + y_k^2.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from graphdr.core.compiled import kernel
+
+SIZE = 1.0  # S of the confidence radius: rewards have unit norm
+
+
+class Choices(NamedTuple):
+    """The arm of every round, the k of the learner that chose it, and the smallest k left after it."""
+
+    arms: np.ndarray
+    k: np.ndarray
+    least: np.ndarray
+
+
+def play(
+    features: np.ndarray,
+    grid: Sequence[int],
+    theta: np.ndarray,
+    arms: np.ndarray,
+    noise: np.ndarray,
+    alpha: float,
+    *,
+    ridge: float = 1.0,
+    sigma: float,
+    delta: float,
+) -> Choices:
+    """Play rounds with learners on the first k columns of n x K features, for every k of a grid up to K.
+
+    The learner that has spent the least plays: the sum of the widths of its own choices, ties to the smaller k. It is
+    eliminated when its estimate leaves the confidence ellipsoid of a larger one, which holds for all of them at once
+    with probability 1 - delta under noise of standard deviation sigma.
+    """
+    grid = np.unique(np.asarray(grid, np.int64))
+    chance = 2.0 * np.log(len(grid) / delta)
+    features = np.ascontiguousarray(features[:, : grid[-1]])
+    chosen, player, least = _balanced(
+        features, grid, theta, arms, noise, float(alpha), float(ridge), float(sigma), chance
+    )
+    return Choices(chosen, grid[player], grid[least])
+
+
+@kernel
+def _balanced(features, grid, theta, arms, noise, alpha, ridge, sigma, chance):
+    rounds = len(arms)
+    widest, learners = features.shape[1], len(grid)
+    root, told, x = np.zeros((widest, widest)), np.zeros(widest), np.empty(widest)
+    for i in range(widest):
+        root[i, i] = np.sqrt(ridge)
+    spent, volume, energy = np.zeros(learners), np.empty(learners), np.empty(learners)
+    chosen = np.empty(rounds, np.uint32)
+    player, least = np.empty(rounds, np.int64), np.empty(rounds, np.int64)
+    first = 0  # the smallest learner left; those eliminated are all below it
+    for t in range(rounds):
+        own = first
+        for other in range(first + 1, learners):
+            if spent[other] < spent[own]:
+                own = other
+        arm, top, width = arms[t, 0], -np.inf, 0.0
+        for candidate in arms[t]:
+            x[:] = features[candidate]
+            mean = square = 0.0
+            for i in range(grid[own]):  # x becomes y = R^-T z, from above
+                y = x[i] / root[i, i]
+                mean += y * told[i]
+                square += y * y
+                for j in range(i + 1, grid[own]):
+                    x[j] -= root[i, j] * y
+            score = mean + alpha * np.sqrt(square)
+            if score > top:
+                arm, top, width = candidate, score, np.sqrt(square)
+        spent[own] += width
+        chosen[t], player[t] = arm, own
+        # Rotations that turn the new row (z, reward) into zeros make (R, c) those of one round more.
+        x[:] = features[arm]
+        reward = theta[arm] + noise[t]
+        for i in range(widest):
+            length = np.sqrt(root[i, i] * root[i, i] + x[i] * x[i])
+            cosine, sine = root[i, i] / length, x[i] / length
+            root[i, i] = length
+            for j in range(i + 1, widest):
+                before = root[i, j]
+                root[i, j] = cosine * before + sine * x[j]
+                x[j] = cosine * x[j] - sine * before
+            before = told[i]
+            told[i] = cosine * before + sine * reward
+            reward = cosine * reward - sine * before
+        # log det V / ridge^k, and c_1^2 + … + c_k^2: its difference is the squared distance of two estimates.
+        grown = known = 0.0
+        at = 0
+        for i in range(widest):
+            grown += 2.0 * np.log(root[i, i]) - np.log(ridge)
+            known += told[i] * told[i]
+            if i + 1 == grid[at]:
+                volume[at], energy[at] = grown, known
+                at += 1
+        for other in range(first + 1, learners):
+            reach = sigma * np.sqrt(volume[other] + chance) + np.sqrt(ridge) * SIZE
+            while first < other and energy[other] - energy[first] > reach * reach:
+                first += 1
+        least[t] = first
+    return chosen, player, least

@@ -1,0 +1,155 @@
+"""What a bandit meets: candidate sets and noise, drawn once per seed and shared by all methods."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from graphdr.core.compiled import kernel
+from graphdr.core.rng import stream
+
+
+class Stream(NamedTuple):
+    """Candidate arms (rounds x m) and one noise value a round, whatever the arm.
+
+    Arms are unsigned: compiled code then need not ask whether an index counts from the end.
+    """
+
+    arms: np.ndarray
+    noise: np.ndarray
+
+
+class Arena(NamedTuple):
+    """Where candidates come from: a popularity per arm, and the neighbours of each in CSR form."""
+
+    popularity: np.ndarray
+    starts: np.ndarray
+    neighbours: np.ndarray
+
+
+@kernel
+def _uniform(n, rounds, m, rng):
+    pool = np.arange(n).astype(np.uint32)
+    arms = np.empty((rounds, m), np.uint32)
+    for t in range(rounds):
+        for c in range(m):
+            pick = np.uint32(c + int(rng.random() * (n - c)))
+            arm = pool[pick]
+            pool[pick] = pool[c]
+            pool[c] = arm
+            arms[t, c] = arm
+    return arms
+
+
+@kernel
+def _alias_table(weights):
+    """Split n equal cells between two arms each, such that a uniform cell and a biased coin draw by weight."""
+    n = len(weights)
+    share, other = weights * (n / weights.sum()), np.arange(n).astype(np.uint32)
+    small, large = np.flatnonzero(share < 1.0), np.flatnonzero(share >= 1.0)
+    waiting, top = np.empty(2 * n, np.int64), len(small)
+    waiting[:top] = small
+    for giver in large:
+        while top > 0 and share[giver] >= 1.0:
+            top -= 1
+            taker = waiting[top]
+            other[taker] = giver
+            share[giver] -= 1.0 - share[taker]
+        if share[giver] < 1.0:
+            waiting[top] = giver
+            top += 1
+    share[waiting[:top]] = 1.0  # what is left differs from one by rounding alone
+    return share, other
+
+
+@kernel
+def _popularity(share, other, rounds, m, rng):
+    n = len(share)
+    seen = np.full(n, -1)
+    arms = np.empty((rounds, m), np.uint32)
+    for t in range(rounds):
+        c = 0
+        while c < m:
+            place = rng.random() * n
+            cell = np.uint32(place)
+            arm = cell if place - cell < share[cell] else other[cell]
+            if seen[arm] != t:
+                seen[arm] = t
+                arms[t, c] = arm
+                c += 1
+    return arms
+
+
+@kernel
+def _neighbourhood(starts, neighbours, rounds, m, rng):
+    n = len(starts) - 1
+    seen, queue = np.full(n, -1), np.empty(n, np.uint32)
+    arms = np.empty((rounds, m), np.uint32)
+    for t in range(rounds):
+        queue[0] = int(rng.random() * n)
+        seen[queue[0]] = t
+        begin, end, taken = 0, 1, 0
+        while True:  # one ring of equal distance at a time: queue[begin:end]
+            for i in range(begin, min(end, begin + m - taken)):
+                swap = i + int(rng.random() * (end - i))
+                queue[i], queue[swap] = queue[swap], queue[i]
+                arms[t, i] = queue[i]
+            taken = min(end, m)
+            if taken == m:
+                break
+            ring_end = end
+            for i in range(begin, end):
+                for arm in neighbours[starts[queue[i]] : starts[queue[i] + 1]]:
+                    if seen[arm] != t:
+                        seen[arm] = t
+                        queue[ring_end] = arm
+                        ring_end += 1
+            if ring_end == end:
+                raise ValueError("a component has fewer arms than candidates a round")
+            begin, end = end, ring_end
+    return arms
+
+
+def uniform(n: int, rounds: int, m: int, rng: np.random.Generator, arena: Arena | None = None) -> np.ndarray:
+    """Draw m of n arms without replacement in every round (partial Fisher–Yates)."""
+    return _uniform(n, rounds, m, rng)
+
+
+def popularity(n: int, rounds: int, m: int, rng: np.random.Generator, arena: Arena) -> np.ndarray:
+    """Draw m arms a round without replacement, each with a chance that grows with its popularity.
+
+    An arm already drawn is drawn again, which is the same as drawing among the others in proportion.
+    """
+    if np.count_nonzero(arena.popularity > 0) < m:
+        raise ValueError("fewer arms of positive popularity than candidates a round")
+    return _popularity(*_alias_table(np.asarray(arena.popularity, float)), rounds, m, rng)
+
+
+def neighbourhood(n: int, rounds: int, m: int, rng: np.random.Generator, arena: Arena) -> np.ndarray:
+    """Draw a node and then its surroundings: rings of growing distance, shuffled, until m arms are found."""
+    return _neighbourhood(arena.starts, arena.neighbours, rounds, m, rng)
+
+
+CANDIDATES = {f.__name__: f for f in (uniform, popularity, neighbourhood)}
+NEEDS_GRAPH = {"popularity", "neighbourhood"}
+
+
+def draw(root: int, spec: dict, n: int, instance: int, seed: int, arena: Arena | None = None) -> Stream:
+    """Draw the stream of one seed from the factors of a problem (arms, candidates, horizon, noise)."""
+    if spec["arms"] > n:
+        raise ValueError(f"{spec['arms']} candidates a round are more than {n} arms")
+    key = _key(spec, n, instance, seed)
+    sample = CANDIDATES[spec["candidates"]]
+    arms = sample(n, spec["horizon"], spec["arms"], stream(root, "arms", **key), arena)
+    noise = spec["noise"] * stream(root, "noise", **key).standard_normal(spec["horizon"])
+    return Stream(arms, noise)
+
+
+def random_choices(root: int, spec: dict, n: int, instance: int, seed: int) -> np.ndarray:
+    """Draw the column of the candidate set that the random policy plays in every round."""
+    rng = stream(root, "random", **_key(spec, n, instance, seed))
+    return rng.integers(spec["arms"], size=spec["horizon"])
+
+
+def _key(spec: dict, n: int, instance: int, seed: int) -> dict:
+    """Return what identifies a set-up: equal set-ups in two experiments meet equal rounds."""
+    return {"instance": instance, "n": n, "m": spec["arms"], "candidates": spec["candidates"], "run": seed}

@@ -1,0 +1,328 @@
+"""LinUCB (Algorithm 1) as three compiled kernels: k-dimensional features, one-hot arms, dense penalties.
+
+All of them score ``estimate + radius[t] * width`` and play the first maximum.
+The slow twins that define them are in the tests.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from graphdr.bandit import linucb_batched
+from graphdr.bandit.environment import Stream
+from graphdr.bandit.residuals import few_axes, residual_leverage, residual_width
+from graphdr.core.compiled import kernel
+from graphdr.theory.bounds import Run
+
+NOTHING = np.empty(0)
+EVERY = 100  # rounds between two checkpoints
+BLOCK = 32  # distinct arms between two flushes of the dense kernel: fewer flush too often, more slow each round
+
+
+class Path(NamedTuple):
+    """Cumulative regret, residual leverage SRL_t and residual width CRW_t at the checkpoints."""
+
+    regret: np.ndarray
+    srl: np.ndarray
+    crw: np.ndarray
+
+
+class Trace(NamedTuple):
+    """The arms chosen and, at the checkpoints, SRL_t of the run's residual (else 0) and the sum of its widths."""
+
+    arms: np.ndarray
+    srl: np.ndarray
+    widths: np.ndarray
+
+
+def projected(features, v0_inverse, theta, arms, noise, radius, inflation=0.0, residual=NOTHING, every=EVERY) -> Trace:
+    """Run LinUCB on n x k features.
+
+    ``residual`` holds xi(a) for every arm. With ``inflation`` = 1 the radius of round t is ``radius[t]`` plus the
+    running maximum so far of its leverage: a predictable radius.
+    """
+    arguments = features, v0_inverse, theta, arms, noise, radius, float(inflation), residual, every
+    return Trace(*_projected(*arguments, few_axes(features)))
+
+
+@kernel
+def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, residual, every, axes):
+    rounds, m = arms.shape
+    k = len(axes) if len(axes) else features.shape[1]
+    v = v0_inverse.copy()
+    estimate, leverage, bias, u, w = np.zeros(k), np.zeros(k), np.zeros(k), np.empty(k), np.empty(k)
+    mean, half = np.empty(m), np.empty(m)
+    chosen = np.empty(rounds, np.uint32)
+    srl, widths = np.zeros(rounds // every), np.zeros(rounds // every)
+    worst = spent = 0.0  # squared leverage at its largest, widths summed
+    for t in range(rounds):
+        # Means and half squared widths of five candidates at a time: independent sums hide their latency.
+        for c in range(0, m, 5):
+            c1, c2, c3, c4 = min(c + 1, m - 1), min(c + 2, m - 1), min(c + 3, m - 1), min(c + 4, m - 1)
+            x, x1, x2 = features[arms[t, c]], features[arms[t, c1]], features[arms[t, c2]]
+            x3, x4 = features[arms[t, c3]], features[arms[t, c4]]
+            s0 = s1 = s2 = s3 = s4 = 0.0
+            q0 = q1 = q2 = q3 = q4 = 0.0
+            for i in range(k):
+                d, e = 0.5 * v[i, i], estimate[i]
+                r0, r1, r2, r3, r4 = d * x[i], d * x1[i], d * x2[i], d * x3[i], d * x4[i]
+                for j in range(i):
+                    a = v[i, j]
+                    r0 += a * x[j]
+                    r1 += a * x1[j]
+                    r2 += a * x2[j]
+                    r3 += a * x3[j]
+                    r4 += a * x4[j]
+                q0 += r0 * x[i]
+                q1 += r1 * x1[i]
+                q2 += r2 * x2[i]
+                q3 += r3 * x3[i]
+                q4 += r4 * x4[i]
+                s0 += e * x[i]
+                s1 += e * x1[i]
+                s2 += e * x2[i]
+                s3 += e * x3[i]
+                s4 += e * x4[i]
+            mean[c], mean[c1], mean[c2], mean[c3], mean[c4] = s0, s1, s2, s3, s4
+            half[c], half[c1], half[c2], half[c3], half[c4] = q0, q1, q2, q3, q4
+        reach = radius[t] + inflation * np.sqrt(worst)
+        best, top = 0, -np.inf
+        for c in range(m):
+            score = mean[c] + reach * np.sqrt(max(2.0 * half[c], 0.0))
+            if score > top:
+                best, top = c, score
+        arm = arms[t, best]
+        chosen[t] = arm
+        x = features[arm]
+        scale = 1.0 / (1.0 + 2.0 * half[best])
+        error = (theta[arm] + noise[t] - mean[best]) * scale
+        spent += np.sqrt(max(2.0 * half[best], 0.0))
+        # V^-1 x by columns, and w w^T with w = sqrt(scale) u: both run along a row, and V^-1 stays exactly symmetric.
+        u[:] = 0.0
+        for j in range(k):
+            xj = x[j]
+            for i in range(k):
+                u[i] += v[j, i] * xj
+        root = np.sqrt(scale)
+        for i in range(k):
+            estimate[i] += u[i] * error
+            w[i] = u[i] * root
+        for i in range(k):
+            step = w[i]
+            for j in range(k):
+                v[i, j] -= step * w[j]
+        if len(residual):
+            # V^-1 sum z xi follows the same recursion as the estimate, with xi in place of the reward.
+            gap, now = residual[arm], 0.0
+            for i in range(k):
+                gap -= leverage[i] * x[i]
+            for i in range(k):
+                leverage[i] += u[i] * scale * gap
+                bias[i] += residual[arm] * x[i]
+                now += leverage[i] * bias[i]
+            worst = max(worst, now)
+        if (t + 1) % every == 0:
+            srl[t // every], widths[t // every] = np.sqrt(worst), spent
+    return chosen, srl, widths
+
+
+@kernel
+def one_hot(ridge, theta, arms, noise, radius):
+    """Run full LinUCB with one-hot arms: V stays diagonal, so an estimate and a width per arm suffice."""
+    rounds, m = arms.shape
+    n = len(theta)
+    weight, total = np.full(n, ridge), np.zeros(n)
+    estimate, width = np.zeros(n), np.full(n, 1.0 / np.sqrt(ridge))
+    chosen = np.empty(rounds, np.uint32)
+    for t in range(rounds):
+        best, top = arms[t, 0], -np.inf
+        for c in range(m):
+            arm = arms[t, c]
+            score = estimate[arm] + radius[t] * width[arm]
+            if score > top:
+                best, top = arm, score
+        chosen[t] = best
+        weight[best] += 1.0
+        total[best] += theta[best] + noise[t]
+        estimate[best] = total[best] / weight[best]
+        width[best] = 1.0 / np.sqrt(weight[best])
+    return chosen
+
+
+@kernel
+def _until_full(start, lower, rows, core, slot, members, estimate, diagonal, arms, noise, theta, radius, chosen):
+    """Play rounds until another distinct arm would overflow the block; return (round, size of the block).
+
+    Between flushes V^-1 = M - C^T K C, where C holds the rows of M of the distinct arms played since
+    the last flush and K is the small core. A play of arm a with h = e_a - K C[:, a] and u = C^T h
+    adds h h^T / (1 + u_a) to K; of V^-1 only the diagonal is kept for all arms, with the estimate.
+    """
+    rounds, m = arms.shape
+    n = len(theta)
+    size = 0
+    h, u = np.empty(len(rows)), np.empty(n)
+    for t in range(start, rounds):
+        best, top = arms[t, 0], -np.inf
+        for c in range(m):
+            arm = arms[t, c]
+            score = estimate[arm] + radius[t] * np.sqrt(max(diagonal[arm], 0.0))
+            if score > top:
+                best, top = arm, score
+        if slot[best] < 0:
+            if size == len(rows):
+                return t, size
+            slot[best] = size
+            members[size] = best
+            for i in range(best + 1):
+                rows[size, i] = lower[best, i]
+            for i in range(best + 1, n):
+                rows[size, i] = lower[i, best]
+            core[size, : size + 1] = 0.0
+            core[:size, size] = 0.0
+            size += 1
+        h[:size] = 0.0
+        for j in range(size):
+            weight = rows[j, best]
+            for i in range(size):
+                h[i] -= core[j, i] * weight
+        h[slot[best]] += 1.0
+        u[:] = 0.0
+        for i in range(size):
+            for j in range(n):
+                u[j] += h[i] * rows[i, j]
+        scale = 1.0 / (1.0 + u[best])
+        step = (theta[best] + noise[t] - estimate[best]) * scale
+        for i in range(size):
+            weight = h[i] * scale
+            for j in range(size):
+                core[i, j] += weight * h[j]
+        for j in range(n):
+            estimate[j] += step * u[j]
+            diagonal[j] -= scale * u[j] * u[j]
+        chosen[t] = best
+    return rounds, size
+
+
+def node_space(v0_inverse, theta, arms, noise, radius, block: int = BLOCK):
+    """Run LinUCB with one-hot arms and a dense V_0 (SpectralUCB, Laplacian-regularised LinUCB).
+
+    Return the arms chosen, the final estimate and the final diagonal of V^-1.
+    """
+    from scipy.linalg.blas import dsyrk
+
+    n = len(theta)
+    m_inverse = np.array(v0_inverse, order="F")  # BLAS updates it in place, lower triangle only
+    rows, core = np.empty((block, n)), np.zeros((block, block))
+    slot, members = np.full(n, -1, np.int64), np.empty(block, np.int64)
+    estimate, diagonal = np.zeros(n), m_inverse.diagonal().copy()
+    chosen = np.empty(len(arms), np.uint32)
+    t = 0
+    while True:
+        t, size = _until_full(
+            t, m_inverse, rows, core, slot, members, estimate, diagonal, arms, noise, theta, radius, chosen
+        )
+        if t == len(arms):
+            return chosen, estimate, diagonal
+        factor = np.linalg.cholesky(core[:size, :size]).T @ rows[:size]
+        dsyrk(-1.0, factor.T, beta=1.0, c=m_inverse, lower=1, overwrite_c=1)
+        slot[members[:size]] = -1
+
+
+@kernel
+def regret(theta, arms, chosen, every):
+    """Return the cumulative pseudo-regret against the best candidate of the round, at the checkpoints."""
+    out = np.empty(len(arms) // every)
+    total = 0.0
+    for at in range(len(out)):
+        for t in range(at * every, (at + 1) * every):
+            best = -np.inf
+            for arm in arms[t]:
+                best = max(best, theta[arm])
+            total += best - theta[chosen[t]]
+        out[at] = total
+    return out
+
+
+class Game(NamedTuple):
+    """One run: a reward, a stream, n x k features (None: one-hot arms), V_0^-1 (None: ridge) and a residual or none."""
+
+    theta: np.ndarray
+    stream: Stream
+    features: np.ndarray | None = None
+    v0_inverse: np.ndarray | None = None
+    residual: np.ndarray | None = None
+
+
+def run(
+    games: list[Game], radius: float | np.ndarray, *, ridge: float = 1.0, inflation: float = 0.0, every: int = EVERY
+) -> list[Path]:
+    """Run LinUCB on games of one shape (as many features, rounds and candidates a round) and return their paths.
+
+    SRL and CRW are those of the residual of a game, zero where it has none.
+    """
+    traces = play(games, radius, ridge=ridge, inflation=inflation, every=every)
+    return [_path(game, trace, every) for game, trace in zip(games, traces, strict=True)]
+
+
+def _path(game: Game, trace: Trace, every: int) -> Path:
+    arms = game.stream.arms
+    crw = np.zeros(len(trace.srl)) if game.residual is None else residual_width(game.residual, arms, every)
+    return Path(regret(game.theta, arms, trace.arms, every), trace.srl, crw)
+
+
+def realised(game: Game, chosen: np.ndarray, residual: np.ndarray, *, ridge: float = 1.0, every: int) -> Run:
+    """Measure a game along the arms chosen, with this residual, whatever the one that it was played with."""
+    v0_inverse = np.eye(game.features.shape[1]) / ridge if game.v0_inverse is None else game.v0_inverse
+    srl, widths = residual_leverage(game.features, v0_inverse, chosen, residual, every)
+    return measured(game._replace(residual=residual), Trace(chosen, srl, widths), every)
+
+
+def measured(game: Game, trace: Trace, every: int) -> Run:
+    """Add regret and CRW to what a run kept of the leverage of its residual."""
+    lost, _, crw = _path(game, trace, every)
+    return Run(t=every * np.arange(1, 1 + len(lost)), regret=lost, srl=trace.srl, crw=crw, widths=trace.widths)
+
+
+def play(
+    games: list[Game], radius, *, ridge: float = 1.0, inflation: float = 0.0, every: int = EVERY
+) -> Iterator[Trace]:
+    """Run the kernel that fits games of one shape; yield their traces."""
+    games = [_checked(game, ridge, inflation) for game in games]
+    if len({game.residual is None for game in games}) > 1:
+        raise ValueError("games played together have all a residual or none")
+    rounds, features = len(games[0].stream.arms), games[0].features
+    radius = np.full(rounds, radius, float) if np.ndim(radius) == 0 else np.ascontiguousarray(radius, float)
+    if features is None:
+        nothing = np.zeros(rounds // every)
+        yield from (Trace(_choose_nodes(game, radius, ridge), nothing, nothing) for game in games)
+        return
+    played = [(game.features, game.v0_inverse, game.theta, *game.stream, _kept(game)) for game in games]
+    for start in range(0, len(games), linucb_batched.LANES):
+        group = played[start : start + linucb_batched.LANES]
+        if features.shape[1] <= linucb_batched.WIDEST and len(group) >= linucb_batched.FEWEST:
+            yield from (Trace(*trace) for trace in linucb_batched.side_by_side(group, radius, float(inflation), every))
+        else:
+            yield from (projected(*own, radius, inflation, residual, every) for *own, residual in group)
+
+
+def _kept(game: Game) -> np.ndarray:
+    return NOTHING if game.residual is None else game.residual
+
+
+def _choose_nodes(game: Game, radius: np.ndarray, ridge: float) -> np.ndarray:
+    if game.v0_inverse is None:
+        return one_hot(float(ridge), game.theta, *game.stream, radius)
+    return node_space(game.v0_inverse, game.theta, *game.stream, radius)[0]
+
+
+def _checked(game: Game, ridge: float, inflation: float) -> Game:
+    """Return the game with V_0^-1 filled in where it has features; refuse what does not fit together."""
+    dimension = len(game.theta) if game.features is None else game.features.shape[1]
+    if game.v0_inverse is not None and game.v0_inverse.shape != (dimension, dimension):
+        raise ValueError(f"V_0 has shape {game.v0_inverse.shape}, the arms have dimension {dimension}")
+    if game.features is None and (game.residual is not None or inflation):
+        raise ValueError("one-hot arms leave no residual: residual and inflation need features")
+    if game.features is None or game.v0_inverse is not None:
+        return game
+    return game._replace(v0_inverse=np.eye(dimension) / ridge)

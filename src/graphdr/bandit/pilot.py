@@ -1,0 +1,176 @@
+"""What a short pilot says beforehand: estimated rewards, the residual diagnostic G_k and the capture margin Gamma_k."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from graphdr.bandit import residuals
+from graphdr.graphs import arm_features
+
+
+class Pilot(NamedTuple):
+    """An estimated reward and a number of pulls per node, and the rounds behind them: nodes played, rewards paid.
+
+    The full budget is theta itself, after infinitely many pulls of every node and with no rounds to show.
+    """
+
+    theta: np.ndarray
+    pulls: np.ndarray
+    nodes: np.ndarray
+    rewards: np.ndarray
+
+
+def play(theta: np.ndarray, noise: float, rounds: int | None, rng: np.random.Generator) -> Pilot:
+    """Play uniformly random nodes and estimate each by its mean reward, those never played by the overall mean.
+
+    A random one of uniform candidates is a random node, so no candidates are drawn and one pilot serves every
+    way to draw them. With the same stream a smaller budget is the beginning of a larger one; None is the full one.
+    """
+    n = len(theta)
+    if rounds is None:
+        return Pilot(theta, np.full(n, np.inf), np.empty(0, np.int64), np.empty(0))
+    where, what = rng.spawn(2)
+    nodes = where.integers(n, size=rounds)
+    rewards = theta[nodes] + noise * what.standard_normal(rounds)
+    pulls = np.bincount(nodes, minlength=n).astype(float)
+    estimate = np.full(n, rewards.mean())
+    np.divide(np.bincount(nodes, rewards, minlength=n), pulls, out=estimate, where=pulls > 0)
+    return Pilot(estimate, pulls, nodes, rewards)
+
+
+def pilot_error(estimate: np.ndarray, theta: np.ndarray, vectors: np.ndarray) -> float:
+    """Return e_r = ||r_hat - r_perp||, the true error of the residual outside orthonormal columns."""
+    return arm_features.tail(vectors, estimate - theta)
+
+
+def expected_error(pulls: np.ndarray, noise: float) -> float:
+    """Return e_r as known beforehand: sigma sqrt(sum 1 / pulls), where all nodes were played.
+
+    A node that was not errs by the root mean square of a unit reward, 1 / sqrt(n).
+    """
+    seen = pulls > 0
+    return float(np.sqrt(noise**2 * (1 / pulls[seen]).sum() + (~seen).sum() / len(pulls)))
+
+
+def residual(theta: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return r_perp = (I - U U^T) theta for orthonormal columns U."""
+    return theta - vectors @ (vectors.T @ theta)
+
+
+def uniform_play(arms: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Choose a uniformly random candidate of every round."""
+    return arms[np.arange(len(arms)), rng.integers(arms.shape[1], size=len(arms))]
+
+
+def greedy_play(arms: np.ndarray, theta: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Choose the candidate of every round with the largest z^T E^T theta (the first of several)."""
+    value = vectors @ (vectors.T @ theta)
+    return arms[np.arange(len(arms)), value[arms].argmax(axis=1)]
+
+
+def crw_hat(outside: np.ndarray, arms: np.ndarray) -> float:
+    """Return the mean range of the residual over the candidates of a round."""
+    return float(residuals.residual_width(outside, arms, len(arms))[0] / len(arms))
+
+
+def srl_hat(outside: np.ndarray, vectors: np.ndarray, chosen: np.ndarray, ridge: float = 1.0) -> float:
+    """Return the residual leverage along the arms chosen: its maximum over the rounds."""
+    v0_inverse = np.eye(vectors.shape[1]) / ridge
+    return float(residuals.residual_leverage(vectors, v0_inverse, chosen, outside, len(chosen))[0][0])
+
+
+def g(crw: float, srl: float, k: int, rounds: int, ridge: float = 1.0) -> float:
+    """Return G_k = CRW + 2 sqrt(2 k log(1 + M / (ridge k)) / M) SRL after M rounds, arms of length one."""
+    return crw + 2.0 * float(np.sqrt(2.0 * k * np.log1p(rounds / (ridge * k)) / rounds)) * srl
+
+
+def g_unnormalised(crw: float, srl: float) -> float:
+    """Return G_k without its square root: CRW + 2 SRL."""
+    return crw + 2.0 * srl
+
+
+def diagnose(
+    theta: np.ndarray, vectors: np.ndarray, arms: np.ndarray, rng: np.random.Generator, ridge: float = 1.0
+) -> dict[str, float]:
+    """Diagnose the residual of a reward, true or estimated, over held-out rounds; G_k is that of greedy play."""
+    vectors = np.ascontiguousarray(vectors)
+    outside = residual(theta, vectors)
+    crw = crw_hat(outside, arms)
+    srl = srl_hat(outside, vectors, greedy_play(arms, theta, vectors), ridge)
+    return {
+        "zeta_hat": float(np.linalg.norm(outside) / np.linalg.norm(theta)),
+        "crw_hat": crw,
+        "srl_hat": srl,
+        "srl_hat_uniform": srl_hat(outside, vectors, uniform_play(arms, rng), ridge),
+        "g": g(crw, srl, vectors.shape[1], len(arms), ridge),
+        "g_unnormalised": g_unnormalised(crw, srl),
+    }
+
+
+def energy(theta: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return ||U^T theta||^2, of every row if theta has several."""
+    return ((theta @ vectors) ** 2).sum(axis=-1)
+
+
+def gamma(theta: np.ndarray, graph: np.ndarray, other: np.ndarray | None) -> np.ndarray:
+    """Return the capture margin Gamma_k: the energy inside the graph's columns minus that inside the competitor's.
+
+    Without columns the competitor keeps all of the reward.
+    """
+    kept = (theta**2).sum(axis=-1) if other is None else energy(theta, other)
+    return energy(theta, graph) - kept
+
+
+def energy_bias(pulls: np.ndarray, noise: float, vectors: np.ndarray) -> float:
+    """Return the energy that the noise of a pilot adds on average: tr(U^T C U), C the covariance of the estimate.
+
+    Means of nodes are independent, of variance sigma^2 / pulls; nodes never played share the overall mean, which
+    has the variance sigma^2 / rounds and the same covariance with every mean.
+    """
+    seen = pulls > 0
+    own = ((vectors[seen] ** 2).sum(axis=1) / pulls[seen]).sum()
+    total, played = vectors.sum(axis=0), vectors[seen].sum(axis=0)
+    return float(noise**2 * (own + (total @ total - played @ played) / pulls.sum()))
+
+
+def gamma_debiased(pilot: Pilot, noise: float, graph: np.ndarray, other: np.ndarray) -> float:
+    """Return Gamma_k of a pilot less what its noise adds to the two energies."""
+    added = energy_bias(pilot.pulls, noise, graph) - energy_bias(pilot.pulls, noise, other)
+    return float(gamma(pilot.theta, graph, other) - added)
+
+
+def resample(pilot: Pilot, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Estimate again from resampled rewards, ``count`` times (count x n): a bootstrap of residuals.
+
+    Every round keeps its node and draws its deviation from the node's mean out of those of all rounds, scaled for
+    the means that were fitted: a node played once would show no noise of its own. All is nan if no node was played
+    twice.
+    """
+    again = np.tile(pilot.theta, (count, 1))
+    rounds = len(pilot.rewards)
+    if not rounds:
+        return again
+    seen = pilot.pulls > 0
+    if seen.sum() == rounds:
+        return np.full_like(again, np.nan)
+    pulls = pilot.pulls[seen]
+    starts = np.concatenate([[0], np.cumsum(pulls)[:-1]]).astype(np.int64)
+    deviation = (pilot.rewards - pilot.theta[pilot.nodes]) * np.sqrt(rounds / (rounds - len(pulls)))
+    for estimate in again:
+        drawn = deviation[rng.integers(rounds, size=rounds)]  # alike in every round, so the first are the first node's
+        estimate[seen] += np.add.reduceat(drawn, starts) / pulls
+        estimate[~seen] += drawn.mean()
+    return again
+
+
+def gamma_interval(
+    pilot: Pilot, again: np.ndarray, graph: np.ndarray, other: np.ndarray | None, level: float = 0.95
+) -> tuple[float, float]:
+    """Return the basic bootstrap interval of Gamma_k from the estimates of :func:`resample`.
+
+    Resampling adds the same bias to the pilot's Gamma_k that noise has added to the true one. Reflecting the
+    quantiles takes it off, so that the interval lies around the debiased Gamma_k.
+    """
+    low, high = np.quantile(gamma(again, graph, other), [(1 - level) / 2, (1 + level) / 2])
+    centre = 2 * gamma(pilot.theta, graph, other)
+    return float(centre - high), float(centre - low)

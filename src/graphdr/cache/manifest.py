@@ -1,0 +1,87 @@
+"""The manifest: one small file per job with a digest of everything it built, whatever its type."""
+
+import hashlib
+import json
+from pathlib import Path
+
+from graphdr.cache import io, paths
+from graphdr.core.atomic import write_text
+from graphdr.core.errors import UserError
+
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
+SEAL = "sealed"  # the digest of an entry itself: a changed entry would vouch for a changed file
+UNSEALED = {"stage", "code", "params", "inputs", "marks", "outputs"}  # what an entry of an older version has
+
+
+def record(stage: str, params: dict, code: str, inputs: dict[str, str], outputs: list[str]) -> None:
+    """Write down what a job built, from what, with which code."""
+    entry = {
+        "stage": stage,
+        "code": code,
+        "params": params,
+        "inputs": inputs,
+        "files": io.noted_files(),
+        "marks": io.marks(),
+        "outputs": {path: {"bytes": Path(path).stat().st_size, "sha256": io.file_digest(path)} for path in outputs},
+    }
+    write_text(_text(entry | {SEAL: seal(entry)}), entry_path(outputs))
+
+
+def entry_path(outputs: list[str]) -> str:
+    """Return where the entry of a job is: it is named after the first of its outputs."""
+    return f"{paths.MANIFEST}/{min(outputs).replace('/', '~')}.json"
+
+
+def _text(entry: dict) -> str:
+    return json.dumps(entry, indent=1, sort_keys=True) + "\n"
+
+
+def seal(entry: dict) -> str:
+    """Return the digest of an entry, its own left out."""
+    kept = {name: part for name, part in entry.items() if name != SEAL}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+
+
+def entries(root: str = ".") -> dict[str, dict | None]:
+    """Return every entry by its path; None for one that cannot be read or was changed."""
+    found = {}
+    for path in sorted((Path(root) / paths.MANIFEST).glob("*.json")):
+        name = path.relative_to(root).as_posix()
+        try:
+            text = path.read_text(encoding="utf-8")
+            entry = json.loads(text)
+            found[name] = entry if _is_sound(entry, text, name) else None
+        except UNREADABLE:
+            found[name] = None
+    return found
+
+
+def _is_sound(entry: dict, text: str, name: str) -> bool:
+    """Tell whether an entry is as it was written, and where it was written."""
+    sealed = entry[SEAL] == seal(entry) if SEAL in entry else set(entry) == UNSEALED
+    whole = all(facts["sha256"] and facts["bytes"] >= 0 for facts in entry["outputs"].values())
+    return sealed and whole and text == _text(entry) and name == entry_path(list(entry["outputs"]))
+
+
+def drawing(path: str) -> str:
+    """Return a figure as text; refuse one that is not as it was built."""
+    points = Path(path).with_suffix(".parquet").as_posix()  # the first output of a figure's job
+    try:
+        data = Path(path).read_bytes()
+        entry = json.loads(Path(entry_path([points])).read_text(encoding="utf-8"))
+        if hashlib.sha256(data).hexdigest() == entry["outputs"][path]["sha256"]:
+            return data.decode()
+    except UNREADABLE:
+        pass
+    raise UserError(f"{path}: changed since it was built; delete it and run snakemake again")
+
+
+def load(root: str = ".") -> dict[str, dict]:
+    """Return every file in the manifest with its digest, size and the stage that built it."""
+    files = {}
+    for path, entry in entries(root).items():
+        if entry is None:
+            files[path] = {"stage": "manifest", "bytes": -1, "sha256": "unreadable"}
+        else:
+            files |= {name: facts | {"stage": entry["stage"]} for name, facts in entry["outputs"].items()}
+    return files

@@ -1,0 +1,168 @@
+"""One number of a table: the cell, the paper's number, the measurements and runs behind it, and where to go on."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphdr.cache import paths
+from graphdr.cli import names, records
+from graphdr.cli.lineage import Focus, Node
+from graphdr.cli.records import Record
+from graphdr.core.errors import UserError
+from graphdr.scores import cells
+
+NUMBERS = ("value", "sem", "n", "panel_median", "panel_low", "panel_high")
+
+
+class Cell(NamedTuple):
+    """A cell of a table: what it says, what it is about, and the paper's account of it, if any."""
+
+    table: str
+    row: str
+    column: str
+    said: dict
+    problem: str
+    key: str | None  # method or predictor
+    quantity: str
+    field: str
+    paper: dict | None
+
+    @property
+    def focus(self) -> Focus:
+        """Return what of the measurements matters for this cell."""
+        of = [self.problem], [] if self.key is None else [self.key], [self.quantity]
+        return Focus(*map(frozenset, of))
+
+
+def find(table: str, row: str, column: str) -> tuple[Cell, Record]:
+    """Find a cell by the names of its row and column, or by their labels as printed."""
+    path = names.table_file(table)
+    record = records.from_footer(path)
+    if record.kind != "table" or "row_keys" not in record.params:
+        raise UserError(f"{path}: not a table that a stage built, so nothing is known about its cells")
+    name, params = Path(path).stem, record.params
+    labels = {key["label"]: params["labels"].get(key["label"], key["label"]) for key in params["row_keys"]}
+    aliases = _paper_rows(name)
+    row = _pick(f"{name}: no row", aliases.get(row, row), labels)
+    columns = dict(cells.named(params["columns"]))
+    titles = {own: params["quantities"][cells.parse(name, text).quantity]["label"] for own, text in columns.items()}
+    column = _pick(f"{name}: no column", column, titles)
+    parsed = cells.parse(name, columns[column])
+    key = next(key for key in params["row_keys"] if key["label"] == row)
+    said = next(cell for cell in records.rows(path).to_pylist() if (cell["row"], cell["column"]) == (row, column))
+    about = key["problem"], parsed.key or key.get("method"), parsed.quantity, parsed.field
+    return Cell(name, row, column, said, *about, _paper(name, row, column, aliases)), record
+
+
+def _pick(what: str, given: str, labels: dict[str, str]) -> str:
+    """Return the name that is given, itself or by its label if only one has it; else say which there are."""
+    if given in labels:
+        return given
+    meant = [name for name, label in labels.items() if label == given]
+    if len(meant) == 1:
+        return meant[0]
+    raise UserError(f"{what} {given!r}; there are: {', '.join(labels)}{names.nearest(given, labels)}")
+
+
+def _paper_rows(table: str) -> dict[str, str]:
+    """Return our row for each row that the paper calls otherwise."""
+    try:
+        params = records.from_footer(paths.COMPARISON["parquet"]).params
+    except UserError:  # not built
+        return {}
+    return params.get("tables", {}).get(table, {}).get("paper_rows", {})
+
+
+def _paper(table: str, row: str, column: str, aliases: dict[str, str]) -> dict | None:
+    """Return the line of the comparison that is about a cell, if the paper has that number."""
+    try:
+        lines = records.rows(paths.COMPARISON["parquet"]).to_pylist()
+    except UserError:
+        return None
+    for line in lines:
+        if (line["artifact"], aliases.get(line["row"], line["row"]), line["column"]) == (table, row, column):
+            return line
+    return None
+
+
+def measured(cell: Cell, inputs: list[str]) -> list[dict]:
+    """Return the measurements behind a cell, as the table looks them up: the shown one first, then the panel.
+
+    An input that is lost or broken matters only if no other has them.
+    """
+    found, lost = [], None
+    for path in inputs:
+        try:
+            rows = _rows(path, {cell.problem}, {cell.quantity}, {cell.key} if cell.key else set())
+            found += [{"path": path} | row for row in rows]
+        except UserError as error:
+            lost = lost or error
+    if lost and not found:
+        raise lost
+    return found
+
+
+def pooled(nodes: dict[str, Node]) -> list[dict]:
+    """Return the measurements on instance 0 that a score was computed from, if the cell is a score."""
+    found = []
+    for node in nodes.values():
+        if node.record.stage == "evaluate_predictors":
+            for path in node.inputs:
+                focus = nodes[path].focus
+                rows = _rows(path, focus.problems, focus.quantities, focus.methods)
+                found += [{"path": path} | row for row in rows if row["instance"] == 0 and row["draw"] == 0]
+    return found
+
+
+def _rows(path: str, problems, quantities, methods) -> list[dict]:
+    """Return rows of measurements: facts, and what the given methods or predictors have."""
+    table = records.rows(path)
+    keep = _among(table["quantity"], quantities)
+    if problems is not None:
+        keep = pc.and_(keep, _among(table["problem"], problems))
+    about = pc.and_(pc.is_null(table["method"]), pc.is_null(table["predictor"]))
+    for name in ("method", "predictor"):
+        about = pc.or_(about, _among(table[name], methods))
+    return table.filter(pc.and_(keep, about)).to_pylist()
+
+
+def _among(column: pa.ChunkedArray, values) -> pa.ChunkedArray:
+    return pc.is_in(column, value_set=pa.array(sorted(values), pa.string()))
+
+
+def played(cell: Cell, nodes: dict[str, Node]) -> list[dict]:
+    """Return the last checkpoint of every run on instance 0 that counts: further draws where the cell is about them."""
+    further = cell.quantity == "regret_redrawn"
+    found = []
+    for node in nodes.values():
+        if node.record.kind != "runs":
+            continue
+        table = records.rows(node.record.path, ["problem", "instance", "draw", "seed", "t", "regret"])
+        keep = pc.and_(pc.equal(table["instance"], 0), pc.equal(pc.greater(table["draw"], 0), further))
+        if node.focus.problems is not None:
+            keep = pc.and_(keep, _among(table["problem"], node.focus.problems))
+        last: dict[tuple, dict] = {}
+        for row in table.filter(keep).to_pylist():
+            key = row["problem"], row["draw"], row["seed"]
+            if key not in last or row["t"] > last[key]["t"]:
+                last[key] = row
+        found += [{"path": node.record.path} | row for row in last.values()]
+    return found
+
+
+def as_json(cell: Cell) -> dict:
+    """Return a cell with the paper's number, for scripts."""
+    wanted = ("paper", "paper_sem", "ratio", "percentile", "verdict")
+    return {
+        "table": cell.table,
+        "row": cell.row,
+        "column": cell.column,
+        "problem": cell.problem,
+        "key": cell.key,
+        "quantity": cell.quantity,
+        "field": cell.field,
+        **{name: cell.said[name] for name in NUMBERS},
+        "paper": cell.paper and {name: cell.paper[name] for name in wanted},
+    }

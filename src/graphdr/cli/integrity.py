@@ -1,0 +1,262 @@
+"""What is wrong with the files under data/ and results/, and which of them to delete so that they are built again.
+
+Only files that a stage built are ever to be deleted: neither foreign files nor raw files that were placed by hand.
+"""
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from graphdr.cache import io, manifest, paths
+from graphdr.core.errors import UserError
+from graphdr.raw.archives import Raw
+from graphdr.raw.fetch import HASHES
+
+RAW = Path(paths.receipt("x")).parent.parent
+TABLES = Path(paths.dataset_nodes("x")).parent.parent
+RESULTS = Path(paths.REPORT).parent
+# What is beside the cached files: logs and measurements of time, which change from run to run, and what is in git.
+UNCHECKED = {"results/logs", "results/benchmarks", "results/bench", "results/README.md", paths.ADVICE}
+LEFTOVER = re.compile(r"\.(\d+)\.tmp$")  # core.atomic names the process that writes
+
+
+NOT_LISTED = {"leftover", "unlisted", "foreign"}  # kinds of findings about files that the manifest does not have
+
+
+class Finding(NamedTuple):
+    """A file, what is wrong with it, the kind of that, and the files to delete for it to be built again."""
+
+    path: str
+    kind: str
+    problem: str
+    delete: tuple[str, ...] = ()
+
+
+def findings(root: str = ".") -> list[Finding]:
+    """Compare every file with what was recorded when it was built; return what is wrong, in the order of paths."""
+    top, entries = Path(root), manifest.entries(root)
+    found = unreadable = list(_unreadable(entries))
+    listed = set()
+    for path, entry in entries.items():
+        if entry is not None:
+            listed |= set(entry["outputs"])
+            found = found + _of_job(top, path, entry)
+    raw = [finding for folder in sorted((top / RAW).glob("*")) for finding in _of_raw(top, folder, listed)]
+    return sorted([*found, *raw, *_unlisted(top, listed, {_stem(finding.delete[-1]) for finding in unreadable})])
+
+
+def to_delete(found: list[Finding]) -> list[str]:
+    """Return the files to delete, each once."""
+    return sorted({path for finding in found for path in finding.delete})
+
+
+def to_rebuild(found: list[Finding]) -> list[str]:
+    """Return the files that are missing, or will be once all that is to be deleted is: Snakemake must be told of each.
+
+    By itself, it builds no file that is only needed on the way to others that are there.
+    """
+    gone = {finding.path for finding in found if finding.kind == "missing"} | set(to_delete(found))
+    return sorted(path for path in gone if not path.startswith(paths.MANIFEST) and not LEFTOVER.search(path))
+
+
+def _unreadable(entries: dict[str, dict | None]) -> Iterator[Finding]:
+    for path, entry in entries.items():
+        if entry is None:
+            built = Path(path).name.removesuffix(".json").replace("~", "/")
+            text = f"not a readable manifest entry; delete it and {built}, and run snakemake again"
+            # The name of an entry is that of an output; one that is no path of ours is left where it is.
+            ours = built.startswith((f"{RESULTS}/", f"{RAW}/", f"{TABLES}/")) and ".." not in built
+            yield Finding(path, "manifest", text, (path, built) if ours else (path,))
+
+
+def _of_job(top: Path, entry_path: str, entry: dict) -> list[Finding]:
+    stage, found = entry["stage"], []
+    for name, facts in entry["outputs"].items():
+        if not (top / name).is_file():
+            found.append(Finding(name, "missing", f"missing; rebuild it with snakemake {name}"))
+        elif (flaw := _flaw(top / name, facts)) is not None:
+            text = f"changed since {stage} built it{flaw}; delete it and run snakemake again"
+            found.append(Finding(name, "changed", text, (name,)))
+    if len(found) == len(entry["outputs"]):  # nothing is left of the job: neither is its entry to be
+        found = [finding._replace(delete=(*finding.delete, entry_path)) for finding in found]
+    if not found:
+        found += _other_inputs(top, entry)
+    return found
+
+
+def _flaw(path: Path, facts: dict) -> str | None:
+    """Return what to add about a changed file, None for one that is as it was."""
+    try:
+        size = path.stat().st_size
+        if size != facts["bytes"]:
+            return f" ({size:,} bytes instead of {facts['bytes']:,})"
+        return "" if io.file_digest(str(path)) != facts["sha256"] else None
+    except OSError as error:
+        return f" ({error.strerror})"
+
+
+def _other_inputs(top: Path, entry: dict) -> Iterator[Finding]:
+    """Find inputs, other than cached ones, that are not those that a job has read."""
+    for source, digest in entry.get("files", {}).items():
+        if not (top / source).is_file() or io.file_digest(str(top / source)) != digest:
+            for name in entry["outputs"]:
+                text = f"{source} is not the one that {entry['stage']} has read; delete it and run snakemake again"
+                yield Finding(name, "inputs", text, (name,))
+
+
+def _of_raw(top: Path, folder: Path, listed: set[str]) -> Iterator[Finding]:
+    """Compare the raw files of a data set with its receipt; without one, they wait to be fetched."""
+    receipt = paths.receipt(folder.name)
+    if not (top / receipt).is_file():
+        return
+    try:
+        rows = _receipt(top, receipt)
+    except UserError as error:
+        if receipt not in listed:  # else it is a changed file of its job
+            yield Finding(receipt, "changed", str(error).partition(": ")[2], (receipt,))
+        return
+    notes, agree = f"{RAW}/{folder.name}/{HASHES}", True
+    for name in dict.fromkeys(row["archive"] for row in rows if row["status"] != "absent"):
+        own = [row for row in rows if row["archive"] == name]
+        path, fetched = f"{RAW}/{folder.name}/{name}", own[0]["source"] != "file"
+        problem = _member_flaw(folder, name, own)
+        if problem is None and fetched and _origin_differs(folder, name):
+            agree = False
+            # A single file was compared with its receipt already; of a zip, the rest may have changed as well.
+            problem = "changed since it was fetched" if own[0]["member"] else None
+        if problem:
+            again = (path, receipt) if fetched else ()
+            yield Finding(path, "changed", f"{problem}; {_advice(folder.name, fetched)}", again)
+    if (top / notes).is_file() and not (agree and _notes_agree(top / notes, rows)):
+        text = f"does not agree with {receipt} or the files beside it; delete it, and hashes are recorded anew"
+        yield Finding(notes, "changed", text, (notes,))
+
+
+def _receipt(top: Path, path: str) -> list[dict]:
+    with contextlib.chdir(top):  # the hash of a file covers its path as the workflow sees it
+        return io.read("raw", path).to_pylist()
+
+
+def _member_flaw(folder: Path, name: str, rows: list[dict]) -> str | None:
+    """Say what is wrong with the members of an archive that are in use."""
+    try:
+        Raw(folder, rows).check()
+    except UserError as error:
+        return str(error).removeprefix(f"{folder}/{name}").lstrip(": ").partition(";")[0]
+    return None
+
+
+def _origin_differs(folder: Path, name: str) -> bool:
+    """Tell whether an archive as a whole is another than the one that was fetched."""
+    try:
+        origin = json.loads((folder / HASHES).read_text(encoding="utf-8"))["origin"][name]["sha256"]
+    except manifest.UNREADABLE:
+        return False  # what is wrong with the hashes is said by itself
+    return origin != io.file_digest(str(folder / name))
+
+
+def _advice(dataset: str, fetched: bool) -> str:
+    again = f"snakemake --forcerun fetch_raw -- {dataset}"
+    if fetched:
+        return f"delete it and fetch it again: {again}"
+    return f"put the former file back, or take this one: {again}"
+
+
+def _notes_agree(path: Path, rows: list[dict]) -> bool:
+    """Tell whether the hashes that fetch_raw keeps are written as it writes them, and say what the receipt says."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        notes = json.loads(text)
+        if text != json.dumps(notes, indent=1, sort_keys=True) + "\n" or set(notes) != {"origin", "downloaded"}:
+            return False
+        for row in rows:
+            kept = notes["downloaded"].get(f"{row['archive']}: {row['member']}", row["sha256"])
+            origin = notes["origin"].get(row["archive"], {})
+            if row["source"] in ("url", "wheel") and kept != row["sha256"]:
+                return False
+            if row["source"] not in ("", "file") and (origin["source"], origin["address"]) != (
+                row["source"],
+                row["address"],
+            ):
+                return False
+    except manifest.UNREADABLE:
+        return False
+    return True
+
+
+def _stem(path: str) -> str:
+    return Path(path).with_suffix("").as_posix()
+
+
+def _unlisted(top: Path, listed: set[str], unread: set[str]) -> Iterator[Finding]:
+    """Find files that are in no entry of the manifest: leftovers of killed jobs, files of ours, and foreign ones.
+
+    ``unread`` are the outputs, without suffix, whose entries cannot be read: these files are not foreign.
+    """
+    for path in _walk(top):
+        if path in listed:
+            continue
+        if writer := LEFTOVER.search(path):
+            if not _alive(int(writer[1])):
+                text = f"left behind by the killed process {writer[1]}; delete it"
+                yield Finding(path, "leftover", text, (path,))
+        elif path.endswith(".parquet") and _has_our_footer(top / path):
+            text = "not in the manifest, so that nothing vouches for it; delete it and run snakemake again"
+            yield Finding(path, "unlisted", text, (path,))
+        elif _stem(path) not in unread:
+            yield Finding(path, "foreign", "foreign, no stage built it; move it away")
+
+
+def _walk(top: Path) -> Iterator[str]:
+    for start in (RAW, TABLES, RESULTS):
+        for folder, inner, files in os.walk(top / start):
+            here = Path(folder).relative_to(top)
+            inner[:] = [name for name in inner if (here / name).as_posix() not in UNCHECKED]
+            expected = _expected_raw(top, here) if here.parent == RAW else set()
+            for name in sorted(files):
+                path = (here / name).as_posix()
+                entry = here.as_posix() == paths.MANIFEST and name.endswith(".json")
+                if path not in UNCHECKED and name not in expected and not entry:
+                    yield path
+
+
+def _expected_raw(top: Path, folder: Path) -> set[str]:
+    """Return the files of a raw folder that are checked elsewhere, or that may be there: parts of downloads."""
+    names = {path.name for path in (top / folder).iterdir()}
+    receipt = paths.receipt(folder.name)
+    unfinished = {name for name in names if name.endswith(".part")} | {HASHES}
+    if Path(receipt).name not in names:
+        return names - {name for name in names if LEFTOVER.search(name)}
+    try:
+        return unfinished | {row["archive"] for row in _receipt(top, receipt)}
+    except UserError:
+        return names  # it is named as changed itself, and what it would say is not known
+
+
+def _has_our_footer(path: Path) -> bool:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return io.KIND in (pq.read_schema(path).metadata or {})
+    except (OSError, ValueError, pa.ArrowException):
+        return False
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # of another user
+        return True
+    return True
+
+
+def problems(root: str = ".") -> list[str]:
+    """Return one line for each file under data/ and results/ that is not as it was built, or that no stage built."""
+    return [f"{finding.path}: {finding.problem}" for finding in findings(root)]

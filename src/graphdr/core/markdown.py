@@ -1,0 +1,12 @@
+"""Tables in Markdown."""
+
+
+def escape(text: str) -> str:
+    """Keep a text inside its cell."""
+    return text.replace("\\", "\\\\").replace("|", "\\|")
+
+
+def pipe_table(head: list[str], body: list[list[str]]) -> list[str]:
+    """Return the lines of a table, the first column left and the others right."""
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return [f"| {' | '.join(texts)} |" for texts in (head, rule, *body)]

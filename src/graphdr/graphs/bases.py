@@ -1,0 +1,99 @@
+"""Bases: the subspaces that a method may project its arms onto.
+
+What only some of them need is imported there: most are drawn in less time than SciPy is imported.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from graphdr.core.errors import check_dense
+from graphdr.graphs.arm_features import Basis
+
+if TYPE_CHECKING:
+    from graphdr.graphs.model import Graph
+
+
+class Source(NamedTuple):
+    """What a basis may be computed from: n nodes and, for those that need it, their graph or what is known of them.
+
+    That is the graph's lowest eigenvectors, and an embedding (n x d, dense or sparse) of what is known besides.
+    """
+
+    n: int
+    graph: "Graph | None" = None
+    low: Basis | None = None
+    embedding: object = None
+
+
+def laplacian_low(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Compute the lowest-frequency Laplacian eigenvectors u_1, u_2, …."""
+    from graphdr.graphs.spectral import low_eigenpairs
+
+    return low_eigenpairs(source.graph, components)
+
+
+def shuffled(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Take the eigenvectors of a node-permuted copy of the graph: same spectrum, no alignment.
+
+    Permuting the nodes of a graph permutes the rows of its eigenvectors, so the decomposition of the
+    graph itself serves every permutation.
+    """
+    return source.low._replace(vectors=source.low.vectors[rng.permutation(source.n)])
+
+
+def onehot_pca(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Compute the principal directions of one-hot features: the SVD of the centred identity.
+
+    All its nonzero singular values are equal, so the directions are arbitrary: they depend on LAPACK
+    and on the order of the nodes.
+    """
+    n = source.n
+    check_dense("basis onehot_pca", n)
+    _, values, rows = np.linalg.svd(np.eye(n) - 1.0 / n)
+    vectors = rows[: min(components, n - 1)].T
+    return Basis(vectors, values[: vectors.shape[1]], np.zeros(vectors.shape[1]))
+
+
+def gaussian(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Draw the columns of a Johnson-Lindenstrauss projection, before the scale 1/sqrt(k)."""
+    vectors = rng.standard_normal((components, source.n)).T  # column by column: a larger k extends a smaller
+    return Basis(vectors, np.ones(components), np.zeros(components))
+
+
+def content_pca(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Compute the principal components of what is known about the nodes, their embeddings at unit length."""
+    from graphdr.graphs import pca
+
+    return pca.embedding_pca(source.embedding, components)
+
+
+def graph_pca(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Compute the principal components of the rows of the adjacency matrix."""
+    from graphdr.graphs import pca
+
+    return pca.graph_pca(source.graph.adjacency, components)
+
+
+def with_shuffled_rows(basis: Callable) -> Callable:
+    """Make a control of a basis: the same vectors, their rows given to other nodes."""
+
+    def control(source: Source, components: int, rng: np.random.Generator) -> Basis:
+        found = basis(source, components, rng)
+        return found._replace(vectors=found.vectors[rng.permutation(source.n)])
+
+    control.__name__ = f"{basis.__name__}_shuffled"
+    return control
+
+
+CONTROLS = tuple(map(with_shuffled_rows, (content_pca, graph_pca)))
+FUNCTIONS = (laplacian_low, shuffled, onehot_pca, gaussian, content_pca, graph_pca, *CONTROLS)
+BASES = {f.__name__: f for f in FUNCTIONS}
+REDRAWN = {"shuffled", "gaussian", *(f.__name__ for f in CONTROLS)}  # bases that depend on their random stream
+FROM_GRAPH = {"laplacian_low", "graph_pca", "graph_pca_shuffled"}  # bases that look at edges
+FROM_LOW = {"shuffled"}  # bases that are made of the laplacian_low one
+FROM_DATA = {
+    "content_pca",
+    "content_pca_shuffled",
+}  # bases that need more than the graph; where it is missing, they are empty

@@ -1,0 +1,169 @@
+"""Graphs from data: the most popular nodes, joined to their nearest neighbours by cosine or by their links."""
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphdr.core.compiled import kernel
+from graphdr.core.errors import UserError
+from graphdr.graphs.model import Graph, from_edges, induced, largest_component
+from graphdr.graphs.records import Records, row_lengths, similarity_rows, unit_rows
+
+ALL = "all"  # in place of a number of nodes
+
+
+def most(n: int | str) -> float:
+    """Return how many nodes there can be, which for all of a data set has no limit."""
+    return np.inf if n == ALL else n
+
+
+def select_top(popularity: np.ndarray, n: int | str) -> np.ndarray:
+    """Return the n most popular nodes (all if there are fewer), the most popular first, ties by lower index."""
+    return np.argsort(-np.asarray(popularity, float), kind="stable")[: None if n == ALL else n]
+
+
+@kernel
+def _nearest(starts, columns, data, column_starts, rows, column_data, length, neighbours):
+    """Return the nearest others of every row and their cosines, n x neighbours, -1 where there are no more."""
+    n = len(length)
+    nearest, cosine = np.full((n, neighbours), -1), np.zeros((n, neighbours))
+    product, met, seen = np.zeros(n), np.empty(n, np.int64), np.full(n, -1)
+    for i in range(n):
+        count = 0
+        for at in range(starts[i], starts[i + 1]):  # row i times the matrix, all of it that is not zero
+            column = columns[at]
+            for other in range(column_starts[column], column_starts[column + 1]):
+                j = rows[other]
+                if seen[j] != i:
+                    seen[j] = i
+                    product[j] = 0.0
+                    met[count] = j
+                    count += 1
+                product[j] += data[at] * column_data[other]
+        found = 0
+        for j in met[:count]:
+            if j == i or product[j] <= 0.0:
+                continue
+            value = product[j] / (length[i] * length[j])
+            at = min(found, neighbours)  # the place behind all that are nearer
+            while at > 0 and (value > cosine[i, at - 1] or (value == cosine[i, at - 1] and j < nearest[i, at - 1])):
+                at -= 1
+            if at == neighbours:
+                continue
+            found = min(found + 1, neighbours)
+            for after in range(found - 1, at, -1):
+                nearest[i, after], cosine[i, after] = nearest[i, after - 1], cosine[i, after - 1]
+            nearest[i, at], cosine[i, at] = j, value
+    return nearest, cosine
+
+
+def cosine_knn(matrix: sp.csr_array, neighbours: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (i, j, cosine) for the nearest other rows j of every row i, nearest first, ties by lower index.
+
+    Only rows with a positive cosine are neighbours, so that rows without a common column never are and an
+    empty row has none. The cosine is the inner product over the product of the lengths: for whole-number
+    weights it is the same on every machine, and equal rows tie exactly. Beside the result, memory grows with
+    the entries of the matrix alone.
+    """
+    by_row = sp.csr_array(matrix, copy=True)
+    by_row.sum_duplicates()
+    by_column = by_row.tocsc()
+    sparse = (
+        part
+        for m in (by_row, by_column)
+        for part in (m.indptr.astype(np.int64), m.indices.astype(np.int64), m.data.astype(float))
+    )
+    nearest, cosine = _nearest(*sparse, row_lengths(by_row), neighbours)
+    found = nearest >= 0
+    return np.nonzero(found)[0], nearest[found], cosine[found]
+
+
+def union(n: int, i: np.ndarray, j: np.ndarray) -> Graph:
+    """Build the unweighted graph that joins i and j wherever a pair names them, in any order and number."""
+    code = np.unique(np.minimum(i, j).astype(np.int64) * n + np.maximum(i, j))
+    low, high = code // n, code % n
+    return from_edges(n, low[low != high], high[low != high])
+
+
+def with_groups(rows: sp.csr_array, groups: np.ndarray, weights: Sequence[float]) -> sp.csr_array:
+    """Append weighted indicators of each kind of group to rows of unit length; a negative code is no group."""
+    parts = [unit_rows(rows)]
+    for codes, weight in zip(groups.T, weights, strict=True):
+        member = np.flatnonzero(codes >= 0)
+        names, column = np.unique(codes[member], return_inverse=True)
+        entries = (np.full(len(member), float(weight)), (member, column))
+        parts.append(sp.coo_array(entries, shape=(len(groups), len(names))).tocsr())
+    return sp.csr_array(sp.hstack(parts))
+
+
+def connected(whole: Callable[..., Graph]) -> Callable[..., Graph]:
+    """Take the largest component of what a function builds; the function itself stays there as ``__wrapped__``."""
+
+    @wraps(whole)
+    def family(*arguments, **parameters) -> Graph:
+        return largest_component(whole(*arguments, **parameters))
+
+    return family
+
+
+@connected
+def knn(
+    n: int | str,
+    records: Records,
+    *,
+    neighbours: int,
+    transform: str = "identity",
+    group_weights: Sequence[float] = (),
+    support: int = 0,
+) -> Graph:
+    """Join each of the n most popular nodes to its nearest neighbours by cosine, and take the largest component.
+
+    Nodes are compared by their rows over the sources; with ``group_weights`` (one per kind of group) by these
+    rows at unit length beside weighted indicators of their groups, if the data have any. Nodes whose popularity
+    is below ``support`` are left out.
+    """
+    selected = select_top(records.popularity, n)
+    selected = selected[records.popularity[selected] >= support]
+    rows = similarity_rows(records.source, records.node, records.weight, selected, transform)
+    if len(group_weights) and records.groups is not None:
+        kinds = records.groups.shape[1]
+        if len(group_weights) != kinds:
+            raise UserError(f"group_weights: {len(group_weights)} given, the data have {kinds} kinds of groups")
+        rows = with_groups(rows, records.groups[selected], group_weights)
+    i, j, _ = cosine_knn(rows, neighbours)
+    return union(len(selected), i, j)._replace(origin=selected)
+
+
+@connected
+def citation(n: int | str, records: Records) -> Graph:
+    """Take the links among the n nodes of largest degree, both ways and unweighted, and the largest component."""
+    nodes = 1 + max(records.source.max(initial=-1), records.node.max(initial=-1))
+    whole = union(nodes, records.source, records.node)
+    return induced(whole, select_top(np.diff(whole.adjacency.indptr), n))
+
+
+@connected
+def network(n: int | str, records: Records) -> Graph:
+    """Take the weighted links among the n nodes of largest degree, repeats added up, and the largest component."""
+    ends = np.sort([records.source, records.node], axis=0)
+    apart = ends[0] != ends[1]
+    (low, high), weight = ends[:, apart], np.asarray(records.weight, float)[apart]
+    size = len(records.popularity)
+    code, place = np.unique(low.astype(np.int64) * size + high, return_inverse=True)
+    whole = from_edges(size, code // size, code % size, np.bincount(place, weight, minlength=len(code)))
+    return induced(whole, select_top(np.diff(whole.adjacency.indptr), n))
+
+
+FAMILIES = {f.__name__: f for f in (knn, citation, network)}
+
+
+def modal_group(groups: np.ndarray) -> np.ndarray:
+    """Return 1 for the members of the most frequent group (the first to appear on a tie), 0 for all others.
+
+    Groups are codes; a negative one is no group.
+    """
+    member = groups >= 0
+    names, first, count = np.unique(groups[member], return_index=True, return_counts=True)
+    return (groups == names[np.lexsort((first, -count))[0]]).astype(float)

@@ -1,0 +1,70 @@
+"""What a graph is: its edges, subgraphs, components and the normalised Laplacian."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+
+class Graph(NamedTuple):
+    """An undirected graph; ``origin[i]`` is the name that node i had before any node was dropped."""
+
+    adjacency: sp.csr_array
+    origin: np.ndarray
+
+    @property
+    def n(self) -> int:
+        return self.adjacency.shape[0]
+
+
+def from_edges(n: int, i: np.ndarray, j: np.ndarray, weight=None, origin=None) -> Graph:
+    """Build the graph with edges i–j (each given once, i != j)."""
+    weight = np.ones(len(i)) if weight is None else np.asarray(weight, float)
+    rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
+    adjacency = sp.coo_array((np.concatenate([weight, weight]), (rows, columns)), shape=(n, n)).tocsr()
+    return Graph(adjacency, np.arange(n) if origin is None else np.asarray(origin))
+
+
+def edges(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (i, j, weight) with i < j, sorted by i and then j."""
+    matrix = graph.adjacency
+    matrix.sort_indices()
+    i = np.repeat(np.arange(graph.n), np.diff(matrix.indptr))
+    upper = i < matrix.indices
+    return i[upper], matrix.indices[upper], matrix.data[upper]
+
+
+def induced(graph: Graph, nodes: np.ndarray) -> Graph:
+    """Return the subgraph on the given nodes, in the given order."""
+    return Graph(graph.adjacency[nodes][:, nodes], graph.origin[nodes])
+
+
+def permute_nodes(graph: Graph, permutation: np.ndarray) -> Graph:
+    """Relabel the nodes: node i of the result is node ``permutation[i]``, under the old names."""
+    return Graph(graph.adjacency[permutation][:, permutation], graph.origin)
+
+
+def largest_component(graph: Graph) -> Graph:
+    """Return the largest connected component (the first one on a tie)."""
+    count, label = connected_components(graph.adjacency, directed=False)
+    if count == 1:
+        return graph
+    return induced(graph, np.flatnonzero(label == np.bincount(label).argmax()))
+
+
+def inverse_root_degrees(graph: Graph) -> np.ndarray:
+    """Return the diagonal of D^-1/2, 0 for isolated nodes."""
+    degree = graph.adjacency.sum(axis=1)
+    return np.divide(1.0, np.sqrt(degree), out=np.zeros(graph.n), where=degree > 0)
+
+
+def normalised_adjacency(graph: Graph) -> sp.csr_array:
+    """Return D^-1/2 A D^-1/2, with rows of isolated nodes left empty."""
+    scale = inverse_root_degrees(graph)
+    return sp.csr_array(sp.diags_array(scale) @ graph.adjacency @ sp.diags_array(scale))
+
+
+def laplacian(graph: Graph) -> sp.csr_array:
+    """Return the symmetric normalised Laplacian L = I - D^-1/2 A D^-1/2."""
+    return sp.csr_array(sp.eye_array(graph.n) - normalised_adjacency(graph))

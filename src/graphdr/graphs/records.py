@@ -1,0 +1,55 @@
+"""What a data set says about its nodes, and their rows over the sources that met them."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphdr.core.errors import UserError, no_such
+
+TRANSFORMS = {"identity": np.asarray, "log1p": np.log1p, "presence": np.sign}  # of the weights, which are positive
+
+
+class Records(NamedTuple):
+    """What a data set says about its nodes: source–node pairs with weights, popularities, and group codes.
+
+    Pairs are interactions of a user with an item, or links from one node to another. ``popularity`` has
+    a value per node, ``groups`` a code per node and kind of group (nodes x kinds).
+    """
+
+    source: np.ndarray
+    node: np.ndarray
+    weight: np.ndarray | None = None
+    popularity: np.ndarray | None = None
+    groups: np.ndarray | None = None
+
+
+def similarity_rows(
+    source: np.ndarray, node: np.ndarray, weight: np.ndarray, selected: np.ndarray, transform: str = "identity"
+) -> sp.csr_array:
+    """Return the selected nodes' rows over all sources, in the order of the selection.
+
+    Weights of repeated pairs are added before the transform: plays of a song on two days are plays.
+    """
+    if transform not in TRANSFORMS:
+        raise no_such("transform", "transform", transform, TRANSFORMS)
+    place = np.full(1 + max(node.max(initial=-1), selected.max(initial=-1)), -1)
+    place[selected] = np.arange(len(selected))
+    kept = place[node] >= 0
+    pairs = (np.asarray(weight, float)[kept], (place[node[kept]], source[kept]))
+    matrix = sp.coo_array(pairs, shape=(len(selected), 1 + source.max(initial=-1))).tocsr()
+    if transform == "log1p" and matrix.data.min(initial=0.0) < 0:
+        raise UserError(f"transform: log1p needs weights from 0, the data have {matrix.data.min():g}")
+    matrix.data = TRANSFORMS[transform](matrix.data)
+    return matrix
+
+
+def row_lengths(matrix: sp.csr_array) -> np.ndarray:
+    """Return the Euclidean length of every row."""
+    return np.sqrt((matrix * matrix).sum(axis=1))
+
+
+def unit_rows(matrix: sp.csr_array) -> sp.csr_array:
+    """Scale every row to length one; empty rows stay empty."""
+    length = row_lengths(matrix)
+    return sp.csr_array(sp.diags_array(np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)) @ matrix)

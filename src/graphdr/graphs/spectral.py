@@ -1,0 +1,83 @@
+"""Spectra: low Laplacian eigenpairs, eigengaps, and the distance of two Laplacians."""
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import eigsh
+
+from graphdr.graphs.arm_features import Basis
+from graphdr.graphs.model import Graph, inverse_root_degrees, laplacian, normalised_adjacency
+
+DECIMALS = 12  # of an eigenvector's entries: the digits that solver and machine agree on
+DENSE_UP_TO = 400  # below this size LAPACK is as fast as Lanczos and needs no tolerance
+
+
+def canonical_signs(vectors: np.ndarray) -> np.ndarray:
+    """Make the largest entry of each column positive (the first of several), so that reruns agree."""
+    size = np.abs(vectors)
+    top = (size >= (1 - 1e-6) * size.max(axis=0)).argmax(axis=0)  # rounding must not choose between equals
+    return vectors * np.sign(vectors[top, np.arange(vectors.shape[1])])
+
+
+def low_eigenpairs(graph: Graph, count: int) -> Basis:
+    """Return the ``count`` lowest eigenpairs of the normalised Laplacian (u_1 included), the lowest first.
+
+    The residual of each is the norm of L v - value v.
+    """
+    count = min(count, graph.n)
+    if graph.n <= DENSE_UP_TO or count >= graph.n // 4:
+        values, vectors = scipy.linalg.eigh(_dense_laplacian(graph), subset_by_index=[0, count - 1])
+    else:
+        smooth = normalised_adjacency(graph)
+        start = np.sqrt(graph.adjacency.sum(axis=1))  # u_1 itself would stall Lanczos: tilt it
+        start = start * (1.0 + np.arange(graph.n) / graph.n)
+        top, vectors = eigsh(smooth, k=count, which="LA", ncv=min(4 * count, graph.n), tol=1e-9, v0=start)
+        order = np.argsort(-top, kind="stable")
+        values, vectors = 1.0 - top[order], vectors[:, order]
+    # Nodes with the same neighbours have equal entries; what rounding makes of them must not break the tie.
+    vectors = np.round(canonical_signs(vectors), DECIMALS)
+    residuals = np.linalg.norm(laplacian(graph) @ vectors - vectors * values, axis=0)
+    return Basis(vectors, values, residuals)
+
+
+def low_eigenvalues(graph: Graph, count: int) -> np.ndarray:
+    """Return the ``count`` lowest eigenvalues alone, which on a small graph cost half of the pairs."""
+    count = min(count, graph.n)
+    if graph.n > DENSE_UP_TO:
+        return low_eigenpairs(graph, count).values
+    return np.linalg.eigvalsh(_dense_laplacian(graph))[:count]
+
+
+def _dense_laplacian(graph: Graph) -> np.ndarray:
+    """Return L as a dense matrix, without the detour over sparse products that cost more than a small spectrum."""
+    scale, matrix = inverse_root_degrees(graph), graph.adjacency.toarray()
+    matrix *= -scale[:, None]
+    matrix *= scale
+    matrix.flat[:: graph.n + 1] += 1.0
+    return matrix
+
+
+def shifted_eigengaps(values: np.ndarray) -> np.ndarray:
+    """Return the gaps lambda_{k+2} - lambda_{k+1} (1-indexed) for k = 1, 2, …: those of u_2..u_{k+1}."""
+    return np.diff(values)[1:]
+
+
+def bottom_gap(values: np.ndarray, k: int) -> float:
+    """Return lambda_{k+1} - lambda_k, which separates u_1..u_k from all others."""
+    return float(values[k] - values[k - 1])
+
+
+def interior_gap(values: np.ndarray, k: int) -> float:
+    """Return the smaller gap around u_2..u_{k+1}: u_1 below and u_{k+2} above are both neighbours."""
+    return float(min(values[1] - values[0], values[k + 1] - values[k]))
+
+
+def perturbation_norm(observed: Graph, clean: Graph) -> float:
+    """Return the spectral norm of the difference of two Laplacians on the same nodes."""
+    difference = sp.csr_array(laplacian(observed) - laplacian(clean))
+    if abs(difference).sum() == 0:
+        return 0.0
+    if observed.n <= DENSE_UP_TO:
+        return float(np.abs(scipy.linalg.eigvalsh(difference.toarray())).max())
+    start = 1.0 + np.arange(observed.n) / observed.n
+    return float(abs(eigsh(difference, k=1, which="LM", v0=start, return_eigenvectors=False)[0]))

@@ -1,0 +1,282 @@
+"""Judge the paper's claims: checks on every instance and data set, and the verdicts that follow from them."""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from graphdr.core.markdown import escape
+from graphdr.paper.predicates import PREDICATES, NoData, Outcome, cell_names, values
+from graphdr.scores import cells
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VERDICTS = ("holds", "fails", "no data")  # the first words of a verdict
+COLUMNS = (
+    "claim", "where", "statement", "criterion", "measured", "verdict", "share", "available", "missing", "build",
+)  # fmt: skip
+
+
+def factors(claims: dict[str, dict]) -> set[str]:
+    """Return the names of all factors and facts that some check sorts or selects by."""
+    checks = [arguments for spec in claims.values() for _, arguments in cells.named(spec["checks"])]
+    return {name for given in checks for name in [given.get("along"), *given.get("where", {})] if name}
+
+
+def tidy(
+    experiments: "dict[str, pd.DataFrame]", evaluations: "dict[str, pd.DataFrame]", problems: dict[str, dict]
+) -> "pd.DataFrame":
+    """Join the measurements of experiments and evaluations with the data sets and factors of their problems.
+
+    The number of values behind a mean, ``n`` in the measurements, is called ``count`` here: ``n`` is a factor.
+    """
+    import pandas as pd
+
+    from graphdr.cache.schemas import SCHEMAS
+
+    parts = [frame.assign(experiment=name, evaluation="") for name, frame in experiments.items()]
+    parts += [frame.assign(experiment="", evaluation=name) for name, frame in evaluations.items()]
+    nothing = pd.DataFrame(columns=[*SCHEMAS["measurements"].names, "experiment", "evaluation"])
+    table = pd.concat(parts or [nothing], ignore_index=True)
+    table = table[table["draw"] == 0].rename(columns={"n": "count"})
+    known = {"dataset", *(factor for problem in problems.values() for factor in problem)}
+    by_problem = {factor: {name: problem.get(factor) for name, problem in problems.items()} for factor in sorted(known)}
+    return table.assign(**{factor: table["problem"].map(own) for factor, own in by_problem.items()})
+
+
+class Judged(NamedTuple):
+    """A claim on one pool of problems: the decision, its numbers, and the decision on every instance."""
+
+    holds: bool
+    measured: str
+    instances: dict[int, bool]
+    used: frozenset[str] | None
+
+
+def judge(spec: dict, table: "pd.DataFrame", other: Collection[str]) -> dict:
+    """Judge one claim; ``other`` are data sets that are not the paper's, and ``spec`` says what it is about.
+
+    Besides what the configuration says, ``spec`` has the ``datasets`` that the claim is about, those of them that are
+    ``here``, and the names ``unknown`` to the configuration that it draws on.
+    """
+    if "evaluation" in spec:
+        rows = table[table["evaluation"] == spec["evaluation"]]
+        return _judge_evaluation(spec, rows, other)
+    named = spec["experiment"]
+    rows = table[table["experiment"].isin([named] if isinstance(named, str) else named)]
+    rows = rows[rows["dataset"].isin(spec["datasets"])]
+    return (_judge_each if spec.get("each") else _judge_pool)(spec, rows, other)
+
+
+def judge_all(
+    words: "pd.DataFrame", claims: dict[str, dict], table: "pd.DataFrame", other: Collection[str], target: str
+) -> "pd.DataFrame":
+    """Judge all claims, those of the paper first and in its order; ``target`` is the page that shows them."""
+    import pandas as pd
+
+    said = words.set_index("claim").to_dict("index")
+    rows = []
+    for claim in [*said, *(name for name in claims if name not in said)]:
+        spec = claims.get(claim)
+        text = {"where": "", "statement": "", "criterion": ""} | said.get(claim, {}) | (spec or {})
+        found = _row("no data", "no check in config.yaml") if spec is None else judge(spec, table, other)
+        build = _command(spec or {"unknown": [f"claims.{claim}"]}, found["missing"], target)
+        found |= {"available": ", ".join(found["available"]), "missing": ", ".join(found["missing"]), "build": build}
+        rows.append({"claim": claim, **{name: text[name] for name in ("where", "statement", "criterion")}} | found)
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def verdict(good: int, counted: int, missing: Collection[str]) -> str:
+    """Return the verdict on a claim that is as stated on some of the data sets that count."""
+    if counted == 0:
+        return "no data"
+    word, number = ("holds", counted) if good == counted else ("fails", counted - good)
+    return f"{word} on {number} of {counted} available (missing: {', '.join(missing)})" if missing else word
+
+
+def markdown(claims: "pd.DataFrame") -> str:
+    """Render the claims: a count of verdicts, one row each, and how to build what is missing."""
+
+    def line(*texts):
+        return f"| {' | '.join(escape(text) for text in texts)} |"
+
+    lines = ["# The paper's claims, judged", "", f"{len(claims)} claims: {_counts(claims['verdict'])}.", "", NOTE, ""]
+    lines += ["| claim | statement | measured | verdict | share |", "| --- | --- | --- | --- | ---: |"]
+    for row in claims.to_dict("records"):
+        said = f"{row['where']}: {row['statement']}<br><sub>{row['criterion']}</sub>"
+        share = "–" if np.isnan(row["share"]) else f"{100 * row['share']:.0f} %"
+        lines.append(line(f"`{row['claim']}`", said, row["measured"], row["verdict"], share))
+    lacking = claims[claims["build"] != ""]
+    if len(lacking):
+        lines += ["", "## What is missing", "", MISSING_NOTE, ""]
+        lines += ["| claim | missing | to build it |", "| --- | --- | --- |"]
+        lines += [line(f"`{row['claim']}`", row["missing"], row["build"]) for row in lacking.to_dict("records")]
+    return "\n".join(lines) + "\n"
+
+
+NOTE = (
+    "Instance 0 decides, as in the tables, and `share` is the share of all random instances in which the claim holds; "
+    "for a theorem all instances decide. A verdict has a reservation where data sets are missing. Data that are not "
+    "the paper's (another release, or a part) count as missing, and what they show stands apart; where a score pools "
+    "them with others, the verdict names them."
+)
+MISSING_NOTE = (
+    "A data set that was built and is missing nevertheless is not the paper's, or lacks a file that the claim needs: "
+    "data/README.md says where to place the files."
+)
+
+
+def _decide(spec: dict, rows: "pd.DataFrame", stated: bool = True) -> Judged:
+    """Apply the checks of a claim to every instance; instance 0 decides, or the share of all that is asked for."""
+    outcomes: dict[int, Outcome] = {}
+    lacking = None
+    for instance, part in rows.groupby("instance"):
+        try:
+            outcomes[int(instance)] = _check_all(spec["checks"], part)
+        except NoData as error:
+            lacking = lacking or error
+    least = spec.get("share")
+    if not outcomes or (least is None and 0 not in outcomes):
+        raise lacking or NoData("measurement")
+    shown = outcomes[min(outcomes)]
+    instances = {instance: outcome.holds == stated for instance, outcome in outcomes.items()}
+    if least is None:
+        return Judged(instances[0], shown.measured, instances, shown.used)
+    good = sum(instances.values())
+    text = f"; in {good} of {len(instances)} instances" if len(instances) > 1 else ""
+    return Judged(good >= least * len(instances), shown.measured + text, instances, shown.used)
+
+
+def _check_all(checks: list[dict], table: "pd.DataFrame") -> Outcome:
+    found = [PREDICATES[name](table, **arguments) for name, arguments in cells.named(checks)]
+    used = [outcome.used for outcome in found if outcome.used is not None]
+    text = "; ".join(outcome.measured for outcome in found)
+    return Outcome(all(outcome.holds for outcome in found), text, frozenset.intersection(*used) if used else None)
+
+
+def _judge_each(spec: dict, rows: "pd.DataFrame", other: Collection[str]) -> dict:
+    """Judge a claim on every data set by itself; on its exceptions it states the opposite."""
+    found: dict[str, Judged] = {}
+    lacking = {}
+    for dataset in spec["datasets"]:
+        try:
+            stated = dataset not in spec.get("except", [])
+            found[dataset] = _decide(spec, rows[rows["dataset"] == dataset], stated)
+        except NoData as error:
+            lacking[dataset] = f"no {error}" if dataset in spec["here"] else "not built"
+    counted = [dataset for dataset in found if dataset not in other]
+    missing = [*spec["unknown"], *(dataset for dataset in spec["datasets"] if dataset not in counted)]
+    good = [dataset for dataset in counted if found[dataset].holds]
+    bad = [dataset for dataset in counted if not found[dataset].holds]
+    shown = {dataset: f"{dataset} ({judged.measured})" for dataset, judged in found.items()}
+    aside = [
+        f"{dataset} ({found[dataset].measured}, {'' if found[dataset].holds else 'not '}as claimed)"
+        for dataset in found
+        if dataset in other
+    ]
+    text = _sentences(
+        {
+            "as claimed": [shown[dataset] for dataset in good],
+            "not as claimed": [shown[dataset] for dataset in bad],
+            "other data, not counted": aside,
+            "no data": [*spec["unknown"], *(f"{dataset} ({why})" for dataset, why in lacking.items())],
+        }
+    )
+    panels = [judged.instances for judged in found.values() if len(judged.instances) > 1]
+    common = set.intersection(*map(set, panels)) if panels else set()
+    agreed = [all(panel[instance] for panel in panels) for instance in common]
+    return _row(
+        verdict(len(good), len(counted), missing), text, np.mean(agreed) if agreed else np.nan, counted, missing
+    )
+
+
+def _judge_pool(spec: dict, rows: "pd.DataFrame", other: Collection[str]) -> dict:
+    """Judge a claim on all problems together, those on data that are not the paper's left aside."""
+    ours = rows[~rows["dataset"].isin(list(other))]
+    texts, judged = {}, None
+    try:
+        judged = _decide(spec, ours)
+        texts[""] = [judged.measured]
+    except NoData as error:
+        texts["no data"] = spec["unknown"] or [f"no {error}" if len(ours) else "not built"]
+    if len(ours) < len(rows):
+        names = ", ".join(dataset for dataset in spec["datasets"] if dataset in set(rows["dataset"]) & set(other))
+        try:
+            aside = _decide(spec, rows)
+            texts[f"with other data ({names}), not counted"] = [
+                f"{'holds' if aside.holds else 'fails'}, {aside.measured}"
+            ]
+        except NoData as error:
+            texts[f"with other data ({names})"] = [f"no {error}"]
+    seen = set() if judged is None else set(ours["dataset"]) if judged.used is None else judged.used
+    used = [dataset for dataset in spec["datasets"] if dataset in seen]
+    missing = [*spec["unknown"], *(dataset for dataset in spec["datasets"] if dataset not in used)]
+    good = len(used) if judged is not None and judged.holds else 0
+    return _row(verdict(good, len(used), missing), _sentences(texts), _share(spec, ours, judged), used, missing)
+
+
+def _judge_evaluation(spec: dict, rows: "pd.DataFrame", other: Collection[str]) -> dict:
+    """Judge a claim on scores; their pool cannot be taken apart, so the verdict says what in it is not the paper's."""
+    missing = [*spec["unknown"], *(dataset for dataset in spec["datasets"] if dataset not in spec["here"])]
+    try:
+        judged = _decide(spec, rows)
+    except NoData as error:
+        why = spec["unknown"] or [f"no {error}" if len(rows) else "not built"]
+        return _row("no data", _sentences({"no data": why}), missing=missing or spec["datasets"])
+    pooled = min(
+        values(rows, cell, "n").min() for _, given in cells.named(spec["checks"]) for cell in cell_names(given)
+    )
+    said = "holds" if judged.holds else "fails"
+    if pooled < spec.get("pool", 0):
+        said += f" on {pooled:g} of {spec['pool']} pooled"
+    notes = {"missing": missing, "other data": [name for name in spec["here"] if name in other]}
+    if qualified := _sentences(notes, ", "):
+        said += f" ({qualified})"
+    return _row(said, judged.measured, _share(spec, rows, judged), spec["here"], missing)
+
+
+def _share(spec: dict, rows: "pd.DataFrame", judged: Judged | None) -> float:
+    """Return the share of instances in which a claim holds, on the data sets of which there are several."""
+    if judged is None:
+        return np.nan
+    several = rows.groupby(rows["dataset"].fillna(""))["instance"].transform("nunique") > 1
+    try:
+        judged = judged if several.all() and len(rows) else _decide(spec, rows[several])
+    except NoData:
+        return np.nan
+    return float(np.mean(list(judged.instances.values())))
+
+
+def _counts(verdicts: "pd.Series") -> str:
+    """Count the verdicts, and among them those with a reservation."""
+    texts = []
+    for word, verb in zip(VERDICTS, ("hold", "fail", "have no data"), strict=True):
+        alike = verdicts[verdicts.str.startswith(word)]
+        reserved = (alike != word).sum()
+        texts.append(f"{len(alike)} {verb}" + (f" ({reserved} with a reservation)" if reserved else ""))
+    return ", ".join(texts)
+
+
+def _sentences(parts: dict[str, list[str]], comma: str = "; ") -> str:
+    return "; ".join(
+        f"{label}: {comma.join(texts)}" if label else comma.join(texts) for label, texts in parts.items() if texts
+    )
+
+
+def _row(verdict: str, measured: str, share: float = np.nan, available: list = (), missing: list = ()) -> dict:
+    return {"measured": measured, "verdict": verdict, "share": share, "available": available, "missing": missing}
+
+
+def _command(spec: dict, missing: Collection[str], target: str) -> str:
+    """Say how to get what a claim lacks: data sets that were not built, or files of the paper's for those that were."""
+    if spec["unknown"]:
+        return f"not in config.yaml: {', '.join(spec['unknown'])}"
+    absent = [dataset for dataset in missing if dataset not in spec["here"]]
+    fetched = [dataset for dataset in absent if dataset in spec["raw"]]
+    texts = [f"`snakemake --cores all {' '.join([*fetched, target])}`"] if absent else []
+    if poor := [dataset for dataset in missing if dataset in spec["here"] and dataset in spec["raw"]]:
+        receipts = " ".join(spec["raw"][dataset] for dataset in poor)
+        again = f"`snakemake --cores all --forcerun {receipts} -- {target}`"
+        texts.append(f"with the paper's own files of {', '.join(poor)} in place: {again}")
+    return "; ".join(texts)

@@ -1,0 +1,165 @@
+"""Set every number of the paper beside ours, with a verdict."""
+
+from collections.abc import Collection
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphdr.core.markdown import pipe_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MATCH, CLOSE = 0.03, 0.10
+ROUNDING = 1e-9  # what is smaller is shown as 0
+SLACK = 1 + 1e-9  # a border belongs to the better verdict, whatever rounding says
+VERDICTS = ("match", "close", "in panel", "differs", "other data", "no data")
+OTHER = {"release", "incomplete"}  # marks of a data set whose numbers reproduce nothing
+
+
+def half_digit(printed: str) -> float:
+    """Return half a unit of the last digit of a number as it was printed."""
+    return 0.5 * 10.0 ** Decimal(printed).as_tuple().exponent
+
+
+def verdict(paper: str, paper_sem: float, ours: float, sem: float, panel, tolerance: float | None) -> str:
+    """Judge our number against the paper's, given as printed.
+
+    Quantities with a ``tolerance`` compare by difference (at least half of the last printed digit), the
+    others by ratio or by two joint standard errors, ours counting twice where the paper prints none.
+    """
+    if np.isnan(ours):
+        return "no data"
+    value = float(paper)
+    off = abs(ours - value)
+    if tolerance is None:
+        ours_squared = 0.0 if np.isnan(sem) else sem**2
+        joint = np.sqrt(ours_squared + (ours_squared if np.isnan(paper_sem) else paper_sem**2))
+        allowed = max(MATCH * abs(value), 2 * joint)
+    else:
+        allowed = max(tolerance, half_digit(paper))
+    if off <= allowed * SLACK:
+        return "match"
+    if off <= CLOSE * abs(value) * SLACK:
+        return "close"
+    if len(panel) > 1:
+        low, high = np.quantile(panel, [0.05, 0.95])
+        if low <= value <= high:
+            return "in panel"
+    return "differs"
+
+
+def percentile(value: float, panel) -> float:
+    """Return the share of the panel below a value, ties counting half, in percent."""
+    panel = np.asarray(panel, float)
+    return float(100 * ((panel < value).mean() + (panel == value).mean() / 2))
+
+
+def compare(
+    reference: "pd.DataFrame",
+    tables: "dict[str, pd.DataFrame]",
+    specs: dict,
+    marks: dict,
+    missing: Collection[str] = (),
+) -> "pd.DataFrame":
+    """Join the paper's numbers (as printed strings) with our tables, one row each, in the paper's order.
+
+    ``marks`` say of a data set in what it is not the paper's: its numbers, and scores over a pool with such a data set
+    or without one that is ``missing``, are shown, but not judged.
+    """
+    import pandas as pd
+
+    ours = {
+        (name, row["row"], row["column"]): row for name, table in tables.items() for row in table.to_dict("records")
+    }
+    nothing = {"value": np.nan, "sem": np.nan, "panel": [], "quantity": None}
+    nothing |= {name: np.nan for name in ("panel_median", "panel_low", "panel_high")}
+    rows, other = [], {dataset for dataset, words in marks.items() if OTHER & set(words)} | set(missing)
+    for printed in reference.to_dict("records"):
+        spec = specs.get(printed["artifact"], {"paper_rows": {}, "tolerance": {}, "datasets": {}})
+        row = spec["paper_rows"].get(printed["row"], printed["row"])
+        found = ours.get((printed["artifact"], row, printed["column"]), nothing)
+        paper, paper_sem = float(printed["value"]), float(printed["sem"] or "nan")
+        panel = found["panel"]
+        tolerance = spec["tolerance"].get(found["quantity"])
+        judged = verdict(printed["value"], paper_sem, found["value"], found["sem"], panel, tolerance)
+        if judged != "no data" and other & set(spec["datasets"].get(row, [])):
+            judged = "other data"
+        rows.append(
+            {
+                "artifact": printed["artifact"],
+                "row": printed["row"],
+                "column": printed["column"],
+                "paper": paper,
+                "paper_sem": paper_sem,
+                "ours": found["value"],
+                "sem": found["sem"],
+                "ratio": found["value"] / paper if paper else np.nan,
+                **{name: found[name] for name in ("panel_median", "panel_low", "panel_high")},
+                "percentile": percentile(paper, panel) if len(panel) > 1 else np.nan,
+                "verdict": judged,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def markdown(comparison: "pd.DataFrame") -> str:
+    """Render the comparison: a count of verdicts, one table per artifact, and what is not built."""
+    built = comparison[comparison["verdict"] != "no data"]
+    judged = built[built["verdict"] != "other data"]
+    counts = built["verdict"].value_counts()
+    agreeing = counts.reindex(VERDICTS[:3], fill_value=0).sum()
+    lines = ["# Our numbers beside the paper's", ""]
+    lines += [f"{agreeing} of {len(judged)} numbers are {', '.join(VERDICTS[:3])}: " + ", ".join(
+        f"{counts.get(name, 0)} {name}" for name in VERDICTS[:4]) + ".", ""]  # fmt: skip
+    if len(built) > len(judged):
+        lines += [f"{len(built) - len(judged)} more are shown but not judged: they come from other data.", ""]
+    lines += [NOTE, ""]
+    head = ["row", "column", "paper", "ours", "ratio", "panel median (5–95 %)", "percentile", "verdict"]
+    for artifact, part in built.groupby("artifact", sort=False):
+        lines += [
+            f"## {artifact}",
+            "",
+            *pipe_table(head, [_cells(row) for row in part.to_dict("records")]),
+            "",
+        ]
+    missing = comparison[comparison["verdict"] == "no data"]
+    if len(missing):
+        names = ", ".join(f"{name} ({count})" for name, count in missing["artifact"].value_counts(sort=False).items())
+        lines += ["## Not built", "", f"No data for {len(missing)} numbers of: {names}.", ""]
+    return "\n".join(lines)
+
+
+NOTE = (
+    "`match`: within 3 % or two joint standard errors (correlations, energies and tails: within 0.01; gaps and counts: "
+    "within half of the last printed digit); `close`: within 10 %; `in panel`: inside the 5–95 % range of our "
+    "instances (of our permutations or JL matrices, on a data set); `other data`: another release or a part of the "
+    "paper's data; percentile: where the paper's number lies among our instances."
+)
+
+
+def _cells(row: dict) -> list[str]:
+    def text(value, spec=".4g"):
+        if value is None or np.isnan(value):
+            return "–"
+        if abs(value) >= 1e4:
+            return f"{value:.0f}"
+        return f"{0.0 if abs(value) < ROUNDING else value:{spec}}"
+
+    def with_error(value, sem):
+        return text(value) + (f" ± {sem:.2g}" if sem > 0 else "")
+
+    panel = f"{text(row['panel_median'])} ({text(row['panel_low'])} … {text(row['panel_high'])})"
+    if np.isnan(row["percentile"]):  # of one value alone
+        panel = "–"
+    return [
+        row["row"],
+        row["column"],
+        with_error(row["paper"], row["paper_sem"]),
+        with_error(row["ours"], row["sem"]),
+        text(row["ratio"], ".2f"),
+        panel,
+        text(row["percentile"], ".0f"),
+        row["verdict"],
+    ]

@@ -1,0 +1,62 @@
+"""Amazon reviews of 2014, one JSON object a line."""
+
+import json
+from array import array
+from sys import intern
+
+import numpy as np
+import pyarrow as pa
+
+from graphdr.core.errors import UserError
+from graphdr.raw.tables import Tables, interactions
+from graphdr.raw.text import BOM, Raw, fault, opened, short
+
+EXPECTED = 'expected {"reviewerID": text, "asin": text, "overall": 1 to 5, …}'
+
+
+def _distinct(pairs: list[tuple[str, object]]) -> dict:
+    named = dict(pairs)
+    if len(named) < len(pairs):
+        raise ValueError("a name is given twice")
+    return named
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_distinct)
+
+
+def read(raw: Raw) -> Tables:
+    """Read ratings of products, which have no titles here.
+
+    Line by line, since Arrow's reader of JSON skips empty lines and can crash on a wrong one.
+    """
+    users, items, ratings = [], [], array("d")
+    with opened(raw, "reviews") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                user, item, rating = _review(line if number > 1 else line.removeprefix(BOM))
+            except ValueError as error:
+                raise fault(raw.name("reviews"), number, f"{error}; {EXPECTED}") from None
+            users.append(intern(user))  # one string for all reviews of a user
+            items.append(intern(item))
+            ratings.append(rating)
+    if not users:
+        raise UserError(f"{raw.name('reviews')}: empty file")
+    return interactions(pa.chunked_array([pa.array(users)]), pa.chunked_array([pa.array(items)]), np.array(ratings))
+
+
+def _review(line: bytes) -> tuple[str, str, float]:
+    try:
+        review = DECODER.decode(line.decode())
+    except UnicodeDecodeError:
+        raise ValueError("not UTF-8 text") from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"not JSON ({error})") from None
+    if not isinstance(review, dict):
+        raise ValueError("not a JSON object")
+    user, item, rating = (review.get(name) for name in ("reviewerID", "asin", "overall"))
+    for name, text in (("reviewerID", user), ("asin", item)):
+        if not isinstance(text, str) or not text or not text.isascii():
+            raise ValueError(f"{name} is {short(text)}")
+    if type(rating) not in (int, float) or not 1 <= rating <= 5:
+        raise ValueError(f"overall is {short(rating)}")
+    return user, item, rating

@@ -1,0 +1,20 @@
+"""Last.fm of HetRec 2011: how often users played artists, with the names of the artists."""
+
+import numpy as np
+
+from graphdr.raw.tables import Tables, interactions
+from graphdr.raw.text import Raw, load, parse
+
+PLAYS = {"userID": "digits", "artistID": "digits", "weight": "count"}
+ARTISTS = {"id": "digits", "name": "text", "url": None, "pictureURL": None}
+
+
+def read(raw: Raw) -> Tables:
+    """Read plays of artists; the reward is the mean of log(1 + plays) over the listeners."""
+    rows = parse(load(raw, "plays"), PLAYS, "\t", header="\t".join(PLAYS)).columns
+    plays = rows["weight"].to_numpy().astype(float)
+    about = None
+    if raw.has("artists"):
+        about = parse(load(raw, "artists"), ARTISTS, "\t", header="\t".join(ARTISTS))
+        about = about._replace(columns=about.columns.rename_columns(["id", "title"]))
+    return interactions(rows["userID"], rows["artistID"], plays, rewards=np.log1p(plays), about=about)

@@ -1,0 +1,109 @@
+"""Microsoft's news data set MIND: what users had read, and what they were shown and clicked."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphdr.raw.tables import Tables, encode, given, links, lookup, nodes
+from graphdr.raw.text import Raw, Sheet, fault, load, parse, short
+
+BEHAVIORS = {"impression": None, "user": "key", "time": None, "history": "text", "impressions": "text"}
+NEWS = {"news": "key", "group": "text", "subgroup": "text", "title": "text", "abstract": "text"}
+UNUSED = dict.fromkeys(("url", "title entities", "abstract entities"))
+SKIPPED, CLICKED, READ, INVALID = range(4)  # what a token says: N1-0, N1-1, N1, or nothing valid
+
+
+class Events(NamedTuple):
+    """Some rows of behaviors: their users, and every token with its row, news (a place in ids) and meaning."""
+
+    users: pa.Array
+    ids: pa.Array
+    row: np.ndarray
+    news: np.ndarray
+    meaning: np.ndarray
+
+
+def read(raw: Raw) -> Tables:
+    """Read news; popularity counts impressions, and the reward is the share of them that was clicked.
+
+    News are numbered as they first appear, row by row, history before impressions. A user is linked once
+    to each news that is in the history or was clicked. The development set, if there, follows the training set.
+    """
+    events = [part for role in _present(raw, "behaviors") for part in _events(parse(load(raw, role), BEHAVIORS, "\t"))]
+    _, user = encode(pa.chunked_array([part.users for part in events]))
+    keys, place = encode(pa.chunked_array([part.ids for part in events]))
+    users = _joined(user, [len(part.users) for part in events], [part.row for part in events])
+    news = _joined(place, [len(part.ids) for part in events], [part.news for part in events])
+    meaning = np.concatenate([part.meaning for part in events])
+    n = len(keys)
+    skips, clicks = (np.bincount(news[meaning == kind], minlength=n) for kind in (SKIPPED, CLICKED))
+    shown = pa.array(skips + clicks, pa.int64())
+    some = pc.if_else(pc.equal(shown, 0), pa.scalar(None, pa.int64()), shown)
+    reward = pc.divide(pa.array(clicks, pa.float64()), some)
+    chosen = meaning != SKIPPED
+    pairs = pc.unique(pa.array(users[chosen].astype(np.int64) * n + news[chosen], pa.int64()))
+    source, node = np.divmod(pairs.to_numpy(), n)
+    table = nodes(keys, skips + clicks, reward=reward, **_about(raw, keys))
+    return Tables(table, links(source, node, np.ones(len(node))))
+
+
+def _present(raw: Raw, role: str) -> list[str]:
+    return [role, f"dev_{role}"] if raw.has(f"dev_{role}") else [role]
+
+
+def _events(sheet: Sheet) -> Iterator[Events]:
+    """Take behaviors apart, some megabytes at a time."""
+    first = sheet.first
+    for batch in sheet.columns.to_batches():
+        history, impressions = batch["history"], batch["impressions"]
+        fresh = pc.equal(history, "")
+        lists = pc.split_pattern(
+            pc.if_else(fresh, impressions, pc.binary_join_element_wise(history, impressions, " ")), " "
+        )
+        size = pc.list_value_length(lists).to_numpy()
+        read = pc.if_else(fresh, 0, pc.add(pc.count_substring(history, " "), 1)).to_numpy()
+        row = np.repeat(np.arange(len(batch), dtype=np.int32), size)
+        past = np.arange(len(row)) < np.repeat(np.cumsum(size) - size + read, size)
+        tokens, place = encode(lists.flatten())
+        meaning = _meanings(tokens)[place]
+        wrong = (meaning == INVALID) | ((meaning == READ) != past)
+        if wrong.any():
+            at = int(wrong.argmax())
+            raise fault(sheet.name, first + int(row[at]), _complaint(tokens[place[at]].as_py(), past[at]))
+        yield Events(batch["user"], pc.replace_substring_regex(tokens, "-[01]$", ""), row, place, meaning)
+        first += len(batch)
+
+
+def _meanings(tokens: pa.Array) -> np.ndarray:
+    """Say of each token whether it is news skipped (N1-0), clicked (N1-1), read before (N1), or invalid."""
+    meaning = pa.scalar(INVALID, pa.int8())
+    for kind, pattern in ((SKIPPED, "^[^-]+-0$"), (CLICKED, "^[^-]+-1$"), (READ, "^[^-]+$")):
+        meaning = pc.if_else(pc.match_substring_regex(tokens, pattern), pa.scalar(kind, pa.int8()), meaning)
+    return meaning.to_numpy()
+
+
+def _complaint(token: str, past: bool) -> str:
+    if past:
+        return f"news {short(token)} in the history; expected ids separated by single spaces"
+    return f"impression {short(token)}; expected id-0 (not clicked) or id-1 (clicked), separated by single spaces"
+
+
+def _joined(codes: np.ndarray, sizes: list[int], places: list[np.ndarray]) -> np.ndarray:
+    """Turn places in each part into the codes that all parts share."""
+    parts = np.split(codes, np.cumsum(sizes)[:-1])
+    return np.concatenate([part[place] for part, place in zip(parts, places, strict=True)])
+
+
+def _about(raw: Raw, keys: pa.Array) -> dict[str, pa.Array]:
+    """Look news up in the training set, then in the development set; both files are optional."""
+    known: dict[str, pa.Array] = {}
+    for role in filter(raw.has, _present(raw, "news")):
+        found = lookup(parse(load(raw, role), NEWS | UNUSED, "\t"), keys)
+        known = {name: pc.coalesce(known[name], column) if known else column for name, column in found.items()}
+    if known:
+        title, abstract = given(known["title"]), given(known.pop("abstract"))
+        known["text"] = pc.coalesce(pc.binary_join_element_wise(title, abstract, ". "), title, abstract)
+    return known

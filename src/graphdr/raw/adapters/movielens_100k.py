@@ -1,0 +1,32 @@
+"""MovieLens 100k as GroupLens publishes it: u.data, and titles and genre flags in u.item."""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphdr.raw.tables import Tables, interactions
+from graphdr.raw.text import Raw, Sheet, load, parse, refuse, within
+
+RATINGS = {"user": "digits", "item": "digits", "rating": "float", "timestamp": None}
+ITEM = {"item": "digits", "title": "text", "release": None, "video release": None, "url": None}
+GENRES = (
+    *("unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary", "Drama"),
+    *("Fantasy", "Film-Noir", "Horror", "Musical", "Mystery", "Romance", "Sci-Fi", "Thriller", "War", "Western"),
+)
+
+
+def read(raw: Raw) -> Tables:
+    """Read ratings of movies; the group of a movie is the first of its genres in alphabetical order."""
+    rows = within(parse(load(raw, "ratings"), RATINGS, "\t"), "rating", 1, 5).columns
+    about = _about(raw) if raw.has("items") else None
+    return interactions(rows["user"], rows["item"], rows["rating"].to_numpy(), about=about)
+
+
+def _about(raw: Raw) -> Sheet:
+    sheet = parse(load(raw, "items", "latin-1"), ITEM | dict.fromkeys(GENRES, "text"), "|")
+    group = pa.nulls(sheet.columns.num_rows, pa.string())
+    for genre in reversed(GENRES):
+        flag = sheet.columns[genre]
+        bad = pc.invert(pc.is_in(flag, value_set=pa.array(["0", "1"])))
+        refuse(sheet, bad, lambda row, name=genre, flag=flag: f"flag {flag[row].as_py()!r} of {name} is not 0 or 1")
+        group = pc.if_else(pc.equal(flag, "1"), genre, group)
+    return sheet._replace(columns=sheet.columns.select(["item", "title"]).append_column("group", group))

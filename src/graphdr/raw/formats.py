@@ -1,0 +1,25 @@
+"""The raw formats by name; an adapter is imported where it is used, so that an edit of one reruns no other format."""
+
+import importlib
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+
+from graphdr.raw.tables import Tables
+
+
+@cache
+def formats() -> list[str]:
+    """Return the names of all formats: the modules that read one, found without importing them."""
+    modules = [path for path in (files("graphdr.raw") / "adapters").iterdir() if path.name.endswith(".py")]
+    return sorted(path.name.removesuffix(".py") for path in modules if "\ndef read(" in path.read_text())
+
+
+def module(format: str) -> str:
+    """Return the module of a format's adapter."""
+    return f"graphdr.raw.adapters.{format}"
+
+
+def adapter(format: str) -> Callable[..., Tables]:
+    """Return the function that reads a format."""
+    return importlib.import_module(module(format)).read

@@ -1,0 +1,4 @@
+"""A policy to serve: fit, recommend, update, save.
+
+May import bandit, graphs, cache and core.
+"""

@@ -1,0 +1,155 @@
+"""The state of a policy that is served: what it knows of every arm, how it chooses and how it learns.
+
+A state has arms at places 0, 1, … and takes many candidate sets at once: set s is ``places[starts[s]:starts[s + 1]]``.
+Its choices and its updates are those of the kernels in ``linucb``, operation by operation.
+"""
+
+import numpy as np
+
+from graphdr.core.compiled import kernel
+
+LANES = 128  # candidates scored at a time: enough to fill the vector instructions, few enough for the fastest cache
+
+
+class Projected:
+    """LinUCB on n x k features: V^-1 and the estimate V^-1 sum z y."""
+
+    def __init__(self, features: np.ndarray, v_inverse: np.ndarray, estimate: np.ndarray | None = None):
+        self.features = np.array(features, float, order="C")
+        self.v_inverse = np.array(v_inverse, float, order="C")
+        self.estimate = np.zeros(len(self.v_inverse)) if estimate is None else np.array(estimate, float)
+
+    def choose(self, places: np.ndarray, starts: np.ndarray, radius: float) -> np.ndarray:
+        """Return the place of the first maximum of every set."""
+        return _choose_projected(self.features, self.v_inverse, self.estimate, radius, places, starts)
+
+    def learn(self, places: np.ndarray, rewards: np.ndarray) -> None:
+        """Update with the rewards of arms, one after the other."""
+        _learn_projected(self.features, self.v_inverse, self.estimate, places, rewards)
+
+    def expect(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the estimated reward of arms and its width ||z||_{V^-1}."""
+        z = self.features[places]
+        return z @ self.estimate, np.sqrt(np.maximum(np.sum(z @ self.v_inverse * z, axis=1), 0.0))
+
+
+class OneHot:
+    """Full LinUCB: V is diagonal, so a weight (ridge and plays) and a sum of rewards per arm suffice."""
+
+    def __init__(self, weight: np.ndarray, total: np.ndarray | None = None):
+        self.weight = np.array(weight, float)
+        self.total = np.zeros(len(self.weight)) if total is None else np.array(total, float)
+
+    def choose(self, places: np.ndarray, starts: np.ndarray, radius: float) -> np.ndarray:
+        """Return the place of the first maximum of every set."""
+        return _choose_one_hot(self.weight, self.total, radius, places, starts)
+
+    def learn(self, places: np.ndarray, rewards: np.ndarray) -> None:
+        """Update with the rewards of arms, one after the other."""
+        np.add.at(self.weight, places, 1.0)
+        np.add.at(self.total, places, rewards)
+
+    def expect(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the estimated reward of arms and its width ||z||_{V^-1}."""
+        return self.total[places] / self.weight[places], 1.0 / np.sqrt(self.weight[places])
+
+
+def extended_row(weights: np.ndarray, degrees: np.ndarray, vectors: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the entries (k) of a new node in the eigenvectors of a graph that it was not part of (Nyström).
+
+    An eigenvector satisfies u = S u / (1 - value) with S = D^-1/2 A D^-1/2: apply this to the row of S that the
+    new node has through its edges. ``weights`` and ``degrees`` are those of its neighbours, ``vectors`` their rows.
+    The degrees are the fitted ones, without the new edges: a twin of a node then gets exactly that node's row.
+    """
+    return weights / np.sqrt(weights.sum() * degrees) @ vectors / (1.0 - values)
+
+
+def extended(
+    vectors: np.ndarray, degrees: np.ndarray, values: np.ndarray, joined: list[tuple[np.ndarray, np.ndarray]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Append new nodes, each given by its neighbours and their weights; a neighbour may be a new node before it."""
+    n = len(vectors)
+    vectors = np.vstack([vectors, np.empty((len(joined), vectors.shape[1]))])
+    degrees = np.append(degrees, np.empty(len(joined)))
+    for node, (ends, weights) in enumerate(joined, n):
+        vectors[node] = extended_row(weights, degrees[ends], vectors[ends], values)
+        degrees[node] = weights.sum()
+    return vectors, degrees
+
+
+@kernel
+def _choose_projected(features, v, estimate, radius, places, starts):
+    k = features.shape[1]
+    chosen = np.empty(len(starts) - 1, np.uint32)
+    # Candidates lie side by side in x, so that every step below is one run along memory.
+    x, row, half, mean = np.empty((k, LANES)), np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    for s in range(len(chosen)):
+        best, top = starts[s], -np.inf
+        for c in range(starts[s], starts[s + 1], LANES):
+            lanes = min(LANES, starts[s + 1] - c)
+            for lane in range(lanes):
+                z = features[places[c + lane]]
+                for i in range(k):
+                    x[i, lane] = z[i]
+            half[:lanes] = 0.0
+            mean[:lanes] = 0.0
+            for i in range(k):
+                diagonal, weight = 0.5 * v[i, i], estimate[i]
+                for lane in range(lanes):
+                    row[lane] = diagonal * x[i, lane]
+                for j in range(i):
+                    a = v[i, j]
+                    for lane in range(lanes):
+                        row[lane] += a * x[j, lane]
+                for lane in range(lanes):
+                    half[lane] += row[lane] * x[i, lane]
+                    mean[lane] += weight * x[i, lane]
+            for lane in range(lanes):
+                score = mean[lane] + radius * np.sqrt(max(2.0 * half[lane], 0.0))
+                if score > top:
+                    best, top = c + lane, score
+        chosen[s] = places[best]
+    return chosen
+
+
+@kernel
+def _learn_projected(features, v, estimate, places, rewards):
+    k = features.shape[1]
+    u, w = np.empty(k), np.empty(k)
+    for t in range(len(places)):
+        z = features[places[t]]
+        half = mean = 0.0
+        for i in range(k):
+            row = 0.5 * v[i, i] * z[i]
+            for j in range(i):
+                row += v[i, j] * z[j]
+            half += row * z[i]
+            mean += estimate[i] * z[i]
+        scale = 1.0 / (1.0 + 2.0 * half)
+        error, root = (rewards[t] - mean) * scale, np.sqrt(scale)
+        u[:] = 0.0
+        for j in range(k):
+            zj = z[j]
+            for i in range(k):
+                u[i] += v[j, i] * zj
+        for i in range(k):
+            estimate[i] += u[i] * error
+            w[i] = u[i] * root
+        for i in range(k):
+            step = w[i]
+            for j in range(k):
+                v[i, j] -= step * w[j]
+
+
+@kernel
+def _choose_one_hot(weight, total, radius, places, starts):
+    chosen = np.empty(len(starts) - 1, np.uint32)
+    for s in range(len(chosen)):
+        best, top = places[starts[s]], -np.inf
+        for c in range(starts[s], starts[s + 1]):
+            arm = places[c]
+            score = total[arm] / weight[arm] + radius * (1.0 / np.sqrt(weight[arm]))
+            if score > top:
+                best, top = arm, score
+        chosen[s] = best
+    return chosen

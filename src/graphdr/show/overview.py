@@ -1,0 +1,257 @@
+"""The overview picture: the pipeline from graph to regret in five panels, drawn from the data themselves."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.patheffects import withStroke
+
+from graphdr.cache import io
+from graphdr.graphs.arm_features import nontrivial
+from graphdr.graphs.model import Graph, edges
+from graphdr.panels import store
+from graphdr.show import figures, palette
+from graphdr.show.figures import GREY, INK
+
+# All lengths are inches of a picture that a README shows about 900 pixels wide.
+WIDTH, HEIGHT = 10.0, 4.05
+LEFTS, WIDTHS = (0.12, 2.42, 4.3, 6.43, 8.02), (1.7, 1.4, 1.65, 1.1, 1.53)
+BOTTOM, TALL = 1.32, 1.72
+STRIP = (0.1, 0.08, 9.8, 0.4)
+
+COLOURS, SIGNED = "viridis", "PuOr"
+FOCUS, TINT = palette.METHODS["graphdr"][0], "#FDF3E1"
+CONTRAST = ("linucb_full", "graphdr_shuffled", "graphdr")
+RAYS = 4  # axes that a flat star of arms can hold apart
+LETTERS = "abcde"  # of the example arms that all panels share
+ROUNDS = 400  # of the example run behind the scores
+HALO = withStroke(linewidth=2.5, foreground="white")
+COLUMNS = ["series", "x", "y", "low", "high", "panel_low", "panel_high"]
+
+
+def draw(input, spec: dict):
+    """Draw the pipeline on instance 0: graph, eigenvectors, projected arms, scores and regret."""
+    graph = store.read_graphs(input.nodes, input.edges)[0]
+    vectors, values, _ = store.read_bases(input.basis)[0, 0]
+    table = io.read_frame("curves", input.curves)
+    k = min(spec["k"], len(values) - 1)
+    features = nontrivial(vectors, k)
+    reward = example_reward(features)
+    arms = example_arms(graph.n)
+
+    figures.style()
+    figure = Figure(figsize=(WIDTH, HEIGHT))
+    panels = [_panel(figure, left, width) for left, width in zip(LEFTS, WIDTHS, strict=True)]
+    parts = [
+        _draw_graph(panels[0], graph, vectors, reward, arms),
+        _draw_basis(panels[1], values, features, arms),
+        _draw_projection(panels[2], features, reward, arms),
+        _draw_scores(panels[3], features, reward, arms),
+        _draw_regret(panels[4], table[table["problem"] == spec["problem"]], spec["labels"]),
+    ]
+    _write_texts(figure, spec, graph.n, k)
+    _draw_arrows(figure)
+    _draw_residual(figure)
+    return figure, pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
+
+
+def example_reward(features: np.ndarray) -> np.ndarray:
+    """Return a reward in the span of the features that falls off with their frequency."""
+    reward = features @ (1 / np.arange(1, features.shape[1] + 1))
+    return reward / np.linalg.norm(reward)
+
+
+def example_arms(n: int) -> np.ndarray:
+    """Return a few nodes at equal distances in the order of the nodes."""
+    count = min(n, len(LETTERS))
+    return ((np.arange(count) + 0.5) * n / count).astype(int)
+
+
+def layout(graph: Graph, start: np.ndarray, rounds: int = 150) -> np.ndarray:
+    """Place nodes by springs along edges and repulsion between all, from a given start and without chance."""
+    place = start / np.abs(start).max()
+    weight = graph.adjacency.toarray()
+    repulsion = weight.sum() / graph.n**2
+    for step in np.linspace(0.1, 0.002, rounds):
+        offset = place[:, None] - place[None]
+        distance = np.maximum(np.linalg.norm(offset, axis=2), 0.02)
+        force = (offset * (repulsion / distance**2 - weight)[:, :, None]).sum(axis=1)
+        place = place + step * force / np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-9)
+    return place - place.mean(axis=0)
+
+
+def star(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Show k dimensions in the plane: the direction of every axis, and the points as sums along them."""
+    k = features.shape[1]
+    angle = np.pi / 2 - 2 * np.pi * np.arange(k) / max(k, 3)
+    rays = np.column_stack([np.cos(angle), np.sin(angle)])
+    return rays, features @ rays
+
+
+def play(features: np.ndarray, reward: np.ndarray, rounds: int) -> tuple[np.ndarray, np.ndarray]:
+    """Run LinUCB without noise on candidates taken in turn; return every arm's estimate and width."""
+    n, k = features.shape
+    gram, response = np.eye(k), np.zeros(k)
+    for t in range(rounds):
+        estimate, width = _score(features, gram, response)
+        offered = (t + np.arange(10) * n // 10) % n
+        arm = offered[np.argmax((estimate + width)[offered])]
+        gram += np.outer(features[arm], features[arm])
+        response += features[arm] * reward[arm]
+    return _score(features, gram, response)
+
+
+def _score(features, gram, response):
+    inverse = np.linalg.inv(gram)
+    return features @ inverse @ response, np.sqrt(np.einsum("ai,ij,aj->a", features, inverse, features))
+
+
+def _panel(figure, left: float, width: float):
+    axes = figure.add_axes((left / WIDTH, BOTTOM / HEIGHT, width / WIDTH, TALL / HEIGHT))
+    axes.grid(False)
+    axes.tick_params(length=2, pad=2, labelsize=8.5, labelcolor=INK)
+    return axes
+
+
+def _draw_graph(axes, graph, vectors, reward, arms) -> pd.DataFrame:
+    place = layout(graph, vectors[:, 1:3])
+    i, j, _ = edges(graph)
+    axes.add_collection(LineCollection(place[np.column_stack([i, j])], colors=GREY, linewidths=0.3, alpha=0.22))
+    _draw_arms(axes, place, reward, arms)
+    nodes = pd.DataFrame({"series": "node", "x": place[:, 0], "y": place[:, 1]})
+    return pd.concat([nodes, pd.DataFrame({"series": "reward", "x": np.arange(graph.n), "y": reward})])
+
+
+def _draw_basis(axes, values, features, arms) -> pd.DataFrame:
+    n, k = features.shape
+    limit = np.quantile(np.abs(features), 0.98)
+    axes.imshow(features, cmap=SIGNED, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
+    columns = range(k) if k <= 5 else (0, k - 1)
+    axes.set_xticks(columns, [f"$u_{{{column + 2}}}$\n{values[column + 1]:.2f}" for column in columns])
+    axes.set_yticks(arms, list(LETTERS[: len(arms)]), fontweight="bold")
+    axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
+    axes.text(-0.08, 1.055, "$\\lambda$", transform=axes.transAxes, ha="right", fontsize=8.5, color=INK)
+    axes.spines[:].set_visible(False)
+    parts = [{"series": f"u_{column + 2}", "x": np.arange(n), "y": features[:, column]} for column in range(k)]
+    parts.append({"series": "eigenvalue", "x": np.arange(2, k + 2), "y": values[1 : k + 1]})
+    return pd.concat([pd.DataFrame(part) for part in parts])
+
+
+def _draw_projection(axes, features, reward, arms) -> pd.DataFrame:
+    rays, place = star(features[:, :RAYS])
+    reach = 1.05 * np.linalg.norm(place, axis=1).max()
+    for number, ray in enumerate(rays):
+        axes.annotate("", reach * ray, (0, 0), arrowprops={"arrowstyle": "->", "color": GREY, "linewidth": 0.8})
+        axes.text(*(1.14 * reach * ray), f"$z_{number + 1}$", ha="center", va="center", fontsize=9, color=INK)
+    axes.update_datalim(1.14 * reach * rays)
+    _draw_arms(axes, place, reward, arms)
+    return pd.DataFrame({"series": "arm", "x": place[:, 0], "y": place[:, 1]})
+
+
+def _draw_arms(axes, place, reward, arms) -> None:
+    """Draw all arms in the colour of their reward, and the example arms ringed with their letters."""
+    colours = {"cmap": COLOURS, "vmin": reward.min(), "vmax": reward.max()}
+    axes.scatter(*place.T, c=reward, s=11, linewidths=0, zorder=2, **colours)
+    axes.scatter(*place[arms].T, c=reward[arms], s=36, edgecolors=INK, linewidths=1.2, zorder=3, **colours)
+    for letter, arm in zip(LETTERS, arms, strict=False):
+        outward = 9 * place[arm] / max(np.linalg.norm(place[arm]), 1e-9)
+        axes.annotate(letter, place[arm], outward, textcoords="offset points", ha="center", va="center", color=INK,
+                      fontsize=9, fontweight="bold", zorder=4, path_effects=[HALO])  # fmt: skip
+    axes.margins(0.03)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.axis("off")
+
+
+def _draw_scores(axes, features, reward, arms) -> pd.DataFrame:
+    estimate, width = (of_arm[arms] for of_arm in play(features, reward, ROUNDS))
+    rows = np.arange(len(arms))
+    best = np.argmax(estimate + width)
+    colours = [FOCUS if row == best else "#999999" for row in rows]
+    axes.barh(rows, width, left=estimate, height=0.4, color=colours, alpha=0.5)
+    axes.scatter(estimate, rows, color=colours, s=22, zorder=3)
+    axes.set_yticks(rows, list(LETTERS[: len(arms)]), fontweight="bold")
+    top = estimate[best] + width[best]
+    axes.text(top, best, " $a_t$", va="center", fontsize=10, color=FOCUS)
+    span = top - estimate.min()
+    axes.set_xlim(estimate.min() - 0.06 * span, top + 0.2 * span)
+    axes.set_xticks([])
+    axes.set_xlabel("● estimate  ▬ width", fontsize=8, color=INK, labelpad=3)
+    axes.invert_yaxis()
+    return pd.DataFrame({"series": "score", "x": arms, "y": estimate + width, "low": estimate})
+
+
+def _draw_regret(axes, table, labels) -> pd.DataFrame:
+    methods = [method for method in CONTRAST if method in labels] or list(labels)
+    axes.set_yscale("log")
+    points = figures.regret_lines(axes, table, methods)
+    last = points.groupby("series").last().sort_values("y")
+    for method, row in last.iterrows():
+        higher = last["y"][last["y"] > row["y"]]
+        above = higher.empty or higher.min() > 5 * row["y"]
+        axes.annotate(labels[method], (row["x"], row["y"]), (-3, 4 if above else -5), textcoords="offset points",
+                      ha="right", va="bottom" if above else "top", fontsize=8, color=INK)  # fmt: skip
+    axes.set_ylim(top=axes.get_ylim()[1] * 2)
+    figures.log_ticks(axes.yaxis, subs=(1,))
+    axes.yaxis.tick_right()
+    axes.spines["right"].set_visible(True)
+    axes.spines["left"].set_visible(False)
+    end = points["x"].max()
+    axes.set_xlim(0, end)
+    axes.set_xticks([0, end / 2, end], ["0", "round t", f"{end:,g}"])
+    axes.grid(True, axis="y")
+    return points
+
+
+def _write_texts(figure, spec: dict, n: int, k: int) -> None:
+    """Write the title, the heading over every panel and the caption under it."""
+    promise = f"a bandit that learns along the k = {k} smoothest directions of a graph, not in all n = {n} nodes"
+    _write(figure, 0.1, HEIGHT - 0.2, spec["title"], fontsize=12, fontweight="bold")
+    _write(figure, 1.85, HEIGHT - 0.2, promise, fontsize=9.5)
+    control = "shuffled: same method,\nnode labels permuted" if "graphdr_shuffled" in spec["labels"] else ""
+    texts = (
+        ("Graph $G$", "nodes are arms, colour\nis a reward smooth on $G$"),
+        ("Basis $E_k$", "eigenvectors $u_2 \\ldots u_{k+1}$\nof the Laplacian $L$"),
+        ("Project $z = E_k^\\top x$", f"an arm is its row of $E_k$\n({min(k, RAYS)} of {k} axes drawn)"),
+        ("LinUCB in $\\mathbb{R}^k$", "pull the top score $a_t$,\nlearn from its reward"),
+        ("Regret (log scale)", control),
+    )
+    for number, (left, (heading, caption)) in enumerate(zip(LEFTS, texts, strict=True), start=1):
+        _write(figure, left + 0.08, 3.52, str(number), ha="center", fontsize=8.5, color="white", fontweight="bold",
+               bbox={"boxstyle": "circle,pad=0.25", "color": FOCUS})  # fmt: skip
+        _write(figure, left + 0.25, 3.52, heading, fontsize=10, fontweight="bold")
+        _write(figure, left, 0.9, caption, fontsize=8.8, linespacing=1.25)
+
+
+def _draw_arrows(figure) -> None:
+    """Join the panels from left to right, leaving room for the letters beside an axis."""
+    middle = BOTTOM + TALL / 2
+    for left, width, following in zip(LEFTS, WIDTHS, LEFTS[1:], strict=False):
+        _arrow(figure, (left + width + 0.12, middle), (following - 0.2, middle), color=FOCUS, linewidth=2)
+
+
+def _draw_residual(figure) -> None:
+    """Draw the strip that follows what the projection leaves out into the regret."""
+    left, bottom, width, height = STRIP
+    look = {"boxstyle": "round,pad=0,rounding_size=0.08", "facecolor": TINT, "edgecolor": "#E69F00", "linewidth": 0.8}
+    figure.add_artist(FancyBboxPatch((left, bottom), width, height, transform=figure.dpi_scale_trans, **look))
+    middle = bottom + height / 2
+    missed = "What $E_k$ misses of the reward: $r_\\perp = (I - E_k E_k^\\top)\\,\\theta^*$"
+    _write(figure, left + 0.15, middle, missed, fontsize=9)
+    _write(figure, 4.2, middle, "$\\mathrm{SRL}_T$: bias in the estimates", fontsize=9)
+    _write(figure, 6.2, middle, "$\\mathrm{CRW}_T$: spread over candidates", fontsize=9)
+    _write(figure, 8.85, middle, "more regret", fontsize=9)
+    dashed = {"color": "#B35900", "linewidth": 1.2, "linestyle": (0, (3, 2))}
+    top = bottom + height
+    for start, end in (((3.1, top + 0.2), (3.1, top)), ((3.6, middle), (4.05, middle)), ((8.3, middle), (8.75, middle)),
+                       ((9.25, top), (9.25, top + 0.2))):  # fmt: skip
+        _arrow(figure, start, end, **dashed)
+
+
+def _arrow(figure, start, end, **style) -> None:
+    style = {"arrowstyle": "-|>", "mutation_scale": 11, "shrinkA": 0, "shrinkB": 0} | style
+    figure.add_artist(FancyArrowPatch(start, end, transform=figure.dpi_scale_trans, **style))
+
+
+def _write(figure, x: float, y: float, text: str, **style) -> None:
+    figure.text(x, y, text, transform=figure.dpi_scale_trans, **{"va": "center", "color": INK} | style)

@@ -1,0 +1,90 @@
+"""Experiments: regret curves, panels of instances, and clouds of many problems, from the tidy tables."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from graphdr.show.report.rounding import short, shorts, thinned
+
+POINTS = 4000  # of all curves of an experiment together …
+LEAST, MOST = 30, 200  # … and of one curve
+BANDS = {"low": "panel_low", "median": "panel_median", "high": "panel_high"}
+
+Papers = Mapping[tuple[str, str], float]  # (problem, method) to the regret that the paper prints
+
+
+def show(spec: dict, curves: pd.DataFrame, measured: dict[str, pd.DataFrame], papers: Papers) -> dict:
+    """Describe an experiment to the page; ``measured`` are its measurements by data set."""
+    parts = {name: spec[name] for name in ("title", "group", "methods", "against", "count")}
+    regrets = {
+        dataset: frame[(frame["quantity"] == "regret") & frame["method"].notna()] for dataset, frame in measured.items()
+    }
+    if spec["problems"] is None:
+        return parts | {"cloud": cloud(regrets, spec["against"], spec["methods"])}
+    most = int(np.clip(POINTS // max(1, len(spec["methods"]) * len(spec["problems"])), LEAST, MOST))
+    return parts | {
+        "problems": [
+            problem
+            | curves_of(curves[curves["problem"] == problem["key"]], spec["methods"], most)
+            | {"panel": panels(regrets.get(problem["dataset"]), problem["key"], spec["methods"], papers)}
+            for problem in spec["problems"]
+        ]
+    }
+
+
+def curves_of(table: pd.DataFrame, methods: list[str], most: int) -> dict:
+    """Return the rounds and, by method, regret, standard error, bound and spread over the instances, thinned."""
+    found = {}
+    rounds: list = []
+    for method in methods:
+        part = table[table["method"] == method].sort_values("t")
+        if not len(part):
+            continue
+        part = part.iloc[thinned(len(part), most)]
+        rounds = [int(t) for t in part["t"]]
+        found[method] = {"mean": shorts(part["mean"]), "sem": shorts(part["sem"], 2)}
+        if (part["panel_high"] > part["panel_low"]).any():
+            found[method] |= {name: shorts(part[column]) for name, column in BANDS.items()}
+        if part["bound"].notna().any():
+            found[method]["bound"] = shorts(part["bound"])
+    return {"rounds": rounds, "curves": found}
+
+
+def panels(regrets: pd.DataFrame | None, problem: str, methods: list[str], papers: Papers) -> dict:
+    """Return by method the final regret on every instance, or of every draw where there is one instance alone."""
+    found = {}
+    for method in methods if regrets is not None else ():
+        own = regrets[(regrets["problem"] == problem) & (regrets["method"] == method)]
+        first = own[own["draw"] == 0].sort_values("instance")
+        if not len(first):
+            continue
+        shown = first if len(first) > 1 else own.sort_values("draw")
+        found[method] = {"values": shorts(shown["value"]), "of": "instances" if len(first) > 1 else "draws"}
+        if (problem, method) in papers:
+            found[method]["paper"] = short(papers[problem, method], 5)
+    return found
+
+
+def cloud(regrets: dict[str, pd.DataFrame], against: str, methods: list[str]) -> list[dict]:
+    """Pair the regret of one method with that of every other on all problems, on instance 0."""
+    points = []
+    for dataset, frame in regrets.items():
+        first = frame[(frame["instance"] == 0) & (frame["draw"] == 0)]
+        wide = first.pivot_table(index="problem", columns="method", values="value", sort=False)
+        for method in methods:
+            if method != against and {method, against} <= set(wide):
+                both = wide[[method, against]].dropna()
+                points.append({"dataset": dataset, "method": method, "keys": list(both.index)}
+                              | {"x": shorts(both[method]), "y": shorts(both[against])})  # fmt: skip
+    return points
+
+
+def groups(experiments: dict[str, dict], first: dict[str, int]) -> list[dict]:
+    """Sort experiments into groups, in the order in which the paper prints their tables (``first``)."""
+    late = len(first)
+    names = sorted(experiments, key=lambda name: (first.get(name, late), name))
+    by_group: dict[str, list[str]] = {}
+    for name in names:
+        by_group.setdefault(experiments[name]["group"], []).append(name)
+    return [{"title": title, "experiments": members} for title, members in by_group.items()]

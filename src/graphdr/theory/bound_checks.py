@@ -1,0 +1,66 @@
+"""Runs with the radius of a theorem against its bound: what was realised, what was allowed, and how it grows."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphdr.theory import bounds
+from graphdr.theory.constants import LONGEST, Constants
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GUARANTEES = (
+    "bound", "bound_ratio", "bound_generic_over_oracle", "srl_ratio", "crw_ratio", "width_ratio",
+    "srl_slope", "crw_slope",
+)  # fmt: skip
+KEYS = ["problem", "instance", "draw", "seed"]
+LARGEST = {"srl_ratio": "srl", "crw_ratio": "crw", "width_ratio": "potential"}  # and the check that each is about
+
+
+def constants(problem: dict, size: float) -> Constants:
+    """Return what the bounds on a problem depend on, the reward having this norm inside the features."""
+    own = problem["k"], problem["noise"], problem["delta"], problem["ridge"]
+    return Constants(*own, LONGEST, size)
+
+
+def check(runs: "pd.DataFrame", problems: dict[str, dict], rule: str) -> "tuple[pd.DataFrame, pd.DataFrame]":
+    """Set every run against the bounds; return the runs with the bound of the rule, and the quantities of every run.
+
+    The bound of a rule is missing where its theorem does not apply: Theorem 1 needs a reward without a residual.
+    """
+    import pandas as pd
+
+    bound, rows = np.full(len(runs), np.nan), []
+    for key, places in runs.groupby(KEYS, sort=False).indices.items():
+        part = runs.iloc[places]
+        run = bounds.Run(*(part[name].to_numpy(float) for name in bounds.Run._fields))
+        size, nu_k, s_k_bar, error = (float(part[name].iloc[0]) for name in ("size", "nu_k", "s_k_bar", "error"))
+        pilot = None
+        if rule == "estimated":
+            pilot = bounds.Pilot(part["srl_pilot"].to_numpy(), part["crw_pilot"].to_numpy(), error)
+        c = constants(problems[key[0]], size)
+        found = bounds.checks(run, c, bounds.Robust(nu_k, s_k_bar), pilot)
+        row = {name: found[about].ratio.max() for name, about in LARGEST.items()}
+        row |= dict(zip(("srl_slope", "crw_slope"), bounds.benign(run.t, run.srl, run.crw), strict=True))
+        if rule in found:
+            bound[places] = found[rule].bound
+            row |= {"bound": found[rule].bound[-1], "bound_ratio": found[rule].ratio.max()}
+        if rule == "oracle" and nu_k > bounds.ROUNDING:
+            row["bound_generic_over_oracle"] = found["generic"].bound[-1] / found["oracle"].bound[-1]
+        rows.append(dict(zip(KEYS, key, strict=True)) | row)
+    return runs.assign(bound=bound), pd.DataFrame(rows).reindex(columns=[*KEYS, *GUARANTEES])
+
+
+def measure(checked: "pd.DataFrame") -> "pd.DataFrame":
+    """Reduce the quantities of runs to one a problem and instance: the largest ratio, else mean and standard error."""
+    import pandas as pd
+
+    cell, parts = ["problem", "instance"], []
+    first = checked[checked["draw"] == 0].set_index(cell)
+    for quantity in GUARANTEES:
+        grouped = first[quantity].dropna().groupby(level=cell, sort=False)
+        largest = quantity.endswith("_ratio")
+        found = grouped.agg(value="max" if largest else "mean", sem="sem", n="count").reset_index()
+        parts.append(found.assign(quantity=quantity, **({"sem": np.nan} if largest else {})))
+    return pd.concat([part for part in parts if len(part)], ignore_index=True).assign(draw=0)

@@ -1,0 +1,143 @@
+"""The paper's bounds on the regret, one per theorem, and runs set against them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from graphdr.theory.constants import Constants, beta0, potential
+
+ROUNDING = 1e-9  # SRL and CRW of less than this a round are those of rounding: there is no residual
+
+
+# Bounds on the regret after t rounds, one per theorem. Each holds for runs with the radius of its name in `radius`.
+
+
+def exact(t: ArrayLike, c: Constants) -> np.ndarray:
+    """Bound the regret when the reward lies inside the subspace (Theorem 1, exact smoothness)."""
+    return 2 * beta0(np.asarray(t) + 1, *c) * potential(t, c.k, c.ridge, c.bound_x)
+
+
+def full(t: ArrayLike, c: Constants, d: int) -> np.ndarray:
+    """Bound the regret of LinUCB in all d dimensions (the corollary that compares with it): Theorem 1 with d for k."""
+    return exact(t, c._replace(k=d))
+
+
+def generic(t: ArrayLike, c: Constants, nu_k: float, s_k_bar: float) -> np.ndarray:
+    """Bound the regret when the residual of no arm exceeds nu_k (Theorem 2, generic robust)."""
+    srl, crw = envelope(t, c, nu_k)
+    return oracle(t, c._replace(size=s_k_bar), srl, crw)
+
+
+def envelope(t: ArrayLike, c: Constants, nu_k: float) -> tuple[np.ndarray, np.ndarray]:
+    """Bound SRL_t and CRW_t by nu_k alone (the corollary that makes Theorem 2 a special case of Theorem 3)."""
+    return nu_k * potential(t, c.k, c.ridge, c.bound_x), 2 * nu_k * np.asarray(t, float)
+
+
+def oracle(t: ArrayLike, c: Constants, srl: ArrayLike, crw: ArrayLike) -> np.ndarray:
+    """Bound the regret by the leverage and width of the true residual (Theorem 3, a posteriori oracle)."""
+    return exact(t, c) + 2 * np.asarray(srl) * potential(t, c.k, c.ridge, c.bound_x) + crw
+
+
+def estimated(t: ArrayLike, c: Constants, srl: ArrayLike, crw: ArrayLike, error: float) -> np.ndarray:
+    """Bound the regret by the leverage, width and error of a pilot's residual (Theorem 4, estimated residual)."""
+    missed = c.bound_x * error
+    inflated = np.asarray(srl) + missed * potential(t, c.k, c.ridge, c.bound_x)
+    return oracle(t, c, inflated, crw) + 2 * missed * np.asarray(t, float)
+
+
+def uninflated(t: ArrayLike, c: Constants, srl: ArrayLike, crw: ArrayLike) -> np.ndarray:
+    """Bound the regret of a radius that leaves the residual out (the proposition on no inflation)."""
+    spent = potential(t, c.k, c.ridge, c.bound_x) + np.asarray(t, float)
+    return exact(t, c) + np.asarray(srl) * spent + crw
+
+
+BOUNDS = {f.__name__: f for f in (exact, generic, oracle, estimated, uninflated)}
+
+
+class Growth(NamedTuple):
+    """Log-log slopes of SRL_t and CRW_t; the corollary on benign residuals asks for 0 and at most 1/2."""
+
+    srl: float
+    crw: float
+
+
+def benign(t: np.ndarray, srl: np.ndarray, crw: np.ndarray) -> Growth:
+    """Measure how leverage and width grow over the last half of the horizon (the corollary on benign residuals)."""
+    return Growth(_growth(t, srl), _growth(t, crw))
+
+
+def _growth(t: np.ndarray, path: np.ndarray) -> float:
+    """Return the least-squares slope of log path on log t over t > T/2, zero for a path of rounding errors."""
+    if _vanishes(t, path):
+        return 0.0
+    late = (2 * t > t[-1]) & (path > 0)
+    x = np.log(t[late]) - np.log(t[late]).mean()
+    return float(x @ np.log(path[late]) / (x @ x))
+
+
+def _vanishes(t: np.ndarray, path: np.ndarray) -> bool:
+    return bool(np.all(path <= ROUNDING * t))
+
+
+# One run against the bounds.
+
+
+class Run(NamedTuple):
+    """What one run did up to its checkpoints t: regret, SRL_t and CRW_t of a residual, and summed widths."""
+
+    t: np.ndarray
+    regret: np.ndarray
+    srl: np.ndarray
+    crw: np.ndarray
+    widths: np.ndarray
+
+
+class Check(NamedTuple):
+    """A realised quantity and its bound, at every checkpoint."""
+
+    realised: np.ndarray
+    bound: np.ndarray
+
+    @property
+    def ratio(self) -> np.ndarray:
+        """Return realised over bound: zero for nothing at all, infinite for something where nothing is allowed."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.realised == 0, 0.0, self.realised / self.bound)
+
+
+class Robust(NamedTuple):
+    """What the generic theorem knows: nu_k, and the bound on the norm of the reward."""
+
+    nu_k: float
+    s_k_bar: float
+
+
+class Pilot(NamedTuple):
+    """What the fourth theorem knows of one run: SRL_t and CRW_t of the pilot's residual, and its error."""
+
+    srl: np.ndarray
+    crw: np.ndarray
+    error: float
+
+
+def checks(run: Run, c: Constants, robust: Robust | None = None, pilot: Pilot | None = None) -> dict[str, Check]:
+    """Set one run against all that applies to it: ``potential``, ``srl``, ``crw`` and the names of BOUNDS.
+
+    Theorem 1 applies where there is no residual, Theorem 2 and the envelopes of SRL and CRW where ``robust`` is
+    given, Theorem 4 where ``pilot`` is. A bound is a theorem for the radius of its name, for others a comparison.
+    """
+    found = {
+        "potential": Check(run.widths, potential(run.t, c.k, c.ridge, c.bound_x)),
+        "oracle": Check(run.regret, oracle(run.t, c, run.srl, run.crw)),
+        "uninflated": Check(run.regret, uninflated(run.t, c, run.srl, run.crw)),
+    }
+    if _vanishes(run.t, run.srl) and _vanishes(run.t, run.crw):
+        found["exact"] = Check(run.regret, exact(run.t, c))
+    if robust is not None:
+        srl, crw = envelope(run.t, c, robust.nu_k)
+        found |= {"srl": Check(run.srl, srl), "crw": Check(run.crw, crw)}
+        found["generic"] = Check(run.regret, generic(run.t, c, *robust))
+    if pilot is not None:
+        found["estimated"] = Check(run.regret, estimated(run.t, c, *pilot))
+    return found

@@ -1,0 +1,575 @@
+"""Estimates from logs: files read or refused in one line, intervals that cover the truth, and a page that runs."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import binom
+
+from graphdr.advise import logs
+from graphdr.bandit import rewards
+from graphdr.core.errors import UserError
+from graphdr.core.rng import stream
+from graphdr.graphs import arm_features, bases, spectral
+from graphdr.scores import offpolicy
+from tests.scores.test_offpolicy import ESTIMATES, VALUE, draw
+from tests.support.project import ROOT, draw_sbm
+from trust import cases
+
+# Files
+
+ROUNDS = 64
+ARMS = [f"item {number}" for number in range(9)]
+
+
+def table() -> pd.DataFrame:
+    """Draw a wide log: three of nine arms a round, one of them played."""
+    rng = np.random.default_rng(0)
+    offered = [list(rng.choice(ARMS, 3, replace=False)) for _ in range(ROUNDS)]
+    played = [own[rng.integers(3)] for own in offered]
+    paid = rng.standard_normal(ROUNDS).round(3)
+    names = ("round", "action", "reward", "propensity", "candidates")
+    return pd.DataFrame(dict(zip(names, (np.arange(ROUNDS), played, paid, 1 / 3, offered), strict=True)))
+
+
+WIDE = table()
+JOINED = WIDE.assign(candidates=WIDE["candidates"].str.join("|"))
+LONG = WIDE.explode("candidates").rename(columns={"candidates": "item"}).reset_index(drop=True)
+LONG["played"] = (LONG["item"] == LONG.pop("action")).astype(int)
+SPARSE = LONG.assign(
+    reward=LONG["reward"].where(LONG["played"] == 1), propensity=LONG["propensity"].where(LONG["played"] == 1)
+)
+
+
+def csv(frame: pd.DataFrame, sep=",") -> bytes:
+    return frame.to_csv(index=False, sep=sep).encode()
+
+
+def parquet(frame: pd.DataFrame) -> bytes:
+    return frame.to_parquet(index=False)
+
+
+FORMS = {
+    "wide.csv": csv(JOINED),
+    "wide.tsv": csv(JOINED, "\t"),
+    "crlf.csv": csv(JOINED).replace(b"\n", b"\r\n"),
+    "marked.csv": b"\xef\xbb\xbf" + csv(JOINED),
+    "semicolons.csv": csv(JOINED).replace(b"|", b";"),
+    "unnumbered.csv": csv(JOINED.drop(columns="round")),
+    "renamed.csv": csv(JOINED.set_axis(["Impression ID", "Item-ID", "Clicked", "pScore", "Slate"], axis=1)),
+    "more.csv": csv(JOINED.assign(user="u", reward_before=0)),
+    "lists.parquet": parquet(WIDE),
+    "texts.parquet": parquet(JOINED),
+    "categories.parquet": parquet(
+        JOINED.astype({"action": "category", "reward": "float32"}).astype({"reward": "float64"})
+    ),
+    "long.csv": csv(LONG),
+    "sparse.csv": csv(SPARSE),
+    "sparse.parquet": parquet(SPARSE),
+    "flags.csv": csv(SPARSE.assign(played=LONG["played"] == 1)),
+    "action_flag.csv": csv(SPARSE.rename(columns={"item": "candidate", "played": "action"})),
+    "two_words.csv": csv(SPARSE.rename(columns={"item": "action", "played": "is_chosen"})),
+    "shuffled.csv": csv(SPARSE.sample(frac=1, random_state=0)),
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return a function that writes a log and returns its path."""
+
+    def write(data: bytes, name="log.csv") -> str:
+        (tmp_path / name).write_bytes(data)
+        return str(tmp_path / name)
+
+    return write
+
+
+def plain(log: logs.Log) -> list:
+    """Return what a log says of each round, whatever the order of rounds and candidates."""
+    sets = np.split(np.array(log.arms)[log.candidates], log.starts[1:-1])
+    played = np.array(log.arms)[log.played]
+    facts = zip(map(sorted, sets), played, log.rewards.round(6), log.propensities.round(6), strict=True)
+    return sorted(map(repr, facts))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_of_a_log_is_the_same_log(write, name):
+    wanted = zip(
+        map(sorted, WIDE["candidates"]), WIDE["action"], WIDE["reward"], WIDE["propensity"].round(6), strict=True
+    )
+    found = logs.read(write(FORMS[name], name))
+    assert plain(found) == sorted(repr((own, np.str_(arm), np.float64(y), np.float64(p))) for own, arm, y, p in wanted)
+
+
+def test_columns_may_be_given(write):
+    path = write(csv(JOINED.rename(columns={"reward": "gain", "propensity": "reward"})))
+    found = logs.read(path, {"reward": "gain", "propensity": "reward"})
+    assert_array_equal(found.rewards, WIDE["reward"])
+    assert_allclose(found.propensities, 1 / 3)
+
+
+def test_without_candidates_all_arms_are_offered(write):
+    found = logs.read(write(csv(JOINED.drop(columns="candidates"))))
+    assert found.candidates is None
+    assert [found.arms[place] for place in found.played] == WIDE["action"].tolist()
+
+
+def changed(row: int, **values) -> bytes:
+    """Return the wide log with other values in one row: line row + 2 of the file."""
+    frame = JOINED.astype(object)
+    for name, value in values.items():
+        frame.loc[row, name] = value
+    return csv(frame)
+
+
+def flagged(*rows: int, value=1) -> bytes:
+    frame = SPARSE.astype(object)
+    frame.loc[list(rows), ["played", "reward", "propensity"]] = [value, 1.0, 0.5]
+    return csv(frame)
+
+
+UNPLAYED = [int(place) for place in np.flatnonzero(LONG["played"] == 0)]
+REFUSED = {
+    r"log.csv: no column 'propensity', the probability .* there are: 'round', 'action', 'reward', 'candidates'$": csv(
+        JOINED.drop(columns="propensity")
+    ),
+    r"log.csv: no column 'arm', what was played": csv(JOINED.drop(columns="action")),
+    r"log.csv: no column 'round', which rows belong together": csv(LONG.drop(columns="round")),
+    r"log.csv: reward may be any of the columns 'click', 'payoff'; say which": csv(
+        JOINED.rename(columns={"reward": "click"}).assign(payoff=1)
+    ),
+    r"log.csv: two columns are called 'action'": csv(JOINED).replace(b"round,", b"action,", 1),
+    r"log.csv, line 9: propensity is missing": changed(7, propensity=""),
+    r"log.csv, line 10: propensity is missing": changed(8, propensity="nan"),
+    r"log.csv, line 9: propensity 0 is zero: such an arm cannot have been played": changed(7, propensity=0),
+    r"log.csv, line 9: propensity -0.1 is negative": changed(7, propensity=-0.1),
+    r"log.csv, line 9: propensity 1.5 is above one": changed(7, propensity=1.5),
+    r"log.csv, line 9: propensity 1e-13 is below 1e-12, too small": changed(7, propensity=1e-13),
+    r"log.csv, line 9: propensity 'high' is not a finite number": changed(7, propensity="high"),
+    r"log.csv, line 9: reward 'inf' is not a finite number": changed(7, reward=np.inf),
+    r"log.csv, line 9: reward '1e101' is not a finite number of at most 1e\+100": changed(7, reward="1e101"),
+    r"log.csv, line 9: reward is missing": changed(7, reward=""),
+    r"log.csv, line 9: arm is missing": changed(7, action=""),
+    r"log.csv, line 9: arm 'x' is not among its candidates": changed(7, action="x"),
+    r"log.csv, line 9: candidate 'x' twice in its round": changed(7, candidates="x|y|x"),
+    r"log.csv, line 9: an empty name among the candidates": changed(7, candidates="x||y"),
+    r"log.csv, line 9: no candidates": changed(7, candidates=""),
+    r"log.csv, line 9: round '6' again; a long file needs a column 'played'": changed(7, round=6),
+    r"log.csv, line 9: number of fields is 6; expected 5": changed(7, round="1,2").replace(b'"', b""),
+    r'log.csv, line 9: arm with a quote "': changed(7, action='a"').replace(b'"a"""', b'a"'),
+    r"log.csv: 59 rounds are too few for an estimate; at least 60": csv(JOINED[:59]),
+    r"log.csv: no rows below the header": csv(JOINED[:0]),
+    r"log.csv: empty file": b"",
+    r"log.csv, line 1: not UTF-8 text": b"\xff\xfe\xff",
+    r"log.csv: not a readable parquet file": parquet(WIDE)[:-9],
+    r"log.csv, row 8: propensity 2 is above one": parquet(WIDE.assign(propensity=[*[0.5] * 7, 2.0, *[0.5] * 56])),
+    r"log.csv, row 8: reward is missing": parquet(WIDE.assign(reward=[*[0.5] * 7, None, *[0.5] * 56])),
+    r"log.csv: column 'reward' is of type 'list<.*; expected texts or numbers": parquet(
+        WIDE.assign(reward=WIDE["candidates"])
+    ),
+    rf"log.csv, line {UNPLAYED[1] + 2}: round '0' has a second arm that was played": flagged(UNPLAYED[1]),
+    r"log.csv, line \d+: round '2' has no arm that was played": csv(
+        SPARSE.assign(played=SPARSE["played"] * (SPARSE["round"] != 2))
+    ),
+    rf"log.csv, line {UNPLAYED[3] + 2}: played '2' is neither 0 nor 1": flagged(UNPLAYED[3], value=2),
+    r"log.csv, line 194: candidate 'item \d' twice in its round": csv(pd.concat([SPARSE, SPARSE[:1]])),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_a_mistake_is_one_line_that_says_where(write, message):
+    with pytest.raises(UserError, match=message) as caught:
+        logs.read(write(REFUSED[message]))
+    assert "\n" not in str(caught.value)
+
+
+def test_files_and_columns_that_are_not_there_are_one_line(write, tmp_path):
+    with pytest.raises(UserError, match=r"none\.csv: cannot be read"):
+        logs.read(tmp_path / "none.csv")
+    with pytest.raises(UserError, match="columns: no role 'rewards'; there are: arm, "):
+        logs.read(write(csv(JOINED)), {"rewards": "reward"})
+    with pytest.raises(UserError, match="columns: one column is given for two roles: 'reward', 'reward'"):
+        logs.read(write(csv(JOINED)), {"reward": "reward", "propensity": "reward"})
+    with pytest.raises(UserError, match=r"log.csv: no column 'gain'; there are: 'round', 'action', "):
+        logs.read(write(csv(JOINED)), {"reward": "gain"})
+
+
+def read_or_refused(path: str) -> logs.Log | None:
+    """Read a log and evaluate it, with numbers that are finite or none at all; or return None for one refused line."""
+    try:
+        log = logs.read(path)
+        rows = logs.evaluate(log, {"graph": np.eye(len(log.arms))[:, :2], "full": None}, log.arms)
+    except UserError as error:
+        assert cases.one_line(error, r"\S*/log\.csv(, (line|row) \d+)?: \S"), str(error)
+        return None
+    assert all(np.isfinite(row.value) and row.sem >= 0 for row in rows if row.ess)
+    assert logs.text(rows)
+    return log
+
+
+ODD = settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+
+
+@pytest.mark.parametrize("name", ["wide.csv", "sparse.csv", "unnumbered.csv"])
+@ODD
+@given(data=st.data())
+def test_odd_files_are_read_or_refused_in_one_line(write, name, data):
+    read_or_refused(write(data.draw(cases.odd_files(FORMS[name]))))
+
+
+@pytest.mark.parametrize("name", ["lists.parquet", "sparse.parquet"])
+@ODD
+@given(at=st.integers(0, 10**6), byte=st.binary(min_size=1, max_size=3))
+def test_odd_parquet_files_are_read_or_refused_in_one_line(write, name, at, byte):
+    data = FORMS[name]
+    at %= len(data)
+    read_or_refused(write(data[:at] + byte + data[at + 1 :]))
+
+
+CELLS = st.none() | st.integers(-2, 2) | st.sampled_from([0.5, 1.5, np.nan, np.inf, -0.0, 1e-300]) | st.text(max_size=3)
+COLUMN = st.sampled_from(
+    [pa.string(), pa.float64(), pa.int64(), pa.bool_(), pa.list_(pa.string()), pa.date32(), pa.null()]
+)
+
+
+@ODD
+@given(name=st.sampled_from(list(WIDE)), cell=CELLS, row=st.integers(0, ROUNDS - 1), kind=st.none() | COLUMN)
+def test_odd_columns_of_a_parquet_file_are_read_or_refused_in_one_line(write, name, cell, row, kind):
+    frame = WIDE.assign(**{name: WIDE[name].astype(object)})
+    frame.at[row, name] = cell
+    if kind is None:
+        frame[name] = frame[name].astype(str)
+    else:
+        frame[name] = pd.arrays.ArrowExtensionArray(pa.chunked_array([pa.nulls(ROUNDS, kind)]))
+    read_or_refused(write(parquet(frame)))
+
+
+# Estimates, against slow twins
+
+N, OFFERED, CONTEXTS = 40, 5, 200
+FIXED = np.random.default_rng(0)  # one problem for all logs: only rounds, draws and noise vary
+SETS = np.array([np.sort(FIXED.choice(N, OFFERED, replace=False)) for _ in range(CONTEXTS)])
+REDUCED, MISPLACED = (np.linalg.qr(FIXED.standard_normal((N, 4)))[0] for _ in range(2))
+THETA = 0.5 + REDUCED @ [2.0, -1.0, 1.0, 0.5] + 0.1 * FIXED.standard_normal(N)
+SCORES = np.exp(0.7 * FIXED.standard_normal((CONTEXTS, OFFERED)))
+LOGGING = SCORES / SCORES.sum(axis=1, keepdims=True)
+REDUCERS = {"reduced": REDUCED, "full": None, "misplaced": MISPLACED}
+NODES = [str(node) for node in range(N)]
+
+
+def simulate(seed: int, rounds: int) -> logs.Log:
+    """Draw a log of rounds whose contexts, arms and rewards are independent."""
+    rng = np.random.default_rng(seed)
+    context = rng.integers(CONTEXTS, size=rounds)
+    column = np.argmax(rng.random((rounds, 1)) < np.cumsum(LOGGING[context], axis=1), axis=1)
+    arm = SETS[context, column]
+    paid = THETA[arm] + 0.5 * rng.standard_normal(rounds)
+    starts = np.arange(rounds + 1) * OFFERED
+    return logs.Log("log", NODES, paid, LOGGING[context, column], arm, SETS[context].ravel(), starts)
+
+
+def learned(arms: np.ndarray, paid: np.ndarray, own: np.ndarray | None) -> np.ndarray:
+    """Return the ridge estimate of all arms, round by round and not by sums over arms."""
+    own = np.eye(N) if own is None else own
+    ridge = np.sum(own**2) / N
+    design, centred = own[arms], paid - paid.mean()
+    return paid.mean() + own @ np.linalg.solve(design.T @ design + ridge * np.eye(own.shape[1]), design.T @ centred)
+
+
+def policies(log: logs.Log, blocks: int, reducers=REDUCERS) -> dict[str, list[np.ndarray]]:
+    """Return the estimates by which every block but the first is judged."""
+    ends = -(-np.arange(1, blocks) * len(log.rewards) // blocks)
+    return {
+        label: [learned(log.played[:end], log.rewards[:end], own) for end in ends] for label, own in reducers.items()
+    }
+
+
+def found(rows: list[logs.Row]) -> dict:
+    return {(row.policy, row.against, row.estimator): row for row in rows}
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3])
+@pytest.mark.parametrize("rounds", [300, 307])
+def test_every_estimate_has_its_slow_twin(rounds, epsilon):
+    log, blocks = simulate(1, rounds), 4
+    rows = found(logs.evaluate(log, REDUCERS, NODES, blocks=blocks, epsilon=epsilon))
+    first = -(-rounds // blocks)
+    judged = slice(first, None)
+    sets = log.candidates.reshape(-1, OFFERED)
+    column = np.argmax(sets == log.played[:, None], axis=1)
+    block = [t * blocks // rounds - 1 for t in range(rounds)]
+    for label, estimates in policies(log, blocks).items():
+        model = np.array([estimates[max(block[t], 0)][sets[t]] for t in range(rounds)])
+        target = epsilon / OFFERED + (1 - epsilon) * np.eye(OFFERED)[np.argmax(model, axis=1)]
+        of_played = target[np.arange(rounds), column]
+        simple = log.rewards[judged], log.propensities[judged]
+        wanted = {
+            "ips": offpolicy.ips(*simple, of_played[judged]),
+            "snips": offpolicy.snips(*simple, of_played[judged]),
+            "doubly_robust": offpolicy.doubly_robust(*simple, target[judged], column[judged], model[judged]),
+        }
+        for name, estimate in wanted.items():
+            row = rows[label, None, name]
+            assert_allclose([row.value, row.sem, row.ess], [estimate.value, estimate.sem, estimate.ess], rtol=1e-9)
+            assert_allclose([row.low, row.high], [estimate.low, estimate.high], rtol=1e-9)
+            assert row.rounds == rounds - first
+        assert_allclose(rows[label, None, "ips"].weight, np.mean(of_played[judged] / log.propensities[judged]))
+
+
+def test_the_logged_policy_earns_its_mean_and_random_play_that_of_all_candidates():
+    log = simulate(2, 1000)
+    rows = found(logs.evaluate(log, REDUCERS, NODES))
+    last = log.rewards[200:]
+    for name in logs.ESTIMATORS:
+        row = rows["logged", None, name]
+        assert_allclose([row.value, row.sem], [last.mean(), last.std(ddof=1) / np.sqrt(800)])
+        assert row.ess == pytest.approx(800)
+    uniform = offpolicy.snips(last, log.propensities[200:], np.full(800, 1 / OFFERED))
+    assert_allclose(rows["random", None, "snips"].value, uniform.value)
+
+
+@pytest.mark.parametrize("name", logs.ESTIMATORS)
+def test_differences_are_those_of_the_values_and_paired(name):
+    rows = found(logs.evaluate(simulate(3, 2000), REDUCERS, NODES, against=["full", "logged", "misplaced"]))
+    for (label, other, estimator), row in rows.items():
+        if other and estimator == name:
+            one, two = rows[label, None, name], rows[other, None, name]
+            assert_allclose(row.value, one.value - two.value, rtol=1e-9, atol=1e-12)
+            assert row.ess == min(one.ess, two.ess)
+    paired, one, two = (rows[key] for key in (("reduced", "full", name), ("reduced", None, name), ("full", None, name)))
+    assert paired.sem < 0.9 * np.hypot(one.sem, two.sem)  # most rounds are judged alike
+
+
+def test_a_difference_has_its_slow_twin():
+    one, two = (offpolicy.snips_terms(*log.single) for log in (draw(0), draw(1)))
+    influence = [(terms.above - offpolicy.ratio(terms) * terms.below) / terms.below.mean() for terms in (one, two)]
+    found = offpolicy.difference(one, two)
+    assert_allclose(found.sem, np.std(influence[0] - influence[1], ddof=1) / np.sqrt(len(influence[0])))
+    assert_allclose(found.value, offpolicy.ratio(one) - offpolicy.ratio(two))
+    for terms in (one, offpolicy.ips_terms(*draw(2).single)):
+        own = offpolicy.by_round(terms)
+        assert_allclose(own.mean(), offpolicy.ratio(terms))
+        assert_allclose(own.std(ddof=1) / np.sqrt(len(own)), offpolicy.standard_error(terms))
+
+
+def test_all_arms_offered_by_name_or_by_default_are_the_same():
+    rng = np.random.default_rng(5)
+    arm = rng.integers(N, size=4000)
+    short = logs.Log("log", NODES, THETA[arm] + rng.standard_normal(4000), np.full(4000, 1 / N), arm)
+    listed = short._replace(candidates=np.tile(np.arange(N), 4000), starts=np.arange(4001) * N)
+    one, two = (logs.evaluate(log, REDUCERS, NODES) for log in (short, listed))
+    for mine, theirs in zip(one, two, strict=True):
+        assert_allclose(mine[3:], theirs[3:])
+
+
+def test_a_tie_is_not_decided_by_what_was_played():
+    """A file that lists the arm played first must not make a policy without any knowledge play it."""
+    log = simulate(6, 400)
+    sets = log.candidates.reshape(-1, OFFERED)
+    played_first = np.argsort(sets != log.played[:, None], axis=1, kind="stable")
+    moved = log._replace(candidates=np.take_along_axis(sets, played_first, axis=1).ravel())
+    flat = {"flat": np.ones((N, 1)), "full": None}
+    assert logs.evaluate(moved, flat, NODES) == logs.evaluate(log, flat, NODES)
+
+
+def test_names_and_not_places_join_a_log_to_the_graph():
+    log = simulate(7, 400)
+    order = np.random.default_rng(0).permutation(N)
+    named = log._replace(arms=[NODES[node] for node in order], played=np.argsort(order)[log.played])
+    named = named._replace(candidates=np.argsort(order)[log.candidates])
+    assert logs.evaluate(named, REDUCERS, NODES) == logs.evaluate(log, REDUCERS, range(N))
+
+
+# Intervals
+
+
+def band(level: float, count: int) -> tuple[float, float]:
+    """Return the shares of intervals that may cover the truth if each does so at its level: 99.9 % of all samples."""
+    low, high = binom.interval(0.999, count, level)
+    return low / count, high / count
+
+
+def coverage(values, errors, truths, level=0.95) -> float:
+    reach = {0.95: 1.959964, 0.8: 1.281552}[level] * np.asarray(errors)
+    return np.mean(np.abs(np.asarray(values) - truths) <= reach)
+
+
+@pytest.mark.parametrize("level", [0.95, 0.8])
+@pytest.mark.parametrize("name", ESTIMATES)
+def test_intervals_cover_the_value_of_a_policy_at_their_level(name, level):
+    """Over 500 logs; with half of the variance they would not."""
+    found = [ESTIMATES[name](draw(seed), level=level) for seed in range(500)]
+    low, high = band(level, 500)
+    assert low <= np.mean([each.low <= VALUE <= each.high for each in found]) <= high
+    half = np.array([each.sem for each in found]) / np.sqrt(2)
+    assert coverage([each.value for each in found], half, VALUE, level) < low
+
+
+def truths(log: logs.Log, blocks: int) -> dict[str, float]:
+    """Return what each policy is worth over all contexts, the learned ones as a mean over the rounds judged."""
+    size = np.bincount(np.arange(len(log.rewards)) * blocks // len(log.rewards))[1:]
+    values = {}
+    for label, estimates in policies(log, blocks).items():
+        best = [SETS[np.arange(CONTEXTS), np.argmax(estimate[SETS], axis=1)] for estimate in estimates]
+        values[label] = float(size @ THETA[np.array(best)].mean(axis=1) / size.sum())
+    return values | {"logged": np.sum(LOGGING * THETA[SETS]) / CONTEXTS, "random": THETA[SETS].mean()}
+
+
+def test_intervals_cover_the_value_of_learned_policies_and_their_differences():
+    """Over 250 logs; with half of the variance they would not."""
+    simulations, blocks, errors = 250, 4, {}
+    for seed in range(simulations):
+        log = simulate(seed, 1000)
+        truth = truths(log, blocks)
+        for row in logs.evaluate(log, REDUCERS, NODES, blocks=blocks):
+            wanted = truth[row.policy] - (truth[row.against] if row.against else 0.0)
+            covers = row.low <= wanted <= row.high
+            errors.setdefault(row[:3], []).append((covers, (row.value - wanted) / row.sem))
+    low, high = band(0.95, simulations)
+    assert len(errors) == 30
+    for key, each in errors.items():
+        covers, ratio = map(np.array, zip(*each, strict=True))
+        assert low <= covers.mean() <= high, key
+        assert np.mean(np.abs(ratio) * np.sqrt(2) <= 1.96) < low, key
+
+
+def test_a_log_ranks_graphdr_above_its_shuffled_control_where_the_graph_helps():
+    graph = draw_sbm(3, n=150, blocks=5, p_in=0.3, p_out=0.02)
+    low = spectral.low_eigenpairs(graph, 6)
+    theta = np.sqrt(graph.n) * rewards.smooth(arm_features.nontrivial(low.vectors, 4), stream(0, "theta"))
+    found = bases.shuffled(bases.Source(graph.n, graph, low), 6, stream(0, "basis"))
+    arms = {"full": None, "graphdr": arm_features.select("laplacian_low", low.vectors, 4)}
+    arms["shuffled"] = arm_features.select("shuffled", found.vectors, 4)
+    rng = np.random.default_rng(0)
+    sets = np.array([rng.choice(graph.n, 10, replace=False) for _ in range(3000)])
+    arm = sets[:, 0]
+    paid = theta[arm] + rng.standard_normal(3000)
+    names = [str(node) for node in range(graph.n)]
+    log = logs.Log("log", names, paid, np.full(3000, 0.1), arm, sets.ravel(), np.arange(3001) * 10)
+    rows = logs.evaluate(log, arms, names, against=["shuffled", "logged"])
+    gains = [row for row in rows if row.policy == "graphdr" and row.against]
+    assert len(gains) == 6
+    assert all(row.low > 0 for row in gains)
+
+
+# Refusals and doubts
+
+
+def test_what_cannot_be_evaluated_is_refused_in_one_line():
+    log = simulate(0, 100)
+    for message, arguments, options in (
+        (
+            "log: 3 of its 40 arms are not in the graph, the first is '37'; the graph has such as '0'",
+            ({"full": None}, NODES[:37]),
+            {},
+        ),
+        ("1 of the 40 nodes have the name of another", ({"full": None}, [*NODES[:39], "0"]), {}),
+        ("arms: the features of 'a' are not 40 rows", ({"a": REDUCED[:39]}, NODES), {}),
+        ("arms: the features of 'a' are not 40 rows", ({"a": REDUCED * np.nan}, NODES), {}),
+        ("arms: the features of 'a' are not 40 rows", ({"a": 0 * REDUCED}, NODES), {}),
+        ("arms: 'logged' is the name of a policy that is always", ({"logged": None}, NODES), {}),
+        ("ridge: 0 is not a finite number above 0", (REDUCERS, NODES), {"ridge": 0}),
+        ("blocks: 1 is not a whole number from 2 to 50", (REDUCERS, NODES), {"blocks": 1}),
+        ("epsilon: 1.5 is not a probability", (REDUCERS, NODES), {"epsilon": 1.5}),
+        ("level: 95 is no level", (REDUCERS, NODES), {"level": 95}),
+        ("against: no policy 'none'; there are: full, logged, ", (REDUCERS, NODES), {"against": ["none"]}),
+    ):
+        with pytest.raises(UserError, match=message):
+            logs.evaluate(log, *arguments, **options)
+    with pytest.raises(UserError, match="log: 59 rounds are too few"):
+        logs.evaluate(simulate(0, 59), REDUCERS, NODES)
+    with pytest.raises(UserError, match="propensities: 1 are above one"):
+        logs.evaluate(log._replace(propensities=np.append(log.propensities[:99], 1.2)), REDUCERS, NODES)
+
+
+def test_a_policy_that_nothing_was_logged_of_has_no_estimate():
+    half = np.arange(50) % 2  # arm 0 always pays and is played in the first half only
+    log = logs.Log("log", NODES, np.append(1.0 - half, half), np.full(100, 0.5), np.append(half, 1 + half))
+    rows = logs.evaluate(log, {"full": None}, NODES, blocks=2)
+    assert {row.ess for row in rows if row.policy == "full"} == {0.0}
+    given = [each for each in logs.as_dicts(rows) if each["policy"] == "full"]
+    assert {each["value"] for each in given} == {each["low"] for each in given} == {None}
+    assert "full: no estimate, for it would have played no arm that was logged" in logs.text(rows)
+
+
+def test_few_effective_rounds_are_said():
+    rng = np.random.default_rng(0)
+    arm = rng.integers(N, size=2000)
+    rows = logs.evaluate(logs.Log("log", NODES, THETA[arm], np.full(2000, 1 / N), arm), REDUCERS, NODES)
+    assert [line.partition(":")[0] for line in logs.warnings(rows)] == list(REDUCERS)
+    assert re.search(
+        r"reduced: \d+ effective rounds of 1,600 \(\d\.\d %\): take its intervals", "\n".join(logs.text(rows))
+    )
+
+
+def test_propensities_that_cannot_be_right_are_said():
+    log = simulate(0, 3000)
+    assert logs.warnings(logs.evaluate(log, REDUCERS, NODES)) == []
+    halved = logs.evaluate(log._replace(propensities=log.propensities / 2), REDUCERS, NODES)
+    assert logs.warnings(halved)[0].startswith("random: its weights are 2.0")
+    best = SETS[:, 0][np.arange(1000) % CONTEXTS]  # a policy that never tries anything else
+    sure = logs.Log("log", NODES, THETA[best], np.ones(1000), best, np.resize(SETS, 1000 * OFFERED), log.starts[:1001])
+    assert (
+        "random: its weights are 0.20 on average, not 1: propensities are wrong, or some"
+        in logs.warnings(logs.evaluate(sure, REDUCERS, NODES))[0]
+    )
+
+
+@pytest.mark.parametrize(("what", "field"), [("arm played", "played"), ("reward", "rewards")])
+def test_sorted_rounds_are_refused_and_taken_in_a_random_order(what, field):
+    log = simulate(0, 1000)
+    order = np.argsort(getattr(log, field), kind="stable")
+    sets = log.candidates.reshape(-1, OFFERED)[order].ravel()
+    log = logs.Log("log", NODES, log.rewards[order], log.propensities[order], log.played[order], sets, log.starts)
+    with pytest.raises(UserError, match=f"log: its rounds are sorted by the {what}; they must be in the order of time"):
+        logs.evaluate(log, REDUCERS, NODES)
+    one, again, other = (logs.evaluate(log, REDUCERS, NODES, rng=stream(seed, "blocks")) for seed in (0, 0, 1))
+    assert one == again != other
+
+
+def test_the_table_has_a_line_a_policy_and_a_difference(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    rows = logs.evaluate(simulate(0, 1000), REDUCERS, NODES)
+    lines = logs.text(rows)
+    assert lines[0] == "Mean reward a round, from 800 rounds of the log, with 95 % intervals:"
+    starts = [line.split("  ")[0] for line in lines]
+    assert starts[2:8] == ["policy", "logged", "random", *REDUCERS]
+    differences = ["reduced − full", "misplaced − full", *(f"{label} − logged" for label in REDUCERS)]
+    assert starts[11:] == ["difference", *differences]
+    row = found(rows)["reduced", None, "snips"]
+    assert f"{row.value:.3f} ({row.low:.3f} … {row.high:.3f})" in lines[5]
+    assert logs.text([]) == []
+    assert logs.as_dicts(rows)[0] == rows[0]._asdict()
+
+
+# The page
+
+PAGE = (ROOT / "docs" / "logs.md").read_text(encoding="utf-8")
+DIGITS = r"-?\d[\d,]*\.?\d*"
+
+
+def numbers(text: str) -> list[float]:
+    return [float(each.replace(",", "")) for each in re.findall(DIGITS, text)]
+
+
+def test_the_example_of_the_page_prints_what_it_shows(workdir, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    exec(re.search(r"```python\n(.*?)```", PAGE, re.S)[1], {})
+    printed, shown = capsys.readouterr().out, re.search(r"```text\n(.*?)```", PAGE, re.S)[1]
+    assert re.sub(DIGITS, "0", printed).split() == re.sub(DIGITS, "0", shown).split()
+    assert_allclose(numbers(printed), numbers(shown), rtol=0.05, atol=0.02)  # another machine may round a tie otherwise
+
+
+def test_the_page_names_every_key_and_only_columns_that_are_found(write):
+    assert all(f"`{name}`" in PAGE for name in logs.Row._fields)
+    wide, long = (re.findall(r"`(\w+)`", re.search(rf"^\| {form} \|.*$", PAGE, re.M)[0]) for form in ("wide", "long"))
+    assert set(JOINED) == set(wide)
+    assert set(SPARSE.rename(columns={"item": "candidate"})) == set(long)
+    assert plain(logs.read(write(csv(SPARSE.rename(columns={"item": "candidate"}))))) == plain(
+        logs.read(write(FORMS["wide.csv"]))
+    )

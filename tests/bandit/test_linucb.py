@@ -1,0 +1,259 @@
+"""Every compiled kernel makes the choices of Algorithm 1, round by round."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from graphdr.bandit import linucb, residuals
+from graphdr.bandit.environment import Stream
+from tests.support import twins
+
+
+class Problem(NamedTuple):
+    """A random bandit: features with repeated rows, so that arms of different reward tie."""
+
+    features: np.ndarray
+    theta: np.ndarray
+    arms: np.ndarray
+    noise: np.ndarray
+    radius: np.ndarray
+    residual: np.ndarray
+    ridge: float
+    v0: np.ndarray  # k x k
+    dense: np.ndarray  # n x n
+
+    @property
+    def rounds(self):
+        return self.theta, self.arms, self.noise, self.radius
+
+
+def pose(seed: int, n: int, k: int, m: int, rounds: int, sigma: float, ties: bool) -> Problem:
+    rng = np.random.default_rng(seed)
+    features = rng.standard_normal((n, k)) / np.sqrt(k)
+    if ties:
+        features = features[rng.integers(n // 2, size=n)]
+    arms = np.array([rng.permutation(n)[:m] for _ in range(rounds)], np.uint32)
+    ridge = rng.uniform(0.2, 3)
+    factor, wide = rng.standard_normal((k, k)), rng.standard_normal((n, n)) / np.sqrt(n)
+    return Problem(
+        features=features,
+        theta=rng.standard_normal(n),
+        arms=arms,
+        noise=sigma * rng.standard_normal(rounds),
+        radius=rng.uniform(0, 2, rounds),
+        residual=rng.standard_normal(n),
+        ridge=ridge,
+        v0=ridge * np.eye(k) + factor @ factor.T,
+        dense=ridge * np.eye(n) + wide @ wide.T,
+    )
+
+
+@st.composite
+def problems(draw):
+    n = draw(st.integers(4, 24))
+    return pose(
+        seed=draw(st.integers(0, 2**32 - 1)),
+        n=n,
+        k=draw(st.integers(1, 6)),
+        m=draw(st.integers(1, n)),
+        rounds=draw(st.integers(1, 60)),
+        sigma=draw(st.sampled_from([0.0, 0.1, 1.0])),
+        ties=draw(st.booleans()),
+    )
+
+
+def projected(problem: Problem, v0: np.ndarray, inflation=0.0, every=1):
+    """Call the kernel on the features of a problem."""
+    features, inverse = np.ascontiguousarray(problem.features), np.linalg.inv(v0)
+    played = linucb.projected(features, inverse, *problem.rounds, inflation, problem.residual, every)
+    srl, widths = residuals.residual_leverage(features, inverse, played.arms, problem.residual, every)
+    assert_same(played.srl, srl)
+    assert_same(played.widths, widths)
+    regret = linucb.regret(problem.theta, problem.arms, played.arms, every)
+    return twins.Play(played.arms, regret, srl, residuals.residual_width(problem.residual, problem.arms, every))
+
+
+def one_hot(problem: Problem):
+    return linucb.one_hot(problem.ridge, *problem.rounds)
+
+
+def node_space(problem: Problem, v0: np.ndarray, **options):
+    return linucb.node_space(np.linalg.inv(v0), *problem.rounds, **options)[0]
+
+
+def assert_same(path, expected):
+    assert_allclose(path, expected, rtol=0, atol=1e-9)
+
+
+@given(problem=problems(), inflation=st.sampled_from([0.0, 1.0]))
+def test_projected_plays_algorithm_1_and_measures_definition_1(problem, inflation):
+    twin = twins.linucb(problem.features, problem.v0, *problem.rounds, problem.residual, inflation)
+    path = projected(problem, problem.v0, inflation)
+    assert_same(path.arms, twin.arms)
+    assert_same(path.regret, twin.regret)
+    assert_same(path.srl, twin.srl)
+    assert_same(path.crw, twin.crw)
+    assert_same(path.srl[-1], twins.residual_leverage(problem.features, problem.v0, twin.arms, problem.residual))
+    assert_same(path.crw[-1], twins.residual_width(problem.arms, problem.residual))
+
+
+def test_inflation_changes_what_is_played():
+    problem = pose(seed=3, n=20, k=3, m=6, rounds=200, sigma=0.1, ties=False)
+    assert not np.allclose(projected(problem, problem.v0, 1.0).regret, projected(problem, problem.v0, 0.0).regret)
+
+
+@given(problem=problems())
+def test_one_hot_plays_algorithm_1(problem):
+    twin = twins.one_hot(problem.ridge, *problem.rounds)
+    n = len(problem.theta)
+    assert_same(one_hot(problem), twin.arms)
+    assert_same(twins.linucb(np.eye(n), problem.ridge * np.eye(n), *problem.rounds).arms, twin.arms)
+
+
+@given(problem=problems(), block=st.sampled_from([1, 2, 3, 7, linucb.BLOCK]))
+def test_node_space_plays_algorithm_1_whatever_the_block(problem, block):
+    twin = twins.linucb(np.eye(len(problem.theta)), problem.dense, *problem.rounds)
+    assert_same(node_space(problem, problem.dense, block=block), twin.arms)
+
+
+def test_block_updates_stay_with_a_fresh_inverse():
+    """After 20,000 rounds the estimate and the diagonal of V^-1 are those of V itself."""
+    problem = pose(seed=4, n=120, k=2, m=10, rounds=20_000, sigma=0.1, ties=False)
+    played, estimate, diagonal = linucb.node_space(np.linalg.inv(problem.dense), *problem.rounds)
+    inverse = np.linalg.inv(problem.dense + np.diag(np.bincount(played, minlength=120)))
+    rewards = np.bincount(played, problem.theta[played] + problem.noise, minlength=120)
+    assert_allclose(diagonal, inverse.diagonal(), rtol=0, atol=1e-8)
+    assert_allclose(estimate, inverse @ rewards, rtol=0, atol=1e-8)
+
+
+def play(problem: Problem, radius, features=None, v0=None, residual=None, **options) -> linucb.Path:
+    """Run one game, V_0 given as itself."""
+    v0_inverse = None if v0 is None else np.linalg.inv(v0)
+    game = linucb.Game(problem.theta, Stream(problem.arms, problem.noise), features, v0_inverse, residual)
+    return linucb.run([game], radius, **options)[0]
+
+
+# Which kernel `run` takes: (arguments, features of the twin, V_0 of the twin), each from a problem.
+DISPATCH = {
+    "one-hot": lambda p: ({}, np.eye(len(p.theta)), p.ridge * np.eye(len(p.theta))),
+    "dense": lambda p: ({"v0": p.dense}, np.eye(len(p.theta)), p.dense),
+    "projected": lambda p: ({"features": p.features}, p.features, p.ridge * np.eye(p.features.shape[1])),
+    "projected, own V_0": lambda p: ({"features": p.features, "v0": p.v0}, p.features, p.v0),
+}
+
+
+@pytest.mark.parametrize("way", DISPATCH)
+@pytest.mark.parametrize("every", [1, 7])
+@pytest.mark.parametrize("constant", [True, False])
+def test_run_dispatches_and_keeps_every_checkpoint(way, every, constant):
+    problem = pose(seed=1, n=20, k=3, m=6, rounds=100, sigma=0.1, ties=True)
+    arguments, features, v0 = DISPATCH[way](problem)
+    radius = 0.7 if constant else problem.radius
+    path = play(problem, radius, ridge=problem.ridge, every=every, **arguments)
+    twin = twins.linucb(features, v0, problem.theta, problem.arms, problem.noise, np.broadcast_to(radius, 100))
+    assert_same(path.regret, twin.regret[every - 1 :: every])
+    assert path.srl.shape == path.crw.shape == path.regret.shape
+
+
+@pytest.mark.parametrize("way", DISPATCH)
+@pytest.mark.parametrize("size", [0.1, 0.001])
+def test_long_runs_do_not_drift(way, size):
+    """Small rewards keep the choices close to each other, so that small errors would show."""
+    problem = pose(seed=2, n=40, k=5, m=10, rounds=3000, sigma=size, ties=False)
+    problem = problem._replace(theta=size * problem.theta)
+    arguments, features, v0 = DISPATCH[way](problem)
+    problem = problem._replace(radius=np.full(3000, 0.3))
+    path = play(problem, 0.3, ridge=problem.ridge, every=1, **arguments)
+    assert_same(path.regret, twins.linucb(features, v0, *problem.rounds).regret)
+
+
+@pytest.mark.parametrize("inflation", [0.0, 1.0])
+def test_run_measures_the_residual_that_it_is_given(inflation):
+    problem = pose(seed=1, n=20, k=3, m=6, rounds=100, sigma=0.1, ties=False)
+    arguments = {"features": problem.features, "v0": problem.v0, "every": 1}
+    path = play(problem, problem.radius, residual=problem.residual, inflation=inflation, **arguments)
+    twin = twins.linucb(problem.features, problem.v0, *problem.rounds, problem.residual, inflation)
+    assert_same(path, twin[1:])
+    without = play(problem, problem.radius, **arguments)
+    assert not without.srl.any()
+    assert not without.crw.any()
+
+
+@pytest.mark.parametrize("projected", [True, False])
+def test_run_rejects_an_initial_matrix_of_another_dimension(projected):
+    problem = pose(seed=1, n=20, k=3, m=6, rounds=10, sigma=0.1, ties=False)
+    features, wrong = (problem.features, problem.dense) if projected else (None, problem.v0)
+    with pytest.raises(ValueError, match="dimension"):
+        play(problem, 1.0, features=features, v0=wrong)
+
+
+def test_ties_go_to_the_first_candidate():
+    arms = np.array([[4, 2, 3], [3, 2, 4]], np.uint32)
+    theta, noise, radius = np.arange(5.0), np.zeros(2), np.ones(2)
+    same = np.ones((5, 2))
+    first = twins.regret(theta, arms, arms[:, 0])
+    assert_same(linucb.projected(same, np.eye(2), theta, arms, noise, radius).arms, arms[:, 0])
+    assert_same(linucb.one_hot(1.0, theta, arms[:1], noise, radius), arms[:1, 0])
+    assert_same(linucb.node_space(np.eye(5), theta, arms[:1], noise, radius)[0], arms[:1, 0])
+    assert_same(linucb.regret(theta, arms, arms[:, 0].copy(), 1), first)
+
+
+@given(problem=problems())
+def test_the_identity_as_features_is_full_linucb(problem):
+    n = len(problem.theta)
+    assert_same(projected(problem._replace(features=np.eye(n)), problem.ridge * np.eye(n)).arms, one_hot(problem))
+
+
+@given(problem=problems(), block=st.sampled_from([2, linucb.BLOCK]))
+def test_a_ridge_as_dense_penalty_is_full_linucb(problem, block):
+    assert_same(node_space(problem, problem.ridge * np.eye(len(problem.theta)), block=block), one_hot(problem))
+
+
+@given(problem=problems())
+def test_a_rotation_of_the_features_changes_nothing(problem):
+    assume(problem.features.shape[1] > 1)
+    k = problem.features.shape[1]
+    rotation, _ = np.linalg.qr(np.random.default_rng(k).standard_normal((k, k)))
+    problem = problem._replace(radius=problem.radius + 0.1)  # without a width, all arms tie at first
+    turned = problem._replace(features=np.stack([z @ rotation for z in problem.features]))  # equal rows stay equal
+    ridge = problem.ridge * np.eye(k)
+    assert_same(projected(turned, ridge, 1.0).regret, projected(problem, ridge, 1.0).regret)
+    assert_same(projected(turned, ridge, 1.0).srl, projected(problem, ridge, 1.0).srl)
+
+
+@given(problem=problems(), scale=st.floats(0.1, 10))
+def test_only_the_ratio_of_ridge_and_feature_length_counts(problem, scale):
+    ridge = problem.ridge * np.eye(problem.features.shape[1])
+    longer = problem._replace(features=problem.features * scale)
+    assert_same(projected(longer, ridge * scale**2).regret, projected(problem, ridge).regret)
+
+
+def test_a_vanishing_ridge_plays_sample_means_and_unseen_arms_first():
+    problem = pose(seed=5, n=12, k=2, m=4, rounds=300, sigma=0.5, ties=False)._replace(ridge=1e-12)
+    seen = [[] for _ in problem.theta]
+    played = []
+    for candidates, noise, radius in zip(problem.arms, problem.noise, problem.radius, strict=True):
+        past = [seen[arm] for arm in candidates]
+        arm = candidates[np.argmax([np.mean(y) + radius / np.sqrt(len(y)) if y else np.inf for y in past])]
+        seen[arm].append(problem.theta[arm] + noise)
+        played.append(arm)
+    assert_same(one_hot(problem), played)
+
+
+def test_an_endless_width_plays_the_least_played_arm():
+    problem = pose(seed=6, n=12, k=2, m=4, rounds=300, sigma=0.5, ties=False)._replace(radius=np.full(300, 1e300))
+    count, played = np.zeros(12), []
+    for candidates in problem.arms:
+        played.append(candidates[np.argmin(count[candidates])])
+        count[played[-1]] += 1
+    assert_same(one_hot(problem), played)
+
+
+def test_no_width_and_no_noise_never_leaves_an_arm_for_a_worse_estimate():
+    problem = pose(seed=7, n=12, k=2, m=12, rounds=50, sigma=0.0, ties=False)
+    problem = problem._replace(theta=np.abs(problem.theta), radius=np.zeros(50))
+    assert_same(one_hot(problem), np.full(50, problem.arms[0, 0]))  # every other arm is estimated at zero

@@ -1,0 +1,160 @@
+"""Every way in which a cached file can be wrong is one clear error; a right one comes back unchanged."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphdr.cache import io, manifest, paths
+from graphdr.cache.schemas import COLUMNS, SCHEMAS
+from graphdr.cli import integrity
+from graphdr.core import atomic
+from graphdr.core.errors import UserError
+from graphdr.panels import store
+
+THETA = {"problem": ["a", "a"], "instance": [0, 0], "node": [0, 1], "theta": [0.6, -0.8]}
+
+
+@pytest.fixture(autouse=True)
+def _inside(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_what_is_written_is_read():
+    io.write("theta", THETA, "results/theta.parquet")
+    assert io.read("theta", "results/theta.parquet").to_pydict() == THETA
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_every_kind_describes_its_columns_and_survives_being_empty(kind):
+    assert all(text and not text.endswith(".") for _, _, text in COLUMNS[kind])
+    io.write(kind, {name: [] for name in SCHEMAS[kind].names}, "empty.parquet")
+    table = io.read(kind, "empty.parquet")
+    assert table.num_rows == 0
+    assert [table.schema.field(name).metadata[b"description"].decode() for name in table.column_names] == [
+        text for _, _, text in COLUMNS[kind]
+    ]
+
+
+def test_missing_values_and_lists_survive():
+    columns = {name: [None] for name in SCHEMAS["table"].names} | {"row": ["r"], "panel": [[1.0, 2.0]]}
+    io.write("table", columns, "t.parquet")
+    assert io.read("table", "t.parquet").to_pydict() == columns
+
+
+def test_wrong_columns_are_refused():
+    with pytest.raises(ValueError, match="theta table has columns"):
+        io.write("theta", {"problem": ["a"]}, "t.parquet")
+    assert not Path("t.parquet").exists()
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_litter():
+    io.write("theta", THETA, "t.parquet")
+    before = Path("t.parquet").read_bytes()
+    with pytest.raises(RuntimeError), atomic.replacing("t.parquet") as temporary:
+        Path(temporary).write_text("half")
+        raise RuntimeError
+    assert Path("t.parquet").read_bytes() == before
+    assert os.listdir() == ["t.parquet"]
+
+
+def test_the_content_hash_ignores_provenance_and_the_bytes_do_not_change_between_runs():
+    with io.provenance(stage="a", params={}, code="1", version="1"):
+        io.write("theta", THETA, "t.parquet")
+    first = pq.read_schema("t.parquet").metadata[io.HASH]
+    io.write("theta", THETA, "t.parquet")
+    assert pq.read_schema("t.parquet").metadata[io.HASH] == first
+    before = Path("t.parquet").read_bytes()
+    io.write("theta", THETA, "t.parquet")
+    assert Path("t.parquet").read_bytes() == before
+
+
+def test_provenance_names_the_job_and_the_hashes_of_its_inputs():
+    io.write("theta", THETA, "in.parquet")
+    with io.provenance(stage="pose_problem", params={"seed": 7}, code="abc", version="1.0"):
+        io.read("theta", "in.parquet")
+        io.write("theta", THETA, "out.parquet")
+    found = json.loads(pq.read_schema("out.parquet").metadata[io.PROVENANCE])
+    digest = pq.read_schema("in.parquet").metadata[io.HASH].decode()
+    facts = {"stage": "pose_problem", "params": {"seed": 7}, "code": "abc", "version": "1.0"}
+    assert found == facts | {"inputs": {"in.parquet": digest}}
+
+
+def test_a_missing_file_says_how_to_build_it():
+    with pytest.raises(UserError, match=r"results/x.parquet: no such file; run snakemake results/x.parquet"):
+        io.read("theta", "results/x.parquet")
+
+
+def test_another_kind_of_table_is_refused():
+    io.write("theta", THETA, "t.parquet")
+    with pytest.raises(UserError, match=r"t.parquet: not a table of kind 'facts' .* delete it"):
+        io.read("facts", "t.parquet")
+
+
+def test_a_swap_of_two_files_of_one_kind_is_found():
+    io.write("theta", THETA, "a.parquet")
+    shutil.move("a.parquet", "b.parquet")
+    with pytest.raises(UserError, match=r"b.parquet: the content does not match its hash"):
+        io.read("theta", "b.parquet")
+
+
+def test_a_file_rewritten_by_someone_else_is_found():
+    io.write("theta", THETA, "t.parquet")
+    table = pq.read_table("t.parquet")
+    changed = table.set_column(3, table.schema.field(3), [np.array([0.6, -0.81])])
+    pq.write_table(changed, "t.parquet")
+    with pytest.raises(UserError, match="does not match its hash"):
+        io.read("theta", "t.parquet")
+
+
+@given(where=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+@settings(max_examples=150)
+def test_a_flip_never_reaches_a_result(where, bit):
+    """A flipped bit is an error on reading or leaves the data as they were; the manifest finds it in any case."""
+    io.write("theta", THETA, "results/t.parquet")
+    manifest.record("pose_problem", {}, "code", {}, ["results/t.parquet"])
+    raw = bytearray(Path("results/t.parquet").read_bytes())
+    raw[int(where * len(raw))] ^= 1 << bit
+    Path("results/t.parquet").write_bytes(raw)
+    try:
+        assert io.read("theta", "results/t.parquet").to_pydict() == THETA
+    except UserError as error:
+        assert str(error).startswith("results/t.parquet: ")
+    assert len(integrity.problems()) == 1
+
+
+def test_the_manifest_covers_every_type_of_file_and_finds_flips_swaps_and_losses():
+    atomic.write_text("a,b\n", "results/a.csv")
+    atomic.write_text("c,d\n", "results/b.csv")
+    atomic.write_text("%PDF", "results/c.pdf")
+    manifest.record("make_table", {}, "code", {}, ["results/a.csv", "results/b.csv"])
+    manifest.record("make_figure", {}, "code", {}, ["results/c.pdf"])
+    assert integrity.problems() == []
+    assert set(manifest.load()) == {"results/a.csv", "results/b.csv", "results/c.pdf"}
+    os.rename("results/a.csv", "x")
+    os.rename("results/b.csv", "results/a.csv")
+    os.rename("x", "results/b.csv")
+    Path("results/c.pdf").unlink()
+    assert [line.split(":")[0] for line in integrity.problems()] == ["results/a.csv", "results/b.csv", "results/c.pdf"]
+
+
+def test_a_broken_manifest_entry_is_itself_reported():
+    atomic.write_text("{", f"{paths.MANIFEST}/x.json")
+    assert "not a readable manifest entry" in integrity.problems()[0]
+
+
+def test_groups_are_runs_of_equal_keys():
+    io.write(
+        "theta", {"problem": list("aabb"), "instance": [0, 1, 1, 1], "node": [0] * 4, "theta": [1.0] * 4}, "t.parquet"
+    )
+    found = [
+        (key, rows.stop - rows.start)
+        for key, rows in store.groups(io.read("theta", "t.parquet"), "problem", "instance")
+    ]
+    assert found == [(("a", 0), 1), (("a", 1), 1), (("b", 1), 2)]

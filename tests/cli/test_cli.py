@@ -1,0 +1,412 @@
+"""The command line on a built folder: what it lists and shows, as text and as JSON, and every mistake in one line."""
+
+import contextlib
+import hashlib
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import warnings
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from graphdr.__main__ import main, run_stage
+from graphdr.cache import io, manifest, paths
+from graphdr.cache.fingerprint import stage_code
+from graphdr.cli import project, state
+from graphdr.plan import jobs
+from tests.support.project import ROOT
+from tests.support.tiny_data import inter, put
+
+RUNS = "results/runs/main/graphdr.parquet"
+KEYS = {
+    "ls": {"stages", "files", "built_on_others", "unreadable_manifest_entries"},
+    "show": {"path", "kind", "rows", "bytes", "modified", "hash", "provenance", "marks", "columns", "head"},
+    "verify": {"files", "problems"},
+}
+
+
+NAMED = {  # outputs as the rules name them
+    "fetch_raw": ["receipt"],
+    "tabulate_dataset": ["nodes", "links"],
+    "build_graph": ["nodes", "edges"],
+    "compute_basis": ["basis"],
+    "pose_problem": ["theta"],
+    "describe_problem": ["facts", "pilots"],
+    "run_bandit": ["runs"],
+    "measure_batch": ["measurements", "curves"],
+    "evaluate_predictors": ["evaluation"],
+    "make_table": paths.TABLE_FORMATS,
+    "make_figure": paths.FIGURE_FORMATS,
+}
+FILMS = f"""
+datasets:
+  films:
+    label: Films
+    family: knn
+    raw:
+      licence: none
+      citation: nobody
+      sources:
+        - format: recbole
+          archive: films.inter
+          members: {{inter: {{sha256: {hashlib.sha256(inter()).hexdigest()}}}}}
+problems:
+  films: {{dataset: films, n: 24}}
+methods:
+  pca_content: {{label: content, basis: content_pca}}
+experiments:
+  films: {{problems: {{of: [films]}}, methods: [pca_content, graphdr, graphdr_shuffled], facts: [zeta, gamma]}}
+tables:
+  films: {{caption: Films, experiment: films, rows: method, columns: [regret: regret, gap: regret_gap, gamma: gamma]}}
+quantities:
+  gamma: {{label: gamma, digits: 2}}
+"""
+
+
+def build_here() -> None:
+    """Build all of the tiny configuration, and a data set besides, in this process: the jobs as the rules run them."""
+    config = yaml.safe_load((ROOT / "tests/support/tiny.yaml").read_text())
+    for block, entries in yaml.safe_load(FILMS).items():
+        config[block] |= entries
+    Path("config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    Path("Snakefile").touch()
+    shutil.copytree(ROOT / "data/paper", "data/paper")
+    put(Path("data/raw/films/films.inter"), inter())
+    plan = project.Plan(project.load_config())
+    for stage, names in NAMED.items():
+        # What is made of others of its kind, such as a flipped graph, comes after them.
+        waiting = [[path(**key) for path in project.OUTPUTS[stage]] for key in plan.wildcards(stage)]
+        while waiting:
+            outputs = waiting.pop(0)
+            job = plan.job(stage, outputs[0])
+            if all(Path(path).exists() for path in job.files()):
+                run_stage(stage, stage_code(stage), job._asdict(), dict(zip(names, outputs, strict=True)))
+            else:
+                waiting.append(outputs)
+    for stage, outputs in (("compare_paper", paths.COMPARISON), ("judge_claims", paths.CLAIMS)):
+        run_stage(stage, stage_code(stage), plan.job(stage, "")._asdict(), outputs)
+
+
+@cache
+def folder_in(base: Path) -> Path:
+    """Build once for all test files that this process runs."""
+    (folder := base / "made").mkdir()
+    with contextlib.chdir(folder), np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):
+        build_here()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory) -> Path:
+    """A folder in which everything is built; leave it as it is."""
+    return folder_in(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture
+def inside(made, monkeypatch) -> Path:
+    """Work in the built folder, which is only read, on a terminal of a known width."""
+    monkeypatch.chdir(made)
+    monkeypatch.setenv("COLUMNS", "120")
+    return made
+
+
+@pytest.fixture
+def own(made, tmp_path, monkeypatch) -> Path:
+    """Work in a copy of the built folder, which may be changed."""
+    monkeypatch.chdir(folder := shutil.copytree(made, tmp_path / "own"))
+    return folder
+
+
+@pytest.fixture
+def call(capsys):
+    """Call the command line; return its exit code and what it printed."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(list(arguments))
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def ask(call):
+    """Call the command line for JSON."""
+
+    def run(*arguments: str) -> dict:
+        code, out, err = call(*arguments, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return run
+
+
+@pytest.fixture
+def mistake(call):
+    """Call the command line wrongly; return its one line."""
+
+    def run(*arguments: str, code: int = 1) -> str:
+        found, out, err = call(*arguments)
+        assert (found, out) == (code, "")
+        assert re.fullmatch(r"error: [^\n]+\n", err), err
+        return err
+
+    return run
+
+
+def states(ask, *arguments: str) -> dict[str, str]:
+    return {file["path"]: file["state"] for file in ask("ls", *arguments)["files"]}
+
+
+# ls
+
+
+def test_a_fresh_build_is_current_throughout(inside, ask, call):
+    found = ask("ls")
+    assert {file["state"] for file in found["files"]} == {"current"}
+    assert set(found) == KEYS["ls"]
+    assert found["built_on_others"] == found["unreadable_manifest_entries"] == 0
+    assert {file["path"] for file in found["files"]} == {*manifest.load(), "data/raw/films/films.inter"}
+    code, out, _ = call("ls")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[1:5]] == [
+        "fetch_raw",
+        "tabulate_dataset",
+        "build_graph",
+        "compute_basis",
+    ]
+
+
+def test_the_rows_and_bytes_of_a_stage_are_those_of_its_files(inside, ask):
+    found = ask("ls")
+    for stage in found["stages"]:
+        files = [file for file in found["files"] if file["stage"] == stage["stage"]]
+        assert stage["files"] == len(files)
+        assert stage["rows"] == sum(file["rows"] or 0 for file in files)
+        assert stage["bytes"] == sum(Path(file["path"]).stat().st_size for file in files)
+    runs = next(file for file in found["files"] if file["path"] == RUNS)
+    assert runs["rows"] == pq.read_metadata(RUNS).num_rows
+
+
+@pytest.mark.parametrize("wanted", ["run_bandit", "results/runs/", "runs/", "./results/runs"])
+def test_a_stage_or_a_prefix_lists_its_files(inside, call, ask, wanted):
+    assert all(path.startswith("results/runs/") for path in states(ask, wanted))
+    _, out, _ = call("ls", wanted)
+    assert RUNS in out
+    assert "results/tables" not in out
+
+
+def test_all_has_a_line_a_file(inside, call, ask):
+    _, out, _ = call("ls", "--all")
+    assert sum(line.startswith(("results/", "data/")) for line in out.splitlines()) == len(ask("ls")["files"])
+
+
+def test_what_is_not_current_is_said_why(own, ask, call):
+    config = yaml.safe_load(Path("config.yaml").read_text())
+    config["methods"]["graphdr"]["label"] = "another label"
+    config["experiments"]["rgg"]["methods"].append("jl")
+    Path("config.yaml").write_text(yaml.safe_dump(config))
+    shutil.copy("results/graph/sbm-n_40/nodes.parquet", "results/graph/rgg-n_40/nodes.parquet")
+    Path("results/figures/main.png").write_bytes(b"short")
+    Path("results/tables/rgg.tex").unlink()
+    pq.write_table(pa.table({"x": [1]}), "results/mine.parquet")
+    Path("results/half.parquet").write_bytes(b"PAR1")
+    os.truncate(RUNS, 100)
+    found = {file["path"]: (file["state"], file["reasons"]) for file in ask("ls")["files"]}
+    assert found["results/tables/main_synthetic.md"] == ("outdated", ["params"])
+    assert found["results/measurements/rgg.parquet"] == ("outdated", ["inputs"])
+    assert found["results/figures/main.png"] == ("changed", [])
+    assert found["results/tables/rgg.tex"] == ("missing", [])
+    assert found["results/mine.parquet"] == found["results/half.parquet"] == ("foreign", [])
+    assert found[RUNS] == ("changed", [])
+    assert found["results/problem/main/theta.parquet"] == ("current", [])
+    assert "built from files that are not" in call("ls")[1]
+
+
+def test_other_code_is_said(inside, ask, monkeypatch):
+    monkeypatch.setattr(state, "_code", lambda stage: "x" if stage == "make_table" else state.stage_code(stage))
+    found = ask("ls")["files"]
+    assert {file["stage"] for file in found if file["reasons"] == ["code"]} == {"make_table"}
+
+
+def test_a_file_without_manifest_entry_speaks_for_itself(own, ask):
+    shutil.rmtree(paths.MANIFEST)
+    found = states(ask)
+    assert found[RUNS] == "current"
+    assert found["results/figures/main.png"] == "foreign"
+
+
+def test_an_unreadable_manifest_entry_is_told(own, call):
+    next(Path(paths.MANIFEST).glob("*.json")).write_text("{")
+    assert "1 manifest entries cannot be read" in call("ls")[1]
+
+
+def test_every_stage_has_a_plan():
+    """A new stage with wildcards needs a line in project.OUTPUTS; one without needs none."""
+    wildcards = {stage: inspect.signature(getattr(jobs, stage)).parameters for stage in project.stages()}
+    assert {stage for stage, names in wildcards.items() if len(names) > 1} == set(project.OUTPUTS)
+
+
+@pytest.mark.parametrize("stage", NAMED)
+def test_the_outputs_of_a_stage_are_those_of_its_rule(stage):
+    rules = "".join(path.read_text() for path in sorted((ROOT / "workflow/rules").glob("*.smk")))
+    rule = rules.split(f"rule {stage}:")[1].split("log:")[0]
+    places = re.findall(r"paths\.(\w+)", rule.split("output:")[1])
+    first = project.OUTPUTS[stage][0]
+    assert getattr(first, "func", first).__name__ == places[0]
+
+
+# show
+
+
+def test_a_file_is_shown_with_columns_provenance_and_rows(inside, call, ask):
+    found = ask("show", RUNS)
+    assert set(found) == KEYS["show"]
+    assert found["kind"] == "runs"
+    assert found["provenance"]["stage"] == "run_bandit"
+    assert [column["name"] for column in found["columns"]] == pq.read_schema(RUNS).names
+    assert all(column["description"] for column in found["columns"])
+    assert found["head"] == pq.read_table(RUNS).slice(0, 10).to_pylist()
+    _, out, _ = call("show", RUNS, "--rows", "3")
+    assert "cumulative pseudo-regret after t rounds" in out
+    assert "first 3 of" in out
+    assert found["hash"] in out
+    assert "run_bandit" in out
+
+
+@pytest.mark.parametrize("name", ["main_synthetic", "comparison", "claims", "figures/noise", "overview", "tables/rgg"])
+@pytest.mark.parametrize("columns", [20, 60, 100, 400])
+def test_a_page_fits_the_terminal(inside, call, monkeypatch, name, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    code, out, err = call("show", name)
+    assert (code, err) == (0, "")
+    if columns >= 60:
+        assert max(map(len, out.splitlines())) <= columns
+
+
+def test_a_table_shows_what_its_markdown_shows(inside, call):
+    _, out, _ = call("show", "main_synthetic")
+    markdown = Path("results/tables/main_synthetic.md").read_text()
+    values = re.findall(r"\d+\.\d ± \d+\.\d", markdown)
+    assert len(values) > 10
+    assert all(value in out for value in values)
+
+
+def test_a_named_page_gives_all_rows_and_a_number_limits_them(inside, ask, call):
+    count = pq.read_metadata("results/comparison.parquet").num_rows
+    assert len(ask("show", "comparison")["head"]) == count
+    assert len(ask("show", "comparison", "--rows", "2")["head"]) == 2
+    assert "more rows" in call("show", "main_synthetic", "--rows", "2")[1]
+
+
+def test_a_foreign_parquet_is_shown_with_a_note(own, call, ask):
+    pq.write_table(pa.table({"x": [1.5, None], "s": ["a", "b"], "l": [[1, 2, 3, 4], None]}), "mine.parquet")
+    _, out, _ = call("show", "mine.parquet")
+    assert "carries no provenance" in out
+    assert "1.5" in out
+    assert ask("show", "mine.parquet")["provenance"] is None
+
+
+def test_every_kind_of_built_file_can_be_shown(inside, call):
+    for path in (
+        "results/tables/rgg.csv",
+        "results/tables/rgg.md",
+        "results/figures/main.png",
+        "results/figures/main.pdf",
+    ):
+        code, out, err = call("show", path)
+        assert (code, err) == (0, "")
+        assert re.search(r"stage +make_(table|figure)", out)
+
+
+def test_a_file_without_rows_can_be_shown(own, call):
+    io.write("runs", io.nothing("runs"), "empty.parquet")
+    assert "first 0 of 0 rows" in call("show", "empty.parquet")[1]
+
+
+# verify
+
+
+def test_verify_says_what_was_changed(own, call):
+    code, out, _ = call("verify")
+    assert code == 0
+    assert re.fullmatch(r"\d+ files in the manifest, 0 of them changed or missing\n", out)
+    Path("results/tables/rgg.md").write_text("other")
+    code, out, err = call("verify")
+    assert (code, err) == (1, "")
+    assert out.startswith("results/tables/rgg.md: changed since make_table built it")
+    code, out, _ = call("verify", "--json")
+    found = json.loads(out)
+    assert (code, set(found)) == (1, KEYS["verify"])
+    assert [problem["path"] for problem in found["problems"]] == ["results/tables/rgg.md"]
+
+
+# The command itself
+
+
+def run(folder: Path, command: str, **environment: str) -> subprocess.CompletedProcess:
+    command = command.replace("graphdr", f"{sys.executable} -m graphdr", 1)
+    environment = os.environ | environment
+    return subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_closed_pipe_is_quiet(made):
+    done = run(made, "graphdr ls --all | head -1")
+    assert done.stderr == ""
+    assert done.stdout.startswith("path")
+
+
+def test_an_encoding_without_the_letters_is_no_error(made):
+    done = run(made, "graphdr show main_synthetic", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_colours_are_for_terminals(inside, call, monkeypatch):
+    assert "\033" not in call("ls")[1]
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert "\033" in call("ls")[1]
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\033" not in call("ls")[1]
+
+
+@pytest.mark.parametrize("command", ["", "ls", "show", "why", "verify", "advise"])
+def test_help_has_examples_and_documents_the_json(call, command):
+    code, out, _ = call(*command.split(), "--help")
+    assert code == 0
+    assert "examples:" in out or command == "verify"
+    assert "JSON: {" in out or not command
+    for key in KEYS.get(command, ()):
+        assert key in out
+
+
+def test_a_stage_imports_nothing_of_the_command_line():
+    heavy = ("graphdr.cli", "argparse", "numpy")
+    code = f"import sys, graphdr.__main__; print([m for m in sys.modules if m.startswith({heavy})])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    for module in (ROOT / "src/graphdr").rglob("*.py"):
+        if not {"cli", "advise"} & set(module.parts) and module.name != "__main__.py":
+            assert "graphdr.cli" not in module.read_text()
+
+
+def test_a_summary_counts_what_is_built_and_its_verdicts(inside, ask, call):
+    found = ask("summary", "--since", "0")
+    assert found["artifacts"] == {"tables": len(list(Path("results/tables").glob("*.md"))), "figures": 3}
+    for name, path in (("numbers", paths.COMPARISON["parquet"]), ("claims", paths.CLAIMS["parquet"])):
+        assert sum(found[name].values()) == len(pq.read_table(path))
+    assert found["claims"]["holds"] == 1
+    assert found["seconds"] > 1e9
+    code, out, _ = call("summary")
+    assert code == 0
+    assert "time" not in out

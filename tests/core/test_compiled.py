@@ -1,0 +1,80 @@
+"""Kernels are compiled once per machine, and short jobs load nothing that they do not need."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+RUN = """
+import numpy as np
+from graphdr.bandit import linucb
+linucb.one_hot(1.0, np.ones(3), np.zeros((2, 2), np.uint32), np.zeros(2), np.ones(2))
+print(sum(linucb.one_hot.compiled.stats.cache_misses.values()))
+"""
+
+
+def test_a_cold_cache_is_filled_once_by_jobs_that_start_together(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "TMPDIR": str(tmp_path)}
+
+    def job(_):
+        done = subprocess.run([sys.executable, "-c", RUN], env=environment, capture_output=True, text=True, check=True)
+        return int(done.stdout)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(job, range(4))) == [0, 0, 0, 1]
+    assert job(4) == 0
+
+
+SIZES = """
+import sys
+import numpy as np
+from graphdr.bandit import linucb
+rng = np.random.default_rng(0)
+arms = np.array([rng.permutation(12)[:4] for _ in range(50)], np.uint32)
+for k in map(int, sys.argv[1:]):
+    features, theta = rng.standard_normal((12, k)), rng.standard_normal(12)
+    print(*linucb.projected(features, np.eye(k), theta, arms, np.zeros(50), np.ones(50)).arms)
+"""
+
+
+def test_kernels_compiled_for_several_sizes_live_together(tmp_path):
+    """One process that loads what others compiled plays the same as one that compiles all itself."""
+
+    def play(folder, *sizes):
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / folder)}
+        command = [sys.executable, "-c", SIZES, *sizes]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    for size in ("2", "3", "9"):
+        play("shared", size)
+    assert play("shared", "3", "2", "9", "2") == play("own", "3", "2", "9", "2")
+
+
+HEAVY = {"pandas", "sklearn", "matplotlib"}
+
+
+@pytest.mark.parametrize("stage", ["build_graph", "compute_basis", "pose_problem", "describe_problem", "run_bandit"])
+def test_stages_before_the_measurements_import_nothing_heavy(stage):
+    code = f"import sys, graphdr.stages.{stage}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not HEAVY & set(done.stdout.split())
+
+
+def test_reading_and_writing_does_not_import_pandas(tmp_path):
+    code = """
+import sys
+import numpy as np
+from graphdr.cache import io
+from graphdr.panels import store
+columns = {"problem": np.array(["a", "a"]), "instance": np.zeros(2, int), "node": np.arange(2), "theta": np.ones(2)}
+io.write("theta", columns, "t.parquet")
+ones, gaps = np.ones(2), np.array([np.nan, 3.0])
+nodes = {"instance": ones, "node": ones, "origin": ones, "item": ones, "popularity": ones, "reward": gaps}
+io.write("nodes", nodes, "n.parquet")
+(items,) = store.read_items("n.parquet")
+print(store.read_thetas("t.parquet")["a", 0].sum(), *items.reward, "pandas" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["2.0", "nan", "3.0", "False"]

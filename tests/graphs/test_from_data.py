@@ -1,0 +1,238 @@
+"""Graphs from data: selection, rows, nearest neighbours against a dense twin, and a contract over the families."""
+
+import inspect
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from graphdr.core.errors import UserError
+from graphdr.graphs import from_data, model
+from graphdr.graphs.records import Records, similarity_rows, unit_rows
+
+WHOLE = 20  # nodes of the drawn data sets
+
+
+def draw_records(seed: int, pairs: int = 150, nodes: int = WHOLE, sources: int = 12) -> Records:
+    """Draw pairs with repetitions, popularities with ties and two kinds of groups."""
+    rng = np.random.default_rng(seed)
+    source, node = rng.integers(sources, size=pairs), (nodes * rng.random(pairs) ** 2).astype(int)
+    groups = np.column_stack([rng.integers(3, size=nodes), rng.integers(5, size=nodes)])
+    return Records(source, node, rng.integers(1, 6, pairs), rng.integers(6, size=nodes), groups)
+
+
+def build(family: str, records: Records, n: int = 15, **parameters) -> model.Graph:
+    required = {"neighbours": 3} if family == "knn" else {}
+    return from_data.FAMILIES[family](n, records, **{**required, **parameters})
+
+
+def dense_neighbours(matrix: np.ndarray, neighbours: int) -> list[tuple[int, int, float]]:
+    """Sort all other rows by cosine and index, and keep the nearest that have a positive cosine."""
+    length = np.sqrt(np.sum(matrix**2, axis=1))
+    found = []
+    for i, row in enumerate(matrix):
+        products = matrix @ row
+        others = [j for j in range(len(matrix)) if j != i and products[j] > 0]
+        cosine = {j: products[j] / (length[i] * length[j]) for j in others}
+        found += [(i, j, cosine[j]) for j in sorted(others, key=lambda j: (-cosine[j], j))[:neighbours]]
+    return found
+
+
+@st.composite
+def ratings(draw):
+    """Draw whole-number ratings with empty rows, repeated rows and many ties."""
+    n, users, seed = draw(st.integers(1, 14)), draw(st.integers(1, 8)), draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    density, highest = draw(st.sampled_from([0.1, 0.4, 0.9])), draw(st.sampled_from([1, 2, 5]))
+    matrix = rng.integers(1, highest + 1, (n, users)) * (rng.random((n, users)) < density)
+    return matrix[rng.integers(n, size=n)].astype(float) if draw(st.booleans()) else matrix.astype(float)
+
+
+@given(popularity=st.lists(st.integers(0, 4), max_size=12), n=st.integers(0, 15))
+def test_the_most_popular_come_first_and_ties_by_index(popularity, n):
+    expected = sorted(range(len(popularity)), key=lambda i: (-popularity[i], i))[:n]
+    for kind in (int, float, np.uint32):
+        assert from_data.select_top(np.array(popularity, kind), n).tolist() == expected
+
+
+def test_rows_follow_the_selection_and_repeated_pairs_are_added():
+    source, node = np.array([0, 1, 1, 2, 1, 0]), np.array([4, 4, 4, 1, 0, 3])
+    weight = np.array([1, 2, 3, 4, 5, 6])
+    rows = similarity_rows(source, node, weight, np.array([4, 0, 2]))
+    assert rows.toarray().tolist() == [[1, 5, 0], [0, 5, 0], [0, 0, 0]]
+    for transform, expected in (("log1p", np.log1p([1, 5, 5])), ("presence", [1, 1, 1])):
+        assert_allclose(similarity_rows(source, node, weight, np.array([4, 0]), transform).data, expected)
+
+
+def test_an_unknown_transform_is_one_line_with_the_choices():
+    with pytest.raises(UserError, match="no transform 'square'; there are: identity, log1p, presence"):
+        similarity_rows(np.array([0]), np.array([0]), np.array([1]), np.array([0]), "square")
+
+
+@pytest.mark.parametrize("family", from_data.FAMILIES)
+def test_all_nodes_are_as_many_as_there_are(family):
+    records = draw_records(0)
+    every, many, few = (build(family, records, n) for n in (from_data.ALL, 10 * WHOLE, 15))
+    assert (every.adjacency != many.adjacency).nnz == 0
+    assert np.array_equal(every.origin, many.origin)
+    assert every.n > few.n
+
+
+@given(matrix=ratings(), neighbours=st.integers(1, 6))
+def test_neighbours_are_those_of_the_dense_twin(matrix, neighbours):
+    found = from_data.cosine_knn(sp.csr_array(matrix), neighbours)
+    assert list(zip(*found, strict=True)) == dense_neighbours(matrix, neighbours)
+
+
+@given(matrix=ratings(), seed=st.integers(0, 99))
+def test_the_order_of_users_and_of_entries_does_not_matter(matrix, seed):
+    rng = np.random.default_rng(seed)
+    expected = from_data.cosine_knn(sp.csr_array(matrix), 3)
+    row, column = np.nonzero(np.ones_like(matrix))  # zeros as well, each entry in two parts, in any order
+    half = rng.permutation(np.r_[np.arange(matrix.size), np.arange(matrix.size)])
+    places = (row[half], rng.permutation(matrix.shape[1])[column[half]])
+    parts = sp.coo_array((matrix.ravel()[half] / 2, places), shape=matrix.shape)
+    untidy = sp.csr_array(matrix.shape)
+    order = np.argsort(places[0], kind="stable")
+    untidy.indptr = np.r_[0, np.cumsum(np.bincount(places[0], minlength=len(matrix)))]
+    untidy.indices, untidy.data = places[1][order], parts.data[order]
+    before = untidy.data.copy()
+    for again in (parts.tocsr(), untidy):
+        for one, other in zip(from_data.cosine_knn(again, 3), expected, strict=True):
+            assert np.array_equal(one, other)
+    assert np.array_equal(untidy.data, before)
+
+
+def test_equal_rows_tie_exactly_and_rows_without_a_common_user_are_no_neighbours():
+    row, other, alone = [0.1, 0.7, 0.0], [0.3, 0.2, 0.0], [0.0, 0.0, 1.0]
+    i, j, cosine = from_data.cosine_knn(sp.csr_array([other, row, row, row, alone, [0.0, 0.0, 0.0]]), 2)
+    assert j[i == 0].tolist() == [1, 2]
+    assert cosine[0] == cosine[1]
+    assert j[i == 3].tolist() == [1, 2]
+    assert not np.isin([4, 5], i).any()
+
+
+def test_large_sparse_data_never_become_a_square_matrix():
+    n = 60_000  # 29 GB as a square matrix of floats
+    item = np.arange(n)
+    matrix = sp.csr_array((np.ones(2 * n), (np.r_[item, item], np.r_[item // 3, n + item // 4])))
+    i, j, _ = from_data.cosine_knn(matrix, 5)
+    assert len(i) < 5 * n
+    assert np.all((i // 3 == j // 3) | (i // 4 == j // 4))
+
+
+@pytest.mark.parametrize("family", from_data.FAMILIES)
+@pytest.mark.parametrize("seed", range(10))
+def test_every_family_builds_one_simple_component_of_the_selected_nodes(family, seed):
+    records = draw_records(seed)
+    graph = build(family, records)
+    adjacency = graph.adjacency.toarray()
+    assert np.array_equal(adjacency, adjacency.T)
+    assert not adjacency.diagonal().any()
+    assert set(np.unique(adjacency)) == {0, 1} or (family == "network" and adjacency.min() == 0)
+    assert model.largest_component(graph).n == graph.n > 2
+    assert len(np.unique(graph.origin)) == graph.n <= 15
+    assert graph.origin.max() < WHOLE
+    shuffled = np.random.default_rng(seed).permutation(len(records.source))
+    again = build(family, records._replace(**{f: getattr(records, f)[shuffled] for f in ("source", "node", "weight")}))
+    assert np.array_equal(again.adjacency.toarray(), adjacency)
+    assert np.array_equal(again.origin, graph.origin)
+
+
+@pytest.mark.parametrize("family", from_data.FAMILIES)
+def test_parameters_of_a_family_are_keywords(family):
+    kinds = [p.kind for p in inspect.signature(from_data.FAMILIES[family]).parameters.values()]
+    assert kinds[:2] == [inspect.Parameter.POSITIONAL_OR_KEYWORD] * 2
+    assert set(kinds[2:]) <= {inspect.Parameter.KEYWORD_ONLY}
+
+
+@given(seed=st.integers(0, 999), n=st.integers(2, WHOLE), neighbours=st.integers(1, 4))
+def test_a_knn_graph_joins_whoever_is_near_to_the_other_in_order_of_popularity(seed, n, neighbours):
+    records = draw_records(seed)
+    matrix = np.zeros((WHOLE, 12))
+    np.add.at(matrix, (records.node, records.source), records.weight)
+    top = from_data.select_top(records.popularity, n)
+    expected = np.zeros((n, n))
+    for i, j, _ in dense_neighbours(matrix[top], neighbours):
+        expected[i, j] = expected[j, i] = 1
+    graph = build("knn", records, n, neighbours=neighbours)
+    part = np.flatnonzero(np.isin(top, graph.origin))
+    assert np.array_equal(graph.origin, top[part])
+    assert np.array_equal(graph.adjacency.toarray(), expected[np.ix_(part, part)])
+    assert not expected[np.ix_(part, np.setdiff1d(np.arange(n), part))].any()
+
+
+def test_groups_add_their_squared_weights_to_the_inner_product():
+    records = draw_records(3, pairs=25)
+    rows = similarity_rows(records.source, records.node, records.weight, np.arange(WHOLE))
+    unit = unit_rows(rows).toarray()
+    lengths = np.linalg.norm(unit, axis=1)
+    assert_allclose(lengths[lengths > 0], 1)
+    assert lengths.min() == 0  # a node that no source has met has its groups alone
+    beside = from_data.with_groups(rows, records.groups, [0.5, 2.0]).toarray()
+    same = records.groups[:, None] == records.groups
+    assert_allclose(beside @ beside.T, unit @ unit.T + 0.25 * same[:, :, 0] + 4 * same[:, :, 1])
+
+
+def test_nodes_without_a_group_share_none():
+    rows = similarity_rows(np.arange(3), np.arange(3), np.ones(3), np.arange(3))
+    beside = from_data.with_groups(rows, np.array([[-1], [-1], [0]]), [2.0]).toarray()
+    assert_allclose(beside @ beside.T, np.diag([1, 1, 5]))
+
+
+def test_group_weights_decide_how_much_groups_matter():
+    records = draw_records(4)._replace(groups=np.column_stack([np.arange(WHOLE), np.arange(WHOLE) % 5]))
+    plain, none, heavy = (build("knn", records, WHOLE, group_weights=w) for w in ((), (0, 0), (0, 99)))
+    assert np.array_equal(plain.adjacency.toarray(), none.adjacency.toarray())
+    top = from_data.select_top(records.popularity, WHOLE)
+    assert heavy.origin.tolist() == [i for i in top if i % 5 == top[0] % 5]
+    with pytest.raises(UserError, match="group_weights: 1 given, the data have 2 kinds of groups"):
+        build("knn", records, group_weights=(1,))
+    without = build("knn", records._replace(groups=None), WHOLE, group_weights=(0, 99))
+    assert np.array_equal(without.adjacency.toarray(), plain.adjacency.toarray())
+
+
+def test_nodes_without_support_are_left_out():
+    records = draw_records(5)
+    support = int(np.median(records.popularity))
+    graph = build("knn", records, WHOLE, support=support)
+    assert records.popularity[graph.origin].min() >= support
+
+
+@given(seed=st.integers(0, 999), n=st.integers(2, WHOLE))
+def test_citations_count_once_whatever_their_direction_and_number(seed, n):
+    rng = np.random.default_rng(seed)
+    source, node = rng.integers(WHOLE, size=(2, 40))
+    links = np.zeros((WHOLE, WHOLE))
+    links[source, node] = links[node, source] = 1
+    np.fill_diagonal(links, 0)
+    top = sorted(range(WHOLE), key=lambda i: (-links[i].sum(), i))[:n]
+    graph = build("citation", Records(source, node), n)
+    assert [i for i in top if i in graph.origin] == graph.origin.tolist()
+    assert np.array_equal(graph.adjacency.toarray(), links[np.ix_(graph.origin, graph.origin)])
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [([3, 1, 1, 2], [0, 1, 1, 0]), ([7, 2, 2, 7], [1, 0, 0, 1]), ([5], [1]), ([-1, -1, 4], [0, 0, 1])],
+)
+def test_the_modal_group_is_the_most_frequent_or_first(groups, expected):
+    assert from_data.modal_group(np.array(groups)).tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_network_adds_up_the_weights_of_repeated_links_and_has_the_edges_of_the_citations(seed):
+    rng = np.random.default_rng(seed)
+    source, node, weight = rng.integers(12, size=60), rng.integers(12, size=60), rng.integers(1, 5, 60)
+    records = Records(source, node, weight, np.zeros(12))
+    found, plain = build("network", records, 9), build("citation", records, 9)
+    dense = np.zeros((12, 12))
+    np.add.at(dense, (source, node), weight)
+    expected = (dense + dense.T)[np.ix_(found.origin, found.origin)]
+    np.fill_diagonal(expected, 0)
+    np.testing.assert_array_equal(found.adjacency.toarray(), expected)
+    np.testing.assert_array_equal(found.origin, plain.origin)
+    np.testing.assert_array_equal(found.adjacency.toarray() > 0, plain.adjacency.toarray() > 0)

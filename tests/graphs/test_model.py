@@ -1,0 +1,193 @@
+"""Graphs: families, flips, components, permutations and the normalised Laplacian."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from graphdr.core.errors import DENSE_LIMIT, UserError
+from graphdr.graphs import bases, from_data, model, perturb, random_graphs
+from graphdr.stages import run_bandit
+from tests.support import twins
+
+
+def dense(graph: model.Graph) -> np.ndarray:
+    return graph.adjacency.toarray()
+
+
+@st.composite
+def any_graph(draw, fewest: int = 2, most: int = 16):
+    """Draw a graph with any edges at all, isolated nodes and weights included."""
+    n, seed = draw(st.integers(fewest, most)), draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    i, j = np.triu_indices(n, k=1)
+    keep = rng.random(len(i)) < draw(st.sampled_from([0.0, 0.1, 0.3, 0.7, 1.0]))
+    weight = rng.uniform(0.1, 2, keep.sum()) if draw(st.booleans()) else None
+    return model.from_edges(n, i[keep], j[keep], weight)
+
+
+def draw_family(config, dataset: str, n: int = 60, seed: int = 0) -> model.Graph:
+    block = config["datasets"][dataset]
+    parameters = {name: value for name, value in block.items() if name not in ("family", "label")}
+    return random_graphs.FAMILIES[block["family"]](n, np.random.default_rng(seed), **parameters)
+
+
+def families(config, raw: bool) -> dict[str, str]:
+    """Return the families of the data sets that have raw files, or of those that have none."""
+    return {name: block["family"] for name, block in config["datasets"].items() if ("raw" in block) == raw}
+
+
+def test_every_family_draws_simple_graphs(config):
+    for dataset in families(config, raw=False):
+        graph = draw_family(config, dataset)
+        adjacency = dense(graph)
+        assert graph.n == 60
+        assert np.array_equal(adjacency, adjacency.T)
+        assert not adjacency.diagonal().any()
+        assert set(np.unique(adjacency)) == {0, 1}
+        assert np.array_equal(adjacency, dense(draw_family(config, dataset)))
+        assert not np.array_equal(adjacency, dense(draw_family(config, dataset, seed=1)))
+
+
+def test_an_sbm_has_equal_sorted_blocks():
+    graph = random_graphs.sbm(20, np.random.default_rng(0), blocks=4, p_in=1, p_out=0)
+    assert np.array_equal(dense(graph), np.kron(np.eye(4), 1 - np.eye(5)))
+
+
+def test_an_sbm_has_the_stated_densities():
+    n = 200
+    inside = np.kron(np.eye(5), np.ones((n // 5, n // 5))) > 0
+    adjacency = dense(random_graphs.sbm(n, np.random.default_rng(0), blocks=5, p_in=0.3, p_out=0.02))
+    for pairs, p in ((np.triu(inside, 1), 0.3), (np.triu(~inside, 1), 0.02)):
+        assert abs(adjacency[pairs].mean() - p) < 4 * np.sqrt(p * (1 - p) / pairs.sum())
+
+
+def test_an_rgg_joins_points_within_the_radius():
+    points = np.random.default_rng(3).random((40, 2))
+    distance = np.linalg.norm(points[:, None] - points, axis=2)
+    adjacency = dense(random_graphs.rgg(40, np.random.default_rng(3), radius=0.25))
+    assert np.array_equal(adjacency, (distance <= 0.25) & ~np.eye(40, dtype=bool))
+
+
+@given(graph=any_graph())
+def test_edges_and_graph_are_the_same_thing(graph):
+    i, j, weight = model.edges(graph)
+    assert np.all(i < j)
+    assert np.array_equal(np.lexsort((j, i)), np.arange(len(i)))
+    assert np.array_equal(dense(model.from_edges(graph.n, i, j, weight)), dense(graph))
+
+
+@given(graph=any_graph())
+def test_the_laplacian_is_positive_semidefinite_up_to_two(graph):
+    values = np.linalg.eigvalsh(model.laplacian(graph).toarray())
+    assert values.min() > -1e-12
+    assert values.max() < 2 + 1e-12
+
+
+@given(graph=any_graph())
+def test_the_square_root_of_the_degree_is_in_the_kernel(graph):
+    root = np.sqrt(dense(graph).sum(axis=1))
+    assert_allclose(model.laplacian(graph) @ root, 0, atol=1e-12)
+
+
+def test_the_laplacian_is_the_normalised_one(small_graph):
+    assert_allclose(model.laplacian(small_graph).toarray(), twins.laplacian(dense(small_graph)), atol=1e-15)
+
+
+@given(graph=any_graph(), seed=st.integers(0, 99), some=st.floats(0, 1), more=st.floats(0, 1))
+def test_flips_are_symmetric_and_nested(graph, seed, some, more):
+    before = dense(graph) > 0
+    less, rest = (
+        (dense(perturb.flip_pairs(graph, p, np.random.default_rng(seed))) > 0) ^ before for p in sorted([some, more])
+    )
+    assert np.array_equal(less, less.T)
+    assert not less.diagonal().any()
+    assert not (less & ~rest).any()
+
+
+def test_flips_come_with_their_probability(small_graph):
+    flipped = dense(perturb.flip_pairs(small_graph, 0.1, np.random.default_rng(0))) != dense(small_graph)
+    pairs = small_graph.n * (small_graph.n - 1) / 2
+    assert abs(flipped.sum() / 2 / pairs - 0.1) < 4 * np.sqrt(0.09 / pairs)
+
+
+def test_no_flip_and_two_sure_flips_give_the_graph_back(small_graph):
+    rng = np.random.default_rng(0)
+    once = perturb.flip_pairs(small_graph, 1, rng)
+    assert np.array_equal(dense(once) + dense(small_graph), 1 - np.eye(small_graph.n))
+    assert np.array_equal(dense(perturb.flip_pairs(once, 1, rng)), dense(small_graph))
+    assert np.array_equal(dense(perturb.flip_pairs(small_graph, 0, rng)), dense(small_graph))
+
+
+@given(graph=any_graph(), keep=st.floats(0, 1), seed=st.integers(0, 99))
+def test_dropped_edges_leave_the_stated_share(graph, keep, seed):
+    left = perturb.drop_edges(graph, keep, np.random.default_rng(seed))
+    count = len(model.edges(graph)[0])
+    assert len(model.edges(left)[0]) == round(keep * count)
+    assert np.array_equal(dense(left), np.where(dense(left) > 0, dense(graph), 0))
+
+
+def test_every_edge_is_as_likely_to_be_dropped(small_graph):
+    rng = np.random.default_rng(0)
+    kept = np.mean([dense(perturb.drop_edges(small_graph, 0.5, rng)) for _ in range(400)], axis=0)
+    present = dense(small_graph) > 0
+    assert np.abs(kept[present] - 0.5).max() < 5 * np.sqrt(0.25 / 400)
+
+
+@given(graph=any_graph())
+def test_the_largest_component_is_connected_closed_and_largest(graph):
+    reach = np.linalg.matrix_power(np.eye(graph.n) + (dense(graph) > 0), graph.n) > 0
+    part = model.largest_component(graph)
+    assert part.n == reach.sum(axis=1).max()
+    first = np.argmax(reach.sum(axis=1))  # the component of the first node on a tie
+    assert np.array_equal(part.origin, np.flatnonzero(reach[first]))
+    assert np.array_equal(dense(part), dense(graph)[np.ix_(part.origin, part.origin)])
+
+
+def test_origins_survive_repeated_selection(small_graph):
+    once = model.induced(small_graph, np.arange(5, 30))
+    twice = model.induced(once, np.array([3, 1, 20]))
+    assert np.array_equal(twice.origin, [8, 6, 25])
+    assert np.array_equal(dense(twice), dense(small_graph)[np.ix_(twice.origin, twice.origin)])
+
+
+@given(graph=any_graph(), seed=st.integers(0, 99))
+def test_a_permutation_of_the_nodes_leaves_the_spectrum(graph, seed):
+    permutation = np.random.default_rng(seed).permutation(graph.n)
+    permuted = model.permute_nodes(graph, permutation)
+    assert np.array_equal(dense(permuted), dense(graph)[np.ix_(permutation, permutation)])
+    assert np.array_equal(permuted.origin, graph.origin)
+    spectra = (np.linalg.eigvalsh(model.laplacian(g).toarray()) for g in (graph, permuted))
+    assert_allclose(*spectra, atol=1e-12)
+
+
+def test_an_isolated_node_keeps_just_its_diagonal():
+    graph = model.from_edges(3, np.array([0]), np.array([1]))
+    assert_allclose(model.laplacian(graph).toarray(), [[1, -1, 0], [-1, 1, 0], [0, 0, 1]])
+
+
+@pytest.mark.parametrize(("known", "raw"), [(random_graphs.FAMILIES, False), (from_data.FAMILIES, True)])
+def test_every_family_is_in_the_configuration(known, raw, config):
+    own = {"network"}  # of graphs that users bring
+    assert set(known) - own == set(families(config, raw).values())
+
+
+def large(n: int = DENSE_LIMIT + 1) -> model.Graph:
+    """Return a path of more nodes than a dense matrix is made for."""
+    return model.from_edges(n, np.arange(n - 1), np.arange(1, n))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda graph: perturb.flip_pairs(graph, 0.1, np.random.default_rng(0)),
+        lambda graph: bases.onehot_pca(bases.Source(graph.n), 4, np.random.default_rng(0)),
+        run_bandit._dense_laplacian,
+    ],
+)
+def test_what_needs_all_pairs_of_a_large_graph_is_refused_in_one_line(make):
+    with pytest.raises(
+        UserError, match="20,001 nodes need a dense matrix of 3 GB; leave it out, or take at most 20,000"
+    ):
+        make(large())

@@ -1,0 +1,84 @@
+"""Low Laplacian eigenpairs: exact, orthonormal, with canonical signs, the same from both solvers."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose
+
+from graphdr.graphs import spectral
+from graphdr.graphs.model import from_edges, laplacian
+from tests.support.project import draw_sbm
+
+
+@pytest.fixture(params=["dense", "sparse"])
+def solver(request, monkeypatch):
+    """Let graphs of any size take one of the two solvers."""
+    monkeypatch.setattr(spectral, "DENSE_UP_TO", {"dense": 10**6, "sparse": 0}[request.param])
+    wrong = {"dense": "eigsh", "sparse": "scipy"}[request.param]
+    monkeypatch.delattr(spectral, wrong)
+
+
+@pytest.mark.usefixtures("solver")
+@pytest.mark.parametrize("seed", range(3))
+def test_low_eigenpairs_solve_the_eigenproblem(seed):
+    graph = draw_sbm(seed, n=80)
+    pairs = spectral.low_eigenpairs(graph, 8)
+    matrix = laplacian(graph).toarray()
+    assert_allclose(pairs.values, np.linalg.eigvalsh(matrix)[:8], atol=1e-9)
+    assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(8), atol=1e-9)
+    residuals = np.linalg.norm(matrix @ pairs.vectors - pairs.vectors * pairs.values, axis=0)
+    assert residuals.max() < 1e-7
+    assert_allclose(pairs.residuals, residuals, atol=1e-12)
+
+
+@pytest.mark.usefixtures("solver")
+def test_the_first_eigenvector_is_the_square_root_of_the_degree():
+    graph = draw_sbm(1, n=80)
+    root = np.sqrt(graph.adjacency.sum(axis=1))
+    pairs = spectral.low_eigenpairs(graph, 3)
+    assert abs(pairs.values[0]) < 1e-9
+    assert_allclose(pairs.vectors[:, 0], root / np.linalg.norm(root), atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_dense_and_sparse_solver_agree_in_sign_and_order(seed, monkeypatch):
+    graph = draw_sbm(seed, n=80)
+    dense = spectral.low_eigenpairs(graph, 6)
+    monkeypatch.setattr(spectral, "DENSE_UP_TO", 0)
+    sparse = spectral.low_eigenpairs(graph, 6)
+    assert_allclose(sparse.values, dense.values, atol=1e-9)
+    assert_allclose(sparse.vectors, dense.vectors, atol=1e-6)
+
+
+def test_no_more_pairs_than_nodes(small_graph):
+    assert len(spectral.low_eigenpairs(small_graph, 999).values) == small_graph.n
+
+
+@given(
+    matrix=arrays(float, (7, 3), elements=st.integers(-9, 9)), signs=arrays(float, 3, elements=st.sampled_from([-1, 1]))
+)
+def test_signs_are_canonical(matrix, signs):
+    fixed = spectral.canonical_signs(matrix)
+    assert np.array_equal(np.abs(fixed), np.abs(matrix))
+    assert np.array_equal(fixed[np.abs(fixed).argmax(axis=0), range(3)], np.abs(matrix).max(axis=0))
+    assert np.array_equal(spectral.canonical_signs(matrix * signs), fixed)
+
+
+@given(values=arrays(float, st.integers(3, 12), elements=st.floats(0, 2)))
+def test_shifted_gaps_are_those_of_the_nontrivial_vectors(values):
+    eigenvalue = dict(enumerate(values, start=1))  # counted from 1, as in the paper
+    gaps = [eigenvalue[k + 2] - eigenvalue[k + 1] for k in range(1, len(values) - 1)]
+    assert np.array_equal(spectral.shifted_eigengaps(values), gaps)
+
+
+def test_nodes_with_the_same_neighbours_have_exactly_equal_entries():
+    """Otherwise rounding, and so the machine, would decide which of two equivalent arms is played."""
+    cliques = np.kron(np.eye(4), np.ones((6, 6))) - np.eye(24)
+    cliques[[0, 6, 12, 18], [6, 12, 18, 0]] = cliques[[6, 12, 18, 0], [0, 6, 12, 18]] = 1
+    i, j = np.nonzero(np.triu(cliques, 1))
+    vectors = spectral.low_eigenpairs(from_edges(24, i, j), 3).vectors
+    for clique in range(4):
+        inner = vectors[6 * clique + 1 : 6 * clique + 6]
+        assert np.array_equal(inner, np.broadcast_to(inner[0], inner.shape))

@@ -1,0 +1,195 @@
+"""A mistake in the configuration is one line that names the place and the choices, before anything runs."""
+
+import copy
+
+import jsonschema
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphdr.core.errors import UserError
+from graphdr.plan import config as configuration
+from graphdr.plan import design
+from graphdr.raw.formats import adapter, formats
+from tests.support.project import ROOT
+
+CONFIGS = {"config.yaml": ROOT / "config.yaml", "tiny.yaml": ROOT / "tests" / "support" / "tiny.yaml"}
+
+
+def load(name="config.yaml"):
+    return yaml.safe_load(CONFIGS[name].read_text())
+
+
+def changed(path, value):
+    config = load()
+    *parents, last = path.split(".")
+    block = config
+    for name in parents:
+        block = block[name]
+    if value is None:
+        del block[last]
+    else:
+        block[last] = value
+    return config
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_the_configurations_are_valid(name):
+    design.expand(load(name))
+
+
+def test_the_schema_is_a_valid_schema_and_rejects_unknown_keys_everywhere():
+    schema = configuration.schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    objects = [entry for entry in schema["$defs"].values() if "properties" in entry]
+    assert len(objects) > 8
+    assert all(entry["additionalProperties"] is False for entry in [schema, *objects])
+
+
+MISTAKES = [
+    ("experiments.main.methods", ["grahpdr"], r"experiments.main.methods: no method 'grahpdr'; there are: graphdr, "),
+    ("protocl", {}, r"top level: no key 'protocl'; there are: batch, claims, datasets"),
+    ("protocol.horizont", 5, r"protocol: no key 'horizont'; there are: .*horizon"),
+    ("methods.graphdr.bases", "x", r"methods.graphdr: no key 'bases'; there are: basis, "),
+    ("protocol.horizon", -5, r"protocol.horizon: -5 is less than the minimum of 1"),
+    ("protocol.horizon", "long", r"protocol.horizon: 'long' is not of type 'integer'"),
+    ("protocol.tail", 2, r"protocol.tail: 2 is greater than the maximum of 1"),
+    ("protocol.k", 500, r"k = 500 needs a graph of 502 nodes, n = 200"),
+    ("protocol.k", 30, r"k = 30 needs components >= 32, components = 24"),
+    ("protocol.arms", 300, r"arms = 300 candidates a round are more than n = 200 nodes"),
+    ("protocol.checkpoint", 30000, r"horizon = 20000 is not a multiple of checkpoint = 30000"),
+    ("protocol.horizon", 150, r"horizon = 150 is not a multiple of checkpoint = 100"),
+    ("protocol.components", 61, r"components = 61 are more than n = 60 nodes"),
+    ("methods.linucb_full.k", "k_hat_naive", r"methods.linucb_full.k: the basis 'identity' has no dimension"),
+    ("methods.graphdr_adaptive.basis", "gaussian", r"basis: no basis whose columns are the same .*'gaussian'; there"),
+    ("methods.graphdr_adaptive.laplacian", 1, r"graphdr_adaptive.laplacian: .* adaptive k takes no penalty"),
+    ("methods.graphdr_k_20.k", 23, r"method graphdr_k_20 on problem sbm: k = 23 needs components >= 25, comp"),
+    ("methods.graphdr_k_20.k", "best", r"methods.graphdr_k_20.k: 'best' is not "),
+    ("protocol.k_grid", [2, 30], r"method graphdr_adaptive on problem sbm: k_grid = 30 needs components >= 32"),
+    ("protocol.k_grid", None, r"method graphdr_adaptive on problem sbm: factor 'k_grid' has no value"),
+    ("protocol.k_grid", [], r"protocol.k_grid: \[\] should be non-empty"),
+    (
+        "protocol.candidates",
+        "popular",
+        r"no candidate construction 'popular'; there are: neighbourhood, popularity, uniform",
+    ),
+    ("problems.sbm.n", "all", r"problem sbm: n = 'all' takes all nodes of a data set, and a random graph has no data"),
+    ("problems.ml_1m.n", "some", r"problems.ml_1m.n: 'some' is not "),
+    ("protocol.noise", None, r"problems.sbm: factor 'noise' has no value"),
+    ("datasets.sbm.p_in", None, r"problems.sbm: factor 'p_in' has no value"),
+    ("datasets.sbm.family", "smb", r"datasets.sbm.family: no family of random graphs 'smb'; there are: rgg, sbm$"),
+    ("datasets.sbm.family", "knn", r"datasets.sbm.family: no family of random graphs 'knn'; there are: rgg, sbm$"),
+    (
+        "datasets.ml_1m.family",
+        "sbm",
+        r"ml_1m.family: no family of observed graphs 'sbm'; there are: citation, knn, network$",
+    ),
+    ("datasets.ml_1m.raw.sources", [], r"datasets.ml_1m.raw.sources: \[\] should be non-empty"),
+    (
+        "datasets.ml_1m.raw.sources",
+        [{"archive": "x.zip", "format": "zip", "members": {"ratings": {}}}],
+        r"datasets.ml_1m.raw.sources.0.format: no format 'zip'; there are: amazon_ratings, .*, recbole$",
+    ),
+    ("datasets.ml_1m.raw.citation", None, r"datasets.ml_1m.raw: 'citation' is a required property"),
+    ("observed.neighbours", None, r"problems.ml_100k: factor 'neighbours' has no value"),
+    ("observed.k_min", 11, r"problem ml_100k: k_min = 11 is above k_max = 10"),
+    ("observed.reward", "modal", r"observed.reward: 'modal' is not one of \['planted', 'mean', 'modal_group'\]"),
+    ("datasets.sbm.reward", "mean", r"problem sbm: reward .* random graph"),
+    ("problems.sbm.dataset", "smb", r"problems.sbm.dataset: no dataset 'smb'; there are: amazon, .*, rgg, sbm$"),
+    (
+        "methods.graphdr.basis",
+        "low",
+        r"graphdr.basis: no basis 'low'; there are: content_pca, .*gaussian, .*, shuffled$",
+    ),
+    ("methods.random.basis", "identity", r"methods.random.basis: the random policy takes no basis"),
+    ("experiments.main.problems.of", ["sbn"], r"no problem 'sbn'; there are: amazon, .*, sbm, sbm_few$"),
+    ("experiments.main.facts", ["zta"], r"experiments.main.facts: no fact 'zta'; there are: .*degree, .*, zeta, "),
+    (
+        "experiments.main.methods",
+        ["graphdr", "pca_content"],
+        r"experiments.main: 'pca_content' needs 'content_pca', which a random graph does not have$",
+    ),
+    (
+        "experiments.main.facts",
+        ["zeta", "energy_content"],
+        r"experiments.main: 'energy_content' needs 'content_pca', which a random graph does not have$",
+    ),
+    ("experiments.real.problems.of", ["ml_1m", "rgg"], r"experiments.real: 'pca_content' needs 'content_pca', which a"),
+    ("experiments.main.against", "spectral_ucb", r"experiments.main.against: no method of this experiment"),
+    ("experiments.k_sweep.problems.vary", {"kk": [1]}, r"experiments.k_sweep.problems.vary: no factor 'kk'"),
+    ("experiments.k_sweep.problems.vary.k", ["x"], r"problem sbm-k_x: k: 'x' is not of type 'integer'"),
+    ("experiments.noise_stress.facts", ["eps_l"], r"takes its k from 'k_hat_naive'; add it to the facts"),
+    ("evaluations.robust_theorem.scores", ["rank"], r"evaluations.robust_theorem.scores: no score 'rank'"),
+    ("evaluations.robust_theorem.target", "rgt", r"evaluations.robust_theorem.target: no measure 'rgt'"),
+    ("evaluations.robust_theorem.method", "jl", r"evaluations.robust_theorem.method: no method of smoothness_sweep"),
+    ("evaluations.robust_theorem.predictors", ["g"], r"predictors: no fact or measure of smoothness_sweep 'g'"),
+    ("tables.k_sweep.experiment", "k_swep", r"tables.k_sweep.experiment: no experiment 'k_swep'; there are: "),
+    ("tables.k_sweep.rows", "kk", r"tables.k_sweep.rows: no factor 'kk'; there are: "),
+    ("tables.k_sweep.rows", "n", r"tables.k_sweep.rows: 'n' does not tell the 7 problems of k_sweep apart"),
+    ("tables.cross_dataset.rows", "method", r"cross_dataset.rows: 'method' does not tell the 6 problems of real apart"),
+    ("tables.graph_aware_baselines.rows", "family", r"the 7 problems of graph_aware and graph_aware_real apart"),
+    ("tables.graph_aware_baselines.experiment", ["real", "rael"], r"baselines.experiment: no experiment 'rael'; there"),
+    ("tables.movielens_1m.problem", "ml_9", r"tables.movielens_1m.problem: .*'ml_9'.*; there are: amazon, .*, ogbn_"),
+    ("tables.movielens_1m.methods", ["spectral_ucb"], r"tables.movielens_1m.methods: no method there 'spectral_ucb'"),
+    ("tables.k_sweep.columns", [{"a": "regrt"}], r"tables.k_sweep.columns.a: no quantity measured there 'regrt'"),
+    ("tables.k_sweep.columns", [{"a": "regret@jl"}], r"tables.k_sweep.columns.a: no method or predictor there 'jl'"),
+    ("tables.k_sweep.columns", [{"a": "regret@@"}], r"tables.k_sweep.columns.a: 'regret@@' is not quantity"),
+    ("quantities.regret", None, r"no quantity 'regret'; there are: "),
+    ("figures.dim.kind", "pie", r"dim.kind: no kind of figure 'pie'; there are: bounds, curves, dots, overview"),
+    ("figures.dim.x", "m", r"figures.dim.x: no varied factor 'm'; there are: n"),
+    ("figures.movielens_1m.problem", "ml_9", r"figures.movielens_1m.problem: .*'ml_9'.*; there are: amazon, .*, ogbn_"),
+    ("figures.dim.methods", ["jl"], r"figures.dim.methods: no method of this experiment 'jl'; there are: graphdr"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message"), MISTAKES, ids=[f"{m[0]}={m[1]}" for m in MISTAKES])
+def test_a_mistake_is_named_with_its_place_and_the_choices(path, value, message):
+    with pytest.raises(UserError, match=message) as caught:
+        design.expand(changed(path, value))
+    assert "\n" not in str(caught.value)
+
+
+LEAVES = st.none() | st.booleans() | st.integers(-3, 10**6) | st.floats() | st.text(max_size=5)
+VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner))
+PLACES = [f"{block}.{name}" for block, entries in load().items() if isinstance(entries, dict) for name in entries]
+
+
+@settings(max_examples=20)  # `make fuzz` tries thousands
+@given(place=st.sampled_from(PLACES), value=VALUES)
+def test_whatever_stands_in_a_block_is_valid_or_one_clear_error(place, value):
+    try:
+        design.expand(changed(place, value))
+    except UserError as error:
+        assert str(error)
+
+
+def test_numbers_given_on_the_command_line_as_text_are_numbers():
+    given_as_text = {
+        "protocol": {"k": "5", "tail": "0.5", "noise": "1e-1"},
+        "tables": {"t": {"label": "5"}},
+        "raw": {"sha256": "0" * 64, "release": "2014", "bytes": "7"},
+        "m": ["x"],
+    }
+    assert configuration.typed(given_as_text) == {
+        "protocol": {"k": 5, "tail": 0.5, "noise": 0.1}, "tables": {"t": {"label": "5"}},
+        "raw": {"sha256": "0" * 64, "release": "2014", "bytes": 7}, "m": ["x"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["1e2", "100.0", 100.0, "100"])
+def test_a_whole_number_is_an_integer_however_it_is_spelled(text):
+    found = configuration.typed({"batch": text})["batch"]
+    assert (found, type(found)) == (100, int)
+    assert design.expand(configuration.typed(changed("batch", text))).config["batch"] == 100
+
+
+def test_every_format_has_an_adapter():
+    assert all(callable(adapter(name)) for name in formats())
+
+
+def test_checking_does_not_change_the_configuration():
+    config = load()
+    before = copy.deepcopy(config)
+    design.expand(config)
+    assert config == before

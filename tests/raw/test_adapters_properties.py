@@ -1,0 +1,165 @@
+"""Random files: a valid one is read as plain Python reads it, a damaged one likewise or refused in one line."""
+
+import json
+import re
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from graphdr.core.errors import UserError
+from graphdr.raw.adapters.movielens_100k import GENRES
+from graphdr.raw.adapters.ogbn_arxiv import DIMENSION
+from tests.support.adapter_twins import ADAPTERS, TWINS, Memory, fixture, same
+
+NAMES = st.integers(0, 9).map(str)
+TITLES = st.text(st.characters(codec="latin-1", exclude_categories=["Cc"], exclude_characters="|:"), max_size=8)
+RATINGS = st.lists(st.tuples(NAMES, NAMES, st.integers(1, 5)), min_size=1, max_size=30)
+KNOWN = st.dictionaries(NAMES, st.tuples(TITLES, st.sampled_from(GENRES)), min_size=1)
+ENDS = st.tuples(st.sampled_from(["\n", "\r\n"]), st.booleans())
+
+
+def _text(rows, delimiter, ends=("\n", True), encoding="utf-8", header=()) -> bytes:
+    end, last = ends
+    lines = [*header, *(delimiter.join(map(str, row)) for row in rows)]
+    return (end.join(lines) + end * last).encode(encoding)
+
+
+def _movielens_100k(rows, known, ends):
+    about = [(i, title, "", "", "", *(int(g == genre) for g in GENRES)) for i, (title, genre) in known.items()]
+    timed = [(*row, 0) for row in rows]
+    return Memory(ratings=_text(timed, "\t", ends), items=_text(about, "|", ends, "latin-1"))
+
+
+def _movielens_1m(rows, known, ends):
+    about = [(i, title, f"{genre}|Z") for i, (title, genre) in known.items()]
+    return Memory(ratings=_text([(*r, 0) for r in rows], "::", ends), items=_text(about, "::", ends, "latin-1"))
+
+
+def _recbole(rows, known, ends):
+    inter = _text([(*r, 0) for r in rows], "\t", ends, header=["user_id:token\titem_id:token\trating:float\tx:token"])
+    about = [(i, title, 0, f"{genre} Z") for i, (title, genre) in known.items()]
+    header = "item_id:token\ttitle:token_seq\tyear:float\tclass:token_seq"
+    return Memory(inter=inter, item=_text(about, "\t", ends, header=[header]))
+
+
+def _amazon_ratings(rows, known, ends):
+    return Memory(ratings=_text([(*row, 0) for row in rows], ",", ends))
+
+
+def _amazon_reviews(rows, known, ends):
+    reviews = [[json.dumps({"reviewerID": user, "asin": item, "overall": rating})] for user, item, rating in rows]
+    return Memory(reviews=_text(reviews, "", ends))
+
+
+def _hetrec_lastfm(rows, known, ends):
+    about = [(i, title, "", "") for i, (title, _) in known.items()]
+    artists = _text(about, "\t", ends, header=["id\tname\turl\tpictureURL"])
+    return Memory(plays=_text(rows, "\t", ends, header=["userID\tartistID\tweight"]), artists=artists)
+
+
+WRITERS = {
+    "amazon_ratings": _amazon_ratings,
+    "amazon_reviews": _amazon_reviews,
+    "hetrec_lastfm": _hetrec_lastfm,
+    "movielens_100k": _movielens_100k,
+    "movielens_1m": _movielens_1m,
+    "recbole": _recbole,
+}
+
+
+def _is_latin1(titles: list[str]) -> bool:
+    """Say whether these titles in latin-1 cannot be mistaken for UTF-8, which is refused."""
+    data = "".join(f"{title} " for title in titles).encode("latin-1")
+    return data.isascii() or "\ufffd" in data.decode(errors="replace")
+
+
+@given(RATINGS, KNOWN, ENDS)
+def test_the_same_ratings_in_any_format_give_the_same_tables(rows, known, ends):
+    assume(_is_latin1([title for title, _ in known.values()]))
+    tables = {name: ADAPTERS[name](write(rows, known, ends)) for name, write in WRITERS.items()}
+    for name, found in tables.items():
+        same(found, TWINS[name](WRITERS[name](rows, known, ends)))
+        keys = found.nodes["key"].to_pylist()
+        assert [(keys[link["node"]], link["weight"]) for link in found.links.to_pylist()] == [r[1:] for r in rows]
+        assert found.links.equals(tables["recbole"].links)
+        assert found.nodes["popularity"].equals(tables["recbole"].nodes["popularity"])
+        assert found.nodes["reward"].equals(tables["recbole"].nodes["reward"]) or name == "hetrec_lastfm"
+    for name in ("movielens_100k", "movielens_1m"):
+        assert tables[name].nodes.equals(tables["recbole"].nodes)
+
+
+@given(st.data(), st.integers(1, 8), ENDS)
+def test_random_citations(data, n, ends):
+    numbers = st.floats(-9, 9, width=32)
+    ids = st.integers(0, n - 1)
+    edges = data.draw(st.lists(st.tuples(ids, ids), min_size=1, max_size=30))
+    labels = data.draw(st.lists(st.tuples(st.integers(0, 39)), min_size=n, max_size=n))
+    raw = Memory(edges=_text(edges, ",", ends), labels=_text(labels, ",", ends))
+    if data.draw(st.booleans()):
+        row = data.draw(st.lists(numbers, min_size=DIMENSION, max_size=DIMENSION))
+        raw["features"] = _text([row] * n, ",", ends)
+    if data.draw(st.booleans()):
+        raw["papers"] = _text([(i, f"p{i * 7 % 11}") for i in range(n)], ",", ends, header=["node idx,paper id"])
+    if data.draw(st.booleans()):
+        raw["categories"] = _text([(3, "a b"), (5, "c d")], ",", ends, header=["label idx,arxiv category"])
+    same(ADAPTERS["ogbn_arxiv"](raw), TWINS["ogbn_arxiv"](raw))
+
+
+NEWS = st.integers(1, 12).map("N{}".format)
+SHOWN = st.lists(st.tuples(NEWS, st.integers(0, 1)), min_size=1, max_size=6)
+BEHAVIORS = st.lists(st.tuples(NAMES, st.lists(NEWS, max_size=6), SHOWN), min_size=1, max_size=12)
+WORDS = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=6)
+
+
+@given(BEHAVIORS, st.none() | BEHAVIORS, st.dictionaries(NEWS, st.tuples(WORDS, WORDS, WORDS, WORDS)), ENDS)
+def test_random_news(train, dev, about, ends):
+    raw = Memory()
+    for role, rows in (("behaviors", train), ("dev_behaviors", dev)):
+        lines = [(0, u, "now", " ".join(h), " ".join(f"{i}-{c}" for i, c in s)) for u, h, s in rows or []]
+        raw |= {role: _text(lines, "\t", ends)} if lines else {}
+    raw = Memory(raw)
+    if about:
+        raw["news"] = _text([(key, *facts, "", "[]", "[]") for key, facts in about.items()], "\t", ends)
+    same(ADAPTERS["mind"](raw), TWINS["mind"](raw))
+
+
+BYTES = st.sampled_from([bytes([byte]) for byte in b'\t\n\r,.|:-+ 0159aexN"{}[\\\x00\x1f\x85\xc3\xe9\xff'])
+
+
+@st.composite
+def damages(draw, data: bytes) -> bytes:
+    """Draw a file with one or two small damages."""
+    for _ in range(draw(st.integers(1, 2))):
+        at = draw(st.integers(0, max(0, len(data) - 1)))
+        lines = data.splitlines(keepends=True)
+        line = draw(st.integers(0, max(0, len(lines) - 1)))
+        other = draw(st.integers(0, len(lines)))
+        data = draw(
+            st.one_of(
+                BYTES.map(lambda byte, at=at, data=data: data[:at] + byte + data[at:]),
+                BYTES.map(lambda byte, at=at, data=data: data[:at] + byte + data[at + 1 :]),
+                st.just(data[:at] + data[at + 1 :]),
+                st.just(data[:at]),
+                st.just(b"".join([*lines[:line], *lines[line + 1 :]])),
+                st.just(b"".join([*lines[:other], *lines[line : line + 1], *lines[other:]])),
+            )
+        )
+    return data
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+@settings(max_examples=200)
+@given(st.data())
+def test_a_damaged_file_is_read_right_or_refused_in_one_line(name, data):
+    raw = fixture(name)
+    role = data.draw(st.sampled_from(sorted(raw)))
+    raw[role] = data.draw(damages(raw[role]))
+    try:
+        tables = ADAPTERS[name](raw)
+    except UserError as error:
+        assert re.match(r"archive\.zip: \w+(, line \d+)?: \S", str(error))
+        assert len(str(error).splitlines()) == 1
+        assert len(str(error)) < 300
+    else:
+        same(tables, TWINS[name](raw))

@@ -1,0 +1,242 @@
+"""Off-policy estimates: formulas against slow twins, unbiased and covered on simulated logs, wrong logs refused."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from graphdr.core.errors import UserError
+from graphdr.scores import offpolicy
+from graphdr.scores.offpolicy import doubly_robust, effective_sample_size, ips, snips
+
+ROUNDS, CANDIDATES, SIMULATIONS = 400, 4, 400
+
+
+class Log(NamedTuple):
+    """Rounds that a logging policy played among four candidates, what a target policy would do, and the truth."""
+
+    rewards: np.ndarray
+    propensities: np.ndarray
+    target: np.ndarray  # rounds x candidates
+    played: np.ndarray
+    truth: np.ndarray  # expected rewards, rounds x candidates
+
+    @property
+    def single(self):
+        """What the estimates without a model take."""
+        return self.rewards, self.propensities, self.target[np.arange(len(self.played)), self.played]
+
+    def robust(self, model, **options):
+        return doubly_robust(self.rewards, self.propensities, self.target, self.played, model, **options)
+
+
+def distributions(rng, rounds=ROUNDS, sharpness=1.0):
+    scores = np.exp(sharpness * rng.standard_normal((rounds, CANDIDATES)))
+    return scores / scores.sum(axis=1, keepdims=True)
+
+
+FIXED = np.random.default_rng(0)  # one problem for all simulations: only draws and noise vary
+LOGGING, TARGET = distributions(FIXED), distributions(FIXED)
+TRUTH = 1.0 + FIXED.standard_normal((ROUNDS, CANDIDATES))
+
+
+def draw(seed: int, on_policy=False) -> Log:
+    """Draw a log whose target policy is worth the mean of sum_a pi(a) truth(a)."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(ROUNDS, size=ROUNDS)  # contexts are drawn, too: intervals are about a population
+    logging, truth = LOGGING[rows], TRUTH[rows]
+    played = np.argmax(rng.random((ROUNDS, 1)) < np.cumsum(logging, axis=1), axis=1)
+    at = np.arange(ROUNDS), played
+    rewards = truth[at] + 0.5 * rng.standard_normal(ROUNDS)
+    return Log(rewards, logging[at], logging if on_policy else TARGET[rows], played, truth)
+
+
+VALUE = float(np.sum(TARGET * TRUTH) / ROUNDS)
+LOGS = [draw(seed) for seed in range(SIMULATIONS)]
+WRONG_MODEL = 0.5 * TRUTH[::-1] + 0.3  # in no round the right one
+ESTIMATES = {
+    "ips": lambda log, **options: ips(*log.single, **options),
+    "snips": lambda log, **options: snips(*log.single, **options),
+    "doubly robust, true model": lambda log, **options: log.robust(log.truth, **options),
+    "doubly robust, wrong model": lambda log, **options: log.robust(WRONG_MODEL, **options),
+}
+
+
+# Formulas
+
+
+def test_every_formula_has_its_slow_twin():
+    log = draw(7)
+    weighted, weights, robust = [], [], []
+    for y, p, pi, arm, q in zip(log.rewards, log.propensities, log.target, log.played, WRONG_MODEL, strict=True):
+        w = pi[arm] / p
+        weights.append(w)
+        weighted.append(w * y)
+        robust.append(sum(pi[a] * q[a] for a in range(CANDIDATES)) + w * (y - q[arm]))
+    n = len(weights)
+    mean = {name: sum(values) / n for name, values in {"ips": weighted, "dr": robust}.items()}
+    ratio = sum(weighted) / sum(weights)
+    assert_allclose(ips(*log.single).value, mean["ips"])
+    assert_allclose(log.robust(WRONG_MODEL).value, mean["dr"])
+    assert_allclose(snips(*log.single).value, ratio)
+    assert_allclose(ips(*log.single).sem, np.std(weighted, ddof=1) / np.sqrt(n))
+    assert_allclose(log.robust(WRONG_MODEL).sem, np.std(robust, ddof=1) / np.sqrt(n))
+    variance = sum(w**2 * (y - ratio) ** 2 for w, y in zip(weights, log.rewards, strict=True)) / sum(weights) ** 2
+    assert_allclose(snips(*log.single).sem, np.sqrt(variance * n / (n - 1)))
+    assert_allclose(ips(*log.single).ess, sum(weights) ** 2 / sum(w**2 for w in weights))
+    assert ips(*log.single).ess == snips(*log.single).ess == log.robust(WRONG_MODEL).ess
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_a_normal_interval_is_the_value_and_quantiles_of_its_error(level):
+    found = ips(*draw(1).single, level=level)
+    reach = {0.5: 0.674490, 0.95: 1.959964}[level] * found.sem
+    assert_allclose([found.low, found.high], [found.value - reach, found.value + reach], rtol=1e-6)
+    assert found.interval == "normal"
+
+
+def test_a_model_of_zeros_leaves_inverse_propensities():
+    log = draw(2)
+    for mine, theirs in zip(log.robust(np.zeros((ROUNDS, CANDIDATES))), ips(*log.single), strict=True):
+        assert mine == theirs
+
+
+@pytest.mark.parametrize("shift", [-3.0, 0.1, 100.0])
+def test_a_shift_of_the_rewards_shifts_the_self_normalised_estimate_and_not_its_error(shift):
+    rewards, *rest = draw(3).single
+    plain, shifted = snips(rewards, *rest), snips(rewards + shift, *rest)
+    assert_allclose(shifted.value, plain.value + shift)
+    assert_allclose(shifted.sem, plain.sem)
+    assert abs(ips(rewards + shift, *rest).value - ips(rewards, *rest).value - shift) > 1e-3 * abs(shift)
+
+
+def test_a_shift_of_rewards_and_model_shifts_the_doubly_robust_estimate():
+    log = draw(3)
+    shifted = log._replace(rewards=log.rewards + 5).robust(WRONG_MODEL + 5)
+    assert_allclose([shifted.value, shifted.sem], [log.robust(WRONG_MODEL).value + 5, log.robust(WRONG_MODEL).sem])
+
+
+def test_a_common_factor_of_the_propensities_does_not_matter_to_the_self_normalised_estimate():
+    rewards, propensities, target = draw(4).single
+    assert_allclose(snips(rewards, propensities / 2, target)[:4], snips(rewards, propensities, target)[:4])
+
+
+def test_the_self_normalised_estimate_stays_within_the_rewards():
+    for log in LOGS:
+        assert log.rewards.min() <= snips(*log.single).value <= log.rewards.max()
+
+
+def test_on_policy_every_round_counts_and_all_estimates_are_the_mean_reward():
+    log = draw(5, on_policy=True)
+    for found in (ips(*log.single), snips(*log.single)):
+        assert_allclose(found.ess, ROUNDS)
+        assert_allclose([found.value, found.sem], [log.rewards.mean(), log.rewards.std(ddof=1) / np.sqrt(ROUNDS)])
+    constant = np.full((ROUNDS, CANDIDATES), 0.7)  # what it says of a round and of the arm played cancels
+    assert_allclose(log.robust(constant).value, log.rewards.mean())
+
+
+def test_a_sharper_target_leaves_fewer_effective_rounds():
+    log = draw(6)
+    greedy = np.eye(CANDIDATES)[np.argmax(log.target, axis=1)]
+    assert 1 <= log._replace(target=greedy).robust(log.truth).ess < ips(*log.single).ess < ROUNDS
+    assert effective_sample_size(np.array([0.0, 3.0, 0.0])) == 1.0
+
+
+# Simulated logs
+
+
+@pytest.mark.parametrize("name", ESTIMATES)
+def test_estimates_are_unbiased(name):
+    """Over 400 logs the mean error is within three of its standard errors; the bias of snips is far below that."""
+    values = np.array([ESTIMATES[name](log).value for log in LOGS])
+    assert abs(values.mean() - VALUE) < 3 * values.std() / np.sqrt(SIMULATIONS)
+
+
+def test_the_true_model_has_the_lowest_variance():
+    spread = {name: np.std([estimate(log).value for log in LOGS]) for name, estimate in ESTIMATES.items()}
+    assert spread["doubly robust, true model"] < 0.7 * spread["ips"]
+    assert spread["doubly robust, true model"] < spread["doubly robust, wrong model"]
+    assert spread["doubly robust, true model"] < spread["snips"]
+
+
+@pytest.mark.parametrize("name", ESTIMATES)
+def test_normal_intervals_cover_the_value(name):
+    found = [ESTIMATES[name](log) for log in LOGS]
+    assert 0.90 <= np.mean([each.low <= VALUE <= each.high for each in found]) <= 0.99
+
+
+@pytest.mark.parametrize("name", ESTIMATES)
+def test_standard_errors_are_the_spread_of_the_estimates(name):
+    found = [ESTIMATES[name](log) for log in LOGS]
+    assert_allclose(np.mean([each.sem for each in found]), np.std([each.value for each in found]), rtol=0.12)
+
+
+@pytest.mark.parametrize("name", ["ips", "snips"])
+def test_bootstrap_intervals_cover_the_value(name):
+    rng = np.random.default_rng(0)
+    found = [ESTIMATES[name](log, rng=rng, draws=150) for log in LOGS]
+    assert 0.90 <= np.mean([each.low <= VALUE <= each.high for each in found]) <= 0.99
+    assert {each.interval for each in found} == {"bootstrap"}
+
+
+@pytest.mark.parametrize("name", ESTIMATES)
+def test_a_bootstrap_is_seeded_and_near_the_normal_interval(name):
+    log = draw(9)
+    found, again = (ESTIMATES[name](log, rng=np.random.default_rng(1), draws=2000) for _ in range(2))
+    normal = ESTIMATES[name](log)
+    assert found == again
+    assert (found.value, found.sem, found.ess) == (normal.value, normal.sem, normal.ess)
+    assert_allclose([found.low, found.high], [normal.low, normal.high], atol=0.25 * normal.sem)
+
+
+# Refusals
+
+
+def with_one(values, wrong):
+    return np.concatenate([values[:5], [wrong], values[6:]])
+
+
+def single(at: int, wrong: float):
+    """Return what ips takes, with one wrong number."""
+    given = list(draw(0).single)
+    given[at] = with_one(given[at], wrong)
+    return given
+
+
+def robust(**changed):
+    log = draw(0)
+    given = {"target": log.target, "played": log.played, "model": log.truth} | changed
+    return doubly_robust(log.rewards, log.propensities, **given)
+
+
+REFUSED = {
+    "propensities: missing; an off-policy": lambda: ips(np.ones(50), None, np.ones(50)),
+    "propensities: 1 are missing; the first in round 5": lambda: ips(*single(1, np.nan)),
+    "propensities: 1 are zero": lambda: ips(*single(1, 0.0)),
+    "propensities: 1 are negative; .*: -0.2": lambda: snips(*single(1, -0.2)),
+    "propensities: 1 are above one": lambda: snips(*single(1, 1.2)),
+    "target probabilities: 1 are not between": lambda: ips(*single(2, 1.2)),
+    "rewards: 1 are not a finite number": lambda: ips(*single(0, np.inf)),
+    "29 rounds are too few .* at least 30": lambda: ips(*(given[:29] for given in draw(0).single)),
+    "0 rounds are too few": lambda: snips([], [], []),
+    "plays nothing that was logged": lambda: snips(np.ones(50), np.ones(50), np.zeros(50)),
+    "one of each a round, not shapes": lambda: ips(np.ones(50), np.ones(49), np.ones(50)),
+    "0.95 is": lambda: ips(*draw(0).single, level=95),
+    "rounds x candidates twice": lambda: robust(model=np.ones(ROUNDS)),
+    "played: the number of a candidate, from 0 to 3": lambda: robust(played=np.full(ROUNDS, 4)),
+    "do not sum to one": lambda: robust(target=np.full((ROUNDS, CANDIDATES), 0.3)),
+    "model: 1 are rows with": lambda: robust(model=np.vstack([np.ones((ROUNDS - 1, 4)), [[0, 0, np.nan, 0]]])),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_logs_without_an_answer_are_refused_in_one_line(message):
+    with pytest.raises(UserError, match=message) as caught:
+        REFUSED[message]()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_bootstrap_draw_without_any_weight_is_left_out():
+    terms = offpolicy.Terms(np.array([2.0, 0.0]), np.array([1.0, 0.0]), np.array([1.0, 0.0]))
+    assert offpolicy.bootstrap(terms, 0.9, np.random.default_rng(0), 50) == (2.0, 2.0)

@@ -1,0 +1,337 @@
+"""The report from small inputs: valid and safe whatever they hold, the same twice, and a page even for nothing."""
+
+import json
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from graphdr.cache import io, manifest, paths
+from graphdr.cache.schemas import SCHEMAS
+from graphdr.graphs.arm_features import Basis
+from graphdr.plan import design, jobs
+from graphdr.show import palette
+from graphdr.show.report import cards, experiments, machine, numbers, page, rounding, template
+from graphdr.stages import make_report
+from tests.support.project import ROOT
+
+NASTY = "</script><script>alert('é')</script> & <!-- \u2028 \"quoted\""
+N, METHODS = 12, ("graphdr", "linucb_full")
+COLUMNS = [{"regret": "regret"}]
+SETTINGS = {"seed": 0, "protocol": {"seeds": 2}, "methods": {m: {"label": f"{m}!"} for m in METHODS}}
+TABLE = {
+    "caption": NASTY,
+    "heading": "method",
+    "columns": COLUMNS,
+    "bold": "column_min",
+    "controls": [],
+    "experiment": "e",
+}
+TABLE |= {"rows": [[m, "p", m] for m in METHODS], "problem": None, "paper_rows": {"paper's name": "graphdr"}}
+PROBLEM = {
+    "key": "p",
+    "title": "P",
+    "dataset": "toy",
+    "n": N,
+    "k": 2,
+    "horizon": 40,
+    "seeds": 2,
+    "instances": 3,
+    "draws": 0,
+}
+EXPERIMENT = {
+    "title": "E",
+    "group": "Data sets",
+    "methods": list(METHODS),
+    "against": "graphdr",
+    "problems": [PROBLEM],
+    "count": 1,
+}
+DATASET = {
+    "label": NASTY,
+    "observed": True,
+    "parameters": {},
+    "problem": "p",
+    "k": 2,
+    "licence": "none",
+    "citation": "Nobody.",
+}
+
+
+def params(**changed) -> SimpleNamespace:
+    usual = {
+        "experiments": {"e": EXPERIMENT},
+        "tables": {"t": TABLE},
+        "quantities": {"regret": {"label": "R(T)", "digits": 1, "better": "low"}},
+        "datasets": {"toy": DATASET, "absent": DATASET | {"label": "Absent", "page": "https://example.org/"}},
+        "headline": {"experiment": "e", "against": "graphdr", "problem": PROBLEM},
+        "order": ["Synthetic graphs", "Data sets"],
+        "apart": ["long_study"],
+        "verdicts": ["match", "close", "in panel", "differs", "other data", "no data"],
+        "settings": SETTINGS,
+    }
+    return SimpleNamespace(**usual | changed)
+
+
+def write(kind: str, rows: list[dict], path: str) -> str:
+    """Write rows of a declared kind; columns that they lack are missing values."""
+    names = SCHEMAS[kind].names
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    absent = pa.nulls(len(rows))
+    io.write(
+        kind, {name: absent if set(map(type, own)) == {type(None)} else own for name, own in columns.items()}, path
+    )
+    return path
+
+
+@pytest.fixture
+def files(workdir) -> SimpleNamespace:
+    """All inputs of a report on one small data set with three instances and nasty titles."""
+    regret = {"graphdr": 10.0, "linucb_full": 40.0}
+    curve = {"problem": "p", "sem": 0.5}
+    curves = [curve | {"method": m, "t": t, "mean": end * t / 40, "bound": 9.0 * t if m == "graphdr" else None}
+              | {"panel_low": end * t / 50, "panel_median": end * t / 40, "panel_high": end * t / 30}
+              for m, end in regret.items() for t in (10, 20, 30, 40)]  # fmt: skip
+    measured = [{"problem": "p", "instance": i, "draw": 0, "method": m, "quantity": "regret"}
+                | {"value": end + i, "sem": 0.5, "n": 2}
+                for m, end in regret.items() for i in range(3)]  # fmt: skip
+    table = [{"row": m, "column": "regret", "quantity": "regret", "value": -end, "sem": 0.5, "n": 2}
+             | {"panel_median": end, "panel_low": end, "panel_high": end + 2, "panel": [end, end + 2]}
+             for m, end in regret.items()]  # fmt: skip
+    compared = {"artifact": "t", "row": "paper's name", "column": "regret", "paper": 12.5, "ours": 10.0, "ratio": 0.8}
+    claim = {"claim": "c", "where": "", "statement": NASTY, "criterion": "", "measured": "1 < 2", "verdict": "holds"}
+    claim |= {"available": "toy", "missing": "", "build": ""}
+    rng = np.random.default_rng(0)
+    vectors = np.linalg.qr(rng.normal(size=(N, 5)))[0]
+    basis = [
+        {"instance": 0, "draw": 0, "component": i, "value": i / 10, "residual": 0.0, "vector": v}
+        for i, v in enumerate(vectors.T)
+    ]
+    theta = [{"problem": "p", "instance": 0, "node": i, "theta": x} for i, x in enumerate(vectors[:, 1])]
+    node = [{"instance": 0, "node": i, "origin": i, "item": i, "popularity": 1.0} for i in range(N)]
+    titled = [{"node": i, "key": str(i), "title": NASTY if i == 3 else f"item {i}", "popularity": 1} for i in range(N)]
+    edge = [{"instance": 0, "i": i, "j": i + 1, "weight": 1.0} for i in range(N - 1)]
+    (workdir / "o.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    (workdir / "o.parquet").write_text("its points")
+    manifest.record("make_figure", {}, "code", {}, ["o.svg", "o.parquet"])
+    return SimpleNamespace(
+        comparison=write("comparison", [compared | {"verdict": "in panel"}], "comparison.parquet"),
+        claims=write("claims", [claim | {"share": 0.5}], "claims.parquet"),
+        tables={"t": write("table", table, "t.parquet")},
+        curves={"e": [write("curves", curves, "c.parquet")]},
+        measurements={"e": {"toy": [write("measurements", measured, "m.parquet")]}},
+        overview=["o.svg"],
+        datasets={
+            "toy": {
+                "nodes": write("nodes", node, "n.parquet"),
+                "edges": write("edges", edge, "e.parquet"),
+                "basis": write("basis", basis, "b.parquet"),
+                "theta": write("theta", theta, "theta.parquet"),
+                "titles": write("dataset_nodes", titled, "titles.parquet"),
+            }
+        },
+    )
+
+
+def made(files, settings) -> str:
+    make_report.main(files, SimpleNamespace(html="report.html"), settings)
+    with open("report.html", encoding="utf-8") as stream:
+        return stream.read()
+
+
+def data_of(text: str) -> dict:
+    """Return the document inside a page, read as a browser does: the script ends at the first closing tag."""
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script', text, re.S)[1])
+
+
+def test_the_page_holds_all_that_was_built(files):
+    data = data_of(made(files, params()))
+    (problem,) = data["experiments"]["e"]["problems"]
+    assert problem["rounds"] == [10, 20, 30, 40]
+    assert problem["curves"]["linucb_full"]["mean"] == [10, 20, 30, 40]
+    assert problem["curves"]["graphdr"]["bound"] == [90, 180, 270, 360]
+    assert "bound" not in problem["curves"]["linucb_full"]
+    assert problem["panel"]["graphdr"] == {"values": [10, 11, 12], "of": "instances", "paper": 12.5}
+    assert "paper" not in problem["panel"]["linucb_full"]
+    assert data["headline"]["regrets"] == {"graphdr": 10, "linucb_full": 40}
+    assert data["verdicts"] == {"match": 0, "close": 0, "in panel": 1, "differs": 0, "other data": 0, "no data": 0}
+    assert data["claims"][0] | {"word": "holds", "kinds": ["real"], "share": 0.5} == data["claims"][0]
+    assert set(data["missing"]) == {"absent"}
+    first = data["tables"]["t"]["rows"][0]["cells"][0]
+    assert first == {"value": "−10.0", "sem": "0.5", "panel": ["10.0", "10.0", "12.0"]} | {
+        "paper": "12.5", "ratio": "0.80", "verdict": "in panel"
+    }  # fmt: skip
+    card = data["datasets"]["toy"]
+    assert (card["nodes"], card["edges"], card["energy"][1]) == (N, N - 1, 1)
+    assert NASTY in card["map"]["titles"]
+
+
+def test_no_text_of_the_data_can_leave_its_place(files):
+    text = made(files, params())
+    assert data_of(text)["claims"][0]["statement"] == NASTY
+    assert text.lower().count("</script>") == 2
+    assert NASTY not in text
+    assert "\u2028" not in text
+
+
+def test_the_scripts_never_write_markup():
+    for name in template.SCRIPTS:
+        text = (ROOT / "src/graphdr/show/report/static" / name).read_text(encoding="utf-8")
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text), name
+        assert "</script" not in text
+
+
+def test_the_page_loads_nothing_from_elsewhere(files):
+    text = made(files, params())
+    page_alone = re.sub(r'<script type="application/json".*?</script>', "", text, flags=re.S)
+    assert not re.search(
+        r"""(?:src|href)\s*=\s*["']?\s*(?:https?:)?//|@import|url\(|fetch\(|XMLHttpRequest|<iframe""", page_alone
+    )
+    assert set(re.findall(r"https?://[^\s\"')]+", page_alone)) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_the_same_inputs_give_the_same_page(files):
+    first, second = made(files, params()), made(files, params())
+    assert first == second
+    assert len(first) < 200_000
+
+
+def test_nothing_built_is_a_page_too(workdir):
+    nothing = SimpleNamespace(
+        comparison=write("comparison", [], "comparison.parquet"), claims=write("claims", [], "claims.parquet"),
+        tables={}, curves={}, measurements={}, overview=[], datasets={},
+    )  # fmt: skip
+    data = data_of(made(nothing, params(experiments={}, tables={}, headline=None)))
+    assert (data["headline"], data["groups"], data["datasets"]) == (None, [], {})
+    assert set(data["missing"]) == {"toy", "absent"}
+
+
+def test_an_experiment_without_rows_is_shown_without_curves(files):
+    files.curves["e"] = [write("curves", [], "none.parquet")]
+    files.measurements["e"]["toy"] = [write("measurements", [], "nothing.parquet")]
+    data = data_of(made(files, params()))
+    assert data["experiments"]["e"]["problems"][0]["curves"] == {}
+    assert data["headline"] is None
+
+
+def test_many_problems_are_a_cloud(files):
+    spec = EXPERIMENT | {"problems": None, "count": 99}
+    data = data_of(made(files, params(experiments={"e": spec})))
+    assert data["experiments"]["e"]["cloud"] == [
+        {"dataset": "toy", "method": "linucb_full", "keys": ["p"], "x": [40], "y": [10]}
+    ]
+
+
+def test_rounding_and_thinning():
+    assert rounding.shorts([1234.56, 0.00012345, 2.0, float("nan"), float("inf")]) == [1235, 0.0001234, 2, None, None]
+    kept = rounding.thinned(1000, 200)
+    assert (len(kept), kept[0], kept[-1]) == (200, 0, 999)
+    assert list(rounding.thinned(3, 200)) == [0, 1, 2]
+
+
+def test_energy_adds_up_to_one_over_a_whole_basis():
+    vectors = np.eye(4)
+    theta = np.array([0.0, 3.0, 0.0, 4.0])
+    np.testing.assert_allclose(cards.energies(vectors, theta), [0, 9 / 25, 9 / 25, 1])
+    found = cards.card(3, Basis(vectors[:, :2], np.arange(2.0), np.zeros(2)), theta, None)
+    assert "map" not in found  # it takes u_2 and u_3
+
+
+def test_draws_stand_in_where_there_is_one_instance():
+    frame = experiments.pd.DataFrame(
+        {
+            "problem": "p",
+            "instance": 0,
+            "draw": [0, 1, 2],
+            "method": "jl",
+            "quantity": "regret",
+            "value": [3.0, 4.0, 5.0],
+        }
+    )
+    assert experiments.panels(frame, "p", ["jl"], {}) == {"jl": {"values": [3, 4, 5], "of": "draws"}}
+
+
+def test_timings_are_summed_by_rule_and_broken_files_left_out(tmp_path):
+    folder = tmp_path / "run_bandit" / "main"
+    folder.mkdir(parents=True)
+    for name, line in {"a": "1.5\t0:01\t100", "b": "2.5\t0:02\t300", "c": "-\t-\t-"}.items():
+        (folder / f"{name}.tsv").write_text(f"s\th:m:s\tmax_rss\n{line}\n")
+    assert machine.timings(str(tmp_path)) == [
+        {"rule": "run_bandit", "jobs": 2, "seconds": 4.0, "longest": 2.5, "memory": 300}
+    ]
+
+
+# Colours
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    r, g, b = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def contrast(one: str, other: str) -> float:
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", [0, 1])
+def test_colours_stand_out_against_the_page(theme):
+    text = (ROOT / "src/graphdr/show/report/static/page.css").read_text(encoding="utf-8")
+    block = re.findall(r":root \{(.*?)\}", text, re.S)[theme]
+    colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block.replace("#fff;", "#ffffff;")))
+    for ground in ("page", "card"):
+        for name in ("ink", "soft", "accent", "good", "fair", "bad", "none", "focus"):
+            assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
+        for method, style in palette.METHODS.items():
+            assert contrast(style[theme], colours[ground]) >= 3, (method, ground)
+
+
+def test_every_method_has_a_style_of_its_own_wherever_it_is_shown(config):
+    for name, spec in config["experiments"].items():
+        found = palette.styles(spec["methods"])
+        assert len(set(found.values())) == len(spec["methods"]), name
+    assert set(palette.styles(["mine", "yours"]).values()) <= set(palette.FURTHER)
+
+
+# The job
+
+
+def test_the_job_fits_on_a_command_line(config):
+    """Linux takes 128 KiB in one argument, and a shell gets the whole command as one."""
+    job = jobs.make_report(design.expand(config))
+    assert len(json.dumps(job, sort_keys=True)) < 110_000
+    assert paths.COMPARISON["parquet"] in job.files()
+    assert "diagnostic_factorial" not in job.params["experiments"]
+
+
+def test_the_order_of_keys_changes_no_job(config):
+    def reordered(value):
+        return {key: reordered(value[key]) for key in reversed(value)} if isinstance(value, dict) else value
+
+    one, other = (jobs.make_report(design.expand(given)) for given in (config, reordered(config)))
+    assert json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def test_without_raw_files_the_page_shows_the_synthetic_half(config):
+    missing = [name for name, block in config["datasets"].items() if "raw" in block]
+    job = jobs.make_report(design.expand(config, missing))
+    assert set(job.input["datasets"]) == {"sbm", "rgg"}
+    assert {spec["experiment"] for spec in job.params["tables"].values()} <= set(job.params["experiments"])
+    assert not any(name in path for path in job.files() for name in missing)
+    assert job.params["headline"]["problem"]["key"] == "sbm"
+
+
+def test_rows_of_the_paper_are_found_under_our_names(config):
+    job = jobs.make_report(design.expand(config))
+    line = {"artifact": "noise_stress", "row": "light", "column": "regret", "paper": 1.0}
+    found = numbers.papers_of(experiments.pd.DataFrame([line]), job.params["tables"])
+    assert ("0.05", "regret") in found["noise_stress"]
+    assert found["noise_stress"]["0.05", "regret"]["row"] == "light"
+
+
+def test_the_document_names_a_colour_for_all_that_it_shows(files):
+    style = page.colours(page.document(files, params(), []))
+    assert {"--m-graphdr", "--m-linucb_full", "--d-toy"} <= set(re.findall(r"--[md]-\w+", style))

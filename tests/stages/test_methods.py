@@ -1,0 +1,325 @@
+"""Every method of the configuration, through the real stages and files, plays what its twin plays."""
+
+import importlib
+import json
+from contextlib import chdir
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from graphdr.bandit import environment, pilot, rewards
+from graphdr.cache import io, paths
+from graphdr.core.rng import stream
+from graphdr.graphs import arm_features, bases, model, perturb, random_graphs, spectral
+from graphdr.panels import store
+from graphdr.plan import design, jobs
+from tests.support import twins
+from tests.support.project import TOY, draw_ratings, write_toy
+
+PROTOCOL = {
+    "instances": 2, "draws": 2, "horizon": 80, "seeds": 2, "checkpoint": 1, "arms": 5,
+    "ridge": 0.7, "alpha": 0.8, "k": 3, "k_star": 2, "tail": 0.2, "components": 12, "k_max": 6, "resamples": 3,
+    "k_grid": [1, 3, 6],
+}  # fmt: skip
+# With five neighbours no two nodes of the data set are alike: their tie would be broken by a twin's rounding.
+OBSERVED = {"instances": 1, "seeds": 2, "k": 4, "k_min": 2, "n": 30, "neighbours": 5}
+PROBLEM = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05}
+FACTS = ["k_hat_naive", "k_hat_bootstrap", "zeta", "eps_l", "interior_gap"]
+BOTH = {"label": "a basis and a penalty", "basis": "gaussian", "laplacian": 2}
+BATCH = {"sbm": "graphs", "toy": "data"}  # and so the experiment of a problem on this data set
+
+
+def shrink(config: dict, methods: list[str]) -> dict:
+    """Keep the methods of the configuration and put them on two tiny experiments, each with and without flips.
+
+    One is on random graphs, which have no content, and one on a data set.
+    """
+    on_graphs = [name for name in methods if config["methods"].get(name, BOTH).get("basis") not in bases.FROM_DATA]
+    vary = {"flip": [0, 0.15]}
+    return config | {
+        "protocol": config["protocol"] | PROTOCOL,
+        "observed": config["observed"] | OBSERVED,
+        "datasets": config["datasets"] | {"toy": TOY},
+        "methods": {name: fitting(method) for name, method in config["methods"].items()} | {"both": BOTH},
+        "problems": {"small": PROBLEM, "toy": {"dataset": "toy"}},
+        "experiments": {
+            "graphs": {"problems": {"of": ["small"], "vary": vary}, "methods": on_graphs, "facts": FACTS},
+            "data": {"problems": {"of": ["toy"], "vary": vary}, "methods": methods, "facts": FACTS},
+        },
+        **{block: {} for block in ("evaluations", "tables", "figures", "claims")},
+    }
+
+
+def fitting(method: dict) -> dict:
+    """Return a method whose own k, if it has one, fits the small bases and needs no kernel of its own."""
+    return method | {"k": 3} if isinstance(method.get("k"), int) else method
+
+
+def run(stage: str, job: jobs.Job, **output) -> None:
+    """Run a stage as the workflow does, its job having gone through JSON."""
+    parts = json.loads(json.dumps([job.input, output, job.params]))
+    importlib.import_module(f"graphdr.stages.{stage}").main(*(SimpleNamespace(**part) for part in parts))
+
+
+def build(config: dict) -> design.Design:
+    """Build all files from the tables of the data set to the runs in the working directory."""
+    plan = design.expand(config)
+    write_toy(draw_ratings())
+    for graph in plan.graphs:
+        run("build_graph", jobs.build_graph(plan, graph), nodes=paths.nodes(graph), edges=paths.edges(graph))
+    for graph, basis in sorted(plan.bases, key=lambda key: key[1] in bases.FROM_LOW):
+        run("compute_basis", jobs.compute_basis(plan, graph, basis), basis=paths.basis(graph, basis))
+    for batch, spec in plan.batches.items():
+        run("pose_problem", jobs.pose_problem(plan, batch), theta=paths.theta(batch))
+        run(
+            "describe_problem", jobs.describe_problem(plan, batch), facts=paths.facts(batch), pilots=paths.pilots(batch)
+        )
+        for method in plan.config["experiments"][spec["experiment"]]["methods"]:
+            run("run_bandit", jobs.run_bandit(plan, batch, method), runs=paths.runs(batch, method))
+    return plan
+
+
+@pytest.fixture(scope="module")
+def plan(config, tmp_path_factory):
+    """All methods, built once; the tests of this module work beside the files."""
+    with chdir(tmp_path_factory.mktemp("methods")):
+        yield build(shrink(config, [*config["methods"], "both"]))
+
+
+def low(adjacency, k, *_):
+    return np.linalg.eigh(twins.laplacian(adjacency))[1][:, 1 : k + 1]
+
+
+def content(adjacency, k, rng, ratings):
+    """Return the principal components of the ratings less the item's mean, each item scaled to length one."""
+    centred = np.nan_to_num(ratings - np.nanmean(ratings, axis=1, keepdims=True))  # an unknown rating is the mean
+    return np.linalg.svd(centred / np.linalg.norm(centred, axis=1, keepdims=True))[0][:, :k]
+
+
+# The features that a basis stands for: from a dense adjacency matrix, k, the stream of its draw, and ratings.
+def in_another_order(twin):
+    """Give the rows of another twin to other nodes."""
+    return lambda adjacency, k, rng, *rest: twin(adjacency, k, rng, *rest)[rng.permutation(len(adjacency))]
+
+
+FEATURES = {
+    "identity": lambda adjacency, *_: np.eye(len(adjacency)),
+    "laplacian_low": low,
+    "shuffled": lambda adjacency, k, rng, *_: low(adjacency, k)[rng.permutation(len(adjacency))],
+    "onehot_pca": lambda adjacency, k, *_: np.linalg.svd(np.eye(len(adjacency)) - 1 / len(adjacency))[2][:k].T,
+    "gaussian": lambda adjacency, k, rng, *_: rng.standard_normal((k, len(adjacency))).T / np.sqrt(k),
+    "graph_pca": lambda adjacency, k, *_: np.linalg.svd(adjacency - adjacency.mean(axis=0))[2][:k].T,
+    "content_pca": content,
+}
+FEATURES |= {f"{name}_shuffled": in_another_order(FEATURES[name]) for name in ("content_pca", "graph_pca")}
+
+
+def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, draw: int, seed: int) -> np.ndarray:
+    """Return the regret of Algorithm 1 on the graph and reward of an instance, and the stream of a seed."""
+    root, batch = plan.config["seed"], BATCH[problem["dataset"]]
+    graph = store.read_graphs(paths.nodes(problem["graph"]), paths.edges(problem["graph"]))[instance]
+    adjacency, n = graph.adjacency.toarray(), graph.n
+    theta = store.read_thetas(paths.theta(batch))[problem["name"], instance]
+    met = environment.draw(root, problem, n, instance, seed)
+    if method.get("policy") == "random":
+        key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
+        return twins.random_policy(problem["arms"], met.arms, theta, stream(root, "random", **key)).regret
+    facts = store.read_facts(paths.facts(batch))
+    k = method.get("k", problem["k"])
+    if k == "adaptive":
+        k = max(problem["k_grid"])
+    elif isinstance(k, str):
+        k = int(facts[problem["name"], instance, k])
+    rng = stream(root, "basis", basis=method["basis"], n=n, instance=instance, draw=draw)
+    items = store.read_items(paths.nodes(problem["graph"]))[instance].item
+    features = FEATURES[method["basis"]](adjacency, k, rng, draw_ratings()[items] if batch == "data" else None)
+    penalty = features.T @ twins.laplacian(adjacency) @ features
+    v0 = problem["ridge"] * np.eye(features.shape[1]) + method.get("laplacian", 0) * penalty
+    if method.get("k") == "adaptive":
+        constants = [problem[name] for name in ("alpha", "ridge", "noise", "delta")]
+        return twins.regret(theta, met.arms, twins.adaptive(features, problem["k_grid"], theta, *met, *constants).arms)
+    if "radius" not in method:
+        return twins.linucb(features, v0, theta, *met, np.full(problem["horizon"], problem["alpha"])).regret
+    told = {name: facts[problem["name"], instance, name] for name in ("zeta", "eps_l", "interior_gap")}
+    radius, residual = radius_twin(method["radius"], problem, features, theta, told, (root, n, instance))
+    return twins.linucb(features, v0, theta, *met, radius, residual, float(residual is not None)).regret
+
+
+def radius_twin(rule, problem, features, theta, told, key):
+    """Return the radius of every round as the theorems print it, and the residual whose leverage is added, if any."""
+    root, n, instance = key
+    k, ridge, t = features.shape[1], problem["ridge"], np.arange(1, 1 + problem["horizon"])
+    outside = np.eye(n) - features @ features.T
+    inside = np.sqrt(1 - told["zeta"] ** 2)
+    size = inside + told["zeta"] if rule == "generic" else np.linalg.norm(features.T @ theta)
+    growth = k * np.log(1 + (t - 1) / (ridge * k)) + 2 * np.log(1 / problem["delta"])
+    beta = problem["noise"] * np.sqrt(growth) + np.sqrt(ridge) * size
+    if rule == "generic":
+        nu = told["zeta"] + inside * 4 * told["eps_l"] / told["interior_gap"]
+        return beta + nu * np.sqrt(2 * (t - 1) * k * np.log(1 + (t - 1) / (ridge * k))), None
+    if rule == "oracle":
+        return beta, outside @ theta
+    if rule == "estimated":
+        rng = stream(root, "pilot", n=n, instance=instance)
+        estimate = pilot.play(theta, problem["noise"], problem["pilot"] * n, rng).theta
+        error = np.linalg.norm(outside @ (estimate - theta))
+        return beta + error * np.sqrt(2 * t * k * np.log(1 + t / (ridge * k))), outside @ estimate
+    return beta, None
+
+
+def on(plan: design.Design, dataset: str) -> list[dict]:
+    """Return the problems on one data set."""
+    return [problem for problem in plan.problems.values() if problem["dataset"] == dataset]
+
+
+def read_graphs(name: str) -> list[model.Graph]:
+    return store.read_graphs(paths.nodes(name), paths.edges(name))
+
+
+def test_graphs_are_drawn_and_flipped_by_streams_of_their_own(plan):
+    family, parameters = random_graphs.FAMILIES["sbm"], {name: PROBLEM[name] for name in ("blocks", "p_in", "p_out")}
+    for problem in on(plan, "sbm"):
+        for instance, (clean, observed) in enumerate(
+            zip(read_graphs(problem["clean"]), read_graphs(problem["graph"]), strict=True)
+        ):
+            key = {"family": "sbm", "n": 30, "instance": instance}
+            drawn = model.largest_component(family(30, stream(plan.config["seed"], "graph", **key), **parameters))
+            flipped = perturb.flip_pairs(drawn, problem["flip"], stream(plan.config["seed"], "flip", **key))
+            assert (clean.adjacency != drawn.adjacency).nnz == 0
+            assert (observed.adjacency != model.largest_component(flipped).adjacency).nnz == 0
+            assert (observed.adjacency.nnz != clean.adjacency.nnz) == (problem["flip"] > 0)
+
+
+def test_rewards_have_unit_norm_and_the_stated_tail_on_the_clean_graph(plan):
+    thetas = store.read_thetas(paths.theta("graphs"))
+    weight = PROTOCOL["tail"]
+    for (problem, instance), theta in thetas.items():
+        clean = read_graphs(plan.problems[problem]["clean"])[instance]
+        smooth = low(clean.adjacency.toarray(), PROTOCOL["k_star"])
+        assert_allclose(np.linalg.norm(theta), 1)
+        assert_allclose(arm_features.tail(smooth, theta), weight / np.hypot(1 - weight, weight), atol=1e-9)
+    assert len(thetas) == 4
+    assert np.array_equal(thetas["small-flip_0", 0], thetas["small-flip_0_15", 0])
+
+
+def test_rewards_on_a_data_set_are_the_mean_ratings_centred_and_of_unit_norm(plan):
+    thetas = store.read_thetas(paths.theta("data"))
+    popularity, mean = np.sum(~np.isnan(draw_ratings()), axis=1), np.nanmean(draw_ratings(), axis=1)
+    for problem in on(plan, "toy"):
+        (items,), (graph,) = store.read_items(paths.nodes(problem["graph"])), read_graphs(problem["graph"])
+        assert len(items.item) == graph.n > OBSERVED["n"] / 2
+        assert set(items.item) <= set(np.argsort(-popularity, kind="stable")[: OBSERVED["n"]])
+        assert np.array_equal(items.popularity, popularity[items.item])
+        shifted = mean[items.item] - mean[items.item].mean()
+        assert_allclose(thetas[problem["name"], 0], shifted / np.linalg.norm(shifted))
+    assert len(thetas) == 2
+
+
+def test_a_reward_keeps_its_shape_on_the_nodes_that_are_left(workdir, small_graph):
+    left = np.delete(np.arange(small_graph.n), [3, 17])
+    for graph, *files in (
+        (small_graph, "clean.parquet", "edges.parquet"),
+        (model.induced(small_graph, left), "observed.parquet", "fewer.parquet"),
+    ):
+        store.write_graphs([graph], [store.random_items(graph)], *files)
+    pairs = spectral.low_eigenpairs(small_graph, 6)
+    store.write_bases({(0, 0): pairs}, "basis.parquet")
+    problem = {"name": "p", "clean": "clean", "graph": "observed", "instances": 1}
+    problem |= {"reward": "planted", "k_star": 3, "tail": 0}
+    files = {"basis": {"clean": "basis.parquet"}, "nodes": {g: f"{g}.parquet" for g in ("clean", "observed")}}
+    run("pose_problem", jobs.Job(files, {"problems": [problem], "seed": 0}), theta="theta.parquet")
+    whole = rewards.smooth(pairs.vectors[:, 1:4], stream(0, "theta", n=small_graph.n, instance=0))
+    assert_allclose(store.read_thetas("theta.parquet")["p", 0], whole[left] / np.linalg.norm(whole[left]))
+
+
+def test_k_hat_is_read_off_the_observed_graph(plan):
+    found = {role: [] for role in ("clean", "graph", "told")}
+    for name, problem in plan.problems.items():
+        facts, k_min = store.read_facts(paths.facts(BATCH[problem["dataset"]])), problem["k_min"]
+        for instance in range(problem["instances"]):
+            for role in ("clean", "graph"):
+                adjacency = read_graphs(problem[role])[instance].adjacency.toarray()
+                gaps = np.diff(np.linalg.eigvalsh(twins.laplacian(adjacency)))[k_min : PROTOCOL["k_max"] + 1]
+                found[role].append(k_min + np.argmax(gaps))
+            found["told"].append(facts[name, instance, "k_hat_naive"])
+    assert found["told"] == found["graph"]
+    assert found["clean"] != found["graph"]
+
+
+def played_methods(plan: design.Design) -> list[tuple[str, str]]:
+    """Return every data set with every method that is played on it."""
+    return [(data, m) for data, name in BATCH.items() for m in plan.config["experiments"][name]["methods"]]
+
+
+def test_every_method_plays_what_its_twin_plays(plan):
+    for dataset, name in played_methods(plan):
+        method, problems = plan.config["methods"][name], on(plan, dataset)
+        runs = io.read("runs", paths.runs(BATCH[dataset], name)).to_pandas()
+        played = set()
+        for (problem, instance, draw, seed), part in runs.groupby(["problem", "instance", "draw", "seed"]):
+            assert part["t"].tolist() == list(range(1, 81))
+            twin = play_twin(plan, method, plan.problems[problem], instance, draw, seed)
+            assert_allclose(part["regret"], twin, rtol=0, atol=1e-9, err_msg=f"{name} on {problem}, draw {draw}")
+            played.add((problem, instance, draw, seed))
+        further = [1, 2] if method.get("basis") in bases.REDRAWN else []  # on instance 0 only
+        draws = [(0, draw) for draw in further] + [(i, 0) for i in range(problems[0]["instances"])]
+        assert played == {(p["name"], i, d, s) for p in problems for i, d in draws for s in (0, 1)}
+    assert {name for _, name in played_methods(plan)} == set(plan.config["methods"])
+
+
+def test_runs_hold_leverage_width_and_what_their_bound_needs(plan):
+    residual, told = ["srl", "crw", "widths"], ["size", "nu_k", "s_k_bar", "error"]
+    for dataset, name in played_methods(plan):
+        method = plan.config["methods"][name]
+        runs = io.read("runs", paths.runs(BATCH[dataset], name)).to_pandas()
+        assert runs[residual].notna().all(axis=None) == (
+            method.get("basis") == "laplacian_low" and method.get("k") != "adaptive"
+        )
+        assert runs[["srl_pilot", "crw_pilot"]].notna().all(axis=None) == (name == "graphdr_estimated")
+        assert runs[told].notna().all(axis=None) == ("radius" in method)
+        for _, part in runs.groupby(["problem", "instance", "draw", "seed"]):
+            assert (part[residual].diff().dropna() >= 0).all(axis=None) or "radius" not in method
+
+
+def test_different_algorithms_play_differently(plan):
+    finals, algorithms = set(), set()
+    for dataset, name in played_methods(plan):
+        method = plan.config["methods"][name]
+        finals.add((dataset, round(io.read("runs", paths.runs(BATCH[dataset], name))["regret"][79].as_py(), 9)))
+        algorithms.add((dataset, *(method.get(knob) for knob in ("policy", "basis", "laplacian"))))
+    assert len(finals) >= len(algorithms)
+
+
+def test_every_basis_is_in_a_method_and_has_a_twin(config):
+    used = {method["basis"] for method in config["methods"].values() if "basis" in method}
+    assert used == set(FEATURES) == {*bases.BASES, "identity"}
+
+
+def test_adding_a_method_changes_no_other_number(plan, config, tmp_path):
+    few = ["random", "graphdr_shuffled", "spectral_ucb"]
+    files = [paths.runs(batch, name) for batch in BATCH.values() for name in few]
+    before = {path: io.read("runs", path) for path in files}
+    with chdir(tmp_path):
+        build(shrink(config, few[::-1]))
+        for path in files:
+            assert io.read("runs", path).equals(before[path])
+
+
+@pytest.mark.parametrize("batch", BATCH.values())
+def test_measurements_are_means_over_the_seeds(plan, batch):
+    methods = plan.config["experiments"][batch]["methods"]
+    output = {"measurements": paths.measurements(batch), "curves": paths.curves(batch)}
+    run("measure_batch", jobs.measure_batch(plan, batch), **output)
+    table = io.read("measurements", output["measurements"]).to_pandas()
+    finals = {name: io.read("runs", paths.runs(batch, name)).to_pandas().query("t == 80") for name in methods}
+    keys = ["problem", "instance", "draw"]
+    for name, final in finals.items():
+        means = final.groupby(keys)["regret"].mean()
+        found = table[(table["method"] == name) & (table["quantity"] == "regret")].set_index(keys)["value"]
+        assert_allclose(found.loc[means.index], means)
+        assert len(found) == len(means)
+    facts = store.read_facts(paths.facts(batch))
+    told = table[table["method"].isna()].set_index(["problem", "instance", "quantity"])["value"]
+    assert told.to_dict() == facts

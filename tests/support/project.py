@@ -1,0 +1,82 @@
+"""Small graphs and data, and checkouts to build in."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from graphdr.cache import io, manifest, paths
+from graphdr.graphs.model import Graph, largest_component
+from graphdr.graphs.random_graphs import sbm
+
+ROOT = Path(__file__).parents[2]
+TARGETS = {"all", "synthetic", "paper", "fetch"}
+
+
+def draw_sbm(seed: int, n: int = 40, blocks: int = 4, p_in: float = 0.6, p_out: float = 0.05) -> Graph:
+    """Draw the largest component of a small stochastic block model."""
+    return largest_component(sbm(n, np.random.default_rng(seed), blocks=blocks, p_in=p_in, p_out=p_out))
+
+
+RAW = {
+    "licence": "none",
+    "citation": "Nobody.",
+    "sources": [{"archive": "toy.zip", "format": "movielens_100k", "members": {"ratings": {"path": "u.data"}}}],
+}
+TOY = {"label": "Toy", "family": "knn", "raw": RAW}  # a data set of config.yaml
+
+
+def draw_ratings(users: int = 30, items: int = 36) -> np.ndarray:
+    """Draw ratings from 1 to 5 (item by user, nan where there is none) by users who like one kind of item in three."""
+    rng = np.random.default_rng(0)
+    liked = np.arange(items)[:, None] % 3 == np.arange(users) % 3
+    ratings = np.where(liked, rng.integers(3, 6, (items, users)), rng.integers(1, 4, (items, users))).astype(float)
+    ratings[rng.random(ratings.shape) > np.where(liked, 0.6, 0.4)] = np.nan
+    return ratings
+
+
+def write_toy(ratings: np.ndarray, **known) -> None:
+    """Write the two tables of a data set in which items have ratings and whatever else is known of them."""
+    node, source = np.nonzero(~np.isnan(ratings))
+    keys = [f"item {number}" for number in range(len(ratings))]
+    nodes = {name: pa.nulls(len(keys)) for name in ("group", "subgroup", "text", "features")}
+    nodes |= {"node": np.arange(len(keys)), "key": keys, "title": keys}
+    nodes |= {"popularity": np.sum(~np.isnan(ratings), axis=1), "reward": np.nanmean(ratings, axis=1)} | known
+    io.write("dataset_nodes", nodes, paths.dataset_nodes("toy"))
+    links = {"source": source, "node": node, "weight": ratings[node, source]}
+    io.write("dataset_links", links, paths.dataset_links("toy"))
+
+
+# Checkouts with the tiny configuration
+
+
+def lay_out(folder: Path) -> Path:
+    """Lay out a checkout whose configuration is the tiny one; the package stays the installed one."""
+    for name in ("workflow", "profiles", "data/paper"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "Snakefile", folder)
+    shutil.copy(ROOT / "tests" / "support" / "tiny.yaml", folder / "config.yaml")
+    return folder
+
+
+def snakemake(folder: Path, *arguments: str, package: Path | None = None) -> subprocess.CompletedProcess:
+    environment = os.environ | ({"PYTHONPATH": str(package)} if package else {})
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def would_run(folder: Path, *arguments: str, package: Path | None = None) -> set[str]:
+    """Return the rules that a dry run lists, targets left out."""
+    done = snakemake(folder, "--dry-run", *arguments, package=package)
+    assert done.returncode == 0, done.stderr
+    return set(re.findall(r"^(?:local)?rule (\w+):", done.stdout + done.stderr, re.M)) - TARGETS
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    """Return the hashes of all that was built in a checkout, by file."""
+    return {name: facts["sha256"] for name, facts in manifest.load(str(folder)).items()}

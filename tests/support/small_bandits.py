@@ -1,0 +1,148 @@
+"""Small random bandits on weighted graphs, their observed graph perturbed within the condition of Davis and Kahan."""
+
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from graphdr.bandit import linucb, radii
+from graphdr.bandit.environment import Stream
+from graphdr.bandit.rewards import unit
+from graphdr.facts.graph_facts import perturbation_norm
+from graphdr.graphs.arm_features import Basis
+from graphdr.graphs.model import Graph, edges, from_edges
+from graphdr.graphs.spectral import low_eigenpairs
+from graphdr.theory import bounds, constants, rotation
+
+DELTA = 1e-6  # so small that no run in these tests leaves the event that the theorems speak of
+
+
+class Bandit(NamedTuple):
+    """A reward and rounds on a graph, seen through the spectrum of a perturbed one."""
+
+    clean: Basis
+    observed: Basis
+    eps: float
+    convention: str
+    k: int
+    theta: np.ndarray
+    sigma: float
+    stream: Stream
+    pilot: np.ndarray  # an estimate of the reward
+
+    @property
+    def kept(self) -> np.ndarray:
+        return rotation.CONVENTIONS[self.convention].select(self.clean.vectors, self.k)
+
+    @property
+    def features(self) -> np.ndarray:
+        return np.ascontiguousarray(rotation.CONVENTIONS[self.convention].select(self.observed.vectors, self.k))
+
+    @property
+    def gap(self) -> float:
+        return rotation.CONVENTIONS[self.convention].gap(self.clean.values, self.k)
+
+    @property
+    def residual(self) -> np.ndarray:
+        return constants.inside(self.features, self.theta)[1]
+
+    @property
+    def constants(self) -> constants.Constants:
+        return constants.Constants(self.k, self.sigma, DELTA, size=constants.inside(self.features, self.theta)[0])
+
+    @property
+    def robust(self) -> bounds.Robust:
+        s_k, tail = constants.inside(self.kept, self.theta)
+        zeta = float(np.linalg.norm(tail))
+        return bounds.Robust(constants.nu(zeta, s_k, self.eps, self.gap), constants.s_bar(s_k, zeta))
+
+    @property
+    def known(self) -> radii.Known:
+        pilot = constants.inside(self.features, self.pilot)[1]
+        error = constants.pilot_error(pilot, self.residual)
+        rounds = len(self.stream.noise)
+        return radii.Known(rounds, self.constants, 1.0, *self.robust, self.residual, pilot, error)
+
+
+def play(bandit: Bandit, rule: str, known: radii.Known | None = None) -> tuple[np.ndarray, bounds.Run]:
+    """Play a rule; return the arms chosen and what they did, with the true residual, after every round."""
+    known = bandit.known if known is None else known
+    widths, inflation, residual = radii.RADII[rule](known)
+    game = linucb.Game(bandit.theta, bandit.stream, bandit.features, residual=residual)
+    ((chosen, *_),) = linucb.play([game], widths, ridge=known.constants.ridge, inflation=inflation)
+    return chosen, linucb.realised(game, chosen, bandit.residual, ridge=known.constants.ridge, every=1)
+
+
+def connected(n: int, density: float, rng: np.random.Generator) -> Graph:
+    """Draw a random tree with further random edges, all of random weight."""
+    tree = [(int(rng.integers(j)), j) for j in range(1, n)]
+    more = [(i, j) for j in range(n) for i in range(j) if rng.random() < density]
+    i, j = np.array(sorted({*tree, *more})).T
+    return from_edges(n, i, j, rng.uniform(0.5, 2.0, len(i)))
+
+
+def perturbed(graph: Graph, eps: float, rng: np.random.Generator) -> Graph:
+    """Perturb the weights such that the Laplacian moves by eps at most, and nearly by as much."""
+    i, j, weight = edges(graph)
+    direction = rng.standard_normal(len(weight))
+
+    def moved(step):
+        return from_edges(graph.n, i, j, weight * np.exp(step * direction))
+
+    step = 1e-3 * eps / perturbation_norm(moved(1e-3), graph)
+    while perturbation_norm(moved(step), graph) > eps:
+        step *= 0.95
+    return moved(step)
+
+
+@st.composite
+def noisy_graphs(draw):
+    """Draw (clean basis, observed basis, eps, k, convention, generator), with eps at most a quarter of the gap."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, convention = draw(st.integers(4, 12)), draw(st.sampled_from(sorted(rotation.CONVENTIONS)))
+    k = draw(st.integers(1, min(4, n - 2)))
+    graph = connected(n, draw(st.sampled_from([0.0, 0.2, 0.6])), rng)
+    clean = low_eigenpairs(graph, n)
+    gap = rotation.CONVENTIONS[convention].gap(clean.values, k)
+    assume(gap > 1e-5)
+    noise = draw(st.sampled_from([0.0, 0.1, 1.0]))
+    noisy = perturbed(graph, noise * gap / 4, rng) if noise else graph
+    return clean, low_eigenpairs(noisy, n), perturbation_norm(noisy, graph), k, convention, rng
+
+
+@st.composite
+def bandits(draw, smooth=False):
+    """Draw a bandit; a smooth one has its reward inside the subspace that is observed."""
+    clean, observed, eps, k, convention, rng = draw(noisy_graphs())
+    n = len(clean.vectors)
+    kept = rotation.CONVENTIONS[convention].select((observed if smooth else clean).vectors, k)
+    weight = 0.0 if smooth else draw(st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+    m, rounds = draw(st.integers(1, n)), draw(st.integers(1, 150))
+    arms = np.array([rng.permutation(n)[:m] for _ in range(rounds)], np.uint32)
+    sigma = draw(st.sampled_from([0.0, 0.1, 1.0]))
+    theta = unit((1 - weight) * unit(kept @ rng.standard_normal(k)) + weight * unit(rng.standard_normal(n)))
+    pilot = theta + draw(st.sampled_from([0.0, 0.05, 1.0])) * rng.standard_normal(n) / np.sqrt(n)
+    return Bandit(
+        clean, observed, eps, convention, k, theta, sigma, Stream(arms, sigma * rng.standard_normal(rounds)), pilot
+    )
+
+
+def posed(graph: Graph, theta: np.ndarray, candidates: list[int], rounds: int) -> Bandit:
+    """Pose a bandit without noise on a known graph: u_2 as the only feature, the same candidates in every round."""
+    low = low_eigenpairs(graph, graph.n)
+    stream = Stream(np.tile(np.array(candidates, np.uint32), (rounds, 1)), np.zeros(rounds))
+    return Bandit(
+        low, low, 0.0, "experiments", 1, unit(np.array(theta, float)), 0.0, stream, unit(np.array(theta, float))
+    )
+
+
+def path(rounds: int = 1) -> Bandit:
+    """Pose a reward inside the subspace, on three nodes in a row, with the worse end first: all its regret at once."""
+    return posed(from_edges(3, np.array([0, 1]), np.array([1, 2])), [-1, 0, 1], [0, 2], rounds)
+
+
+def twin_nodes(rounds: int = 50) -> Bandit:
+    """Pose a reward outside the subspace, which tells apart two nodes where u_2 is zero: nothing is ever learnt."""
+    i, j = np.array([0, 1, 1, 2, 3, 4]), np.array([1, 2, 3, 4, 4, 5])
+    return posed(from_edges(6, i, j), [0, 0, -1, 1, 0, 0], [2, 3], rounds)

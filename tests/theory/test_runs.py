@@ -1,0 +1,225 @@
+"""Along any trajectory, widths, SRL and CRW are what Definition 1 says and stay below their envelopes."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from graphdr.bandit import environment, linucb, residuals
+from graphdr.theory import bounds, constants
+from tests.support import twins
+from tests.support.small_bandits import bandits, play, twin_nodes
+
+
+class Trajectory(NamedTuple):
+    """Arms of bounded length and residual, candidates, and the arms played, LinUCB's or not."""
+
+    features: np.ndarray
+    residual: np.ndarray
+    arms: np.ndarray
+    played: np.ndarray
+    bound_x: float
+    ridge: float
+
+    @property
+    def k(self) -> int:
+        return self.features.shape[1]
+
+    @property
+    def v0_inverse(self) -> np.ndarray:
+        return np.eye(self.k) / self.ridge
+
+    @property
+    def potential(self) -> np.ndarray:
+        return constants.potential(np.arange(1, 1 + len(self.played)), self.k, self.ridge, self.bound_x)
+
+
+@st.composite
+def trajectories(draw):
+    """Draw rounds in which the first, the worst explored or a random candidate is played."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, k, rounds = draw(st.integers(2, 12)), draw(st.integers(1, 5)), draw(st.integers(1, 80))
+    m, bound_x = draw(st.integers(1, n)), draw(st.sampled_from([0.1, 1.0, 3.0]))
+    features = rng.standard_normal((n, k))
+    features *= bound_x / np.linalg.norm(features, axis=1, keepdims=True)
+    if draw(st.booleans()):
+        features *= rng.uniform(0, 1, (n, 1))
+    residual = rng.choice([-1.0, 1.0], n) if draw(st.booleans()) else rng.uniform(-1, 1, n)
+    arms = np.array([rng.permutation(n)[:m] for _ in range(rounds)], np.uint32)
+    ridge = bound_x**2 * draw(st.sampled_from([1.0, 2.0]))
+    policy = draw(st.sampled_from(["first", "widest", "random"]))
+    if policy == "widest":
+        wide = np.full(rounds, 1e9)
+        played = linucb.projected(features, np.eye(k) / ridge, residual, arms, np.zeros(rounds), wide).arms
+    else:
+        column = np.zeros(rounds, int) if policy == "first" else rng.integers(m, size=rounds)
+        played = np.ascontiguousarray(arms[np.arange(rounds), column])
+    return Trajectory(features, residual, arms, played, bound_x, ridge)
+
+
+def measured(own: Trajectory, every: int = 1) -> bounds.Run:
+    """Measure a trajectory; its residual serves as the reward as well."""
+    stream = environment.Stream(own.arms, np.zeros(len(own.arms)))
+    game = linucb.Game(own.residual, stream, own.features)
+    return linucb.realised(game, own.played, own.residual, ridge=own.ridge, every=every)
+
+
+def direct_widths(features, v0, played):
+    """Return the widths of the arms played, each by a fresh inverse."""
+    z = features[played]
+    return [twins.norm(z[t], np.linalg.inv(v0 + z[:t].T @ z[:t])) for t in range(len(played))]
+
+
+@given(own=trajectories())
+def test_a_run_is_measured_as_definition_1_says(own):
+    run, v0 = measured(own), own.ridge * np.eye(own.k)
+    tolerance = {"rtol": 0, "atol": 1e-9}
+    assert_allclose(run.widths, np.cumsum(direct_widths(own.features, v0, own.played)), **tolerance)
+    for t in {1, len(own.played) // 2 + 1, len(own.played)}:
+        srl = twins.residual_leverage(own.features, v0, own.played[:t], own.residual)
+        assert_allclose(run.srl[t - 1], srl, **tolerance)
+        assert_allclose(run.crw[t - 1], twins.residual_width(own.arms[:t], own.residual), **tolerance)
+    assert_allclose(run.regret, twins.regret(own.residual, own.arms, own.played), **tolerance)
+
+
+@given(own=trajectories(), every=st.integers(1, 9))
+def test_checkpoints_are_a_part_of_all_rounds(own, every):
+    run, all_rounds = measured(own, every), measured(own)
+    assert_allclose(run.t, np.arange(every, len(own.played) + 1, every))
+    for some, full in zip(run, all_rounds, strict=True):
+        assert np.array_equal(some, full[every - 1 :: every])
+
+
+def test_widths_of_long_runs_do_not_drift():
+    rng = np.random.default_rng(0)
+    features, _ = np.linalg.qr(rng.standard_normal((60, 5)))
+    played = rng.integers(60, size=20_000).astype(np.uint32)
+    _, ours = residuals.residual_leverage(features, np.eye(5), played, np.zeros(60), 100)
+    before = np.eye(5) + np.cumsum(features[played, :, None] * features[played, None, :], axis=0)
+    before = np.concatenate([np.eye(5)[None], before[:-1]])
+    squares = np.einsum("ti,tij,tj->t", features[played], np.linalg.inv(before), features[played])
+    assert_allclose(ours, np.cumsum(np.sqrt(squares))[99::100], rtol=0, atol=1e-9)
+
+
+def test_a_game_brings_its_own_initial_matrix():
+    rng = np.random.default_rng(1)
+    features, factor = rng.standard_normal((8, 3)), rng.standard_normal((3, 3))
+    v0 = np.eye(3) + factor @ factor.T
+    stream = environment.Stream(rng.integers(8, size=(30, 2)).astype(np.uint32), np.zeros(30))
+    played, theta = stream.arms[:, 0].copy(), rng.standard_normal(8)
+    run = linucb.realised(linucb.Game(theta, stream, features, np.linalg.inv(v0)), played, theta, every=30)
+    assert_allclose(run.widths[-1], np.sum(direct_widths(features, v0, played)), atol=1e-9)
+    assert_allclose(run.srl[-1], twins.residual_leverage(features, v0, played, theta), atol=1e-9)
+
+
+@given(own=trajectories())
+def test_summed_widths_stay_below_the_elliptical_potential(own):
+    run = measured(own)
+    assert np.all(run.widths <= own.potential + 1e-9)
+    assert np.all(run.widths <= run.t + 1e-9)  # since a ridge of L_x^2 leaves no width above one
+
+
+def line(length: float, ridge: float, rounds: int, residual: float = 1.0) -> Trajectory:
+    """Play the only arm there is."""
+    arms = np.zeros((rounds, 1), np.uint32)
+    return Trajectory(np.full((1, 1), length), np.full(1, residual), arms, arms[:, 0].copy(), length, ridge)
+
+
+def test_half_of_the_elliptical_potential_is_not_enough_and_a_small_ridge_breaks_it():
+    own = line(1.0, 1.0, 100)
+    assert np.all(measured(own).widths > own.potential / 2)
+    own = line(3.0, 1.0, 1)
+    assert measured(own).widths[0] > own.potential[0]
+
+
+@given(own=trajectories(), nu_k=st.floats(0.01, 3))
+def test_leverage_and_width_stay_below_their_envelopes(own, nu_k):
+    own = own._replace(residual=nu_k * own.residual)
+    run, c = measured(own), constants.Constants(own.k, 0.0, 0.05, own.ridge, own.bound_x)
+    srl, crw = bounds.envelope(run.t, c, nu_k)
+    assert np.all(run.srl <= srl + 1e-9)
+    assert np.all(run.crw <= crw + 1e-9)
+
+
+@given(own=trajectories())
+def test_the_envelope_of_the_leverage_needs_no_dimension(own):
+    """Z V^-1 Z^T is at most the identity, so the root of the summed squares bounds SRL, without k or logarithm."""
+    assert np.all(measured(own).srl <= np.sqrt(np.cumsum(own.residual[own.played] ** 2)) + 1e-9)
+
+
+def test_half_of_the_envelopes_is_not_enough():
+    own = line(1.0, 1.0, 1)
+    assert measured(own).srl[0] > own.potential[0] / 2
+    arms = np.tile(np.arange(2, dtype=np.uint32), (5, 1))
+    own = Trajectory(np.ones((2, 1)), np.array([-1.0, 1.0]), arms, arms[:, 0].copy(), 1.0, 1.0)
+    assert_allclose(measured(own).crw, 2 * np.arange(1, 6))
+
+
+@given(bandit=bandits())
+def test_no_arm_has_a_residual_above_nu(bandit):
+    """What a tail and a noisy graph can do to one arm, and to the norm of the reward that is left inside."""
+    nu_k, s_k_bar = bandit.robust
+    assert np.linalg.norm(bandit.residual) <= nu_k + 1e-9
+    assert bandit.constants.size <= s_k_bar + 1e-9
+
+
+def test_an_understated_nu_is_exceeded():
+    bandit = twin_nodes()
+    _, run = play(bandit, "uninflated")
+    honest = bounds.checks(run, bandit.constants, bandit.robust)
+    understated = bounds.checks(run, bandit.constants, bounds.Robust(bandit.robust.nu_k / 2, bandit.robust.s_k_bar))
+    assert honest["crw"].ratio.max() < 1 < understated["crw"].ratio.min()
+
+
+def test_candidates_drawn_alike_make_the_width_grow_with_the_rounds():
+    """The condition on CRW of the corollary on benign residuals then fails, unless the residual is constant."""
+    spec = {"arms": 5, "candidates": "uniform", "horizon": 20_000, "noise": 0.0}
+    stream = environment.draw(0, spec, 40, instance=0, seed=0)
+    rng = np.random.default_rng(0)
+    features, _ = np.linalg.qr(rng.standard_normal((40, 3)))
+    residual = constants.inside(features, rng.standard_normal(40))[1]
+    game = linucb.Game(residual, stream, features)
+    always_the_same = np.full(20_000, 7, np.uint32)
+    run = linucb.realised(game, always_the_same, residual, every=100)
+    growth = bounds.benign(run.t, run.srl, run.crw)
+    assert growth.crw == pytest.approx(1, abs=0.01)
+    assert growth.srl == pytest.approx(0.5, abs=0.01)  # nothing cancels along a single arm
+    level = linucb.realised(game, always_the_same, np.ones(40), every=100)
+    assert bounds.benign(level.t, level.srl, level.crw).crw == 0
+
+
+def test_a_run_meets_the_bounds_that_apply_to_it():
+    t, zero, some = np.array([1, 2]), np.zeros(2), np.array([0.5, 1.0])
+    c = constants.Constants(2, 0.1)
+    run = bounds.Run(t, some, zero, zero, some)
+    assert set(bounds.checks(run, c)) == {"potential", "exact", "oracle", "uninflated"}
+    run = run._replace(srl=some)
+    assert set(bounds.checks(run, c)) == {"potential", "oracle", "uninflated"}
+    robust, pilot = bounds.Robust(0.3, 1.2), bounds.Pilot(2 * some, 3 * some, 0.2)
+    found = bounds.checks(run._replace(crw=2 * some), c, robust, pilot)
+    assert set(found) == {"potential", "srl", "crw", *bounds.BOUNDS} - {"exact"}
+    expected = {
+        "potential": (some, constants.potential(t, 2, 1.0, 1.0)),
+        "srl": (some, 0.3 * constants.potential(t, 2, 1.0, 1.0)),
+        "crw": (2 * some, 0.6 * t),
+        "oracle": (some, bounds.oracle(t, c, some, 2 * some)),
+        "uninflated": (some, bounds.uninflated(t, c, some, 2 * some)),
+        "generic": (some, bounds.generic(t, c, 0.3, 1.2)),
+        "estimated": (some, bounds.estimated(t, c, 2 * some, 3 * some, 0.2)),
+    }
+    for name, (realised, bound) in expected.items():
+        assert_allclose(found[name].realised, realised)
+        assert_allclose(found[name].bound, bound)
+        assert_allclose(found[name].ratio, realised / bound)
+
+
+def test_nothing_of_nothing_is_a_ratio_of_zero_and_something_of_nothing_is_endless():
+    assert list(bounds.Check(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 2.0, 0.0, 2.0])).ratio) == [
+        0,
+        0,
+        np.inf,
+        0.5,
+    ]

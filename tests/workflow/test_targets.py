@@ -1,0 +1,144 @@
+"""Targets build what they name, and a mistake is one line: nothing is rebuilt and nothing lost."""
+
+import re
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from graphdr.cli import integrity
+from tests.support.project import TARGETS, TOY, hashes, lay_out, snakemake, would_run
+
+
+def test_a_target_builds_only_what_it_needs(tmp_path):
+    folder = lay_out(tmp_path)
+    done = snakemake(folder, "--dry-run", "results/tables/rgg.md")
+    assert done.returncode == 0
+    text = done.stdout + done.stderr
+    assert set(re.findall(r"results/runs/(\w+)/(\w+)\.parquet", text)) == {("rgg", "graphdr"), ("rgg", "linucb_full")}
+    assert "make_figure" not in text
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS))
+def test_the_targets_are_built(built, target):
+    assert would_run(built, target) == set()
+
+
+# A data set whose file is not there, and cannot be fetched from anywhere.
+
+MISSING = r"error: toy: no source works \(.*\); put the file at data/raw/toy/toy.zip"
+
+
+def add_toy(folder: Path) -> Path:
+    """Add a data set without raw files to the configuration of a checkout, and an experiment and a table on it."""
+    config = yaml.safe_load((folder / "config.yaml").read_text())
+    config["datasets"]["toy"] = TOY
+    config["problems"]["toy"] = {"dataset": "toy"}
+    config["experiments"]["toy"] = {"problems": {"of": ["toy"]}, "methods": ["graphdr"]}
+    config["tables"]["toy"] = {"caption": "Toy", "experiment": "toy", "rows": "method", "columns": [{"r": "regret"}]}
+    (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    return folder
+
+
+@pytest.fixture
+def lacking(checkout, monkeypatch) -> Path:
+    """A checkout with such a data set, in which one table of the others is yet to be built."""
+    monkeypatch.delenv("GRAPHDR_MIRROR", raising=False)
+    for path in (checkout / "results/tables").glob("rgg.*"):
+        path.unlink()
+    return add_toy(checkout)
+
+
+def errors(done) -> set[str]:
+    return {line for line in done.stderr.splitlines() if line.startswith("error: ")}
+
+
+@pytest.mark.parametrize("target", ["all", "synthetic"])
+def test_what_can_be_built_without_the_missing_data_is_built(lacking, target):
+    done = snakemake(lacking, target)
+    assert (done.returncode, errors(done)) == (0, set())
+    assert "Not built, since their raw files are not here: toy. Get them with `snakemake fetch`" in done.stderr
+    assert {path.stem for path in (lacking / "results/tables").iterdir()} == set(built_tables(lacking)) - {"toy"}
+    assert would_run(lacking) == set()
+
+
+def built_tables(folder: Path) -> list[str]:
+    return list(yaml.safe_load((folder / "config.yaml").read_text())["tables"])
+
+
+def test_the_paper_builds_the_rest_names_what_is_missing_and_fails(lacking):
+    done = snakemake(lacking, "paper")
+    assert done.returncode != 0
+    (line,) = errors(done)
+    assert re.fullmatch(MISSING, line)
+    assert {path.stem for path in (lacking / "results/tables").iterdir()} == set(built_tables(lacking)) - {"toy"}
+    assert would_run(lacking, "all") == set()
+    assert not (lacking / "data/raw/toy/receipt.parquet").exists()
+
+
+@pytest.mark.parametrize("target", ["fetch", "toy"])
+def test_what_cannot_be_fetched_is_named_and_nothing_else_is_built(lacking, target):
+    before = hashes(lacking)
+    done = snakemake(lacking, target)
+    assert done.returncode != 0
+    (line,) = errors(done)
+    assert re.fullmatch(MISSING, line)
+    assert hashes(lacking) == before
+    assert not list((lacking / "results/tables").glob("rgg.*"))
+
+
+# Mistakes: one line, exit not 0, nothing rebuilt, nothing lost.
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (
+            "experiments={main: {methods: [grahpdr]}}",
+            "experiments.main.methods: no method 'grahpdr'; there are: graphdr, ",
+        ),
+        ("protocol={horizont: 5}", "protocol: no key 'horizont'; there are: "),
+        ("protocol={horizon: -5}", "protocol.horizon: -5 is less than the minimum of 1"),
+        ("protocol={k: 41}", "k = 41 needs a graph of 43 nodes, n = 40"),
+        ("protocol={arms: 41}", "arms = 41 candidates a round are more than n = 40 nodes"),
+    ],
+)
+def test_a_mistake_in_the_configuration_is_one_line(built, setting, message):
+    before = hashes(built)
+    done = snakemake(built, "--config", setting)
+    lines = done.stderr.splitlines()
+    assert done.returncode != 0
+    assert [line for line in lines if not line.startswith(("Config file", "Using workflow specific profile"))] == lines[
+        -1:
+    ]
+    assert lines[-1].startswith("config error: ")
+    assert message in lines[-1]
+    assert hashes(built) == before
+
+
+def test_a_corrupted_input_stops_the_run_with_one_clear_line(checkout):
+    broken = checkout / "results/measurements/rgg.parquet"
+    table = pq.read_table(broken)
+    values = table["value"].to_numpy() + 1e-9
+    pq.write_table(table.set_column(5, table.schema.field("value"), [values]), broken)
+    assert [line.split(":")[0] for line in integrity.problems(str(checkout))] == ["results/measurements/rgg.parquet"]
+    (checkout / "results/tables/rgg.tex").unlink()
+    done = snakemake(checkout)
+    assert done.returncode != 0
+    assert re.search(
+        r"^error: results/measurements/rgg.parquet: .*delete it and run snakemake again$", done.stderr, re.M
+    )
+    broken.unlink()
+    assert snakemake(checkout).returncode == 0
+    assert integrity.problems(str(checkout)) == []
+
+
+def test_a_graph_that_falls_apart_is_one_clear_line(tmp_path):
+    folder = lay_out(tmp_path)
+    done = snakemake(folder, "--config", "datasets={rgg: {radius: 0.01}}", "--", "results/graph/rgg-n_40/nodes.parquet")
+    assert done.returncode != 0
+    assert re.search(
+        r"^error: .* the largest component of instance 0 has \d of 40 nodes, 12 are needed", done.stderr, re.M
+    )
+    assert not (folder / "results/graph/rgg-n_40/nodes.parquet").exists()
