@@ -129,7 +129,7 @@ def show_costs(folder: Path, config: dict) -> None:
             )
         ]
         steps += [("pose_problem", {"batch": STUDY}, {"theta": paths.theta(STUDY)})]
-        steps += [("describe_problem", {"batch": STUDY}, {"facts": paths.facts(STUDY), "pilots": paths.pilots(STUDY)})]
+        steps += [("describe_problem", {"batch": STUDY}, {"facts": paths.facts(STUDY), "pilots": paths.pilot(STUDY)})]
         for method in METHODS:
             steps.append(("run_bandit", {"batch": STUDY, "method": method}, {"runs": paths.runs(STUDY, method)}))
         for stage, keys, output in steps:

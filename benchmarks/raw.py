@@ -15,6 +15,7 @@ from benchmarks.report import Row
 from benchmarks.scale import peak_memory
 from benchmarks.timing import seconds
 from graphdr.graphs.records import similarity_rows
+from graphdr.panels.graphs import read_records
 
 SECTION = "Raw files of full size"
 TRAIN, DEV = (156_965, 37.2), (73_152, 37.5)  # rows of behaviors, impressions in each on average
@@ -130,9 +131,8 @@ def all_neighbours(nodes: str, links: str, neighbours: int) -> Callable:
     import numpy as np
 
     from graphdr.graphs import from_data
-    from graphdr.panels import store
 
-    records = store.read_records(nodes, links)
+    records = read_records(nodes, links)
     selected = from_data.select_top(records.popularity, len(records.popularity))
     rows = similarity_rows(records.source, records.node, records.weight, selected)
     from_data.cosine_knn(rows[:2], neighbours)

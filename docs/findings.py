@@ -367,7 +367,7 @@ def load() -> Results:
     config = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))
     reference = pd.read_csv(paths.PAPER, dtype=str, keep_default_na=False).to_dict("records")
     with io.provenance():
-        comparison = io.read("comparison", paths.COMPARISON["parquet"]).to_pandas()
+        comparison = io.read("comparison", paths.comparison("parquet")).to_pandas()
         tables = {name: read("table", paths.table(name, "parquet")) for name in config["tables"]}
         nodes = read("dataset_nodes", paths.dataset_nodes("ogbn_arxiv"))
         low = read("basis", paths.basis("ogbn_arxiv", "laplacian_low"))

@@ -79,13 +79,13 @@ def main() -> int:
     config = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))
     shown = {name: spec["title"] for name, spec in config["figures"].items()}
     figures = [paths.figure(name, "png") for name in shown]
-    pages = {"comparison": paths.COMPARISON["md"], "claims": paths.CLAIMS["md"]}
+    pages = {"comparison": paths.comparison("md"), "claims": paths.claims("md")}
     try:
         for path in (*figures, *pages.values()):
             if not Path(path).is_file():
                 raise UserError(f"{path}: no such file; run make first")
         table = io.read("table", paths.table(TABLE, "parquet")).to_pandas().to_dict("records")
-        comparison = io.read("comparison", paths.COMPARISON["parquet"]).to_pandas().to_dict("records")
+        comparison = io.read("comparison", paths.comparison("parquet")).to_pandas().to_dict("records")
         labels = {name: method["label"] for name, method in config["methods"].items()}
         readme = Path("README.md").read_text(encoding="utf-8")
         readme = between_markers(readme, headline(table, comparison, labels))

@@ -86,7 +86,7 @@ def _run(plan) -> None:
         ("build_graph", [graph], {"nodes": paths.nodes(graph), "edges": paths.edges(graph)}),
         *(("compute_basis", [graph, basis], {"basis": paths.basis(graph, basis)}) for basis in bases),
         ("pose_problem", [BATCH], {"theta": paths.theta(BATCH)}),
-        ("describe_problem", [BATCH], {"facts": paths.facts(BATCH), "pilots": paths.pilots(BATCH)}),
+        ("describe_problem", [BATCH], {"facts": paths.facts(BATCH), "pilots": paths.pilot(BATCH)}),
         *(
             ("run_bandit", [BATCH, method], {"runs": paths.runs(BATCH, method)})
             for method in ("pca_content", "graphdr", "graphdr_shuffled")

@@ -1,11 +1,10 @@
-"""``python -m graphdr STAGE CODE JOB OUTPUT`` runs one stage; all other arguments are commands of ``graphdr``."""
+"""``python -m graphdr STAGE CODE JOB`` runs one stage; all other arguments are commands of ``graphdr``."""
 
 import importlib
 import json
 import os
 import sys
 import time
-from types import SimpleNamespace
 
 from graphdr.core.errors import UserError
 
@@ -13,20 +12,20 @@ from graphdr.core.errors import UserError
 def main(arguments: list[str] | None = None) -> int:
     """Run a stage or a command; a mistake of the user's ends in one line and a non-zero exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if len(arguments) != 4 or not arguments[2].startswith("{"):  # the job of a stage is a JSON object
+    if len(arguments) != 3 or not arguments[2].startswith("{"):  # the job of a stage is a JSON object
         from graphdr.cli.main import main as command  # not above: stages are short, and need none of it
 
         return command(arguments)
     try:
-        stage, code, job, output = arguments
-        run_stage(stage, code, json.loads(job), json.loads(output))
+        stage, code, job = arguments
+        run_stage(stage, code, json.loads(job))
         return 0
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 
 
-def run_stage(stage: str, code: str, job: dict, output: dict[str, str]) -> None:
+def run_stage(stage: str, code: str, job: dict[str, dict]) -> None:
     """Import a stage, run it on its job, and enter what it built, with which code, in the manifest."""
     steady_arithmetic()  # before numpy
 
@@ -36,8 +35,8 @@ def run_stage(stage: str, code: str, job: dict, output: dict[str, str]) -> None:
     begin = time.perf_counter()
     module = importlib.import_module(f"graphdr.stages.{stage}")
     with io.provenance(stage=stage, params=job["params"], code=code, version=__version__) as context:
-        module.main(*(SimpleNamespace(**part) for part in (job["input"], output, job["params"])))
-        outputs = list(output.values())
+        module.main(module.Input(**job["input"]), module.Output(**job["output"]), module.Params(**job["params"]))
+        outputs = list(job["output"].values())
         manifest.record(stage, job["params"], code, context["inputs"], outputs)
     print(f"{stage}: wrote {', '.join(outputs)} in {time.perf_counter() - begin:.2f} s")
 

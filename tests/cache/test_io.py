@@ -16,7 +16,7 @@ from graphdr.cache.schemas import COLUMNS, SCHEMAS
 from graphdr.cli import integrity
 from graphdr.core import atomic
 from graphdr.core.errors import UserError
-from graphdr.panels import store
+from graphdr.panels.rows import groups
 
 THETA = {"problem": ["a", "a"], "instance": [0, 0], "node": [0, 1], "theta": [0.6, -0.8]}
 
@@ -155,6 +155,6 @@ def test_groups_are_runs_of_equal_keys():
     )
     found = [
         (key, rows.stop - rows.start)
-        for key, rows in store.groups(io.read("theta", "t.parquet"), "problem", "instance")
+        for key, rows in groups(io.read("theta", "t.parquet"), "problem", "instance")
     ]
     assert found == [(("a", 0), 1), (("a", 1), 1), (("b", 1), 2)]

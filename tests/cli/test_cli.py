@@ -403,7 +403,7 @@ def test_a_stage_imports_nothing_of_the_command_line():
 def test_a_summary_counts_what_is_built_and_its_verdicts(inside, ask, call):
     found = ask("summary", "--since", "0")
     assert found["artifacts"] == {"tables": len(list(Path("results/tables").glob("*.md"))), "figures": 3}
-    for name, path in (("numbers", paths.COMPARISON["parquet"]), ("claims", paths.CLAIMS["parquet"])):
+    for name, path in (("numbers", paths.comparison("parquet")), ("claims", paths.claims("parquet"))):
         assert sum(found[name].values()) == len(pq.read_table(path))
     assert found["claims"]["holds"] == 1
     assert found["seconds"] > 1e9

@@ -67,14 +67,15 @@ def test_reading_and_writing_does_not_import_pandas(tmp_path):
 import sys
 import numpy as np
 from graphdr.cache import io
-from graphdr.panels import store
+from graphdr.panels.items import read_items
+from graphdr.panels.problems import read_thetas
 columns = {"problem": np.array(["a", "a"]), "instance": np.zeros(2, int), "node": np.arange(2), "theta": np.ones(2)}
 io.write("theta", columns, "t.parquet")
 ones, gaps = np.ones(2), np.array([np.nan, 3.0])
 nodes = {"instance": ones, "node": ones, "origin": ones, "item": ones, "popularity": ones, "reward": gaps}
 io.write("nodes", nodes, "n.parquet")
-(items,) = store.read_items("n.parquet")
-print(store.read_thetas("t.parquet")["a", 0].sum(), *items.reward, "pandas" in sys.modules)
+(items,) = read_items("n.parquet")
+print(read_thetas("t.parquet")["a", 0].sum(), *items.reward, "pandas" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["2.0", "nan", "3.0", "False"]

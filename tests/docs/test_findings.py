@@ -241,7 +241,7 @@ def test_cells_without_value_are_left_out_and_marks_are_found(workdir):
     with io.provenance():
         io.mark("amazon", release="old")
         io.write("table", row, paths.table("cross_dataset", "parquet"))
-        io.write("comparison", io.nothing("comparison"), paths.COMPARISON["parquet"])
+        io.write("comparison", io.nothing("comparison"), paths.comparison("parquet"))
     results = findings.load()
     assert list(results.cells) == [("cross_dataset", "ml_1m", "zeta")]
     assert results.marks == {"amazon": {"release": "old"}}

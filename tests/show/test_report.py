@@ -303,7 +303,7 @@ def test_the_job_fits_on_a_command_line(config):
     """Linux takes 128 KiB in one argument, and a shell gets the whole command as one."""
     job = jobs.make_report(design.expand(config))
     assert len(json.dumps(job, sort_keys=True)) < 110_000
-    assert paths.COMPARISON["parquet"] in job.files()
+    assert paths.comparison("parquet") in job.files()
     assert "diagnostic_factorial" not in job.params["experiments"]
 
 

@@ -6,7 +6,10 @@ from numpy.testing import assert_allclose
 
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
-from graphdr.panels import store
+from graphdr.panels.bases import read_bases
+from graphdr.panels.graphs import write_graphs
+from graphdr.panels.items import random_items, read_items
+from graphdr.panels.problems import read_facts, read_thetas
 from graphdr.plan import design, jobs
 from tests.stages.test_methods import OBSERVED, PROTOCOL, run
 from tests.support.project import TOY, draw_ratings, write_toy
@@ -43,7 +46,7 @@ def build(plan: design.Design) -> None:
     for basis in ("laplacian_low", "shuffled", "content_pca"):
         run("compute_basis", jobs.compute_basis(plan, "toy", basis), basis=paths.basis("toy", basis))
     run("pose_problem", jobs.pose_problem(plan, "e"), theta=paths.theta("e"))
-    run("describe_problem", jobs.describe_problem(plan, "e"), facts=paths.facts("e"), pilots=paths.pilots("e"))
+    run("describe_problem", jobs.describe_problem(plan, "e"), facts=paths.facts("e"), pilots=paths.pilot("e"))
     for method in METHODS:
         run("run_bandit", jobs.run_bandit(plan, "e", method), runs=paths.runs("e", method))
     output = {"measurements": paths.measurements("e"), "curves": paths.curves("e")}
@@ -67,9 +70,9 @@ def test_no_content_is_an_empty_basis_no_run_no_fact_and_no_measurement(workdir,
     plan = expand(config, content=content)
     write_toy(draw_ratings())
     build(plan)
-    assert store.read_bases(paths.basis("toy", "content_pca")) == {}
+    assert read_bases(paths.basis("toy", "content_pca")) == {}
     assert len(io.read("runs", paths.runs("e", "pca_content"))) == 0
-    assert set(store.read_facts(paths.facts("e"))) == {("toy", 0, "zeta")}
+    assert set(read_facts(paths.facts("e"))) == {("toy", 0, "zeta")}
     assert methods_in("measurements", paths.measurements("e")) == {"graphdr", "graphdr_shuffled"}
     assert methods_in("curves", paths.curves("e")) == {"graphdr", "graphdr_shuffled"}
     cells = show(plan)
@@ -90,10 +93,10 @@ def test_content_that_is_there_is_measured(workdir, config):
     features = np.random.default_rng(1).standard_normal((36, 20)).astype(np.float32)
     write_toy(draw_ratings(), features=list(features))
     build(plan)
-    item = store.read_items(paths.nodes("toy"))[0].item
-    theta = store.read_thetas(paths.theta("e"))["toy", 0]
+    item = read_items(paths.nodes("toy"))[0].item
+    theta = read_thetas(paths.theta("e"))["toy", 0]
     expected = np.sum((leading(features[item].astype(float), OBSERVED["k"]).T @ theta) ** 2)
-    facts = store.read_facts(paths.facts("e"))
+    facts = read_facts(paths.facts("e"))
     assert_allclose(facts["toy", 0, "energy_content"], expected, atol=1e-9)
     assert methods_in("measurements", paths.measurements("e")) == set(METHODS)
     assert "no data" not in show(plan).values()
@@ -103,7 +106,7 @@ def test_ratings_that_are_all_equal_have_no_principal_component(workdir, config)
     write_toy(np.where(np.isnan(draw_ratings()), np.nan, 1), reward=np.arange(36.0))
     plan = expand(config)
     build(plan)
-    assert store.read_bases(paths.basis("toy", "content_pca")) == {}
+    assert read_bases(paths.basis("toy", "content_pca")) == {}
     assert show(plan)["content"] == "no data"
 
 
@@ -114,7 +117,7 @@ def test_a_data_set_without_content_is_no_data_or_one_clear_error(workdir, confi
     except UserError as error:
         assert "content" in str(error)
     else:
-        assert store.read_bases(paths.basis("toy", "content_pca")) == {}
+        assert read_bases(paths.basis("toy", "content_pca")) == {}
 
 
 def test_without_the_method_that_others_are_compared_with_there_are_no_gaps(workdir, config):
@@ -160,8 +163,8 @@ def test_a_reward_that_the_data_do_not_have_is_one_clear_error_unless_it_is_draw
     with pytest.raises(UserError, match=r"data/tables/toy/nodes.parquet: rewards of the selected nodes are missing"):
         build(expand(config))
     build(expand(config, reward="planted"))
-    low = store.read_bases(paths.basis("toy", "laplacian_low"))[0, 0].vectors
-    theta = store.read_thetas(paths.theta("e"))["toy", 0]
+    low = read_bases(paths.basis("toy", "laplacian_low"))[0, 0].vectors
+    theta = read_thetas(paths.theta("e"))["toy", 0]
     smooth = np.sum((low[:, 1 : PROTOCOL["k_star"] + 1].T @ theta) ** 2)
     assert_allclose(smooth, 0.8**2 / (0.8**2 + PROTOCOL["tail"] ** 2))
 
@@ -172,10 +175,10 @@ def test_every_instance_has_the_content_of_its_own_nodes(workdir, config, small_
     features = np.random.default_rng(1).standard_normal((40, 20))
     write_toy(draw_ratings(items=40), features=list(features))
     items = [np.arange(40)[::-1], np.arange(40)]
-    panel = [store.random_items(small_graph)._replace(item=item) for item in items]
-    store.write_graphs([small_graph] * 2, panel, paths.nodes("toy"), paths.edges("toy"))
+    panel = [random_items(small_graph)._replace(item=item) for item in items]
+    write_graphs([small_graph] * 2, panel, paths.nodes("toy"), paths.edges("toy"))
     run("compute_basis", jobs.compute_basis(plan, "toy", "content_pca"), basis=paths.basis("toy", "content_pca"))
     for instance, item in enumerate(items):
-        vectors = store.read_bases(paths.basis("toy", "content_pca"))[instance, 0].vectors[:, :4]
+        vectors = read_bases(paths.basis("toy", "content_pca"))[instance, 0].vectors[:, :4]
         expected = leading(features[item], 4)
         assert_allclose(vectors @ vectors.T, expected @ expected.T, atol=1e-5)

@@ -109,7 +109,7 @@ def build(config: dict, **raw) -> list[str]:
         ("build_graph", ["toy"], {"nodes": paths.nodes("toy"), "edges": paths.edges("toy")}),
         ("compute_basis", ["toy", "laplacian_low"], {"basis": paths.basis("toy", "laplacian_low")}),
         ("pose_problem", ["e"], {"theta": paths.theta("e")}),
-        ("describe_problem", ["e"], {"facts": paths.facts("e"), "pilots": paths.pilots("e")}),
+        ("describe_problem", ["e"], {"facts": paths.facts("e"), "pilots": paths.pilot("e")}),
         ("run_bandit", ["e", "graphdr"], {"runs": paths.runs("e", "graphdr")}),
         ("measure_batch", ["e"], {"measurements": paths.measurements("e"), "curves": paths.curves("e")}),
         ("make_table", ["t"], {suffix: paths.table("t", suffix) for suffix in paths.TABLE_FORMATS}),
@@ -148,7 +148,7 @@ def test_marks_travel_from_the_raw_files_to_the_comparison(workdir, config, monk
     for suffix in ("md", "tex"):
         text = Path(paths.table("t", suffix)).read_text()
         assert {kind for kind in KINDS if f"Toy: {kind} (" in text} == set(words)
-    verdict = io.read("comparison", paths.COMPARISON["parquet"])["verdict"].to_pylist()
+    verdict = io.read("comparison", paths.comparison("parquet"))["verdict"].to_pylist()
     assert (verdict == ["other data"]) == bool({"release", "incomplete"} & set(words))
-    assert ("not judged" in Path(paths.COMPARISON["md"]).read_text()) == (verdict == ["other data"])
+    assert ("not judged" in Path(paths.comparison("md")).read_text()) == (verdict == ["other data"])
     assert integrity.problems() == []

@@ -13,7 +13,10 @@ from graphdr.bandit import environment, pilot, rewards
 from graphdr.cache import io, paths
 from graphdr.core.rng import stream
 from graphdr.graphs import arm_features, bases, model, perturb, random_graphs, spectral
-from graphdr.panels import store
+from graphdr.panels.bases import write_bases
+from graphdr.panels.graphs import read_graphs, write_graphs
+from graphdr.panels.items import random_items, read_items
+from graphdr.panels.problems import read_facts, read_thetas
 from graphdr.plan import design, jobs
 from tests.support import twins
 from tests.support.project import TOY, draw_ratings, write_toy
@@ -74,7 +77,7 @@ def build(config: dict) -> design.Design:
     for batch, spec in plan.batches.items():
         run("pose_problem", jobs.pose_problem(plan, batch), theta=paths.theta(batch))
         run(
-            "describe_problem", jobs.describe_problem(plan, batch), facts=paths.facts(batch), pilots=paths.pilots(batch)
+            "describe_problem", jobs.describe_problem(plan, batch), facts=paths.facts(batch), pilots=paths.pilot(batch)
         )
         for method in plan.config["experiments"][spec["experiment"]]["methods"]:
             run("run_bandit", jobs.run_bandit(plan, batch, method), runs=paths.runs(batch, method))
@@ -119,21 +122,21 @@ FEATURES |= {f"{name}_shuffled": in_another_order(FEATURES[name]) for name in ("
 def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, draw: int, seed: int) -> np.ndarray:
     """Return the regret of Algorithm 1 on the graph and reward of an instance, and the stream of a seed."""
     root, batch = plan.config["seed"], BATCH[problem["dataset"]]
-    graph = store.read_graphs(paths.nodes(problem["graph"]), paths.edges(problem["graph"]))[instance]
+    graph = read_graphs(paths.nodes(problem["graph"]), paths.edges(problem["graph"]))[instance]
     adjacency, n = graph.adjacency.toarray(), graph.n
-    theta = store.read_thetas(paths.theta(batch))[problem["name"], instance]
+    theta = read_thetas(paths.theta(batch))[problem["name"], instance]
     met = environment.draw(root, problem, n, instance, seed)
     if method.get("policy") == "random":
         key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
         return twins.random_policy(problem["arms"], met.arms, theta, stream(root, "random", **key)).regret
-    facts = store.read_facts(paths.facts(batch))
+    facts = read_facts(paths.facts(batch))
     k = method.get("k", problem["k"])
     if k == "adaptive":
         k = max(problem["k_grid"])
     elif isinstance(k, str):
         k = int(facts[problem["name"], instance, k])
     rng = stream(root, "basis", basis=method["basis"], n=n, instance=instance, draw=draw)
-    items = store.read_items(paths.nodes(problem["graph"]))[instance].item
+    items = read_items(paths.nodes(problem["graph"]))[instance].item
     features = FEATURES[method["basis"]](adjacency, k, rng, draw_ratings()[items] if batch == "data" else None)
     penalty = features.T @ twins.laplacian(adjacency) @ features
     v0 = problem["ridge"] * np.eye(features.shape[1]) + method.get("laplacian", 0) * penalty
@@ -174,15 +177,15 @@ def on(plan: design.Design, dataset: str) -> list[dict]:
     return [problem for problem in plan.problems.values() if problem["dataset"] == dataset]
 
 
-def read_graphs(name: str) -> list[model.Graph]:
-    return store.read_graphs(paths.nodes(name), paths.edges(name))
+def graphs_of(name: str) -> list[model.Graph]:
+    return read_graphs(paths.nodes(name), paths.edges(name))
 
 
 def test_graphs_are_drawn_and_flipped_by_streams_of_their_own(plan):
     family, parameters = random_graphs.FAMILIES["sbm"], {name: PROBLEM[name] for name in ("blocks", "p_in", "p_out")}
     for problem in on(plan, "sbm"):
         for instance, (clean, observed) in enumerate(
-            zip(read_graphs(problem["clean"]), read_graphs(problem["graph"]), strict=True)
+            zip(graphs_of(problem["clean"]), read_graphs(problem["graph"]), strict=True)
         ):
             key = {"family": "sbm", "n": 30, "instance": instance}
             drawn = model.largest_component(family(30, stream(plan.config["seed"], "graph", **key), **parameters))
@@ -193,7 +196,7 @@ def test_graphs_are_drawn_and_flipped_by_streams_of_their_own(plan):
 
 
 def test_rewards_have_unit_norm_and_the_stated_tail_on_the_clean_graph(plan):
-    thetas = store.read_thetas(paths.theta("graphs"))
+    thetas = read_thetas(paths.theta("graphs"))
     weight = PROTOCOL["tail"]
     for (problem, instance), theta in thetas.items():
         clean = read_graphs(plan.problems[problem]["clean"])[instance]
@@ -205,10 +208,10 @@ def test_rewards_have_unit_norm_and_the_stated_tail_on_the_clean_graph(plan):
 
 
 def test_rewards_on_a_data_set_are_the_mean_ratings_centred_and_of_unit_norm(plan):
-    thetas = store.read_thetas(paths.theta("data"))
+    thetas = read_thetas(paths.theta("data"))
     popularity, mean = np.sum(~np.isnan(draw_ratings()), axis=1), np.nanmean(draw_ratings(), axis=1)
     for problem in on(plan, "toy"):
-        (items,), (graph,) = store.read_items(paths.nodes(problem["graph"])), read_graphs(problem["graph"])
+        (items,), (graph,) = read_items(paths.nodes(problem["graph"])), graphs_of(problem["graph"])
         assert len(items.item) == graph.n > OBSERVED["n"] / 2
         assert set(items.item) <= set(np.argsort(-popularity, kind="stable")[: OBSERVED["n"]])
         assert np.array_equal(items.popularity, popularity[items.item])
@@ -223,24 +226,24 @@ def test_a_reward_keeps_its_shape_on_the_nodes_that_are_left(workdir, small_grap
         (small_graph, "clean.parquet", "edges.parquet"),
         (model.induced(small_graph, left), "observed.parquet", "fewer.parquet"),
     ):
-        store.write_graphs([graph], [store.random_items(graph)], *files)
+        write_graphs([graph], [random_items(graph)], *files)
     pairs = spectral.low_eigenpairs(small_graph, 6)
-    store.write_bases({(0, 0): pairs}, "basis.parquet")
+    write_bases({(0, 0): pairs}, "basis.parquet")
     problem = {"name": "p", "clean": "clean", "graph": "observed", "instances": 1}
     problem |= {"reward": "planted", "k_star": 3, "tail": 0}
     files = {"basis": {"clean": "basis.parquet"}, "nodes": {g: f"{g}.parquet" for g in ("clean", "observed")}}
     run("pose_problem", jobs.Job(files, {"problems": [problem], "seed": 0}), theta="theta.parquet")
     whole = rewards.smooth(pairs.vectors[:, 1:4], stream(0, "theta", n=small_graph.n, instance=0))
-    assert_allclose(store.read_thetas("theta.parquet")["p", 0], whole[left] / np.linalg.norm(whole[left]))
+    assert_allclose(read_thetas("theta.parquet")["p", 0], whole[left] / np.linalg.norm(whole[left]))
 
 
 def test_k_hat_is_read_off_the_observed_graph(plan):
     found = {role: [] for role in ("clean", "graph", "told")}
     for name, problem in plan.problems.items():
-        facts, k_min = store.read_facts(paths.facts(BATCH[problem["dataset"]])), problem["k_min"]
+        facts, k_min = read_facts(paths.facts(BATCH[problem["dataset"]])), problem["k_min"]
         for instance in range(problem["instances"]):
             for role in ("clean", "graph"):
-                adjacency = read_graphs(problem[role])[instance].adjacency.toarray()
+                adjacency = graphs_of(problem[role])[instance].adjacency.toarray()
                 gaps = np.diff(np.linalg.eigvalsh(twins.laplacian(adjacency)))[k_min : PROTOCOL["k_max"] + 1]
                 found[role].append(k_min + np.argmax(gaps))
             found["told"].append(facts[name, instance, "k_hat_naive"])
@@ -320,6 +323,6 @@ def test_measurements_are_means_over_the_seeds(plan, batch):
         found = table[(table["method"] == name) & (table["quantity"] == "regret")].set_index(keys)["value"]
         assert_allclose(found.loc[means.index], means)
         assert len(found) == len(means)
-    facts = store.read_facts(paths.facts(batch))
+    facts = read_facts(paths.facts(batch))
     told = table[table["method"].isna()].set_index(["problem", "instance", "quantity"])["value"]
     assert told.to_dict() == facts

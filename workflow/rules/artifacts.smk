@@ -2,8 +2,9 @@
 # Makes: results/tables, results/figures, results/comparison, results/claims, results/report.html.
 
 
-def shown(files, suffix, kind, category):
-    """Let `snakemake --report` show one format of an artifact, with a caption."""
+def shown(stage, suffix, kind, category):
+    """Return what a stage writes, and let `snakemake --report` show one format of it, with a caption."""
+    files = jobs.outputs(stage)
     name = f"{{{kind}}}" if kind in ("table", "figure") else kind
     caption = workflow.source_path(f"../report/{kind}.rst")
     return files | {suffix: report(files[suffix], caption=caption, category=category, labels={kind: name})}
@@ -11,94 +12,79 @@ def shown(files, suffix, kind, category):
 
 rule make_table:
     input:
-        files_of(jobs.make_table),
+        files_of("make_table"),
     output:
-        **shown(
-            {suffix: paths.table("{table}", suffix) for suffix in paths.TABLE_FORMATS},
-            "csv",
-            "table",
-            "Tables",
-        ),
+        **shown("make_table", "csv", "table", "Tables"),
     log:
         "results/logs/make_table/{table}.log",
     benchmark:
         "results/benchmarks/make_table/{table}.tsv"
     params:
-        job=as_job(jobs.make_table),
-        output=as_output,
-        code=stage_code("make_table"),
+        job=as_json("make_table"),
+        code=code_of("make_table"),
     shell:
         STAGE
 
 
 rule make_figure:
     input:
-        files_of(jobs.make_figure),
+        files_of("make_figure"),
     output:
-        **shown(
-            {suffix: paths.figure("{figure}", suffix) for suffix in paths.FIGURE_FORMATS},
-            "svg",
-            "figure",
-            "Figures",
-        ),
+        **shown("make_figure", "svg", "figure", "Figures"),
     log:
         "results/logs/make_figure/{figure}.log",
     benchmark:
         "results/benchmarks/make_figure/{figure}.tsv"
     params:
-        job=as_job(jobs.make_figure),
-        output=as_output,
-        code=stage_code("make_figure"),
+        job=as_json("make_figure"),
+        code=code_of("make_figure"),
     shell:
         STAGE
 
 
 rule compare_paper:
     input:
-        files_of(jobs.compare_paper),
+        files_of("compare_paper"),
     output:
-        **shown(paths.COMPARISON, "md", "comparison", "Against the paper"),
+        **shown("compare_paper", "md", "comparison", "Against the paper"),
     log:
         "results/logs/compare_paper.log",
     benchmark:
         "results/benchmarks/compare_paper.tsv"
     params:
-        job=as_job(jobs.compare_paper),
-        output=as_output,
-        code=stage_code("compare_paper"),
+        job=as_json("compare_paper"),
+        code=code_of("compare_paper"),
     shell:
         STAGE
 
 
 rule judge_claims:
     input:
-        files_of(jobs.judge_claims),
+        files_of("judge_claims"),
     output:
-        **shown(paths.CLAIMS, "md", "claims", "Against the paper"),
+        **shown("judge_claims", "md", "claims", "Against the paper"),
     log:
         "results/logs/judge_claims.log",
     benchmark:
         "results/benchmarks/judge_claims.tsv"
     params:
-        job=as_job(jobs.judge_claims),
-        output=as_output,
-        code=stage_code("judge_claims"),
+        job=as_json("judge_claims"),
+        code=code_of("judge_claims"),
     shell:
         STAGE
 
 
 rule make_report:
     input:
-        files_of(jobs.make_report),
+        files_of("make_report"),
     output:
-        html=paths.REPORT,
+        **jobs.outputs("make_report"),
     log:
         "results/logs/make_report.log",
     benchmark:
         "results/benchmarks/make_report.tsv"
     params:
-        job=as_job(jobs.make_report),
-        output=as_output,
-        code=stage_code("make_report"),
+        job=as_json("make_report"),
+        code=code_of("make_report"),
     shell:
         STAGE

@@ -1,18 +1,17 @@
-# Needs: results/problem, results/basis, for dense penalties results/graph. Makes: results/runs.
+# Needs: results/problem, results/basis, for theorems' radii results/pilot, for dense penalties results/graph. Makes: results/runs.
 
 
 rule run_bandit:
     input:
-        files_of(jobs.run_bandit),
+        files_of("run_bandit"),
     output:
-        runs=paths.runs("{batch}", "{method}"),
+        **jobs.outputs("run_bandit"),
     log:
         "results/logs/run_bandit/{batch}/{method}.log",
     benchmark:
         "results/benchmarks/run_bandit/{batch}/{method}.tsv"
     params:
-        job=as_job(jobs.run_bandit),
-        output=as_output,
-        code=stage_code("run_bandit"),
+        job=as_json("run_bandit"),
+        code=code_of("run_bandit"),
     shell:
         STAGE

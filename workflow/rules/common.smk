@@ -1,12 +1,11 @@
 # Needs: config. Makes: DESIGN, and what every rule is written with.
-import json
 import os
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 from graphdr.cache import paths
-from graphdr.cache.fingerprint import stage_code
 from graphdr.core.errors import UserError
 from graphdr.plan import design, jobs
 from graphdr.plan.config import check, typed
@@ -31,25 +30,31 @@ OBSERVED = [name for name, block in config["datasets"].items() if design.is_obse
 # The interpreter that runs Snakemake runs the stages, whether or not its environment is activated.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
-STAGE = "python -m graphdr {rule} {params.code} {params.job:q} {params.output:q} > {log} 2>&1"
+STAGE = "python -m graphdr {rule} {params.code} {params.job:q} > {log} 2>&1"
 
 
-def files_of(job):
+@cache  # Snakemake asks for inputs and parameters several times
+def job(stage, **wildcards):
+    """Return the job of a stage: what it reads, writes and is told, and the code behind it."""
+    return jobs.JOBS[stage](DESIGN, **wildcards)
+
+
+def files_of(stage):
     """Return the input function of a rule: every file that its job reads."""
-    return lambda wildcards: job(DESIGN, **wildcards).files()
+    return lambda wildcards: job(stage, **wildcards).files()
 
 
-def as_job(job):
-    """Return the parameter function of a rule: what its job reads and its settings, as JSON with sorted keys.
+def as_json(stage):
+    """Return the parameter function of a rule: its job as JSON with sorted keys.
 
     It depends on the wildcards alone: Snakemake does not track parameters that are derived from files.
     """
-    return lambda wildcards: json.dumps(job(DESIGN, **wildcards)._asdict(), sort_keys=True)
+    return lambda wildcards: job(stage, **wildcards).as_json()
 
 
-def as_output(wildcards, output):
-    """Return the named outputs of a job as JSON."""
-    return json.dumps(dict(output.items()), sort_keys=True)
+def code_of(stage):
+    """Return the parameter function of a rule: a fingerprint of the code behind its job."""
+    return lambda wildcards: job(stage, **wildcards).code()
 
 
 def results_on(datasets, targets=(None,)) -> list[str]:
@@ -65,19 +70,15 @@ def results_on(datasets, targets=(None,)) -> list[str]:
         if design.dataset_of(DESIGN, batch) in datasets
         and config["experiments"][spec["experiment"]].get("target") in targets
     ]
-    for block, formats, path in (
-        ("tables", paths.TABLE_FORMATS, paths.table),
-        ("figures", paths.FIGURE_FORMATS, paths.figure),
-    ):
-        for name, spec in config[block].items():
+    for kind in ("table", "figure"):
+        for name, spec in config[f"{kind}s"].items():
             shown = design.datasets_of(DESIGN, spec) & here
             if shown and shown <= datasets and design.target_of(DESIGN, spec) in targets:
-                files += [path(name, suffix) for suffix in formats]
-    return files + (
-        [*paths.COMPARISON.values(), *paths.CLAIMS.values(), paths.REPORT]
-        if here <= datasets and set(targets) >= STUDIES
-        else []
-    )
+                files += job(f"make_{kind}", **{kind: name}).output
+    if here <= datasets and set(targets) >= STUDIES:
+        for stage in ("compare_paper", "judge_claims", "make_report"):
+            files += jobs.outputs(stage).values()
+    return files
 
 
 def last_words(since: float) -> list[str]:

@@ -7,32 +7,29 @@ localrules:
 
 rule fetch_raw:
     output:
-        receipt=paths.receipt("{dataset}"),
+        **jobs.outputs("fetch_raw"),
     log:
         "results/logs/fetch_raw/{dataset}.log",
     benchmark:
         "results/benchmarks/fetch_raw/{dataset}.tsv"
     params:
-        job=as_job(jobs.fetch_raw),
-        output=as_output,
-        code=stage_code("fetch_raw"),
+        job=as_json("fetch_raw"),
+        code=code_of("fetch_raw"),
     shell:
         STAGE
 
 
 rule tabulate_dataset:
     input:
-        files_of(jobs.tabulate_dataset),
+        files_of("tabulate_dataset"),
     output:
-        nodes=paths.dataset_nodes("{dataset}"),
-        links=paths.dataset_links("{dataset}"),
+        **jobs.outputs("tabulate_dataset"),
     log:
         "results/logs/tabulate_dataset/{dataset}.log",
     benchmark:
         "results/benchmarks/tabulate_dataset/{dataset}.tsv"
     params:
-        job=as_job(jobs.tabulate_dataset),
-        output=as_output,
-        code=stage_code("tabulate_dataset"),
+        job=as_json("tabulate_dataset"),
+        code=code_of("tabulate_dataset"),
     shell:
         STAGE

@@ -3,34 +3,31 @@
 
 rule build_graph:
     input:
-        files_of(jobs.build_graph),
+        files_of("build_graph"),
     output:
-        nodes=paths.nodes("{graph}"),
-        edges=paths.edges("{graph}"),
+        **jobs.outputs("build_graph"),
     log:
         "results/logs/build_graph/{graph}.log",
     benchmark:
         "results/benchmarks/build_graph/{graph}.tsv"
     params:
-        job=as_job(jobs.build_graph),
-        output=as_output,
-        code=stage_code("build_graph"),
+        job=as_json("build_graph"),
+        code=code_of("build_graph"),
     shell:
         STAGE
 
 
 rule compute_basis:
     input:
-        files_of(jobs.compute_basis),
+        files_of("compute_basis"),
     output:
-        basis=paths.basis("{graph}", "{basis}"),
+        **jobs.outputs("compute_basis"),
     log:
         "results/logs/compute_basis/{graph}/{basis}.log",
     benchmark:
         "results/benchmarks/compute_basis/{graph}/{basis}.tsv"
     params:
-        job=as_job(jobs.compute_basis),
-        output=as_output,
-        code=stage_code("compute_basis"),
+        job=as_json("compute_basis"),
+        code=code_of("compute_basis"),
     shell:
         STAGE

@@ -1,36 +1,49 @@
-# Needs: results/graph, results/basis. Makes: results/problem.
+# Needs: results/graph, results/basis. Makes: results/problem, results/pilot.
 
 
 rule pose_problem:
     input:
-        files_of(jobs.pose_problem),
+        files_of("pose_problem"),
     output:
-        theta=paths.theta("{batch}"),
+        **jobs.outputs("pose_problem"),
     log:
         "results/logs/pose_problem/{batch}.log",
     benchmark:
         "results/benchmarks/pose_problem/{batch}.tsv"
     params:
-        job=as_job(jobs.pose_problem),
-        output=as_output,
-        code=stage_code("pose_problem"),
+        job=as_json("pose_problem"),
+        code=code_of("pose_problem"),
+    shell:
+        STAGE
+
+
+rule estimate_pilot:
+    input:
+        files_of("estimate_pilot"),
+    output:
+        **jobs.outputs("estimate_pilot"),
+    log:
+        "results/logs/estimate_pilot/{batch}.log",
+    benchmark:
+        "results/benchmarks/estimate_pilot/{batch}.tsv"
+    params:
+        job=as_json("estimate_pilot"),
+        code=code_of("estimate_pilot"),
     shell:
         STAGE
 
 
 rule describe_problem:
     input:
-        files_of(jobs.describe_problem),
+        files_of("describe_problem"),
     output:
-        facts=paths.facts("{batch}"),
-        pilots=paths.pilots("{batch}"),
+        **jobs.outputs("describe_problem"),
     log:
         "results/logs/describe_problem/{batch}.log",
     benchmark:
         "results/benchmarks/describe_problem/{batch}.tsv"
     params:
-        job=as_job(jobs.describe_problem),
-        output=as_output,
-        code=stage_code("describe_problem"),
+        job=as_json("describe_problem"),
+        code=code_of("describe_problem"),
     shell:
         STAGE

@@ -3,34 +3,31 @@
 
 rule measure_batch:
     input:
-        files_of(jobs.measure_batch),
+        files_of("measure_batch"),
     output:
-        measurements=paths.measurements("{batch}"),
-        curves=paths.curves("{batch}"),
+        **jobs.outputs("measure_batch"),
     log:
         "results/logs/measure_batch/{batch}.log",
     benchmark:
         "results/benchmarks/measure_batch/{batch}.tsv"
     params:
-        job=as_job(jobs.measure_batch),
-        output=as_output,
-        code=stage_code("measure_batch"),
+        job=as_json("measure_batch"),
+        code=code_of("measure_batch"),
     shell:
         STAGE
 
 
 rule evaluate_predictors:
     input:
-        files_of(jobs.evaluate_predictors),
+        files_of("evaluate_predictors"),
     output:
-        evaluation=paths.evaluation("{evaluation}"),
+        **jobs.outputs("evaluate_predictors"),
     log:
         "results/logs/evaluate_predictors/{evaluation}.log",
     benchmark:
         "results/benchmarks/evaluate_predictors/{evaluation}.tsv"
     params:
-        job=as_job(jobs.evaluate_predictors),
-        output=as_output,
-        code=stage_code("evaluate_predictors"),
+        job=as_json("evaluate_predictors"),
+        code=code_of("evaluate_predictors"),
     shell:
         STAGE

@@ -5,7 +5,8 @@ import numpy as np
 from graphdr.advise.decision import SHUFFLED
 from graphdr.cache import io, paths
 from graphdr.graphs.arm_features import IDENTITY, select
-from graphdr.panels import store
+from graphdr.panels.bases import read_bases
+from graphdr.panels.problems import read_facts
 from graphdr.plan.design import Design
 
 SHOWN = 30  # eigenvalues of the spectrum
@@ -36,7 +37,7 @@ def regrets(design: Design, name: str) -> dict[str, dict[int, np.ndarray]]:
 def facts(design: Design, name: str) -> dict[int, dict[str, float]]:
     """Read the facts of every k."""
     ks, found = dimensions(design, name), {}
-    for (problem, _, quantity), value in store.read_facts(paths.facts(name)).items():
+    for (problem, _, quantity), value in read_facts(paths.facts(name)).items():
         found.setdefault(ks[problem], {})[quantity] = value
     return found
 
@@ -44,7 +45,7 @@ def facts(design: Design, name: str) -> dict[int, dict[str, float]]:
 def spectrum(design: Design, name: str) -> list[float]:
     """Read the smallest eigenvalues of the graph's Laplacian."""
     graph = design.problems[design.members[name][0]]["graph"]
-    return store.read_bases(paths.basis(graph, "laplacian_low"))[0, 0].values[:SHOWN].tolist()
+    return read_bases(paths.basis(graph, "laplacian_low"))[0, 0].values[:SHOWN].tolist()
 
 
 def curves(design: Design, name: str, ks: dict[str, int | None]) -> dict[str, list[list[float]]]:
@@ -85,6 +86,6 @@ def arms(design: Design, name: str, ks: dict[str, int | None]) -> tuple[list[str
         if basis == IDENTITY:
             found[method] = None
         elif basis:
-            vectors = store.read_bases(paths.basis(problem["graph"], basis))[0, 0].vectors
+            vectors = read_bases(paths.basis(problem["graph"], basis))[0, 0].vectors
             found[method] = select(basis, vectors, k)
     return [keys[item] for item in items], found

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.bandit import linucb
-from graphdr.bandit.pilot import play as play_pilot
 from graphdr.bandit.radii import RADII, Known
 from graphdr.graphs import arm_features
 from graphdr.theory import constants
@@ -39,7 +38,7 @@ class Played(NamedTuple):
     crw_pilot: np.ndarray | None = None
 
 
-def known(problem: dict, vectors: np.ndarray, theta: np.ndarray, facts: dict, rng: np.random.Generator) -> Known:
+def known(problem: dict, vectors: np.ndarray, theta: np.ndarray, facts: dict, theta_hat: np.ndarray) -> Known:
     """Collect what the third knob, a radius rule, may use: the theorems' constants, the residual, and a pilot's.
 
     ``vectors`` are the features. The facts are zeta, eps_l and interior_gap, and the reward has unit norm.
@@ -47,8 +46,7 @@ def known(problem: dict, vectors: np.ndarray, theta: np.ndarray, facts: dict, rn
     zeta = facts["zeta"]
     s_k = float(np.sqrt(max(1 - zeta**2, 0.0)))
     size, residual = constants.inside(vectors, theta)
-    estimate = play_pilot(theta, problem["noise"], problem["pilot"] * len(theta), rng).theta
-    seen = constants.inside(vectors, estimate)[1]
+    seen = constants.inside(vectors, theta_hat)[1]
     return Known(
         rounds=problem["horizon"],
         constants=constants.Constants(

@@ -18,6 +18,8 @@ class Pilot(NamedTuple):
     pulls: np.ndarray
     nodes: np.ndarray
     rewards: np.ndarray
+    sums: np.ndarray
+    sums_of_squares: np.ndarray
 
 
 def play(theta: np.ndarray, noise: float, rounds: int | None, rng: np.random.Generator) -> Pilot:
@@ -28,14 +30,15 @@ def play(theta: np.ndarray, noise: float, rounds: int | None, rng: np.random.Gen
     """
     n = len(theta)
     if rounds is None:
-        return Pilot(theta, np.full(n, np.inf), np.empty(0, np.int64), np.empty(0))
+        return Pilot(theta, np.full(n, np.inf), np.empty(0, np.int64), np.empty(0), theta, theta**2)
     where, what = rng.spawn(2)
     nodes = where.integers(n, size=rounds)
     rewards = theta[nodes] + noise * what.standard_normal(rounds)
     pulls = np.bincount(nodes, minlength=n).astype(float)
     estimate = np.full(n, rewards.mean())
-    np.divide(np.bincount(nodes, rewards, minlength=n), pulls, out=estimate, where=pulls > 0)
-    return Pilot(estimate, pulls, nodes, rewards)
+    sums, squares = (np.bincount(nodes, values, minlength=n) for values in (rewards, rewards**2))
+    np.divide(sums, pulls, out=estimate, where=pulls > 0)
+    return Pilot(estimate, pulls, nodes, rewards, sums, squares)
 
 
 def pilot_error(estimate: np.ndarray, theta: np.ndarray, vectors: np.ndarray) -> float:

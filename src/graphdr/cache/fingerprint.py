@@ -1,41 +1,78 @@
-"""A hash of the code behind a stage: its module and all it imports from the package, comments left out."""
+"""A hash of the code behind a job: its stage and all that this imports from the package, comments left out.
+
+An edit reruns what depends on it, so two modules do not count as a whole. Where files live (``cache.paths``) is part of
+every job as its inputs and outputs. Of ``cache.schemas`` only the kinds of table count that the code reads or writes.
+"""
 
 import ast
 import hashlib
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 PACKAGE = Path(__file__).parents[1]
+PATHS, SCHEMAS = "cache.paths", "cache.schemas"
+
+
+class Source(NamedTuple):
+    """A module without comments and docstrings, the modules of the package that it imports, and its kinds of table."""
+
+    text: str
+    imports: tuple[str, ...]
+    kinds: frozenset[str]
 
 
 @cache
-def stage_code(stage: str, package: Path = PACKAGE) -> str:
-    """Return the fingerprint of a stage's code; only a change of its syntax trees changes it."""
-    digest = hashlib.sha256()
-    for name in sorted(_closure(f"stages.{stage}", package)):
-        digest.update(f"{name}\n{_module(name, package)[0]}\n".encode())
-    return digest.hexdigest()[:16]
+def stage_code(stage: str, modules: tuple[str, ...] = (), package: Path = PACKAGE) -> str:
+    """Return the fingerprint of a stage, and of modules that its job imports by name."""
+    names = closure(stage, modules, package)
+    sources = {name: source(name, package) for name in sorted(names - {SCHEMAS})}
+    kinds = frozenset().union(*(source.kinds for source in sources.values()))
+    texts = [f"{name}\n{source.text}" for name, source in sources.items()]
+    texts += [f"{kind}\n{schema}" for kind, schema in schemas(package).items() if kind in kinds]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
-def _closure(start: str, package: Path) -> set[str]:
-    found, waiting = set(), [start]
+def closure(stage: str, modules: Collection[str] = (), package: Path = PACKAGE) -> set[str]:
+    """Return the modules behind a stage, by their names inside of the package."""
+    names: set[str] = set()
+    waiting = [f"stages.{stage}", *(name.removeprefix("graphdr.") for name in modules)]
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting.extend(_module(name, package)[1])
-    return found
+        if name not in names and name != PATHS:
+            names.add(name)
+            waiting.extend(source(name, package).imports)
+    return names
 
 
 @cache
-def _module(name: str, package: Path) -> tuple[str, tuple[str, ...]]:
-    """Return the normalised source of a module and the modules of the package that it imports."""
+def source(name: str, package: Path = PACKAGE) -> Source:
+    """Read a module."""
     tree = ast.parse(_file(name, package).read_text(encoding="utf-8"))
-    imports = {found for node in ast.walk(tree) for found in _imported(node) if _file(found, package).exists()}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    imports = {module for node in nodes for module in _imported(node) if _file(module, package).exists()}
+    kinds = frozenset(kind for node in nodes for kind in _kinds(node))
+    for node in nodes:
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
-    return ast.unparse(tree), tuple(sorted(imports))
+    return Source(ast.unparse(tree), tuple(sorted(imports)), kinds)
+
+
+@cache
+def schemas(package: Path = PACKAGE) -> dict[str, str]:
+    """Return the declaration of every kind of table, shared columns spelt out."""
+    tree = ast.parse(_file(SCHEMAS, package).read_text(encoding="utf-8"))
+    values = {target.id: node.value for node in tree.body if isinstance(node, ast.Assign) for target in node.targets
+              if isinstance(target, ast.Name)}  # fmt: skip
+    shared = {name: ast.unparse(value) for name, value in values.items() if isinstance(value, ast.Tuple)}
+    declared = values["COLUMNS"]
+    assert isinstance(declared, ast.Dict)
+    return {
+        ast.literal_eval(key): " ".join(shared.get(text, text) for text in map(ast.unparse, columns.elts))
+        for key, columns in zip(declared.keys, declared.values, strict=True)
+        if key is not None and isinstance(columns, ast.List)
+    }
 
 
 def _imported(node: ast.AST) -> list[str]:
@@ -46,6 +83,17 @@ def _imported(node: ast.AST) -> list[str]:
     else:
         return []
     return [name.removeprefix("graphdr.") for name in names if name.startswith("graphdr.")]
+
+
+def _kinds(node: ast.AST) -> list[str]:
+    """Return the kind of table that a call of ``io`` names, or that is taken from ``SCHEMAS``."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+        named = node.args[:1] if node.func.value.id == "io" else []
+    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "SCHEMAS":
+        named = [node.slice]
+    else:
+        named = []
+    return [kind.value for kind in named if isinstance(kind, ast.Constant) and isinstance(kind.value, str)]
 
 
 def _file(name: str, package: Path) -> Path:

@@ -1,73 +1,39 @@
-"""Where every file lives: the one place that turns names into paths, for rules and stages alike."""
+"""Where every file lives: the one place that turns names into paths, for rules, jobs and commands alike."""
+
+
+class Pattern(str):
+    """A path with wildcards, as a rule has it; called with their values, in order, it is the path of one file."""
+
+    def __call__(self, *names: str) -> str:
+        path: str = self
+        for name in names:
+            before, _, rest = path.partition("{")
+            path = before + name + rest.partition("}")[2]
+        return path
+
 
 PAPER = "data/paper/reference.csv"
 PAPER_CLAIMS = "data/paper/claims.csv"
-COMPARISON = {"parquet": "results/comparison.parquet", "md": "results/comparison.md"}
-CLAIMS = {"parquet": "results/claims.parquet", "md": "results/claims.md"}
 REPORT = "results/report.html"
 MANIFEST = "results/manifest"
 BENCHMARKS = "results/benchmarks"
 ADVICE = "results/advise"  # a folder per data set of a user, each laid out as a project
 
-TABLE_FORMATS = ("parquet", "csv", "md", "tex")
-FIGURE_FORMATS = ("parquet", "pdf", "svg", "png")
-
-
-def receipt(dataset: str) -> str:
-    return f"data/raw/{dataset}/receipt.parquet"
-
-
-def dataset_nodes(dataset: str) -> str:
-    return f"data/tables/{dataset}/nodes.parquet"
-
-
-def dataset_links(dataset: str) -> str:
-    return f"data/tables/{dataset}/links.parquet"
-
-
-def nodes(graph: str) -> str:
-    return f"results/graph/{graph}/nodes.parquet"
-
-
-def edges(graph: str) -> str:
-    return f"results/graph/{graph}/edges.parquet"
-
-
-def basis(graph: str, basis: str) -> str:
-    return f"results/basis/{graph}/{basis}.parquet"
-
-
-def theta(batch: str) -> str:
-    return f"results/problem/{batch}/theta.parquet"
-
-
-def facts(batch: str) -> str:
-    return f"results/problem/{batch}/facts.parquet"
-
-
-def pilots(batch: str) -> str:
-    return f"results/problem/{batch}/pilots.parquet"
-
-
-def runs(batch: str, method: str) -> str:
-    return f"results/runs/{batch}/{method}.parquet"
-
-
-def measurements(batch: str) -> str:
-    return f"results/measurements/{batch}.parquet"
-
-
-def curves(batch: str) -> str:
-    return f"results/curves/{batch}.parquet"
-
-
-def evaluation(evaluation: str) -> str:
-    return f"results/evaluations/{evaluation}.parquet"
-
-
-def table(table: str, suffix: str) -> str:
-    return f"results/tables/{table}.{suffix}"
-
-
-def figure(figure: str, suffix: str) -> str:
-    return f"results/figures/{figure}.{suffix}"
+receipt = Pattern("data/raw/{dataset}/receipt.parquet")
+dataset_nodes = Pattern("data/tables/{dataset}/nodes.parquet")
+dataset_links = Pattern("data/tables/{dataset}/links.parquet")
+nodes = Pattern("results/graph/{graph}/nodes.parquet")
+edges = Pattern("results/graph/{graph}/edges.parquet")
+basis = Pattern("results/basis/{graph}/{basis}.parquet")
+theta = Pattern("results/problem/{batch}/theta.parquet")
+pilot = Pattern("results/pilot/{batch}/estimates.parquet")
+pilot_rounds = Pattern("results/pilot/{batch}/rounds.parquet")
+facts = Pattern("results/problem/{batch}/facts.parquet")
+runs = Pattern("results/runs/{batch}/{method}.parquet")
+measurements = Pattern("results/measurements/{batch}.parquet")
+curves = Pattern("results/curves/{batch}.parquet")
+evaluation = Pattern("results/evaluations/{evaluation}.parquet")
+table = Pattern("results/tables/{table}.{suffix}")
+figure = Pattern("results/figures/{figure}.{suffix}")
+comparison = Pattern("results/comparison.{suffix}")
+claims = Pattern("results/claims.{suffix}")

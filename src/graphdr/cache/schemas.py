@@ -6,6 +6,7 @@ _PROBLEM = ("problem", pa.string(), "problem, a key of the design")
 _INSTANCE = ("instance", pa.int32(), "random graph and reward of the panel, 0 being the one shown")
 _METHOD = ("method", pa.string(), "method, a key of config.yaml")
 _QUANTITY = ("quantity", pa.string(), "what was measured, a key of config.yaml")
+_BUDGET = ("budget", pa.int32(), "pulls per node of the pilot, on average")
 _DRAW = ("draw", pa.int32(), "draw of a random basis, 0 being the one shown")
 
 COLUMNS = {
@@ -73,10 +74,20 @@ COLUMNS = {
     "pilot": [
         _PROBLEM,
         _INSTANCE,
-        ("budget", pa.int32(), "pulls a node of the pilot, on average"),
+        _BUDGET,
         ("node", pa.int32(), "node of the graph"),
         ("pulls", pa.int32(), "times that the node was played"),
-        ("theta", pa.float64(), "mean of its noisy rewards; of all rewards where it was never played"),
+        ("sum", pa.float64(), "sum of its noisy rewards"),
+        ("sum_squares", pa.float64(), "sum of their squares"),
+        ("theta", pa.float64(), "their mean, the estimate; of all rewards where the node was never played"),
+    ],
+    "pilot_rounds": [
+        _PROBLEM,
+        _INSTANCE,
+        _BUDGET,
+        ("round", pa.int32(), "round of the pilot, from 0"),
+        ("node", pa.int32(), "node that was played"),
+        ("reward", pa.float64(), "its noisy reward"),
     ],
     "runs": [
         _PROBLEM,

@@ -69,7 +69,7 @@ def _pick(what: str, given: str, labels: dict[str, str]) -> str:
 def _paper_rows(table: str) -> dict[str, str]:
     """Return our row for each row that the paper calls otherwise."""
     try:
-        params = records.from_footer(paths.COMPARISON["parquet"]).params
+        params = records.from_footer(paths.comparison("parquet")).params
     except UserError:  # not built
         return {}
     return params.get("tables", {}).get(table, {}).get("paper_rows", {})
@@ -78,7 +78,7 @@ def _paper_rows(table: str) -> dict[str, str]:
 def _paper(table: str, row: str, column: str, aliases: dict[str, str]) -> dict | None:
     """Return the line of the comparison that is about a cell, if the paper has that number."""
     try:
-        lines = records.rows(paths.COMPARISON["parquet"]).to_pylist()
+        lines = records.rows(paths.comparison("parquet")).to_pylist()
     except UserError:
         return None
     for line in lines:

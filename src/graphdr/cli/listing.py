@@ -8,6 +8,7 @@ from graphdr.cli import names, project, state
 from graphdr.cli.state import Cached
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
+from graphdr.plan import jobs
 
 FOREIGN = "foreign"
 COLOURS = {"current": "green", "outdated": "yellow", "changed": "red", "missing": "red", "foreign": "dim"}
@@ -56,7 +57,7 @@ def _select(found: list[Cached], wanted: str) -> list[Cached]:
         cached for cached in found if cached.record.path.startswith((prefix, f"results/{prefix}", f"data/{prefix}"))
     ]
     if not chosen:
-        order = [stage for stage in (*project.stages(), FOREIGN) if stage in stages]
+        order = [stage for stage in (*jobs.JOBS, FOREIGN) if stage in stages]
         folders = {cached.record.path.rsplit("/", 1)[0] for cached in found}
         hint = names.nearest(wanted, [*stages, *folders]) or f"; stages: {', '.join(order) or 'none is built'}"
         raise UserError(f"no stage {wanted!r} and no file whose path begins so{hint}")
@@ -68,7 +69,7 @@ def _stage(cached: Cached) -> str:
 
 
 def _stages(files: list[Cached]) -> list[dict]:
-    order = {stage: at for at, stage in enumerate(project.stages())}
+    order = {stage: at for at, stage in enumerate(jobs.JOBS)}
     alike: dict[str, list[Cached]] = {}
     for cached in files:
         alike.setdefault(_stage(cached), []).append(cached)

@@ -270,7 +270,7 @@ def _verify(repair_list: bool, rebuild_list: bool) -> tuple[int, dict, list[str]
         return 0, {"delete": listed}, listed
     if rebuild_list:
         plan = project.Plan(project.load_config())
-        listed = [path for path in integrity.to_rebuild(problems) if _has_a_job(plan, path)]
+        listed = [path for path in integrity.to_rebuild(problems) if plan.job(path)]
         return 0, {"build": listed}, listed
     altered = sum(finding.kind not in integrity.NOT_LISTED for finding in problems)
     others = f", {len(problems) - altered} files that are not in it" if len(problems) > altered else ""
@@ -278,15 +278,6 @@ def _verify(repair_list: bool, rebuild_list: bool) -> tuple[int, dict, list[str]
     lines.append(f"{count} files in the manifest, {altered} of them changed or missing{others}")
     found = {"files": count, "problems": [finding._asdict() for finding in problems]}
     return (1 if problems else 0), found, lines
-
-
-def _has_a_job(plan: project.Plan, path: str) -> bool:
-    """Tell whether the present configuration has a job that writes a file."""
-    from graphdr.cache import paths
-
-    if path in (paths.REPORT, *paths.COMPARISON.values(), *paths.CLAIMS.values()):
-        return True
-    return any(plan.job(stage, path) for stage in project.OUTPUTS)
 
 
 def as_json(found: dict) -> str:

@@ -8,7 +8,7 @@ from graphdr.cache import paths
 from graphdr.core.errors import UserError
 
 TABLES, FIGURES = Path(paths.table("x", "parquet")).parent, Path(paths.figure("x", "parquet")).parent
-PAGES = {"comparison": paths.COMPARISON["parquet"], "claims": paths.CLAIMS["parquet"]}
+PAGES = {"comparison": paths.comparison("parquet"), "claims": paths.claims("parquet")}
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

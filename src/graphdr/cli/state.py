@@ -3,12 +3,10 @@
 import json
 import os
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from graphdr.cache import paths
-from graphdr.cache.fingerprint import stage_code
 from graphdr.cli import records
 from graphdr.cli.records import Record
 from graphdr.core.errors import UserError
@@ -44,7 +42,7 @@ class Cached(NamedTuple):
 def scan(job_of: Callable) -> tuple[list[Cached], int]:
     """Judge every file under data/ and results/; return them by path, and the number of unreadable manifest entries.
 
-    ``job_of`` says what the job of a stage that writes a file would be today, or None.
+    ``job_of`` says what the job that writes a file would be today, or None.
     """
     entries, unreadable = {}, 0
     for _, entry in records.entries():
@@ -80,28 +78,20 @@ def judge(record: Record, entry: dict | None, job_of: Callable, hashes: dict[str
         return CHANGED if record.stage else FOREIGN
     if record.stage is None:
         return FOREIGN
-    reasons = tuple(_outdated(record, job_of(record.stage, record.path), hashes))
+    reasons = tuple(_outdated(record, job_of(record.path, record.stage), hashes))
     return State("outdated", reasons) if reasons else CURRENT
 
 
 def _outdated(record: Record, job, hashes: dict[str, str | None]) -> Iterator[str]:
-    if record.code != _code(record.stage):
+    if job is not None and record.code != job.code():
         yield "code"
-    if job is None or json.loads(json.dumps(job.params)) != record.params:
+    if job is None or json.loads(json.dumps(job.params._asdict())) != record.params:
         yield "params"  # among them, that the configuration has no such job any more
     declared = {path for path in job.files() if records.is_parquet(path)} if job else set(record.inputs)
     read = set(record.inputs)
     same_files = read <= declared if record.stage in READS_A_PART else read == declared
     if not same_files or any(hashes.get(path) != known for path, known in record.inputs.items()):
         yield "inputs"
-
-
-@cache
-def _code(stage: str) -> str | None:
-    try:
-        return stage_code(stage)
-    except OSError:  # a stage that is no more
-        return None
 
 
 def _record(path: str, entry: dict | None) -> Record | None:

@@ -10,13 +10,13 @@ from graphdr.paper import claims
 from graphdr.paper.compare import VERDICTS
 
 ARTIFACTS = {"tables": "results/tables/*.parquet", "figures": "results/figures/*.parquet"}
-PAGES = (paths.REPORT, paths.COMPARISON["md"], paths.CLAIMS["md"])
+PAGES = (paths.REPORT, paths.comparison("md"), paths.claims("md"))
 
 
 def run(since: float | None = None) -> dict:
     """Count what is under results/; with the time at which a build began, say how long it took."""
-    compared = _column("comparison", paths.COMPARISON["parquet"])
-    judged = _column("claims", paths.CLAIMS["parquet"])
+    compared = _column("comparison", paths.comparison("parquet"))
+    judged = _column("claims", paths.claims("parquet"))
     return {
         "artifacts": {name: len(list(Path().glob(pattern))) for name, pattern in ARTIFACTS.items()},
         "numbers": {verdict: compared[verdict] for verdict in VERDICTS},

@@ -4,7 +4,7 @@ import numpy as np
 
 from graphdr.core.errors import check_dense
 from graphdr.graphs.model import Graph, edges, from_edges, induced, largest_component
-from graphdr.graphs.spectral import perturbation_norm
+from graphdr.graphs.spectral import interior_gap, low_eigenvalues, perturbation_norm
 
 ACCURACY = 1e-7  # relative, of the size of a perturbation
 STEPS = 50
@@ -76,3 +76,11 @@ def perturb_weights(graph: Graph, eps: float, rng: np.random.Generator) -> Graph
         if not np.abs(scale * direction).max(initial=0) < 100:
             break
     raise ValueError(f"no weights of this graph move its Laplacian by {eps}")
+
+
+def perturb_by_gap(graph: Graph, share: float, rng: np.random.Generator, k: int) -> Graph:
+    """Change weights until the Laplacian has moved by a share of the gap that protects u_2..u_{k+1}."""
+    return perturb_weights(graph, share * interior_gap(low_eigenvalues(graph, k + 2), k), rng)
+
+
+CHANGES = {"sample": uniform_nodes, "flip": flip_pairs, "swap": swap_edges, "perturb": perturb_by_gap}

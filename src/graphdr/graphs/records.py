@@ -10,6 +10,9 @@ from graphdr.core.errors import UserError, no_such
 TRANSFORMS = {"identity": np.asarray, "log1p": np.log1p, "presence": np.sign}  # of the weights, which are positive
 
 
+NONE = np.empty(0)
+
+
 class Records(NamedTuple):
     """What a data set says about its nodes: source–node pairs with weights, popularities, and group codes.
 
@@ -19,8 +22,8 @@ class Records(NamedTuple):
 
     source: np.ndarray
     node: np.ndarray
-    weight: np.ndarray | None = None
-    popularity: np.ndarray | None = None
+    weight: np.ndarray = NONE
+    popularity: np.ndarray = NONE
     groups: np.ndarray | None = None
 
 

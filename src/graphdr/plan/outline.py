@@ -20,8 +20,8 @@ def files(design: Design, batches: dict[str, str], tables: dict[str, dict]) -> d
         experiment = design.batches[batch]["experiment"]
         measured[experiment].setdefault(dataset, []).append(paths.measurements(batch))
     return {
-        "comparison": paths.COMPARISON["parquet"],
-        "claims": paths.CLAIMS["parquet"],
+        "comparison": paths.comparison("parquet"),
+        "claims": paths.claims("parquet"),
         "tables": {name: table["path"] for name, table in tables.items()},
         "curves": {name: [paths.curves(batch) for batch in parts] for name, parts in curves.items()},
         "measurements": measured,
@@ -41,7 +41,7 @@ def params(design: Design, batches: dict[str, str], tables: dict[str, dict]) -> 
         "datasets": {name: dataset(design, name, homes.get(name, (None,))[0]) for name in config["datasets"]},
         "headline": headline(design, own),
         "order": [SYNTHETIC, OBSERVED],
-        "apart": sorted({spec["target"] for spec in config["experiments"].values() if spec.get("apart")}),
+        "opt_in": sorted({spec["target"] for spec in config["experiments"].values() if spec.get("apart")}),
         "settings": settings(config),
     }
 

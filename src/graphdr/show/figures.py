@@ -1,6 +1,7 @@
 """Figures: regret curves, sweeps and the overview picture, colour-blind safe, in print and on screen."""
 
 from math import log
+from pathlib import Path
 
 from graphdr.cache import io
 from graphdr.show import palette
@@ -219,7 +220,7 @@ def dots(input, spec: dict):
 KINDS = {f.__name__: f for f in (curves, bounds, sweep, dots, overview)}
 
 
-def save(figure, path: str, suffix: str) -> None:
+def save(figure, path: str | Path, suffix: str) -> None:
     """Save a figure without dates, so that equal figures are equal files."""
     metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[suffix]
     figure.savefig(path, format=suffix, metadata=metadata, dpi=200)

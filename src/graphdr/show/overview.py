@@ -10,7 +10,8 @@ from matplotlib.patheffects import withStroke
 from graphdr.cache import io
 from graphdr.graphs.arm_features import nontrivial
 from graphdr.graphs.model import Graph, edges
-from graphdr.panels import store
+from graphdr.panels.bases import read_bases
+from graphdr.panels.graphs import read_graphs
 from graphdr.show import figures, palette
 from graphdr.show.figures import GREY, INK
 
@@ -32,8 +33,8 @@ COLUMNS = ["series", "x", "y", "low", "high", "panel_low", "panel_high"]
 
 def draw(input, spec: dict):
     """Draw the pipeline on instance 0: graph, eigenvectors, projected arms, scores and regret."""
-    graph = store.read_graphs(input.nodes, input.edges)[0]
-    vectors, values, _ = store.read_bases(input.basis)[0, 0]
+    graph = read_graphs(input.nodes, input.edges)[0]
+    vectors, values, _ = read_bases(input.basis)[0, 0]
     table = io.read_frame("curves", input.curves)
     k = min(spec["k"], len(values) - 1)
     features = nontrivial(vectors, k)

@@ -1,45 +1,72 @@
 """Compute the facts of all problems of a batch that need no bandit run."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from graphdr.cache import io
+from graphdr.cache import io, paths
 from graphdr.core.rng import stream
 from graphdr.facts.graph_facts import Setting
 from graphdr.facts.registry import FACTS
-from graphdr.panels import store
+from graphdr.panels.bases import read_bases
+from graphdr.panels.graphs import read_graphs
+from graphdr.panels.items import read_items
+from graphdr.panels.pilots import Panel, read_pilots
+from graphdr.panels.problems import read_thetas
+from graphdr.panels.rows import stack
 
 
-def main(input, output, params):
-    thetas = store.read_thetas(input.theta)
-    graphs = {name: store.read_graphs(input.nodes[name], input.edges[name]) for name in input.nodes}
-    bases = {name: store.read_bases(path) for name, path in input.basis.items()}
-    others = {
-        basis: {name: store.read_bases(path) for name, path in files.items()} for basis, files in input.others.items()
-    }
-    items = {name: store.read_items(path) for name, path in input.nodes.items()}
-    parts, pilots = [], []
+class Input(NamedTuple):
+    """Rewards; graphs, with their lowest eigenvectors and other bases; and pilots, where a fact looks at one."""
+
+    theta: str
+    basis: dict[str, str]
+    nodes: dict[str, str]
+    edges: dict[str, str]
+    others: dict[str, dict[str, str]]  # by basis and graph
+    pilot: str = ""
+    pilot_rounds: str = ""
+
+
+class Output(NamedTuple):
+    facts: str = paths.facts
+
+
+class Params(NamedTuple):
+    problems: list[dict[str, Any]]
+    facts: list[str]
+    seed: int
+
+
+def main(input: Input, output: Output, params: Params) -> None:
+    thetas = read_thetas(input.theta)
+    graphs = {name: read_graphs(input.nodes[name], input.edges[name]) for name in input.nodes}
+    bases = {name: read_bases(path) for name, path in input.basis.items()}
+    others = {basis: {name: read_bases(path) for name, path in files.items()} for basis, files in input.others.items()}
+    items = {name: read_items(path) for name, path in input.nodes.items()}
+    pilots: Panel = read_pilots(input.pilot, input.pilot_rounds) if input.pilot else {}
+    parts = []
     for problem in params.problems:
+        name, graph, clean = problem["name"], problem["graph"], problem["clean"]
         for instance in range(problem["instances"]):
-            clean, observed = (graphs[problem[role]][instance] for role in ("clean", "graph"))
-            low, observed_low = (bases[problem[role]][instance, 0] for role in ("clean", "graph"))
-            theta = thetas[problem["name"], instance]
-            rng = stream(params.seed, "resamples", n=observed.n, instance=instance)
-            further = {basis: panels[problem["graph"]].get((instance, 0)) for basis, panels in others.items()}
-            popularity = items[problem["graph"]][instance].popularity
-            about = (further, popularity, params.seed, instance, {}, {})
-            setting = Setting(problem, clean, observed, low, observed_low, theta, rng, *about)
+            setting = Setting(
+                spec=problem,
+                clean=graphs[clean][instance],
+                observed=graphs[graph][instance],
+                low=bases[clean][instance, 0],
+                observed_low=bases[graph][instance, 0],
+                theta=thetas[name, instance],
+                rng=stream(params.seed, "resamples", n=graphs[graph][instance].n, instance=instance),
+                others={basis: panels[graph].get((instance, 0)) for basis, panels in others.items()},
+                popularity=items[graph][instance].popularity,
+                root=params.seed,
+                instance=instance,
+                memo={},
+                pilots=pilots.get((name, instance), {}),
+            )
             values = np.array([float(FACTS[fact](setting)) for fact in params.facts])
-            known = ~np.isnan(values)  # what the data do not have is no fact
-            names = np.array(params.facts, str)[known]
-            key = {"problem": problem["name"], "instance": instance}
-            parts.append(key | {"quantity": names, "value": values[known]})
-            pilots += [key | _seen(pulls, pilot) for pulls, pilot in sorted(setting.pilots.items())]
-        print(f"{problem['name']}: {len(params.facts)} facts on {problem['instances']} instances", flush=True)
-    io.write("facts", store.stack(parts), output.facts)
-    io.write("pilot", store.stack(pilots) if pilots else io.nothing("pilot"), output.pilots)
-
-
-def _seen(pulls, pilot):
-    """Return what a pilot of so many pulls a node found out about every node; one without any saw the true reward."""
-    played = np.where(np.isfinite(pilot.pulls), pilot.pulls, np.nan)
-    return {"budget": pulls, "node": np.arange(len(pilot.theta)), "pulls": played, "theta": pilot.theta}
+            there = ~np.isnan(values)  # what the data do not have is no fact
+            names = np.array(params.facts, str)[there]
+            parts.append({"problem": name, "instance": instance, "quantity": names, "value": values[there]})
+        print(f"{name}: {len(params.facts)} facts on {problem['instances']} instances", flush=True)
+    io.write("facts", stack(parts), output.facts)

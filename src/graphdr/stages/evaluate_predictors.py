@@ -1,15 +1,41 @@
 """Score facts as predictors of a measure over the pooled problems of several experiments."""
 
-import pandas as pd
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphdr.cache import io
+from graphdr.cache import io, paths
 from graphdr.scores import selection
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KEY = ["experiment", "problem"]
 
 
-def main(input, output, params):
-    parts = [io.read_frame("measurements", paths).assign(experiment=name) for name, paths in input.measurements.items()]
+class Input(NamedTuple):
+    measurements: dict[str, list[str]]  # by experiment
+
+
+class Output(NamedTuple):
+    evaluation: str = paths.evaluation
+
+
+class Params(NamedTuple):
+    label: str
+    method: str  # competitor whose gap to GraphDR is predicted
+    target: str
+    predictor_method: str
+    predictors: dict[str, list[str]]
+    means: list[str]
+    scores: list[str]
+    groups: dict[str, str]  # data set of every problem
+    signs: dict[str, int]  # of what favours GraphDR
+
+
+def main(input: Input, output: Output, params: Params) -> None:
+    import pandas as pd
+
+    parts = [io.read_frame("measurements", files).assign(experiment=name) for name, files in input.measurements.items()]
     table = pd.concat(parts, ignore_index=True).query("draw == 0")
     rows = []
     for instance, part in table.groupby("instance"):
@@ -24,12 +50,12 @@ def main(input, output, params):
     print(f"{len(rows)} scores of {len(params.predictors)} predictors")
 
 
-def _groups(frame, params):
+def _groups(frame: "pd.DataFrame", params: Params) -> Any:
     """Return the data set of every problem."""
     return frame.index.get_level_values("problem").map(params.groups).to_numpy()
 
 
-def _scores(facts, target, params):
+def _scores(facts: "pd.DataFrame", target: "pd.Series", params: Params) -> Iterator[tuple]:
     """Yield (predictor, score, value, problems) over the problems that have the target."""
     group = _groups(facts, params)
     for predictor, columns in params.predictors.items():
@@ -40,8 +66,8 @@ def _scores(facts, target, params):
             yield predictor, score, *selection.evaluate(score, pool)
 
 
-def _means(facts, params):
+def _means(facts: "pd.DataFrame", params: Params) -> Iterator[tuple]:
     """Yield (fact_dataset, mean, value, problems) of the facts whose mean on every data set is wanted."""
-    for dataset, own in facts.reindex(columns=params.means).groupby(_groups(facts, params)):
-        for fact, values in own.items():
+    for dataset, part in facts.reindex(columns=params.means).groupby(_groups(facts, params)):
+        for fact, values in part.items():
             yield f"{fact}_{dataset}", "mean", values.mean(), values.count()

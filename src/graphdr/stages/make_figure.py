@@ -1,15 +1,46 @@
 """Draw one figure and write it as pdf, svg and png, with its points as parquet."""
 
-from graphdr.cache import io
+from typing import Any, NamedTuple
+
+from graphdr.cache import io, paths
 from graphdr.core.atomic import replacing
 from graphdr.core.errors import no_raw_files
 from graphdr.show import figures
 
 
-def main(input, output, params):
-    if not all(vars(input).values()):
+class Input(NamedTuple):
+    """Measurements or curves, and for the overview picture a graph with its lowest eigenvectors."""
+
+    measurements: list[str] | None = None
+    curves: list[str] | None = None
+    nodes: str | None = None
+    edges: str | None = None
+    basis: str | None = None
+
+
+class Output(NamedTuple):
+    parquet: str = paths.figure("{figure}", "parquet")
+    pdf: str = paths.figure("{figure}", "pdf")
+    svg: str = paths.figure("{figure}", "svg")
+    png: str = paths.figure("{figure}", "png")
+
+
+class Params(NamedTuple):
+    kind: str
+    title: str
+    datasets: list[str]
+    labels: dict[str, str]
+    x: str | None = None  # factor along which a sweep goes …
+    positions: dict[str, Any] | None = None  # … and its value in every problem
+    rows: list[list[str]] | None = None  # problem and title
+    problem: str | None = None
+    k: int | None = None
+
+
+def main(input: Input, output: Output, params: Params) -> None:
+    if [] in input:  # nothing was measured
         raise no_raw_files(output.parquet, params.datasets)
-    figure, points = figures.KINDS[params.kind](input, vars(params))
+    figure, points = figures.KINDS[params.kind](input, params._asdict())
     io.write("figure", points, output.parquet)
     for suffix in ("pdf", "svg", "png"):
         with replacing(getattr(output, suffix)) as temporary:

@@ -1,13 +1,32 @@
 """Turn the runs and facts of one batch into the tidy table and its regret curves."""
 
-import pandas as pd
+from typing import Any, NamedTuple
 
-from graphdr.cache import io
+from graphdr.cache import io, paths
 from graphdr.scores import measure
 from graphdr.theory import bound_checks
 
 
-def main(input, output, params):
+class Input(NamedTuple):
+    runs: dict[str, str]  # by method
+    facts: str
+
+
+class Output(NamedTuple):
+    measurements: str = paths.measurements
+    curves: str = paths.curves
+
+
+class Params(NamedTuple):
+    against: str  # method that paired differences are taken against
+    radii: dict[str, str]  # rule of every method whose radius is a theorem's
+    problems: dict[str, dict[str, Any]]  # constants of the theorems, if any
+    grids: dict[str, dict[str, int]]  # methods of a fixed k, with it, beside every method of an adaptive k
+
+
+def main(input: Input, output: Output, params: Params) -> None:
+    import pandas as pd
+
     finals, curves, measured = {}, [], []
     for method, path in input.runs.items():
         runs = io.read("runs", path).to_pandas()

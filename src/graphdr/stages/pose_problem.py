@@ -1,17 +1,37 @@
 """Take the rewards of all problems of a batch from their data, or draw them from low frequencies of clean graphs."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from graphdr.bandit import rewards
-from graphdr.cache import io
+from graphdr.cache import io, paths
 from graphdr.core.rng import stream
-from graphdr.panels import store
+from graphdr.panels.bases import read_bases
+from graphdr.panels.items import read_items
+from graphdr.panels.rows import groups, stack
 
 
-def main(input, output, params):
+class Input(NamedTuple):
+    """Nodes by graph, and the lowest eigenvectors of the clean graphs that rewards are drawn from."""
+
+    basis: dict[str, str]
+    nodes: dict[str, str]
+
+
+class Output(NamedTuple):
+    theta: str = paths.theta
+
+
+class Params(NamedTuple):
+    problems: list[dict[str, Any]]
+    seed: int
+
+
+def main(input: Input, output: Output, params: Params) -> None:
     origins = {graph: _origins(path) for graph, path in input.nodes.items()}
-    items = {graph: store.read_items(path) for graph, path in input.nodes.items()}
-    bases = {graph: store.read_bases(path) for graph, path in input.basis.items()}
+    items = {graph: read_items(path) for graph, path in input.nodes.items()}
+    bases = {graph: read_bases(path) for graph, path in input.basis.items()}
     parts = []
     for problem in params.problems:
         for instance in range(problem["instances"]):
@@ -26,10 +46,10 @@ def main(input, output, params):
                 theta = rewards.centred(items[problem["graph"]][instance].reward)
             nodes = np.arange(len(theta))
             parts.append({"problem": problem["name"], "instance": instance, "node": nodes, "theta": theta})
-    io.write("theta", store.stack(parts), output.theta)
+    io.write("theta", stack(parts), output.theta)
 
 
-def _origins(path):
+def _origins(path: str) -> list[np.ndarray]:
     table = io.read("nodes", path)
     origin = io.values(table["origin"])
-    return [origin[rows] for _, rows in store.groups(table, "instance")]
+    return [origin[rows] for _, rows in groups(table, "instance")]

@@ -1,39 +1,68 @@
 """Play one method on all problems, instances, draws and seeds of a batch."""
 
 import time
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from itertools import groupby
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphdr.bandit import environment, methods, pilot
 from graphdr.bandit.linucb import Game
 from graphdr.bandit.linucb_batched import LANES
-from graphdr.bandit.radii import THEORY_FACTS
-from graphdr.cache import io
+from graphdr.bandit.radii import THEORY_FACTS, Known
+from graphdr.cache import io, paths
 from graphdr.core.errors import check_dense
-from graphdr.core.rng import stream as named_stream
-from graphdr.graphs.arm_features import ADAPTIVE, k_fact
-from graphdr.panels import store
+from graphdr.graphs.arm_features import ADAPTIVE, Basis, k_fact
+from graphdr.panels.bases import read_bases
+from graphdr.panels.items import read_items
+from graphdr.panels.pilots import read_pilots
+from graphdr.panels.problems import read_facts, read_thetas
+from graphdr.panels.rows import stack
 
 SHAPE = ("horizon", "arms", "checkpoint", "ridge", "alpha")  # with k, what runs must share to be played together
 TOLD = ("size", "nu_k", "s_k_bar", "error")  # what the bound on a run depends on besides
 
 
-def main(input, output, params):
+class Input(NamedTuple):
+    """Rewards, the basis by graph and, where the method or its candidates need them, graphs, facts and the pilot."""
+
+    theta: str
+    basis: dict[str, str] | None = None
+    nodes: dict[str, str] | None = None
+    edges: dict[str, str] | None = None
+    facts: str = ""
+    pilot: str = ""
+
+
+class Output(NamedTuple):
+    runs: str = paths.runs
+
+
+class Params(NamedTuple):
+    problems: list[dict[str, Any]]
+    method: dict[str, Any]
+    seed: int
+
+
+Key = tuple[int, int, int]  # number of the problem, instance and draw of a random basis
+
+
+def main(input: Input, output: Output, params: Params) -> None:
     method = params.method
-    thetas = store.read_thetas(input.theta)
-    laplacians, arenas = _from_graphs(input, method) if hasattr(input, "nodes") else ({}, {})
-    facts = store.read_facts(input.facts) if hasattr(input, "facts") else {}
+    thetas = read_thetas(input.theta)
+    laplacians, arenas = _from_graphs(input, method)
+    facts = read_facts(input.facts) if input.facts else {}
     arms = _arms(input, params, laplacians, facts)
-    known = _known(params, arms, thetas, facts)
+    known = _known(input, params, arms, thetas, facts)
     residuals = _residuals(params, arms, thetas)
 
     @lru_cache(maxsize=LANES)  # problems on graphs of one size meet the same rounds, one after the other
-    def draw_stream(n, instance, seed, graph, **spec):
+    def draw_stream(n: int, instance: int, seed: int, graph: str | None, **spec: Any) -> environment.Stream:
         return environment.draw(params.seed, spec, n, instance, seed, arenas[graph][instance] if graph else None)
 
-    def seat(number, instance, draw, seed):
+    def seat(number: int, instance: int, draw: int, seed: int) -> tuple[Game, Callable[[], np.ndarray]]:
         problem = params.problems[number]
         theta = thetas[problem["name"], instance]
         spec = {name: problem[name] for name in ("arms", "candidates", "horizon", "noise")}
@@ -44,21 +73,24 @@ def main(input, output, params):
         return Game(theta, stream, *arms[key], residuals.get(key)), choices
 
     runs = [(*key, seed) for key in arms for seed in range(params.problems[key[0]]["seeds"])]
-    done, begin = {}, time.perf_counter()
+    done: dict[tuple[int, int, int, int], methods.Played] = {}
+    begin = time.perf_counter()
     for group in _together(runs, params.problems, arms, apart=bool(known) or method["k"] == ADAPTIVE):
         games, choices = zip(*(seat(*run) for run in group), strict=True)
-        about = known.get(group[0][:3])
-        played = methods.play(method, params.problems[group[0][0]], list(games), list(choices), about)
+        constants = known.get(group[0][:3])
+        played = methods.play(method, params.problems[group[0][0]], list(games), list(choices), constants)
         done |= dict(zip(group, played, strict=True))
         if 10 * len(done) // len(runs) > 10 * (len(done) - len(group)) // len(runs):
             print(f"{len(done)} of {len(runs)} runs, {time.perf_counter() - begin:.1f} s", flush=True)
     io.write("runs", _table(params.problems, done, known) if runs else io.nothing("runs"), output.runs)
 
 
-def _arms(input, params, laplacians, facts):
+def _arms(
+    input: Input, params: Params, laplacians: dict[str, list[np.ndarray]], facts: dict[tuple[str, int, str], float]
+) -> dict[Key, methods.Arms]:
     """Return what LinUCB works with, by (problem, instance, draw)."""
     method, arms = params.method, {}
-    bases = {graph: store.read_bases(path) for graph, path in getattr(input, "basis", {}).items()}
+    bases = {graph: read_bases(path) for graph, path in (input.basis or {}).items()}
     for number, problem in enumerate(params.problems):
         graph = problem["graph"]
         for instance in range(problem["instances"]):
@@ -69,58 +101,78 @@ def _arms(input, params, laplacians, facts):
     return arms
 
 
-def _dimensions(k, problem, instance, facts):
+def _dimensions(
+    k: int | str | None, problem: dict[str, Any], instance: int, facts: dict[tuple[str, int, str], float]
+) -> int:
     """Return how many features a method has, by what its line says of k; to find it, it needs those of the largest."""
     if k == ADAPTIVE:
         return max(problem["k_grid"])
-    return int(facts[problem["name"], instance, k]) if k_fact(k) else k or problem["k"]
+    fact = k_fact(k)
+    return int(facts[problem["name"], instance, fact] if fact else k or problem["k"])
 
 
-def _known(params, arms, thetas, facts):
+def _known(
+    input: Input,
+    params: Params,
+    arms: dict[Key, methods.Arms],
+    thetas: dict[tuple[str, int], np.ndarray],
+    facts: dict[tuple[str, int, str], float],
+) -> dict[Key, Known]:
     """Return what a theorem's radius may use, by (problem, instance, draw); a constant radius needs nothing."""
-    if params.method["radius"] == "constant":
+    if not input.pilot:
         return {}
-    found = {}
+    pilots, constants = read_pilots(input.pilot), {}
     for number, instance, draw in arms:
-        problem, vectors = params.problems[number], arms[number, instance, draw].features
-        name, n = problem["name"], len(vectors)
+        problem = params.problems[number]
+        name = problem["name"]
         told = {fact: facts[name, instance, fact] for fact in THEORY_FACTS}
-        rng = named_stream(params.seed, "pilot", n=n, instance=instance)
-        found[number, instance, draw] = methods.known(problem, vectors, thetas[name, instance], told, rng)
-    return found
+        theta_hat = pilots[name, instance][problem["pilot"]].theta
+        features, theta = arms[number, instance, draw].features, thetas[name, instance]
+        assert features is not None  # a theorem's radius has a basis
+        constants[number, instance, draw] = methods.known(problem, features, theta, told, theta_hat)
+    return constants
 
 
-def _residuals(params, arms, thetas):
+def _residuals(
+    params: Params, arms: dict[Key, methods.Arms], thetas: dict[tuple[str, int], np.ndarray]
+) -> dict[Key, np.ndarray]:
     """Return what of the reward lies outside of the smoothest eigenvectors, where these are the features throughout."""
     if params.method["basis"] != "laplacian_low" or params.method["k"] == ADAPTIVE:
         return {}
     names = {key: (params.problems[key[0]]["name"], key[1]) for key in arms}
-    return {key: pilot.residual(thetas[names[key]], own.features) for key, own in arms.items()}
+    return {
+        key: pilot.residual(thetas[names[key]], arm.features) for key, arm in arms.items() if arm.features is not None
+    }
 
 
-def _together(runs, problems, arms, apart):
+def _together(
+    runs: list[tuple[int, int, int, int]],
+    problems: list[dict[str, Any]],
+    arms: dict[Key, methods.Arms],
+    apart: bool,
+) -> Iterator[list[tuple[int, int, int, int]]]:
     """Yield runs of one shape in groups, all on the streams of a few instances and seeds before the next few.
 
     Where instances differ in more than their shape, they are kept apart and only seeds are played together.
     """
     place = {pair: at for at, pair in enumerate(sorted({(run[1], run[3]) for run in runs}))}
 
-    def shape(run):
-        vectors, own = arms[run[:3]].features, run[:3] if apart else ()
+    def shape(run: tuple[int, int, int, int]) -> tuple:
+        vectors, key = arms[run[:3]].features, run[:3] if apart else ()
         features = 0 if vectors is None else vectors.shape[1]
-        return place[run[1], run[3]] // LANES, features, *(problems[run[0]][factor] for factor in SHAPE), *own
+        return place[run[1], run[3]] // LANES, features, *(problems[run[0]][factor] for factor in SHAPE), *key
 
-    def order(run):
+    def order(run: tuple[int, int, int, int]) -> tuple:
         number, instance, draw, seed = run
         return shape(run), instance, seed, number, draw
 
-    for _, alike in groupby(sorted(runs, key=order), key=shape):
-        alike = list(alike)
+    for _, group in groupby(sorted(runs, key=order), key=shape):
+        alike = list(group)
         for start in range(0, len(alike), LANES):
             yield alike[start : start + LANES]
 
 
-def _draws(panel, instance, most):
+def _draws(panel: dict[tuple[int, int], Basis] | None, instance: int, most: int) -> dict[int, np.ndarray | None]:
     """Return the vectors of every draw of an instance; node space and random play have one draw, without any.
 
     A basis that the data set has no data for has no draw at all.
@@ -130,37 +182,44 @@ def _draws(panel, instance, most):
     return {draw: basis.vectors for (at, draw), basis in panel.items() if at == instance and draw <= most}
 
 
-def _from_graphs(input, method):
+def _from_graphs(
+    input: Input, method: dict[str, Any]
+) -> tuple[dict[str, list[np.ndarray]], dict[str, list[environment.Arena]]]:
     """Return the Laplacian of every graph, if the method has a penalty, and where its candidates come from."""
-    panels = {name: store.read_graphs(input.nodes[name], input.edges[name]) for name in input.nodes}
-    penalised = panels if method["laplacian"] else {}
-    laplacians = {name: [_dense_laplacian(graph) for graph in panel] for name, panel in penalised.items()}
-    items = {name: store.read_items(input.nodes[name]) for name in input.nodes}
-    arenas = {
-        name: [
-            environment.Arena(own.popularity, graph.adjacency.indptr, graph.adjacency.indices)
-            for graph, own in zip(panel, items[name], strict=True)
+    if not input.nodes or not input.edges:
+        return {}, {}
+    from graphdr.graphs.model import laplacian  # with SciPy, which most methods do without
+    from graphdr.panels.graphs import read_graphs
+
+    laplacians: dict[str, list[np.ndarray]] = {}
+    arenas = {}
+    for name, path in input.nodes.items():
+        panel = read_graphs(path, input.edges[name])
+        if method["laplacian"]:
+            for graph in panel:
+                check_dense("penalty laplacian", graph.n)
+            laplacians[name] = [laplacian(graph).toarray() for graph in panel]
+        arenas[name] = [
+            environment.Arena(items.popularity, graph.adjacency.indptr, graph.adjacency.indices)
+            for graph, items in zip(panel, read_items(path), strict=True)
         ]
-        for name, panel in panels.items()
-    }
     return laplacians, arenas
 
 
-def _dense_laplacian(graph):
-    from graphdr.graphs.model import laplacian
-
-    check_dense("penalty laplacian", graph.n)
-    return laplacian(graph).toarray()
-
-
-def _table(problems, done, known):
+def _table(
+    problems: list[dict[str, Any]],
+    done: dict[tuple[int, int, int, int], methods.Played],
+    known: dict[Key, Known],
+) -> dict[str, np.ndarray]:
     parts = []
     for number, instance, draw, seed in sorted(done):
         problem, played = problems[number], done[number, instance, draw, seed]
         t = problem["checkpoint"] * np.arange(1, 1 + len(played.regret))
         keys = {"problem": problem["name"], "instance": instance, "draw": draw, "seed": seed}
-        about = known.get((number, instance, draw))
-        told = (about.constants.size, about.nu_k, about.s_k_bar, about.error) if about else (None,) * len(TOLD)
+        used = known.get((number, instance, draw))
+        told: tuple[float | None, ...] = (None,) * len(TOLD)
+        if used and used.constants:
+            told = used.constants.size, used.nu_k, used.s_k_bar, used.error
         columns = played._asdict() | dict(zip(TOLD, told, strict=True))
-        parts.append(keys | {"t": t} | {name: np.nan if own is None else own for name, own in columns.items()})
-    return store.stack(parts)
+        parts.append(keys | {"t": t} | {name: np.nan if values is None else values for name, values in columns.items()})
+    return stack(parts)

@@ -2,22 +2,39 @@
 
 import inspect
 from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
 
-from graphdr.cache import io
+from graphdr.cache import io, paths
 from graphdr.core.errors import no_such
 from graphdr.raw.archives import Raw
 from graphdr.raw.formats import adapter as adapter_of
 
 
-def main(input, output, params):
+class Input(NamedTuple):
+    receipt: str
+
+
+class Output(NamedTuple):
+    nodes: str = paths.dataset_nodes
+    links: str = paths.dataset_links
+
+
+class Params(NamedTuple):
+    dataset: str
+    lines: dict[str, dict[str, int]]  # of the published files, by archive and role
+    release: str | None  # in what these are other data than the paper's
+    options: dict[str, Any]  # of the adapter
+
+
+def main(input: Input, output: Output, params: Params) -> None:
     rows = io.read("raw", input.receipt).to_pylist()
     raw = Raw(Path(input.receipt).parent, rows)
     raw.check()
     io.mark(params.dataset, **_marks(raw, rows, params))
     adapter = adapter_of(raw.format)
-    known = [p.name for p in inspect.signature(adapter).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    for option in sorted(set(params.options) - set(known)):
-        raise no_such(f"datasets.{params.dataset}.raw.options", f"option of {raw.format}", option, known)
+    options = [p.name for p in inspect.signature(adapter).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for option in sorted(set(params.options) - set(options)):
+        raise no_such(f"datasets.{params.dataset}.raw.options", f"option of {raw.format}", option, options)
     tables = adapter(raw, **params.options)
     io.write("dataset_nodes", dict(zip(tables.nodes.column_names, tables.nodes.columns, strict=True)), output.nodes)
     io.write("dataset_links", dict(zip(tables.links.column_names, tables.links.columns, strict=True)), output.links)
@@ -26,7 +43,7 @@ def main(input, output, params):
         print(f"{kind}: {text}")
 
 
-def _marks(raw, rows, params) -> dict[str, str]:
+def _marks(raw: Raw, rows: list[dict[str, Any]], params: Params) -> dict[str, str]:
     """Say what everything built from this data set must carry: unverified bytes, missing lines, another release."""
     marks = {"release": params.release} if params.release else {}
     unverified = [row["role"] for row in rows if row["status"] == "unverified"]
@@ -37,9 +54,9 @@ def _marks(raw, rows, params) -> dict[str, str]:
         expected = params.lines.get(row["archive"], {}).get(row["role"])
         if row["status"] != "absent" and expected:
             with raw.open(row["role"]) as stream:
-                found = _lines(stream)
-            if found != expected:
-                short.append(f"{row['role']} has {found:,} of {expected:,} lines")
+                lines = _lines(stream)
+            if lines != expected:
+                short.append(f"{row['role']} has {lines:,} of {expected:,} lines")
     absent = [row["role"] for row in rows if row["status"] == "absent"]
     if short:
         marks["incomplete"] = "; ".join(short)
@@ -48,7 +65,7 @@ def _marks(raw, rows, params) -> dict[str, str]:
     return marks
 
 
-def _lines(stream) -> int:
+def _lines(stream: BinaryIO) -> int:
     """Count lines, the last one also without its end."""
     count, last = 0, b"\n"
     while block := stream.read(1 << 20):

@@ -4,7 +4,9 @@ import numpy as np
 
 from graphdr.cache import io
 from graphdr.graphs.arm_features import Basis
-from graphdr.panels import store
+from graphdr.panels.bases import read_bases
+from graphdr.panels.items import read_items
+from graphdr.panels.problems import read_thetas
 from graphdr.show.report.rounding import short, shorts, thinned
 
 COMPONENTS = 30  # of a spectrum
@@ -15,10 +17,10 @@ LONG = 80  # letters of a name
 
 def show(spec: dict, files: dict) -> dict:
     """Read what was built on a data set and describe it to the page, on instance 0."""
-    (items, *_) = store.read_items(files["nodes"])
+    (items, *_) = read_items(files["nodes"])
     edges = io.values(io.read("edges", files["edges"])["instance"])
-    basis = store.read_bases(files["basis"])[0, 0]
-    theta = store.read_thetas(files["theta"])[spec["problem"], 0]
+    basis = read_bases(files["basis"])[0, 0]
+    theta = read_thetas(files["theta"])[spec["problem"], 0]
     titles = _titles(files["titles"], items.item) if "titles" in files else None
     return spec | card(int((edges == 0).sum()), basis, theta, titles)
 

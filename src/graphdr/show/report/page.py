@@ -46,7 +46,7 @@ def document(input, params, timings: list[dict]) -> dict:
         "methods": _methods(params.settings["methods"], shown),
         "datasets": {name: spec | {"marks": marks.get(name, {})} for name, spec in built.items()},
         "missing": {name: spec for name, spec in sorted(params.datasets.items()) if name not in built},
-        "apart": params.apart,
+        "apart": params.opt_in,
         "settings": params.settings,
         "versions": {"graphdr": __version__} | machine.versions(),
         "machine": machine.machine(),

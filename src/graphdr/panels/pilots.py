@@ -1,0 +1,47 @@
+"""Pilots of all problems, instances and budgets, in and out of tables."""
+
+import numpy as np
+
+from graphdr.bandit.pilot import Pilot
+from graphdr.cache import io
+from graphdr.panels.rows import groups, stack
+
+Panel = dict[tuple[str, int], dict[int, Pilot]]  # problem and instance to pilots by their budget, in pulls per node
+
+
+def write_pilots(panel: Panel, estimates_path: str, rounds_path: str, rounds_of: dict[str, int]) -> None:
+    """Write what every pilot found out about every node, and the rounds of those that a bootstrap needs."""
+    estimates, rounds = [], []
+    for (problem, instance), pilots in panel.items():
+        for budget, pilot in sorted(pilots.items()):
+            key = {"problem": problem, "instance": instance, "budget": budget}
+            columns = {"pulls": pilot.pulls, "sum": pilot.sums, "sum_squares": pilot.sums_of_squares}
+            estimates.append(key | {"node": np.arange(len(pilot.theta)), "theta": pilot.theta} | columns)
+            if rounds_of.get(problem) == budget:
+                played = {"node": pilot.nodes, "reward": pilot.rewards}
+                rounds.append(key | {"round": np.arange(len(pilot.nodes))} | played)
+    io.write("pilot", stack(estimates) if estimates else io.nothing("pilot"), estimates_path)
+    io.write("pilot_rounds", stack(rounds) if rounds else io.nothing("pilot_rounds"), rounds_path)
+
+
+def read_pilots(estimates_path: str, rounds_path: str | None = None) -> Panel:
+    """Read pilots; those whose rounds were not written, or not asked for, have none."""
+    panel: Panel = {}
+    table = io.read("pilot", estimates_path)
+    columns = [io.values(table[name]) for name in ("theta", "pulls", "sum", "sum_squares")]
+    rounds = _rounds(rounds_path) if rounds_path else {}
+    none = np.empty(0, np.int64), np.empty(0)
+    for (problem, instance, budget), rows in groups(table, "problem", "instance", "budget"):
+        theta, pulls, sums, squares = (column[rows] for column in columns)
+        played = rounds.get((problem, instance, budget), none)
+        panel.setdefault((problem, int(instance)), {})[int(budget)] = Pilot(
+            theta, pulls.astype(float), *played, sums, squares
+        )
+    return panel
+
+
+def _rounds(path: str) -> dict[tuple, tuple[np.ndarray, np.ndarray]]:
+    """Read the nodes played and the rewards paid, by problem, instance and budget."""
+    table = io.read("pilot_rounds", path)
+    nodes, rewards = io.values(table["node"]), io.values(table["reward"])
+    return {key: (nodes[rows], rewards[rows]) for key, rows in groups(table, "problem", "instance", "budget")}

@@ -1,0 +1,20 @@
+"""Rewards and facts of all problems and instances, out of tables."""
+
+import numpy as np
+
+from graphdr.cache import io
+from graphdr.panels.rows import groups
+
+
+def read_thetas(path: str) -> dict[tuple[str, int], np.ndarray]:
+    """Read rewards: (problem, instance) to theta."""
+    table = io.read("theta", path)
+    theta = io.values(table["theta"])
+    return {key: theta[rows] for key, rows in groups(table, "problem", "instance")}
+
+
+def read_facts(path: str) -> dict[tuple[str, int, str], float]:
+    """Read facts: (problem, instance, quantity) to value."""
+    table = io.read("facts", path)
+    keys = zip(*(io.values(table[name]).tolist() for name in ("problem", "instance", "quantity")), strict=True)
+    return dict(zip(keys, io.values(table["value"]).tolist(), strict=True))

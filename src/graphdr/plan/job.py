@@ -1,0 +1,51 @@
+"""A job: one call of a stage, with typed inputs, outputs and parameters."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from graphdr.cache.fingerprint import stage_code
+
+Input = TypeVar("Input", bound=tuple)
+Output = TypeVar("Output", bound=tuple)
+Params = TypeVar("Params", bound=tuple)
+
+
+@dataclass(frozen=True)
+class Job(Generic[Input, Output, Params]):
+    """One call of a stage, with what its module declares: ``Input``, ``Output`` and ``Params``."""
+
+    stage: str
+    input: Input
+    output: Output
+    params: Params
+    modules: tuple[str, ...] = ()  # that the stage imports by name: an edit of them reruns this job
+
+    def files(self) -> list[str]:
+        """Return all input files."""
+        return _flat(self.input)
+
+    def code(self) -> str:
+        """Return the fingerprint of the code behind it."""
+        return stage_code(self.stage, self.modules)
+
+    def as_json(self) -> str:
+        """Return all that the stage is called with, keys sorted: equal jobs are equal texts."""
+        named = {name: getattr(self, name)._asdict() for name in ("input", "output", "params")}
+        return json.dumps(named, sort_keys=True)
+
+
+AnyJob = Job[Any, Any, Any]
+
+
+def at(output: Output, **wildcards: str) -> Output:
+    """Fill in the wildcards of what a stage writes."""
+    return type(output)(*(path.format(**wildcards) for path in output))
+
+
+def _flat(role: Any) -> list[str]:
+    """Return the paths of an input: a path, several, or several by key; an empty one is not there."""
+    if isinstance(role, str) or role is None:
+        return [role] if role else []
+    return [path for part in (role.values() if isinstance(role, Mapping) else role) for path in _flat(part)]
