@@ -8,8 +8,8 @@ from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
 from graphdr.panels import store
 from graphdr.plan import design, jobs
-from tests.stages.test_methods import OBSERVED, PROTOCOL, run
 from tests.support.project import TOY, draw_ratings, write_toy
+from tests.support.stages import OBSERVED, PROTOCOL, run
 
 METHODS = ["graphdr", "pca_content", "graphdr_shuffled"]
 COLUMNS = {"zeta": "zeta", "energy": "energy_content", "ours": "regret@graphdr", "content": "regret@pca_content"}
