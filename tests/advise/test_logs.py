@@ -17,8 +17,8 @@ from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
 from graphdr.graphs import arm_features, bases, spectral
 from graphdr.scores import offpolicy
-from tests.scores.test_offpolicy import ESTIMATES, VALUE, draw
 from tests.support.project import ROOT, draw_sbm
+from tests.support.simulated_logs import ESTIMATES, VALUE, draw
 from trust import cases
 
 # Files

@@ -1,7 +1,5 @@
 """The command line on a built folder: what it lists and shows, as text and as JSON, and every mistake in one line."""
 
-import contextlib
-import hashlib
 import inspect
 import json
 import os
@@ -9,158 +7,24 @@ import re
 import shutil
 import subprocess
 import sys
-import warnings
-from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from graphdr.__main__ import main, run_stage
 from graphdr.cache import io, manifest, paths
-from graphdr.cache.fingerprint import stage_code
 from graphdr.cli import project, state
 from graphdr.plan import jobs
+from tests.support.in_process import NAMED, RUNS
 from tests.support.project import ROOT
-from tests.support.tiny_data import inter, put
 
-RUNS = "results/runs/main/graphdr.parquet"
 KEYS = {
     "ls": {"stages", "files", "built_on_others", "unreadable_manifest_entries"},
     "show": {"path", "kind", "rows", "bytes", "modified", "hash", "provenance", "marks", "columns", "head"},
     "verify": {"files", "problems"},
 }
-
-
-NAMED = {  # outputs as the rules name them
-    "fetch_raw": ["receipt"],
-    "tabulate_dataset": ["nodes", "links"],
-    "build_graph": ["nodes", "edges"],
-    "compute_basis": ["basis"],
-    "pose_problem": ["theta"],
-    "describe_problem": ["facts", "pilots"],
-    "run_bandit": ["runs"],
-    "measure_batch": ["measurements", "curves"],
-    "evaluate_predictors": ["evaluation"],
-    "make_table": paths.TABLE_FORMATS,
-    "make_figure": paths.FIGURE_FORMATS,
-}
-FILMS = f"""
-datasets:
-  films:
-    label: Films
-    family: knn
-    raw:
-      licence: none
-      citation: nobody
-      sources:
-        - format: recbole
-          archive: films.inter
-          members: {{inter: {{sha256: {hashlib.sha256(inter()).hexdigest()}}}}}
-problems:
-  films: {{dataset: films, n: 24}}
-methods:
-  pca_content: {{label: content, basis: content_pca}}
-experiments:
-  films: {{problems: {{of: [films]}}, methods: [pca_content, graphdr, graphdr_shuffled], facts: [zeta, gamma]}}
-tables:
-  films: {{caption: Films, experiment: films, rows: method, columns: [regret: regret, gap: regret_gap, gamma: gamma]}}
-quantities:
-  gamma: {{label: gamma, digits: 2}}
-"""
-
-
-def build_here() -> None:
-    """Build all of the tiny configuration, and a data set besides, in this process: the jobs as the rules run them."""
-    config = yaml.safe_load((ROOT / "tests/support/tiny.yaml").read_text())
-    for block, entries in yaml.safe_load(FILMS).items():
-        config[block] |= entries
-    Path("config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-    Path("Snakefile").touch()
-    shutil.copytree(ROOT / "data/paper", "data/paper")
-    put(Path("data/raw/films/films.inter"), inter())
-    plan = project.Plan(project.load_config())
-    for stage, names in NAMED.items():
-        # What is made of others of its kind, such as a flipped graph, comes after them.
-        waiting = [[path(**key) for path in project.OUTPUTS[stage]] for key in plan.wildcards(stage)]
-        while waiting:
-            outputs = waiting.pop(0)
-            job = plan.job(stage, outputs[0])
-            if all(Path(path).exists() for path in job.files()):
-                run_stage(stage, stage_code(stage), job._asdict(), dict(zip(names, outputs, strict=True)))
-            else:
-                waiting.append(outputs)
-    for stage, outputs in (("compare_paper", paths.COMPARISON), ("judge_claims", paths.CLAIMS)):
-        run_stage(stage, stage_code(stage), plan.job(stage, "")._asdict(), outputs)
-
-
-@cache
-def folder_in(base: Path) -> Path:
-    """Build once for all test files that this process runs."""
-    (folder := base / "made").mkdir()
-    with contextlib.chdir(folder), np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):
-        build_here()
-    return folder
-
-
-@pytest.fixture(scope="session")
-def made(tmp_path_factory) -> Path:
-    """A folder in which everything is built; leave it as it is."""
-    return folder_in(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture
-def inside(made, monkeypatch) -> Path:
-    """Work in the built folder, which is only read, on a terminal of a known width."""
-    monkeypatch.chdir(made)
-    monkeypatch.setenv("COLUMNS", "120")
-    return made
-
-
-@pytest.fixture
-def own(made, tmp_path, monkeypatch) -> Path:
-    """Work in a copy of the built folder, which may be changed."""
-    monkeypatch.chdir(folder := shutil.copytree(made, tmp_path / "own"))
-    return folder
-
-
-@pytest.fixture
-def call(capsys):
-    """Call the command line; return its exit code and what it printed."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        code = main(list(arguments))
-        return code, *capsys.readouterr()
-
-    return run
-
-
-@pytest.fixture
-def ask(call):
-    """Call the command line for JSON."""
-
-    def run(*arguments: str) -> dict:
-        code, out, err = call(*arguments, "--json")
-        assert (code, err) == (0, "")
-        return json.loads(out)
-
-    return run
-
-
-@pytest.fixture
-def mistake(call):
-    """Call the command line wrongly; return its one line."""
-
-    def run(*arguments: str, code: int = 1) -> str:
-        found, out, err = call(*arguments)
-        assert (found, out) == (code, "")
-        assert re.fullmatch(r"error: [^\n]+\n", err), err
-        return err
-
-    return run
 
 
 def states(ask, *arguments: str) -> dict[str, str]:

@@ -1,7 +1,5 @@
 """Every mistake at the command line is one line, and a broken or foreign file is never a traceback."""
 
-# ruff: noqa: F811 - fixtures are imported, and then named as arguments
-
 import re
 from pathlib import Path
 
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 
 from graphdr.__main__ import main
 from graphdr.cli import project
-from tests.cli.test_cli import RUNS, call, inside, made, mistake, own  # noqa: F401
+from tests.support.in_process import RUNS
 
 
 @pytest.mark.parametrize(

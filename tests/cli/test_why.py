@@ -1,7 +1,5 @@
 """Where a number comes from: every cell of every table is followed to raw checksums or to the root seed."""
 
-# ruff: noqa: F811 - fixtures are imported, and then named as arguments
-
 import json
 import re
 import shutil
@@ -14,8 +12,7 @@ from graphdr.cache import io, paths
 from graphdr.cli import lineage, provenance, seeds
 from graphdr.facts import selection_facts
 from graphdr.facts.registry import FACTS
-from tests.cli.test_cli import ask, call, inside, made, mistake, own  # noqa: F401
-from tests.facts.test_selection_facts import setting_of
+from tests.support.problem_instances import setting_of
 from tests.support.project import ROOT
 
 KEYS = {"cell", "measurements", "pooled", "runs", "start", "files"}

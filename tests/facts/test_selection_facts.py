@@ -9,13 +9,7 @@ from graphdr.facts import registry
 from graphdr.facts.registry import FAVOURABLE
 from graphdr.facts.selection_facts import AGAINST, DIAGNOSES, FACTS
 from graphdr.graphs import arm_features
-from tests.facts.test_graph_facts import pose
-
-SPEC = {"pilot": 16, "noise": 0.1, "ridge": 1.0, "candidates": "uniform", "arms": 5}
-
-
-def setting_of(graph, **spec):
-    return pose(graph, tail=0.3, **(SPEC | spec))
+from tests.support.problem_instances import PILOT_SPEC, setting_of
 
 
 @pytest.mark.parametrize("name", FACTS)
@@ -23,7 +17,7 @@ def test_every_fact_is_a_finite_number_that_comes_out_the_same_again(name, small
     value = float(FACTS[name](setting_of(small_graph)))
     assert np.isfinite(value)
     assert value == FACTS[name](setting_of(small_graph))
-    assert set(registry.FACTORS[name]) <= {*SPEC, "k"}
+    assert set(registry.FACTORS[name]) <= {*PILOT_SPEC, "k"}
 
 
 @pytest.mark.parametrize("name", ["gamma", "gamma_pilot", "gamma_low", "gamma_high"])

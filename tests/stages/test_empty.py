@@ -11,8 +11,8 @@ from graphdr.panels.graphs import write_graphs
 from graphdr.panels.items import random_items, read_items
 from graphdr.panels.problems import read_facts, read_thetas
 from graphdr.plan import design, jobs
-from tests.stages.test_methods import OBSERVED, PROTOCOL, run
 from tests.support.project import TOY, draw_ratings, write_toy
+from tests.support.stages import OBSERVED, PROTOCOL, run
 
 METHODS = ["graphdr", "pca_content", "graphdr_shuffled"]
 COLUMNS = {"zeta": "zeta", "energy": "energy_content", "ours": "regret@graphdr", "content": "regret@pca_content"}

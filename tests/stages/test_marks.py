@@ -13,8 +13,8 @@ from graphdr.cache import io, manifest, paths
 from graphdr.cli import integrity
 from graphdr.plan import design, jobs
 from graphdr.raw.adapters.movielens_100k import GENRES
-from tests.stages.test_methods import OBSERVED, PROTOCOL
 from tests.support.project import RAW, TOY, draw_ratings
+from tests.support.stages import OBSERVED, PROTOCOL
 
 THETA = {"problem": ["a", "a"], "instance": [0, 0], "node": [0, 1], "theta": [0.6, -0.8]}
 JOB = {"stage": "s", "params": {}, "code": "c", "version": "1"}

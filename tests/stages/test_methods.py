@@ -1,9 +1,6 @@
 """Every method of the configuration, through the real stages and files, plays what its twin plays."""
 
-import importlib
-import json
 from contextlib import chdir
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,14 +17,8 @@ from graphdr.panels.problems import read_facts, read_thetas
 from graphdr.plan import design, jobs
 from tests.support import twins
 from tests.support.project import TOY, draw_ratings, write_toy
+from tests.support.stages import OBSERVED, PROTOCOL, run
 
-PROTOCOL = {
-    "instances": 2, "draws": 2, "horizon": 80, "seeds": 2, "checkpoint": 1, "arms": 5,
-    "ridge": 0.7, "alpha": 0.8, "k": 3, "k_star": 2, "tail": 0.2, "components": 12, "k_max": 6, "resamples": 3,
-    "k_grid": [1, 3, 6],
-}  # fmt: skip
-# With five neighbours no two nodes of the data set are alike: their tie would be broken by a twin's rounding.
-OBSERVED = {"instances": 1, "seeds": 2, "k": 4, "k_min": 2, "n": 30, "neighbours": 5}
 PROBLEM = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05}
 FACTS = ["k_hat_naive", "k_hat_bootstrap", "zeta", "eps_l", "interior_gap"]
 BOTH = {"label": "a basis and a penalty", "basis": "gaussian", "laplacian": 2}
@@ -58,12 +49,6 @@ def shrink(config: dict, methods: list[str]) -> dict:
 def fitting(method: dict) -> dict:
     """Return a method whose own k, if it has one, fits the small bases and needs no kernel of its own."""
     return method | {"k": 3} if isinstance(method.get("k"), int) else method
-
-
-def run(stage: str, job: jobs.Job, **output) -> None:
-    """Run a stage as the workflow does, its job having gone through JSON."""
-    parts = json.loads(json.dumps([job.input, output, job.params]))
-    importlib.import_module(f"graphdr.stages.{stage}").main(*(SimpleNamespace(**part) for part in parts))
 
 
 def build(config: dict) -> design.Design:
