@@ -5,7 +5,6 @@ python -m benchmarks.large_design --costs
 """
 
 import argparse
-import json
 import os
 import re
 import shutil
@@ -120,23 +119,13 @@ def show_costs(folder: Path, config: dict) -> None:
         (graph,) = planned.graphs
         work = folder / str(number)
         work.mkdir(parents=True)
-        steps = [("build_graph", {"graph": graph}, {"nodes": paths.nodes(graph), "edges": paths.edges(graph)})]
-        steps += [
-            (
-                "compute_basis",
-                {"graph": graph, "basis": "laplacian_low"},
-                {"basis": paths.basis(graph, "laplacian_low")},
-            )
-        ]
-        steps += [("pose_problem", {"batch": STUDY}, {"theta": paths.theta(STUDY)})]
-        steps += [("describe_problem", {"batch": STUDY}, {"facts": paths.facts(STUDY), "pilots": paths.pilot(STUDY)})]
-        for method in METHODS:
-            steps.append(("run_bandit", {"batch": STUDY, "method": method}, {"runs": paths.runs(STUDY, method)}))
-        for stage, keys, output in steps:
+        steps = [("build_graph", {"graph": graph}), ("compute_basis", {"graph": graph, "basis": "laplacian_low"})]
+        steps += [("pose_problem", {"batch": STUDY}), ("describe_problem", {"batch": STUDY})]
+        steps += [("run_bandit", {"batch": STUDY, "method": method}) for method in METHODS]
+        for stage, keys in steps:
             if keys.get("method") == "laplacian_linucb" and setting["n"] > LARGEST_DENSE:
                 continue
-            job = getattr(jobs, stage)(planned, **keys)._asdict()
-            used = cost(work, "graphdr", stage, "none", json.dumps(job), json.dumps(output))
+            used = cost(work, "graphdr", stage, "none", jobs.JOBS[stage](planned, **keys).as_json())
             edges = pq.read_metadata(work / paths.edges(graph)).num_rows // setting["instances"]
             name = " ".join([stage, keys.get("method", "")]).strip()
             said = ", ".join(f"{factor} {value}" for factor, value in grown.items()) or "usual"

@@ -81,19 +81,17 @@ def _run(plan) -> None:
     graph, *_ = (name for name in plan.graphs if name.startswith("films"))
     bases = ("laplacian_low", "shuffled", "content_pca")
     steps = [
-        ("fetch_raw", ["films"], {"receipt": paths.receipt("films")}),
-        ("tabulate_dataset", ["films"], {"nodes": paths.dataset_nodes("films"), "links": paths.dataset_links("films")}),
-        ("build_graph", [graph], {"nodes": paths.nodes(graph), "edges": paths.edges(graph)}),
-        *(("compute_basis", [graph, basis], {"basis": paths.basis(graph, basis)}) for basis in bases),
-        ("pose_problem", [BATCH], {"theta": paths.theta(BATCH)}),
-        ("describe_problem", [BATCH], {"facts": paths.facts(BATCH), "pilots": paths.pilot(BATCH)}),
-        *(
-            ("run_bandit", [BATCH, method], {"runs": paths.runs(BATCH, method)})
-            for method in ("pca_content", "graphdr", "graphdr_shuffled")
-        ),
-        ("measure_batch", [BATCH], {"measurements": paths.measurements(BATCH), "curves": paths.curves(BATCH)}),
-        ("make_table", [TABLE], {suffix: paths.table(TABLE, suffix) for suffix in paths.TABLE_FORMATS}),
+        ("fetch_raw", "films"),
+        ("tabulate_dataset", "films"),
+        ("build_graph", graph),
+        *(("compute_basis", graph, basis) for basis in bases),
+        ("pose_problem", BATCH),
+        ("estimate_pilot", BATCH),
+        ("describe_problem", BATCH),
+        *(("run_bandit", BATCH, method) for method in ("pca_content", "graphdr", "graphdr_shuffled")),
+        ("measure_batch", BATCH),
+        ("make_table", TABLE),
     ]
-    for stage, key, output in steps:
-        job = getattr(jobs, stage)(plan, *key)
-        run_stage(stage, "code", json.loads(json.dumps(job._asdict())), output)
+    for stage, *key in steps:
+        job = jobs.JOBS[stage](plan, *key)
+        run_stage(stage, "code", json.loads(job.as_json()))

@@ -24,7 +24,7 @@ def edited(tmp_path):
         text = file.read_text()
         assert old in text
         file.write_text(text.replace(old, new, 1))
-        return {stage for stage in STAGES if stage_code(stage, copy) != stage_code(stage)}
+        return {stage for stage in STAGES if stage_code(stage, package=copy) != stage_code(stage)}
 
     return changes
 

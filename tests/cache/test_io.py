@@ -154,7 +154,6 @@ def test_groups_are_runs_of_equal_keys():
         "theta", {"problem": list("aabb"), "instance": [0, 1, 1, 1], "node": [0] * 4, "theta": [1.0] * 4}, "t.parquet"
     )
     found = [
-        (key, rows.stop - rows.start)
-        for key, rows in groups(io.read("theta", "t.parquet"), "problem", "instance")
+        (key, rows.stop - rows.start) for key, rows in groups(io.read("theta", "t.parquet"), "problem", "instance")
     ]
     assert found == [(("a", 0), 1), (("a", 1), 1), (("b", 1), 2)]

@@ -1,6 +1,5 @@
 """The command line on a built folder: what it lists and shows, as text and as JSON, and every mistake in one line."""
 
-import inspect
 import json
 import os
 import re
@@ -15,9 +14,10 @@ import pytest
 import yaml
 
 from graphdr.cache import io, manifest, paths
-from graphdr.cli import project, state
+from graphdr.cli import project
 from graphdr.plan import jobs
-from tests.support.in_process import NAMED, RUNS
+from graphdr.plan.job import Job
+from tests.support.in_process import RUNS
 from tests.support.project import ROOT
 
 KEYS = {
@@ -97,7 +97,8 @@ def test_what_is_not_current_is_said_why(own, ask, call):
 
 
 def test_other_code_is_said(inside, ask, monkeypatch):
-    monkeypatch.setattr(state, "_code", lambda stage: "x" if stage == "make_table" else state.stage_code(stage))
+    code = Job.code
+    monkeypatch.setattr(Job, "code", lambda job: "x" if job.stage == "make_table" else code(job))
     found = ask("ls")["files"]
     assert {file["stage"] for file in found if file["reasons"] == ["code"]} == {"make_table"}
 
@@ -114,19 +115,19 @@ def test_an_unreadable_manifest_entry_is_told(own, call):
     assert "1 manifest entries cannot be read" in call("ls")[1]
 
 
-def test_every_stage_has_a_plan():
-    """A new stage with wildcards needs a line in project.OUTPUTS; one without needs none."""
-    wildcards = {stage: inspect.signature(getattr(jobs, stage)).parameters for stage in project.stages()}
-    assert {stage for stage, names in wildcards.items() if len(names) > 1} == set(project.OUTPUTS)
-
-
-@pytest.mark.parametrize("stage", NAMED)
-def test_the_outputs_of_a_stage_are_those_of_its_rule(stage):
+def test_every_stage_has_a_plan_and_a_rule():
+    stages = {path.stem for path in (ROOT / "src/graphdr/stages").glob("*.py")} - {"__init__"}
     rules = "".join(path.read_text() for path in sorted((ROOT / "workflow/rules").glob("*.smk")))
-    rule = rules.split(f"rule {stage}:")[1].split("log:")[0]
-    places = re.findall(r"paths\.(\w+)", rule.split("output:")[1])
-    first = project.OUTPUTS[stage][0]
-    assert getattr(first, "func", first).__name__ == places[0]
+    assert stages == set(jobs.JOBS) == set(re.findall(r"^rule (\w+):", rules, re.M))
+
+
+@pytest.mark.parametrize("stage", jobs.JOBS)
+def test_a_job_is_found_by_everything_that_it_writes(inside, stage):
+    plan = project.Plan(project.load_config())
+    written = [path for path, (planned, _) in plan._keys.items() if planned == stage]
+    assert {path: plan.job(path).stage for path in written} == dict.fromkeys(written, stage)
+    assert all(path in plan.job(path).output for path in written)
+    assert plan.job("results/nothing.parquet") is None
 
 
 # show

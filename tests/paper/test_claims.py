@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -309,12 +308,12 @@ def test_every_check_can_be_judged_where_all_its_numbers_are_there(config):
 def test_the_job_says_what_a_claim_is_about(config):
     built = design.expand(config, ["lastfm"])
     job = jobs.judge_claims(built)
-    about = job.params["claims"]["cross_beats_full"]
+    about = job.params.claims["cross_beats_full"]
     assert about["datasets"] == ["ml_100k", "ml_1m", "amazon", "lastfm", "ogbn_arxiv", "mind_small"]
     assert set(about["datasets"]) - set(about["here"]) == {"lastfm"}
     assert about["raw"]["lastfm"] == paths.receipt("lastfm")
-    assert job.params["claims"]["ml1m_2x"]["datasets"] == ["ml_1m"]
-    assert job.params["claims"]["main_wins"]["raw"] == {}
+    assert job.params.claims["ml1m_2x"]["datasets"] == ["ml_1m"]
+    assert job.params.claims["main_wins"]["raw"] == {}
     assert {"flip", "k", "n", "tail"} <= claims.factors(config["claims"])
     assert not [path for path in job.files() if "lastfm" in path]
 
@@ -326,9 +325,9 @@ def test_the_stage_writes_a_row_for_every_claim(config, workdir):
     io.write("measurements", main, "main.parquet")
     WORDS.to_csv("claims.csv", index=False)
     params = jobs.judge_claims(design.expand(config)).params
-    input = SimpleNamespace(paper="claims.csv", measurements={"main": ["main.parquet"]}, evaluations={})
-    output = SimpleNamespace(parquet="claims.parquet", md="claims.md")
-    judge_claims.main(input, output, SimpleNamespace(**params))
+    input = judge_claims.Input("claims.csv", measurements={"main": ["main.parquet"]}, evaluations={})
+    output = judge_claims.Output("claims.parquet", "claims.md")
+    judge_claims.main(input, output, params)
     found = io.read("claims", output.parquet).to_pandas().set_index("claim")
     assert found.index.tolist() == WORDS["claim"].tolist()
     assert found.at["main_15x", "verdict"] == "holds"

@@ -1,6 +1,5 @@
 """The expansion into flat tables: who needs what, and that no stage sees a factor it does not use."""
 
-import json
 import os
 import re
 import subprocess
@@ -26,28 +25,10 @@ def plan():
 
 
 def all_jobs(plan):
-    for dataset in OBSERVED:
-        yield jobs.fetch_raw(plan, dataset)
-        yield jobs.tabulate_dataset(plan, dataset)
-    for graph in plan.graphs:
-        yield jobs.build_graph(plan, graph)
-    for graph, basis in plan.bases:
-        yield jobs.compute_basis(plan, graph, basis)
-    for batch, spec in plan.batches.items():
-        yield jobs.pose_problem(plan, batch)
-        yield jobs.describe_problem(plan, batch)
-        for method in plan.config["experiments"][spec["experiment"]]["methods"]:
-            yield jobs.run_bandit(plan, batch, method)
-        yield jobs.measure_batch(plan, batch)
-    for block, job in (
-        ("evaluations", jobs.evaluate_predictors),
-        ("tables", jobs.make_table),
-        ("figures", jobs.make_figure),
-    ):
-        for name in plan.config[block]:
-            yield job(plan, name)
-    yield jobs.compare_paper(plan)
-    yield jobs.judge_claims(plan)
+    """Yield every job of a plan but the report's, which shows the rest."""
+    for stage, job in jobs.JOBS.items():
+        if stage != "make_report":
+            yield from (job(plan, **key) for key in jobs.keys(plan, stage))
 
 
 def test_names_are_keys_that_follow_the_naming_rule(plan):
@@ -90,7 +71,7 @@ def test_all_nodes_are_a_graph_of_their_own_and_can_be_sampled(sample, graph):
     (problem,) = plan.problems.values()
     assert problem["graph"] == problem["clean"] == graph
     assert plan.graphs[graph]["n"] == "all"
-    assert jobs.build_graph(plan, graph).params["n"] == "all"
+    assert jobs.build_graph(plan, graph).params.n == "all"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +142,7 @@ def test_tables_show_what_is_there_and_the_paper_is_compared_with_what_is_built(
         partial = design.expand(CONFIG, missing)
         tables = {name: jobs.make_table(partial, name) for name in CONFIG["tables"]}
         assert [job.params for job in tables.values()] == [jobs.make_table(plan, name).params for name in tables]
-        built = set(jobs.compare_paper(partial).input["tables"])
+        built = set(jobs.compare_paper(partial).input.tables)
         usual = {name for name, spec in CONFIG["tables"].items() if not design.is_apart(plan, spec)}
         shown = {name for name in usual if tables[name].files() and "evaluation" not in CONFIG["tables"][name]}
         assert {name for name in built if "evaluation" not in CONFIG["tables"][name]} == shown
@@ -180,14 +161,7 @@ def test_tables_show_what_is_there_and_the_paper_is_compared_with_what_is_built(
 def test_every_input_of_every_job_is_made_by_some_rule(missing):
     plan = design.expand(CONFIG, missing)
     made = {paths.PAPER, paths.PAPER_CLAIMS}
-    made |= {path(name) for name in OBSERVED for path in (paths.receipt, paths.dataset_nodes, paths.dataset_links)}
-    made |= {path(graph) for graph in plan.graphs for path in (paths.nodes, paths.edges)}
-    made |= {paths.basis(*key) for key in plan.bases}
-    made |= {path(batch) for batch in plan.batches for path in (paths.theta, paths.facts)}
-    made |= {paths.runs(batch, method) for batch in plan.batches for method in plan.config["methods"]}
-    made |= {path(batch) for batch in plan.batches for path in (paths.measurements, paths.curves)}
-    made |= {paths.evaluation(name) for name in plan.config["evaluations"]}
-    made |= {paths.table(name, "parquet") for name in plan.config["tables"]}
+    made |= {path for job in all_jobs(plan) for path in job.output}
 
     asked = {path for job in all_jobs(plan) for path in job.files()}
     assert len(asked) > 100
@@ -221,7 +195,7 @@ def test_the_order_of_yaml_keys_changes_no_job(plan):
     assert sorted(map(repr, all_jobs(other))) != sorted(
         map(repr, all_jobs(plan))
     )  # it did change the order of something
-    as_text = [sorted(json.dumps(job, sort_keys=True) for job in all_jobs(which)) for which in (plan, other)]
+    as_text = [sorted(job.as_json() for job in all_jobs(which)) for which in (plan, other)]
     assert as_text[0] == as_text[1]
 
 

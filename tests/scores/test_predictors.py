@@ -1,7 +1,6 @@
 """Scores of a predictor against scipy and by hand, and the stage that pools problems."""
 
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -83,9 +82,9 @@ def test_the_stage_pools_the_problems_of_all_experiments(workdir, missing):
     params |= {"predictors": {"rho": ["rho"]}, "signs": {"rho": -1}, "scores": ["spearman"]}
     params |= {"means": ["rho"], "groups": {"x": "one", "y": "two", "z": "two"}}
     evaluate_predictors.main(
-        SimpleNamespace(measurements={name: list(batches[name]) for name in facts} | missing),
-        SimpleNamespace(evaluation="scores.parquet"),
-        SimpleNamespace(**params),
+        evaluate_predictors.Input({name: list(batches[name]) for name in facts} | missing),
+        evaluate_predictors.Output("scores.parquet"),
+        evaluate_predictors.Params(**params),
     )
     found = io.read("measurements", "scores.parquet").to_pandas()
     means = found[(found["quantity"] == "mean") & (found["instance"] == 0)].set_index("predictor")

@@ -68,7 +68,7 @@ def params(**changed) -> SimpleNamespace:
         "datasets": {"toy": DATASET, "absent": DATASET | {"label": "Absent", "page": "https://example.org/"}},
         "headline": {"experiment": "e", "against": "graphdr", "problem": PROBLEM},
         "order": ["Synthetic graphs", "Data sets"],
-        "apart": ["long_study"],
+        "opt_in": ["long_study"],
         "verdicts": ["match", "close", "in panel", "differs", "other data", "no data"],
         "settings": SETTINGS,
     }
@@ -302,9 +302,9 @@ def test_every_method_has_a_style_of_its_own_wherever_it_is_shown(config):
 def test_the_job_fits_on_a_command_line(config):
     """Linux takes 128 KiB in one argument, and a shell gets the whole command as one."""
     job = jobs.make_report(design.expand(config))
-    assert len(json.dumps(job, sort_keys=True)) < 110_000
+    assert len(job.as_json()) < 110_000
     assert paths.comparison("parquet") in job.files()
-    assert "diagnostic_factorial" not in job.params["experiments"]
+    assert "diagnostic_factorial" not in job.params.experiments
 
 
 def test_the_order_of_keys_changes_no_job(config):
@@ -312,22 +312,22 @@ def test_the_order_of_keys_changes_no_job(config):
         return {key: reordered(value[key]) for key in reversed(value)} if isinstance(value, dict) else value
 
     one, other = (jobs.make_report(design.expand(given)) for given in (config, reordered(config)))
-    assert json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    assert one.as_json() == other.as_json()
 
 
 def test_without_raw_files_the_page_shows_the_synthetic_half(config):
     missing = [name for name, block in config["datasets"].items() if "raw" in block]
     job = jobs.make_report(design.expand(config, missing))
-    assert set(job.input["datasets"]) == {"sbm", "rgg"}
-    assert {spec["experiment"] for spec in job.params["tables"].values()} <= set(job.params["experiments"])
+    assert set(job.input.datasets) == {"sbm", "rgg"}
+    assert {spec["experiment"] for spec in job.params.tables.values()} <= set(job.params.experiments)
     assert not any(name in path for path in job.files() for name in missing)
-    assert job.params["headline"]["problem"]["key"] == "sbm"
+    assert job.params.headline["problem"]["key"] == "sbm"
 
 
 def test_rows_of_the_paper_are_found_under_our_names(config):
     job = jobs.make_report(design.expand(config))
     line = {"artifact": "noise_stress", "row": "light", "column": "regret", "paper": 1.0}
-    found = numbers.papers_of(experiments.pd.DataFrame([line]), job.params["tables"])
+    found = numbers.papers_of(experiments.pd.DataFrame([line]), job.params.tables)
     assert ("0.05", "regret") in found["noise_stress"]
     assert found["noise_stress"]["0.05", "regret"]["row"] == "light"
 

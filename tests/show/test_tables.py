@@ -67,7 +67,7 @@ def cells_per_line(text: str, style) -> list[int]:
 def built(config):
     """Every table of the configuration: what it is to show, the table, and the numbers behind it."""
     expanded = design.expand(config)
-    specs = {name: jobs.make_table(expanded, name).params for name in config["tables"]}
+    specs = {name: jobs.make_table(expanded, name).params._asdict() for name in config["tables"]}
     made = {name: measurements(spec, list(config["methods"])) for name, spec in specs.items()}
     return {name: (spec, tables.build(spec, made[name][0]), made[name][1]) for name, spec in specs.items()}
 

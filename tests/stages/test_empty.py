@@ -11,6 +11,8 @@ from graphdr.panels.graphs import write_graphs
 from graphdr.panels.items import random_items, read_items
 from graphdr.panels.problems import read_facts, read_thetas
 from graphdr.plan import design, jobs
+from graphdr.plan.job import Job
+from graphdr.stages import make_figure, measure_batch
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, run
 
@@ -42,20 +44,21 @@ def expand(config: dict, missing=(), against: str = "graphdr", **toy) -> design.
 
 def build(plan: design.Design) -> None:
     """Build everything from the tables of the data set to the measurements."""
-    run("build_graph", jobs.build_graph(plan, "toy"), nodes=paths.nodes("toy"), edges=paths.edges("toy"))
+    run(jobs.build_graph(plan, "toy"))
     for basis in ("laplacian_low", "shuffled", "content_pca"):
-        run("compute_basis", jobs.compute_basis(plan, "toy", basis), basis=paths.basis("toy", basis))
-    run("pose_problem", jobs.pose_problem(plan, "e"), theta=paths.theta("e"))
-    run("describe_problem", jobs.describe_problem(plan, "e"), facts=paths.facts("e"), pilots=paths.pilot("e"))
+        run(jobs.compute_basis(plan, "toy", basis))
+    run(jobs.pose_problem(plan, "e"))
+    if jobs.has_pilot(plan, "e"):
+        run(jobs.estimate_pilot(plan, "e"))
+    run(jobs.describe_problem(plan, "e"))
     for method in METHODS:
-        run("run_bandit", jobs.run_bandit(plan, "e", method), runs=paths.runs("e", method))
-    output = {"measurements": paths.measurements("e"), "curves": paths.curves("e")}
-    run("measure_batch", jobs.measure_batch(plan, "e"), **output)
+        run(jobs.run_bandit(plan, "e", method))
+    run(jobs.measure_batch(plan, "e"))
 
 
 def show(plan: design.Design) -> dict[str, str]:
     """Make the table and return its cells by column."""
-    run("make_table", jobs.make_table(plan, "t"), **{s: paths.table("t", s) for s in paths.TABLE_FORMATS})
+    run(jobs.make_table(plan, "t"))
     with open(paths.table("t", "md"), encoding="utf-8") as stream:
         line = next(line for line in stream if line.startswith("| Toy |"))
     return dict(zip(COLUMNS, line.strip(" |\n").split(" | ")[1:], strict=True))
@@ -79,7 +82,7 @@ def test_no_content_is_an_empty_basis_no_run_no_fact_and_no_measurement(workdir,
     assert {name for name, text in cells.items() if text == "no data"} == {"energy", "content", "gap"}
     assert cells["redrawn"] == "–"  # was run, and has nothing to redraw
     assert float(cells["ours"].split()[0]) > 0
-    run("make_figure", jobs.make_figure(plan, "curves"), **{s: paths.figure("curves", s) for s in paths.FIGURE_FORMATS})
+    run(jobs.make_figure(plan, "curves"))
     drawn = io.read("figure", paths.figure("curves", "parquet"))["series"].to_pylist()
     assert set(drawn) == {"graphdr", "graphdr_shuffled"}
 
@@ -133,8 +136,10 @@ def test_without_any_run_the_facts_are_measured(workdir):
     facts = {"problem": ["p"], "instance": [0], "quantity": ["zeta"], "value": [0.5]}
     io.write("facts", facts, "facts.parquet")
     io.write("runs", io.nothing("runs"), "runs.parquet")
-    job = jobs.Job({"runs": {"pca_content": "runs.parquet"}, "facts": "facts.parquet"}, {"against": "pca_content"})
-    run("measure_batch", job, measurements="measurements.parquet", curves="curves.parquet")
+    input = measure_batch.Input({"pca_content": "runs.parquet"}, "facts.parquet")
+    params = measure_batch.Params(against="pca_content", radii={}, problems={}, grids={})
+    job = Job("measure_batch", input, measure_batch.Output(), params)
+    run(job, measurements="measurements.parquet", curves="curves.parquet")
     assert io.read("measurements", "measurements.parquet").select(list(facts)).to_pydict() == facts
     assert len(io.read("curves", "curves.parquet")) == 0
 
@@ -143,10 +148,10 @@ def test_a_sweep_leaves_out_a_method_without_data(workdir):
     measured = {"problem": ["a", "b"], "instance": [0, 0], "draw": [0, 0], "method": ["graphdr"] * 2, "n": [3, 3]}
     measured |= {"predictor": [None] * 2, "quantity": ["regret"] * 2, "value": [1.0, 2.0], "sem": [0.1, 0.1]}
     io.write("measurements", measured, "measurements.parquet")
-    spec = {"kind": "sweep", "title": "S", "x": "k", "positions": {"a": 1, "b": 2}}
-    spec["labels"] = {"pca_content": "content-PCA", "graphdr": "GraphDR"}
-    job = jobs.Job({"measurements": ["measurements.parquet"]}, spec)
-    run("make_figure", job, **{suffix: f"figure.{suffix}" for suffix in paths.FIGURE_FORMATS})
+    labels = {"pca_content": "content-PCA", "graphdr": "GraphDR"}
+    params = make_figure.Params("sweep", "S", [], labels, x="k", positions={"a": 1, "b": 2})
+    job = Job("make_figure", make_figure.Input(["measurements.parquet"]), make_figure.Output(), params)
+    run(job, **{suffix: f"figure.{suffix}" for suffix in job.output._fields})
     points = io.read("figure", "figure.parquet").to_pydict()
     assert (points["series"], points["x"], points["y"]) == (["graphdr"] * 2, [1, 2], [1, 2])
 
@@ -177,7 +182,7 @@ def test_every_instance_has_the_content_of_its_own_nodes(workdir, config, small_
     items = [np.arange(40)[::-1], np.arange(40)]
     panel = [random_items(small_graph)._replace(item=item) for item in items]
     write_graphs([small_graph] * 2, panel, paths.nodes("toy"), paths.edges("toy"))
-    run("compute_basis", jobs.compute_basis(plan, "toy", "content_pca"), basis=paths.basis("toy", "content_pca"))
+    run(jobs.compute_basis(plan, "toy", "content_pca"))
     for instance, item in enumerate(items):
         vectors = read_bases(paths.basis("toy", "content_pca"))[instance, 0].vectors[:, :4]
         expected = leading(features[item], 4)

@@ -8,13 +8,12 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from graphdr.__main__ import run_stage
 from graphdr.cache import io, manifest, paths
 from graphdr.cli import integrity
 from graphdr.plan import design, jobs
 from graphdr.raw.adapters.movielens_100k import GENRES
 from tests.support.project import RAW, TOY, draw_ratings
-from tests.support.stages import OBSERVED, PROTOCOL
+from tests.support.stages import OBSERVED, PROTOCOL, run_as_rule
 
 THETA = {"problem": ["a", "a"], "instance": [0, 0], "node": [0, 1], "theta": [0.6, -0.8]}
 JOB = {"stage": "s", "params": {}, "code": "c", "version": "1"}
@@ -103,23 +102,21 @@ def build(config: dict, **raw) -> list[str]:
     Path(paths.PAPER).write_text("artifact,row,column,value,sem\nt,graphdr,ours,1.0,\n")
     Path(paths.PAPER_CLAIMS).write_text("claim,where,statement\nc,Section 1,regret is large\n")
     outputs = []
-    for stage, arguments, output in (
-        ("fetch_raw", ["toy"], {"receipt": paths.receipt("toy")}),
-        ("tabulate_dataset", ["toy"], {"nodes": paths.dataset_nodes("toy"), "links": paths.dataset_links("toy")}),
-        ("build_graph", ["toy"], {"nodes": paths.nodes("toy"), "edges": paths.edges("toy")}),
-        ("compute_basis", ["toy", "laplacian_low"], {"basis": paths.basis("toy", "laplacian_low")}),
-        ("pose_problem", ["e"], {"theta": paths.theta("e")}),
-        ("describe_problem", ["e"], {"facts": paths.facts("e"), "pilots": paths.pilot("e")}),
-        ("run_bandit", ["e", "graphdr"], {"runs": paths.runs("e", "graphdr")}),
-        ("measure_batch", ["e"], {"measurements": paths.measurements("e"), "curves": paths.curves("e")}),
-        ("make_table", ["t"], {suffix: paths.table("t", suffix) for suffix in paths.TABLE_FORMATS}),
-        ("make_figure", ["f"], {suffix: paths.figure("f", suffix) for suffix in paths.FIGURE_FORMATS}),
-        ("compare_paper", [], paths.COMPARISON),
-        ("judge_claims", [], paths.CLAIMS),
+    for stage, *arguments in (
+        ("fetch_raw", "toy"),
+        ("tabulate_dataset", "toy"),
+        ("build_graph", "toy"),
+        ("compute_basis", "toy", "laplacian_low"),
+        ("pose_problem", "e"),
+        ("describe_problem", "e"),
+        ("run_bandit", "e", "graphdr"),
+        ("measure_batch", "e"),
+        ("make_table", "t"),
+        ("make_figure", "f"),
+        ("compare_paper",),
+        ("judge_claims",),
     ):
-        job = getattr(jobs, stage)(plan, *arguments)
-        run_stage(stage, "code", json.loads(json.dumps(job._asdict())), output)
-        outputs += output.values()
+        outputs += run_as_rule(jobs.JOBS[stage](plan, *arguments))
     return outputs
 
 

@@ -15,6 +15,8 @@ from graphdr.panels.graphs import read_graphs, write_graphs
 from graphdr.panels.items import random_items, read_items
 from graphdr.panels.problems import read_facts, read_thetas
 from graphdr.plan import design, jobs
+from graphdr.plan.job import Job
+from graphdr.stages import pose_problem
 from tests.support import twins
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, run
@@ -56,16 +58,16 @@ def build(config: dict) -> design.Design:
     plan = design.expand(config)
     write_toy(draw_ratings())
     for graph in plan.graphs:
-        run("build_graph", jobs.build_graph(plan, graph), nodes=paths.nodes(graph), edges=paths.edges(graph))
+        run(jobs.build_graph(plan, graph))
     for graph, basis in sorted(plan.bases, key=lambda key: key[1] in bases.FROM_LOW):
-        run("compute_basis", jobs.compute_basis(plan, graph, basis), basis=paths.basis(graph, basis))
+        run(jobs.compute_basis(plan, graph, basis))
     for batch, spec in plan.batches.items():
-        run("pose_problem", jobs.pose_problem(plan, batch), theta=paths.theta(batch))
-        run(
-            "describe_problem", jobs.describe_problem(plan, batch), facts=paths.facts(batch), pilots=paths.pilot(batch)
-        )
+        run(jobs.pose_problem(plan, batch))
+        if jobs.has_pilot(plan, batch):
+            run(jobs.estimate_pilot(plan, batch))
+        run(jobs.describe_problem(plan, batch))
         for method in plan.config["experiments"][spec["experiment"]]["methods"]:
-            run("run_bandit", jobs.run_bandit(plan, batch, method), runs=paths.runs(batch, method))
+            run(jobs.run_bandit(plan, batch, method))
     return plan
 
 
@@ -170,7 +172,7 @@ def test_graphs_are_drawn_and_flipped_by_streams_of_their_own(plan):
     family, parameters = random_graphs.FAMILIES["sbm"], {name: PROBLEM[name] for name in ("blocks", "p_in", "p_out")}
     for problem in on(plan, "sbm"):
         for instance, (clean, observed) in enumerate(
-            zip(graphs_of(problem["clean"]), read_graphs(problem["graph"]), strict=True)
+            zip(graphs_of(problem["clean"]), graphs_of(problem["graph"]), strict=True)
         ):
             key = {"family": "sbm", "n": 30, "instance": instance}
             drawn = model.largest_component(family(30, stream(plan.config["seed"], "graph", **key), **parameters))
@@ -184,7 +186,7 @@ def test_rewards_have_unit_norm_and_the_stated_tail_on_the_clean_graph(plan):
     thetas = read_thetas(paths.theta("graphs"))
     weight = PROTOCOL["tail"]
     for (problem, instance), theta in thetas.items():
-        clean = read_graphs(plan.problems[problem]["clean"])[instance]
+        clean = graphs_of(plan.problems[problem]["clean"])[instance]
         smooth = low(clean.adjacency.toarray(), PROTOCOL["k_star"])
         assert_allclose(np.linalg.norm(theta), 1)
         assert_allclose(arm_features.tail(smooth, theta), weight / np.hypot(1 - weight, weight), atol=1e-9)
@@ -216,8 +218,9 @@ def test_a_reward_keeps_its_shape_on_the_nodes_that_are_left(workdir, small_grap
     write_bases({(0, 0): pairs}, "basis.parquet")
     problem = {"name": "p", "clean": "clean", "graph": "observed", "instances": 1}
     problem |= {"reward": "planted", "k_star": 3, "tail": 0}
-    files = {"basis": {"clean": "basis.parquet"}, "nodes": {g: f"{g}.parquet" for g in ("clean", "observed")}}
-    run("pose_problem", jobs.Job(files, {"problems": [problem], "seed": 0}), theta="theta.parquet")
+    nodes = {graph: f"{graph}.parquet" for graph in ("clean", "observed")}
+    input, params = pose_problem.Input({"clean": "basis.parquet"}, nodes), pose_problem.Params([problem], seed=0)
+    run(Job("pose_problem", input, pose_problem.Output("theta.parquet"), params))
     whole = rewards.smooth(pairs.vectors[:, 1:4], stream(0, "theta", n=small_graph.n, instance=0))
     assert_allclose(read_thetas("theta.parquet")["p", 0], whole[left] / np.linalg.norm(whole[left]))
 
@@ -298,9 +301,8 @@ def test_adding_a_method_changes_no_other_number(plan, config, tmp_path):
 @pytest.mark.parametrize("batch", BATCH.values())
 def test_measurements_are_means_over_the_seeds(plan, batch):
     methods = plan.config["experiments"][batch]["methods"]
-    output = {"measurements": paths.measurements(batch), "curves": paths.curves(batch)}
-    run("measure_batch", jobs.measure_batch(plan, batch), **output)
-    table = io.read("measurements", output["measurements"]).to_pandas()
+    run(jobs.measure_batch(plan, batch))
+    table = io.read("measurements", paths.measurements(batch)).to_pandas()
     finals = {name: io.read("runs", paths.runs(batch, name)).to_pandas().query("t == 80") for name in methods}
     keys = ["problem", "instance", "draw"]
     for name, final in finals.items():

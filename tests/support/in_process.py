@@ -9,27 +9,15 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from graphdr.__main__ import run_stage
-from graphdr.cache import paths
-from graphdr.cache.fingerprint import stage_code
 from graphdr.cli import project
+from graphdr.plan import design
+from graphdr.plan.jobs import JOBS
+from graphdr.raw import fetch
 from tests.support.project import ROOT
+from tests.support.stages import run_all
 from tests.support.tiny_data import inter, put
 
 RUNS = "results/runs/main/graphdr.parquet"
-NAMED = {  # outputs as the rules name them
-    "fetch_raw": ["receipt"],
-    "tabulate_dataset": ["nodes", "links"],
-    "build_graph": ["nodes", "edges"],
-    "compute_basis": ["basis"],
-    "pose_problem": ["theta"],
-    "describe_problem": ["facts", "pilots"],
-    "run_bandit": ["runs"],
-    "measure_batch": ["measurements", "curves"],
-    "evaluate_predictors": ["evaluation"],
-    "make_table": paths.TABLE_FORMATS,
-    "make_figure": paths.FIGURE_FORMATS,
-}
 FILMS = f"""
 datasets:
   films:
@@ -71,16 +59,5 @@ def _build_here() -> None:
     Path("Snakefile").touch()
     shutil.copytree(ROOT / "data/paper", "data/paper")
     put(Path("data/raw/films/films.inter"), inter())
-    plan = project.Plan(project.load_config())
-    for stage, names in NAMED.items():
-        # What is made of others of its kind, such as a flipped graph, comes after them.
-        waiting = [[path(**key) for path in project.OUTPUTS[stage]] for key in plan.wildcards(stage)]
-        while waiting:
-            outputs = waiting.pop(0)
-            job = plan.job(stage, outputs[0])
-            if all(Path(path).exists() for path in job.files()):
-                run_stage(stage, stage_code(stage), job._asdict(), dict(zip(names, outputs, strict=True)))
-            else:
-                waiting.append(outputs)
-    for stage, outputs in (("compare_paper", paths.COMPARISON), ("judge_claims", paths.CLAIMS)):
-        run_stage(stage, stage_code(stage), plan.job(stage, "")._asdict(), outputs)
+    config = project.load_config()
+    run_all(design.expand(config, fetch.missing_datasets(config)), [stage for stage in JOBS if stage != "make_report"])

@@ -2,9 +2,14 @@
 
 import importlib
 import json
-from types import SimpleNamespace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
 
-from graphdr.plan import jobs
+from graphdr.__main__ import run_stage
+from graphdr.plan.design import Design
+from graphdr.plan.job import Job
+from graphdr.plan.jobs import JOBS, keys
 
 PROTOCOL = {
     "instances": 2, "draws": 2, "horizon": 80, "seeds": 2, "checkpoint": 1, "arms": 5,
@@ -15,7 +20,26 @@ PROTOCOL = {
 OBSERVED = {"instances": 1, "seeds": 2, "k": 4, "k_min": 2, "n": 30, "neighbours": 5}
 
 
-def run(stage: str, job: jobs.Job, **output) -> None:
-    """Run a stage as the workflow does, its job having gone through JSON."""
-    parts = json.loads(json.dumps([job.input, output, job.params]))
-    importlib.import_module(f"graphdr.stages.{stage}").main(*(SimpleNamespace(**part) for part in parts))
+def run(job: Job, **output: str) -> None:
+    """Run a job as the workflow does, having gone through JSON; ``output`` names other places for what it writes."""
+    job = replace(job, output=job.output._replace(**output))
+    stage, parts = importlib.import_module(f"graphdr.stages.{job.stage}"), json.loads(job.as_json())
+    stage.main(stage.Input(**parts["input"]), stage.Output(**parts["output"]), stage.Params(**parts["params"]))
+
+
+def run_as_rule(job: Job) -> list[str]:
+    """Run a job with its entry in the manifest; return what it wrote."""
+    run_stage(job.stage, job.code(), json.loads(job.as_json()))
+    return list(job.output)
+
+
+def run_all(plan: Design, stages: Iterable[str] = JOBS, play: Callable[[Job], object] = run_as_rule) -> None:
+    """Run all jobs of stages, in their order; what is made of others of its kind, as a flipped graph, after them."""
+    for stage in stages:
+        waiting = [JOBS[stage](plan, **key) for key in keys(plan, stage)]
+        while waiting:
+            job = waiting.pop(0)
+            if all(Path(path).exists() for path in job.files()):
+                play(job)
+            else:
+                waiting.append(job)

@@ -29,6 +29,7 @@ from graphdr.core.rng import stream
 from graphdr.graphs import arm_features, spectral
 from graphdr.graphs.model import Graph
 from graphdr.plan import config as configuration
+from graphdr.plan import jobs
 from graphdr.raw import archives, network
 from graphdr.raw.archives import Unusable
 from tests.support.project import ROOT, draw_sbm, lay_out, snakemake
@@ -138,8 +139,8 @@ def test_raw_files_are_compared_with_their_receipt(workdir, monkeypatch, fetched
     ((mirror if fetched else folder) / "films.inter").write_bytes(data)
     raw = {"sources": [{"archive": "films.inter", "format": "recbole", "members": {"inter": {}}}]}
     monkeypatch.setattr(fetch, "mirror_folder", lambda: mirror if fetched else None)
-    job = {"input": {}, "params": {"dataset": "films", "raw": raw}}
-    run_stage("fetch_raw", "code", job, {"receipt": paths.receipt("films")})
+    output = {"receipt": paths.receipt("films")}
+    run_stage("fetch_raw", "code", {"input": {}, "output": output, "params": {"dataset": "films", "raw": raw}})
     assert integrity.findings() == []
     (folder / "other.inter.part").write_bytes(b"half of a download")
     assert integrity.findings() == []
@@ -159,13 +160,14 @@ def test_raw_files_are_compared_with_their_receipt(workdir, monkeypatch, fetched
 def test_the_paper_that_a_comparison_was_made_with_is_written_down(workdir):
     Path("data/paper").mkdir(parents=True)
     Path(paths.PAPER).write_text("artifact,row,column,value,sem\nt,r,c,1.0,\n")
-    job = {"input": {"paper": paths.PAPER, "tables": {}}, "params": {"tables": {}, "missing": []}}
-    run_stage("compare_paper", "code", job, paths.COMPARISON)
+    output = jobs.outputs("compare_paper")
+    job = {"input": {"paper": paths.PAPER, "tables": {}}, "params": {"tables": {}, "missing": []}, "output": output}
+    run_stage("compare_paper", "code", job)
     (entry,) = manifest.entries().values()
     assert entry["files"] == {paths.PAPER: io.file_digest(paths.PAPER)}
     assert integrity.findings() == []
     Path(paths.PAPER).write_text("artifact,row,column,value,sem\nt,r,c,2.0,\n")
-    assert kinds() == dict.fromkeys(paths.COMPARISON.values(), "inputs")
+    assert kinds() == dict.fromkeys(output.values(), "inputs")
     assert "data/paper/reference.csv is not the one that compare_paper has read" in integrity.problems()[0]
 
 

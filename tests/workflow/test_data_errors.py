@@ -1,7 +1,6 @@
 """Bad raw files, a useless network and a full disk: one clear line, no traceback, and nothing half-written."""
 
 import io
-import json
 import re
 import urllib.error
 from pathlib import Path
@@ -109,11 +108,11 @@ def stage(workdir, monkeypatch, capsys):
     config = yaml.safe_load(CONFIG.read_text())
     known = {"inter": {"path": "a/toy.inter", "sha256": "0" * 64}}
 
-    def call(name: str, outputs: dict, members: dict = known, **raw) -> tuple[int, list[str]]:
+    def call(name: str, members: dict = known, **raw) -> tuple[int, list[str]]:
         config["datasets"]["toy"] = dataset(url="https://example.org/toy.zip", members=members)
         config["datasets"]["toy"]["raw"] |= raw
         job = getattr(jobs, name)(design.expand(config), "toy")
-        code = main([name, "code", json.dumps(job._asdict()), json.dumps(outputs)])
+        code = main([name, "code", job.as_json()])
         said = capsys.readouterr()
         return code, [*said.out.splitlines(), *said.err.splitlines()]
 
@@ -139,7 +138,7 @@ def unreachable(request):
 )
 def test_a_useless_network_is_one_clear_line(stage, monkeypatch, answer, message):
     monkeypatch.setattr(fetch, "open_url", answer)
-    code, lines = stage("fetch_raw", {"receipt": paths.receipt("toy")})
+    code, lines = stage("fetch_raw")
     assert code != 0
     assert lines[-1].startswith(
         "error: toy: no source works (no mirror set (GRAPHDR_MIRROR); https://example.org/toy.z"
@@ -154,7 +153,7 @@ def test_a_disk_that_is_full_during_a_download_is_one_clear_line(stage, monkeypa
     monkeypatch.setattr(fetch, "open_url", lambda request: Answer(GOOD))
     Path("data/raw/toy").mkdir(parents=True)
     Path("data/raw/toy/toy.zip.part").symlink_to("/dev/full")
-    code, lines = stage("fetch_raw", {"receipt": paths.receipt("toy")})
+    code, lines = stage("fetch_raw")
     assert code != 0
     assert lines[-1] == "error: data/raw/toy: cannot be written (No space left on device)"
     assert left() == set()
@@ -164,9 +163,8 @@ def test_a_disk_that_is_full_during_a_download_is_one_clear_line(stage, monkeypa
 def fetched(stage):
     """Tabulate a good file that was fetched; return what the stage said."""
     put(Path("data/raw/toy/toy.zip"), GOOD)
-    assert stage("fetch_raw", {"receipt": paths.receipt("toy")}, {"inter": {"path": "a/toy.inter"}})[0] == 0
-    outputs = {"nodes": paths.dataset_nodes("toy"), "links": paths.dataset_links("toy")}
-    return lambda **raw: stage("tabulate_dataset", outputs, **raw)
+    assert stage("fetch_raw", {"inter": {"path": "a/toy.inter"}})[0] == 0
+    return lambda **raw: stage("tabulate_dataset", **raw)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -156,8 +156,8 @@ def test_problems_on_one_graph_may_differ_in_reward_and_content(config):
     planned = design.expand(config)
     for problem in (planned.problems[name] for name in ("news", "news_too")):
         graph, basis = jobs.build_graph(planned, problem["graph"]), (problem["graph"], "content_pca")
-        assert graph.params.get("reward", problem["reward"]) == problem["reward"]
-        assert jobs.compute_basis(planned, *basis).params["content"] == problem["content"]
+        assert graph.params.reward == problem["reward"]
+        assert jobs.compute_basis(planned, *basis).params.content == problem["content"]
 
 
 # Targets
@@ -258,9 +258,9 @@ def test_a_method_without_data_may_be_the_one_compared_with(whole, after, monkey
     job = {
         "input": {"runs": runs, "facts": paths.facts("others-papers")},
         "params": {"against": "pca_content", "radii": {}, "problems": {}, "grids": {}},
+        "output": {"measurements": paths.measurements("new"), "curves": paths.curves("new")},
     }
-    outputs = {"measurements": paths.measurements("new"), "curves": paths.curves("new")}
-    assert main(["measure_batch", "code", json.dumps(job), json.dumps(outputs)]) == 0
+    assert main(["measure_batch", "code", json.dumps(job)]) == 0
     measured = pq.read_table(paths.measurements("new")).to_pandas()
     assert set(measured["method"].dropna()) == set(methods) - {"pca_content"}
 

@@ -5,11 +5,11 @@ class Pattern(str):
     """A path with wildcards, as a rule has it; called with their values, in order, it is the path of one file."""
 
     def __call__(self, *names: str) -> str:
-        path: str = self
+        path, rest = "", str(self)
         for name in names:
-            before, _, rest = path.partition("{")
-            path = before + name + rest.partition("}")[2]
-        return path
+            before, _, rest = rest.partition("{")
+            path, rest = path + before + name, rest.partition("}")[2]
+        return path + rest
 
 
 PAPER = "data/paper/reference.csv"

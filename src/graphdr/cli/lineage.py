@@ -102,15 +102,21 @@ def _of_theta(record: Record, focus: Focus) -> dict[str, Focus]:
     return dict.fromkeys(_on_graphs(record, focus, "clean", "graph"), EVERYTHING)
 
 
+def _of_pilot(record: Record, focus: Focus) -> dict[str, Focus]:
+    return {path: Focus(focus.problems) for path in record.inputs}
+
+
 def _of_facts(record: Record, focus: Focus) -> dict[str, Focus]:
     """Follow facts to the graphs of their problems, and to another basis only if they need it."""
-    from graphdr.facts.registry import FACT_BASES
+    from graphdr.facts.registry import FACT_BASES, budgets
 
     inputs = _on_graphs(record, focus, "clean", "graph")
     if focus.quantities is not None:
         needed = {FACT_BASES.get(fact) for fact in focus.quantities}
         graphs = {problem["graph"] for problem in record.params["problems"]}
         idle = {paths.basis(graph, basis) for graph in graphs for basis in set(FACT_BASES.values()) - needed}
+        if not budgets(focus.quantities, 1):
+            idle |= {path for path in inputs if path.startswith(PILOTS)}
         inputs = [path for path in inputs if path not in idle]
     return {path: Focus(focus.problems) for path in inputs}
 
@@ -134,10 +140,13 @@ def _on_graphs(record: Record, focus: Focus, *roles: str) -> list[str]:
     return [path for path in record.inputs if Path(path).parent not in folders]
 
 
+PILOTS = paths.pilot.partition("{")[0]  # folder of all pilots
+
 FOLLOWED: dict[str, Callable[[Record, Focus], dict[str, Focus]]] = {
     "measure_batch": _of_measurements,
     "evaluate_predictors": _of_evaluation,
     "pose_problem": _of_theta,
+    "estimate_pilot": _of_pilot,
     "describe_problem": _of_facts,
     "run_bandit": _of_runs,
 }

@@ -36,9 +36,9 @@ def _span(name: str, count: int) -> str:
 def _of_graph(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
     key = f"family {params['family']}, n {params['n']}, {_span('instance', params['instances'])}"
     for purpose in ("sample", "flip", "swap", "perturb"):
-        if params["parent"] and purpose in params["change"]:
+        if purpose in (params["change"] or {}):
             yield purpose, key
-    if not params["parent"] and not params["dataset"]:
+    if not params["change"] and not params["dataset"]:
         yield "graph", key
 
 
@@ -58,6 +58,11 @@ def _of_theta(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
                 yield "theta outside", key
 
 
+def _of_pilot(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
+    for problem in _problems(params, focus):
+        yield "pilot", f"number of nodes, {_span('instance', problem['instances'])}"
+
+
 def _of_facts(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
     drawn = fact_streams()
     for problem in _problems(params, focus):
@@ -71,12 +76,8 @@ def fact_streams() -> dict[str, tuple[str, ...]]:
     """Return the purposes of the streams of every fact that has a random part."""
     from graphdr.facts.selection_facts import DIAGNOSES, ENDS, SEEN
 
-    found = {"k_hat_bootstrap": ("resamples",), "pilot_error": ("pilot",), "gamma_pilot": ("pilot",)}
-    found |= {end.__name__: ("pilot", "pilot resamples") for end in ENDS}
-    for suffix in SEEN:
-        seen = ("held out", "held out play", "pilot") if suffix else ("held out", "held out play")
-        found |= {quantity + suffix: seen for quantity in DIAGNOSES}
-    return found
+    drawn = {"k_hat_bootstrap": ("resamples",)} | {end.__name__: ("pilot resamples",) for end in ENDS}
+    return drawn | {quantity + suffix: ("held out", "held out play") for suffix in SEEN for quantity in DIAGNOSES}
 
 
 def _of_runs(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
@@ -86,14 +87,13 @@ def _of_runs(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
         yield from (("arms", key), ("noise", key))
         if params["method"].get("policy") == "random":
             yield "random", key
-        if params["method"].get("radius", "constant") != "constant":
-            yield "pilot", f"number of nodes, {instances}"
 
 
 DRAWN: dict[str, Callable] = {
     "build_graph": _of_graph,
     "compute_basis": _of_basis,
     "pose_problem": _of_theta,
+    "estimate_pilot": _of_pilot,
     "describe_problem": _of_facts,
     "run_bandit": _of_runs,
 }

@@ -40,7 +40,7 @@ JOBS: dict[str, Callable[..., AnyJob]] = {
 
 def outputs(stage: str) -> dict[str, str]:
     """Return what a stage writes, by name: paths with wildcards."""
-    return import_module(f"graphdr.stages.{stage}").Output()._asdict()
+    return {name: str(path) for name, path in import_module(f"graphdr.stages.{stage}").Output()._asdict().items()}
 
 
 def wildcards(stage: str) -> list[str]:
