@@ -78,3 +78,17 @@ print(store.read_thetas("t.parquet")["a", 0].sum(), *items.reward, "pandas" in s
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["2.0", "nan", "3.0", "False"]
+
+
+def test_an_edit_of_an_inlined_function_reaches_the_kernels_that_were_cached_with_it(tmp_path):
+    (tmp_path / "whole.py").write_text(
+        "from graphdr.core.compiled import kernel\nfrom part import step\n\n@kernel\ndef twice(x):\n    return step(step(x))\n"
+    )
+    code = "from whole import twice; print(twice(1.0), sum(twice.compiled.stats.cache_misses.values()))"
+
+    def play(term):
+        source = f"from graphdr.core.compiled import inlined\n\n@inlined\ndef step(x):\n    return x + {term}\n"
+        (tmp_path / "part.py").write_text(source)
+        return subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    assert [play(term).stdout.split() for term in (1, 1, 5)] == [["3.0", "1"], ["3.0", "0"], ["11.0", "1"]]

@@ -11,6 +11,7 @@ import numpy as np
 
 from graphdr.bandit import linucb_batched
 from graphdr.bandit.environment import Stream
+from graphdr.bandit.rank_one import multiply, subtract
 from graphdr.bandit.residuals import few_axes, residual_leverage, residual_width
 from graphdr.core.compiled import kernel
 from graphdr.theory.bounds import Run
@@ -98,20 +99,12 @@ def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, resi
         scale = 1.0 / (1.0 + 2.0 * half[best])
         error = (theta[arm] + noise[t] - mean[best]) * scale
         spent += np.sqrt(max(2.0 * half[best], 0.0))
-        # V^-1 x by columns, and w w^T with w = sqrt(scale) u: both run along a row, and V^-1 stays exactly symmetric.
-        u[:] = 0.0
-        for j in range(k):
-            xj = x[j]
-            for i in range(k):
-                u[i] += v[j, i] * xj
+        multiply(v, x, u, k)
         root = np.sqrt(scale)
         for i in range(k):
             estimate[i] += u[i] * error
             w[i] = u[i] * root
-        for i in range(k):
-            step = w[i]
-            for j in range(k):
-                v[i, j] -= step * w[j]
+        subtract(v, w, k)
         if len(residual):
             # V^-1 sum z xi follows the same recursion as the estimate, with xi in place of the reward.
             gap, now = residual[arm], 0.0

@@ -6,6 +6,7 @@ Its choices and its updates are those of the kernels in ``linucb``, operation by
 
 import numpy as np
 
+from graphdr.bandit.rank_one import multiply, subtract
 from graphdr.core.compiled import kernel
 
 LANES = 128  # candidates scored at a time: enough to fill the vector instructions, few enough for the fastest cache
@@ -127,18 +128,11 @@ def _learn_projected(features, v, estimate, places, rewards):
             mean += estimate[i] * z[i]
         scale = 1.0 / (1.0 + 2.0 * half)
         error, root = (rewards[t] - mean) * scale, np.sqrt(scale)
-        u[:] = 0.0
-        for j in range(k):
-            zj = z[j]
-            for i in range(k):
-                u[i] += v[j, i] * zj
+        multiply(v, z, u, k)
         for i in range(k):
             estimate[i] += u[i] * error
             w[i] = u[i] * root
-        for i in range(k):
-            step = w[i]
-            for j in range(k):
-                v[i, j] -= step * w[j]
+        subtract(v, w, k)
 
 
 @kernel
