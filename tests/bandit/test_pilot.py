@@ -32,11 +32,12 @@ def reward(n: int, seed: int = 0) -> np.ndarray:
 
 @given(n=st.integers(1, 20), rounds=st.integers(1, 60), seed=SEEDS)
 def test_an_estimate_is_the_mean_of_a_node_or_of_all(n, rounds, seed):
-    found = pilot.play(generator(1).standard_normal(n), SIGMA, rounds, generator(seed))
+    run = pilot.play(generator(1).standard_normal(n), SIGMA, rounds, generator(seed))
     for node in range(n):
-        own = found.rewards[found.nodes == node]
-        assert found.pulls[node] == len(own)
-        assert_allclose(found.theta[node], (own if len(own) else found.rewards).mean(), atol=1e-12)
+        paid = run.rewards[run.nodes == node]
+        assert run.pulls[node] == len(paid)
+        assert_allclose(run.theta[node], (paid if len(paid) else run.rewards).mean(), atol=1e-12)
+        assert_allclose([run.sums[node], run.sums_of_squares[node]], [sum(paid), sum(paid**2)], atol=1e-12)
 
 
 @given(n=st.integers(1, 20), rounds=st.integers(1, 60), more=st.integers(0, 60), seed=SEEDS)
@@ -49,12 +50,12 @@ def test_a_smaller_budget_is_the_beginning_of_a_larger_one(n, rounds, more, seed
 
 def test_nodes_are_uniform_and_noise_has_the_given_deviation():
     theta = reward(12)
-    found = pilot.play(theta, SIGMA, 20_000, generator(0))
-    assert chisquare(found.pulls).pvalue > 1e-3
-    noise = (found.rewards - theta[found.nodes]) / SIGMA
+    run = pilot.play(theta, SIGMA, 20_000, generator(0))
+    assert chisquare(run.pulls).pvalue > 1e-3
+    noise = (run.rewards - theta[run.nodes]) / SIGMA
     assert abs(noise.mean()) < 4 / np.sqrt(20_000)
     assert abs(noise.std() - 1) < 4 / np.sqrt(40_000)
-    assert np.array_equal(pilot.play(theta, 0.0, 20_000, generator(0)).rewards, theta[found.nodes])
+    assert np.array_equal(pilot.play(theta, 0.0, 20_000, generator(0)).rewards, theta[run.nodes])
 
 
 def test_a_long_pilot_finds_theta():
@@ -78,11 +79,12 @@ def test_the_full_budget_is_theta_itself():
 
 def test_the_error_is_that_of_the_residuals():
     theta, u = reward(30), columns(30, 4)
-    found = pilot.play(theta, SIGMA, 100, generator(0)).theta
-    expected = np.linalg.norm(pilot.residual(found, u) - pilot.residual(theta, u))
-    assert_allclose(pilot.pilot_error(found, theta, u), expected)
-    assert_allclose(np.linalg.norm(pilot.residual(theta, u)), arm_features.tail(u, theta))
-    assert_allclose(u.T @ pilot.residual(theta, u), 0, atol=1e-12)
+    estimate = pilot.play(theta, SIGMA, 100, generator(0)).theta
+    expected = np.linalg.norm(arm_features.residual(estimate, u) - arm_features.residual(theta, u))
+    assert_allclose(pilot.pilot_error(estimate, theta, u), expected)
+    assert pilot.pilot_error(np.array([4.0, 1.0, 5.0]), np.ones(3), np.empty((3, 0))) == 5.0
+    assert_allclose(np.linalg.norm(arm_features.residual(theta, u)), arm_features.tail(theta, u))
+    assert_allclose(u.T @ arm_features.residual(theta, u), 0, atol=1e-12)
 
 
 def test_the_expected_error_by_hand():
@@ -159,7 +161,7 @@ def test_gamma_of_a_reward_inside_the_graph_is_what_the_other_misses(small_graph
     p = columns(small_graph.n, 5)
     theta = rewards.smooth(u, generator(0))
     assert_allclose(pilot.gamma(theta, u, p), 1 - pilot.energy(theta, p))
-    assert_allclose(pilot.gamma(theta, u, p), arm_features.tail(p, theta) ** 2)
+    assert_allclose(pilot.gamma(theta, u, p), arm_features.tail(theta, p) ** 2)
     assert_allclose(pilot.gamma(theta, p, u), -pilot.gamma(theta, u, p))
     assert_allclose(pilot.gamma(theta, u, u @ columns(5, 5)), 0, atol=1e-12)  # the same span
 

@@ -35,7 +35,7 @@ rng = np.random.default_rng(0)
 arms = np.array([rng.permutation(12)[:4] for _ in range(50)], np.uint32)
 for k in map(int, sys.argv[1:]):
     features, theta = rng.standard_normal((12, k)), rng.standard_normal(12)
-    print(*linucb.projected(features, np.eye(k), theta, arms, np.zeros(50), np.ones(50)).arms)
+    print(*linucb.projected(features, np.eye(k), theta, arms, np.zeros(50), np.ones(50))[0])
 """
 
 
@@ -81,9 +81,8 @@ print(store.read_thetas("t.parquet")["a", 0].sum(), *items.reward, "pandas" in s
 
 
 def test_an_edit_of_an_inlined_function_reaches_the_kernels_that_were_cached_with_it(tmp_path):
-    (tmp_path / "whole.py").write_text(
-        "from graphdr.core.compiled import kernel\nfrom part import step\n\n@kernel\ndef twice(x):\n    return step(step(x))\n"
-    )
+    imports = "from graphdr.core.compiled import kernel\nfrom part import step\n\n"
+    (tmp_path / "whole.py").write_text(imports + "@kernel\ndef twice(x):\n    return step(step(x))\n")
     code = "from whole import twice; print(twice(1.0), sum(twice.compiled.stats.cache_misses.values()))"
 
     def play(term):

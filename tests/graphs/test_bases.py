@@ -116,4 +116,4 @@ def test_tail_is_the_norm_of_what_is_left_out(small_graph):
     u = compute("laplacian_low", small_graph, small_graph.n).vectors
     theta = u @ np.r_[np.zeros(2), 3.0, 4.0, np.zeros(small_graph.n - 4)]
     for columns, left in (([2, 3], 0), ([3], 3), ([2], 4), ([0, 1], 5)):
-        assert_allclose(arm_features.tail(u[:, columns], theta), left, atol=1e-9)
+        assert_allclose(arm_features.tail(theta, u[:, columns]), left, atol=1e-9)

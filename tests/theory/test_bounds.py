@@ -180,16 +180,12 @@ def test_a_reward_is_split_into_inside_and_residual(seed, k):
     rng = np.random.default_rng(seed)
     vectors, _ = np.linalg.qr(rng.standard_normal((9, k)))
     theta = rng.standard_normal(9)
-    size, residual = constants.inside(vectors, theta)
+    size, residual = constants.split(theta, vectors)
     assert_allclose(vectors.T @ residual, 0, atol=1e-12)
     assert size**2 + residual @ residual == pytest.approx(theta @ theta)
     assert np.linalg.norm(vectors @ (vectors.T @ theta)) == pytest.approx(size)
     with pytest.raises(ValueError, match="orthonormal"):
-        constants.inside(1.1 * vectors, theta)
-
-
-def test_the_error_of_a_pilot_is_a_distance():
-    assert constants.pilot_error(np.array([4.0, 1.0, 5.0]), np.ones(3)) == 5.0
+        constants.split(theta, 1.1 * vectors)
 
 
 @pytest.mark.parametrize("power", [0.0, 0.5, 1.0])

@@ -9,15 +9,18 @@ from graphdr.graphs import arm_features
 
 
 class Pilot(NamedTuple):
-    """An estimated reward and a number of pulls per node, and the rounds behind them: nodes played, rewards paid.
+    """What a pilot knows of every node: an estimated reward, pulls, and the rewards' sum and sum of squares.
 
-    The full budget is theta itself, after infinitely many pulls of every node and with no rounds to show.
+    The rounds behind it, nodes played and rewards paid, are None where they were not kept. The full budget is theta
+    itself, after infinitely many pulls of every node and with no rounds to show.
     """
 
     theta: np.ndarray
     pulls: np.ndarray
-    nodes: np.ndarray
-    rewards: np.ndarray
+    sums: np.ndarray
+    sums_of_squares: np.ndarray
+    nodes: np.ndarray | None = None
+    rewards: np.ndarray | None = None
 
 
 def play(theta: np.ndarray, noise: float, rounds: int | None, rng: np.random.Generator) -> Pilot:
@@ -28,33 +31,30 @@ def play(theta: np.ndarray, noise: float, rounds: int | None, rng: np.random.Gen
     """
     n = len(theta)
     if rounds is None:
-        return Pilot(theta, np.full(n, np.inf), np.empty(0, np.int64), np.empty(0))
+        endless = np.full(n, np.inf)
+        return Pilot(theta, endless, endless * np.sign(theta), endless, np.empty(0, np.int64), np.empty(0))
     where, what = rng.spawn(2)
     nodes = where.integers(n, size=rounds)
     rewards = theta[nodes] + noise * what.standard_normal(rounds)
     pulls = np.bincount(nodes, minlength=n).astype(float)
+    sums, sums_of_squares = (np.bincount(nodes, values, minlength=n) for values in (rewards, rewards**2))
     estimate = np.full(n, rewards.mean())
-    np.divide(np.bincount(nodes, rewards, minlength=n), pulls, out=estimate, where=pulls > 0)
-    return Pilot(estimate, pulls, nodes, rewards)
+    np.divide(sums, pulls, out=estimate, where=pulls > 0)
+    return Pilot(estimate, pulls, sums, sums_of_squares, nodes, rewards)
 
 
 def pilot_error(estimate: np.ndarray, theta: np.ndarray, vectors: np.ndarray) -> float:
     """Return e_r = ||r_hat - r_perp||, the true error of the residual outside orthonormal columns."""
-    return arm_features.tail(vectors, estimate - theta)
+    return arm_features.tail(estimate - theta, vectors)
 
 
 def expected_error(pulls: np.ndarray, noise: float) -> float:
-    """Return e_r as known beforehand: sigma sqrt(sum 1 / pulls), where all nodes were played.
+    """Return e_r as it is expected beforehand: sigma sqrt(sum 1 / pulls), where all nodes were played.
 
     A node that was not errs by the root mean square of a unit reward, 1 / sqrt(n).
     """
     seen = pulls > 0
     return float(np.sqrt(noise**2 * (1 / pulls[seen]).sum() + (~seen).sum() / len(pulls)))
-
-
-def residual(theta: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return r_perp = (I - U U^T) theta for orthonormal columns U."""
-    return theta - vectors @ (vectors.T @ theta)
 
 
 def uniform_play(arms: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -68,15 +68,15 @@ def greedy_play(arms: np.ndarray, theta: np.ndarray, vectors: np.ndarray) -> np.
     return arms[np.arange(len(arms)), value[arms].argmax(axis=1)]
 
 
-def crw_hat(outside: np.ndarray, arms: np.ndarray) -> float:
+def crw_hat(residual: np.ndarray, arms: np.ndarray) -> float:
     """Return the mean range of the residual over the candidates of a round."""
-    return float(residuals.residual_width(outside, arms, len(arms))[0] / len(arms))
+    return float(residuals.residual_width(residual, arms, len(arms))[0] / len(arms))
 
 
-def srl_hat(outside: np.ndarray, vectors: np.ndarray, chosen: np.ndarray, ridge: float = 1.0) -> float:
+def srl_hat(residual: np.ndarray, vectors: np.ndarray, chosen: np.ndarray, ridge: float = 1.0) -> float:
     """Return the residual leverage along the arms chosen: its maximum over the rounds."""
     v0_inverse = np.eye(vectors.shape[1]) / ridge
-    return float(residuals.residual_leverage(vectors, v0_inverse, chosen, outside, len(chosen))[0][0])
+    return float(residuals.residual_leverage(vectors, v0_inverse, chosen, residual, len(chosen))[0][0])
 
 
 def g(crw: float, srl: float, k: int, rounds: int, ridge: float = 1.0) -> float:
@@ -94,14 +94,14 @@ def diagnose(
 ) -> dict[str, float]:
     """Diagnose the residual of a reward, true or estimated, over held-out rounds; G_k is that of greedy play."""
     vectors = np.ascontiguousarray(vectors)
-    outside = residual(theta, vectors)
-    crw = crw_hat(outside, arms)
-    srl = srl_hat(outside, vectors, greedy_play(arms, theta, vectors), ridge)
+    residual = arm_features.residual(theta, vectors)
+    crw = crw_hat(residual, arms)
+    srl = srl_hat(residual, vectors, greedy_play(arms, theta, vectors), ridge)
     return {
-        "zeta_hat": float(np.linalg.norm(outside) / np.linalg.norm(theta)),
+        "zeta_hat": float(np.linalg.norm(residual) / np.linalg.norm(theta)),
         "crw_hat": crw,
         "srl_hat": srl,
-        "srl_hat_uniform": srl_hat(outside, vectors, uniform_play(arms, rng), ridge),
+        "srl_hat_uniform": srl_hat(residual, vectors, uniform_play(arms, rng), ridge),
         "g": g(crw, srl, vectors.shape[1], len(arms), ridge),
         "g_unnormalised": g_unnormalised(crw, srl),
     }
@@ -128,9 +128,9 @@ def energy_bias(pulls: np.ndarray, noise: float, vectors: np.ndarray) -> float:
     has the variance sigma^2 / rounds and the same covariance with every mean.
     """
     seen = pulls > 0
-    own = ((vectors[seen] ** 2).sum(axis=1) / pulls[seen]).sum()
+    of_means = ((vectors[seen] ** 2).sum(axis=1) / pulls[seen]).sum()
     total, played = vectors.sum(axis=0), vectors[seen].sum(axis=0)
-    return float(noise**2 * (own + (total @ total - played @ played) / pulls.sum()))
+    return float(noise**2 * (of_means + (total @ total - played @ played) / pulls.sum()))
 
 
 def gamma_debiased(pilot: Pilot, noise: float, graph: np.ndarray, other: np.ndarray) -> float:

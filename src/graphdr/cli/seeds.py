@@ -69,14 +69,10 @@ def _of_facts(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
 
 def fact_streams() -> dict[str, tuple[str, ...]]:
     """Return the purposes of the streams of every fact that has a random part."""
-    from graphdr.facts.selection_facts import DIAGNOSES, ENDS, SEEN
+    from graphdr.facts.registry import FACTS
 
-    found = {"k_hat_bootstrap": ("resamples",), "pilot_error": ("pilot",), "gamma_pilot": ("pilot",)}
-    found |= {end.__name__: ("pilot", "pilot resamples") for end in ENDS}
-    for suffix in SEEN:
-        seen = ("held out", "held out play", "pilot") if suffix else ("held out", "held out play")
-        found |= {quantity + suffix: seen for quantity in DIAGNOSES}
-    return found
+    streams = {name: (*fact.streams, *(("pilot",) if fact.budget else ())) for name, fact in FACTS.items()}
+    return {name: purposes for name, purposes in streams.items() if purposes}
 
 
 def _of_runs(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:

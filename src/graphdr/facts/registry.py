@@ -1,14 +1,21 @@
-"""All facts about problems, with the factors and the bases that each needs besides the graph's own."""
+"""All facts about problems, and what they need: factors and bases, and of pilots their budgets and rounds."""
 
-from graphdr.facts import graph_facts, rotation_facts, selection_facts
+from collections.abc import Iterable
 
-FACTS = graph_facts.FACTS | selection_facts.FACTS | rotation_facts.FACTS
-FACTORS = (
-    graph_facts.FACTORS | selection_facts.FACTORS | rotation_facts.FACTORS
-)  # a change of any other factor does not rerun the fact
-FACT_BASES = graph_facts.FACT_BASES | selection_facts.FACT_BASES
+from graphdr.facts import graph_facts, rotation_facts, selection_facts  # noqa: F401  (they declare their facts)
+from graphdr.facts.declare import FACTS, PROBLEM
 
-# What favours GraphDR according to the theory: large values (1) or small ones (-1). Every diagnosis is of a residual.
-FAVOURABLE = dict.fromkeys(("gamma", "gamma_graph", "gamma_full", "gamma_pilot", "energy", "eigengap"), 1)
-FAVOURABLE |= dict.fromkeys(("zeta", "rho", "srl", "crw"), -1)
-FAVOURABLE |= {name + suffix: -1 for name in selection_facts.DIAGNOSES for suffix in selection_facts.SEEN}
+FACTORS = {name: fact.factors for name, fact in FACTS.items() if fact.factors}
+FACT_BASES = {name: fact.basis for name, fact in FACTS.items() if fact.basis}  # besides laplacian_low
+FAVOURABLE = {name: fact.favourable for name, fact in FACTS.items() if fact.favourable} | {"srl": -1, "crw": -1}
+
+
+def budgets(names: Iterable[str], problem_budget: int | None) -> list[int]:
+    """Return the budgets (pulls per node) of the pilots that these facts read, those of the problem's own included."""
+    read = {FACTS[name].budget for name in names} - {None}
+    return sorted({problem_budget if budget == PROBLEM else budget for budget in read})
+
+
+def needs_rounds(names: Iterable[str]) -> bool:
+    """Say whether any of these facts reads the rounds of the problem's own pilot."""
+    return any(FACTS[name].rounds for name in names)

@@ -1,11 +1,14 @@
 """Compute the facts of all problems of a batch that need no bandit run."""
 
+from functools import partial
+
 import numpy as np
 
+from graphdr.bandit import pilot
 from graphdr.cache import io
 from graphdr.core.rng import stream
-from graphdr.facts.graph_facts import Setting
-from graphdr.facts.registry import FACTS
+from graphdr.facts.declare import ProblemInstance
+from graphdr.facts.registry import FACTS, budgets
 from graphdr.panels import store
 
 
@@ -26,14 +29,20 @@ def main(input, output, params):
             rng = stream(params.seed, "resamples", n=observed.n, instance=instance)
             further = {basis: panels[problem["graph"]].get((instance, 0)) for basis, panels in others.items()}
             popularity = items[problem["graph"]][instance].popularity
-            about = (further, popularity, params.seed, instance, {}, {})
-            setting = Setting(problem, clean, observed, low, observed_low, theta, rng, *about)
-            values = np.array([float(FACTS[fact](setting)) for fact in params.facts])
+            play = partial(pilot.play, theta, problem.get("noise"))
+            key = {"n": observed.n, "instance": instance}
+            played = {
+                pulls: play(pulls * observed.n, stream(params.seed, "pilot", **key))
+                for pulls in budgets(params.facts, problem.get("pilot"))
+            }
+            besides = further, popularity, params.seed, instance, played, {}
+            posed = ProblemInstance(problem, clean, observed, low, observed_low, theta, rng, *besides)
+            values = np.array([float(FACTS[fact](posed)) for fact in params.facts])
             known = ~np.isnan(values)  # what the data do not have is no fact
             names = np.array(params.facts, str)[known]
             key = {"problem": problem["name"], "instance": instance}
             parts.append(key | {"quantity": names, "value": values[known]})
-            pilots += [key | _seen(pulls, pilot) for pulls, pilot in sorted(setting.pilots.items())]
+            pilots += [key | _seen(pulls, one) for pulls, one in played.items()]
         print(f"{problem['name']}: {len(params.facts)} facts on {problem['instances']} instances", flush=True)
     io.write("facts", store.stack(parts), output.facts)
     io.write("pilot", store.stack(pilots) if pilots else io.nothing("pilot"), output.pilots)

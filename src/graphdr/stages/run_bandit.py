@@ -7,14 +7,15 @@ from itertools import groupby
 import numpy as np
 
 from graphdr.bandit import environment, methods, pilot
-from graphdr.bandit.linucb import Game
+from graphdr.bandit.linucb import Run
 from graphdr.bandit.linucb_batched import LANES
 from graphdr.bandit.radii import THEORY_FACTS
 from graphdr.cache import io
 from graphdr.core.errors import check_dense
 from graphdr.core.rng import stream as named_stream
-from graphdr.graphs.arm_features import ADAPTIVE, k_fact
+from graphdr.graphs.arm_features import ADAPTIVE, k_fact, residual
 from graphdr.panels import store
+from graphdr.theory.outcome import MEASURED
 
 SHAPE = ("horizon", "arms", "checkpoint", "ridge", "alpha")  # with k, what runs must share to be played together
 TOLD = ("size", "nu_k", "s_k_bar", "error")  # what the bound on a run depends on besides
@@ -41,7 +42,7 @@ def main(input, output, params):
         stream = draw_stream(len(theta), instance, seed, graph, **spec)
         choices = partial(environment.random_choices, params.seed, problem, len(theta), instance, seed)
         key = number, instance, draw
-        return Game(theta, stream, *arms[key], residuals.get(key)), choices
+        return Run(theta, stream, *arms[key], residuals.get(key)), choices
 
     runs = [(*key, seed) for key in arms for seed in range(params.problems[key[0]]["seeds"])]
     done, begin = {}, time.perf_counter()
@@ -86,7 +87,9 @@ def _known(params, arms, thetas, facts):
         name, n = problem["name"], len(vectors)
         told = {fact: facts[name, instance, fact] for fact in THEORY_FACTS}
         rng = named_stream(params.seed, "pilot", n=n, instance=instance)
-        found[number, instance, draw] = methods.known(problem, vectors, thetas[name, instance], told, rng)
+        theta = thetas[name, instance]
+        theta_hat = pilot.play(theta, problem["noise"], problem["pilot"] * n, rng).theta
+        found[number, instance, draw] = methods.radius_inputs(problem, vectors, theta, told, theta_hat)
     return found
 
 
@@ -95,7 +98,7 @@ def _residuals(params, arms, thetas):
     if params.method["basis"] != "laplacian_low" or params.method["k"] == ADAPTIVE:
         return {}
     names = {key: (params.problems[key[0]]["name"], key[1]) for key in arms}
-    return {key: pilot.residual(thetas[names[key]], own.features) for key, own in arms.items()}
+    return {key: residual(thetas[names[key]], own.features) for key, own in arms.items()}
 
 
 def _together(runs, problems, arms, apart):
@@ -157,10 +160,9 @@ def _table(problems, done, known):
     parts = []
     for number, instance, draw, seed in sorted(done):
         problem, played = problems[number], done[number, instance, draw, seed]
-        t = problem["checkpoint"] * np.arange(1, 1 + len(played.regret))
         keys = {"problem": problem["name"], "instance": instance, "draw": draw, "seed": seed}
         about = known.get((number, instance, draw))
         told = (about.constants.size, about.nu_k, about.s_k_bar, about.error) if about else (None,) * len(TOLD)
-        columns = played._asdict() | dict(zip(TOLD, told, strict=True))
-        parts.append(keys | {"t": t} | {name: np.nan if own is None else own for name, own in columns.items()})
+        columns = {name: getattr(played, name) for name in MEASURED} | dict(zip(TOLD, told, strict=True))
+        parts.append(keys | {name: np.nan if own is None else own for name, own in columns.items()})
     return store.stack(parts)

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from graphdr.theory.constants import Constants, beta0, potential
+from graphdr.theory.outcome import Outcome
 
-ROUNDING = 1e-9  # SRL and CRW of less than this a round are those of rounding: there is no residual
+NEGLIGIBLE = 1e-9  # SRL and CRW of less than this per round are rounding errors: there is no residual
 
 
 # Bounds on the regret after t rounds, one per theorem. Each holds for runs with the radius of its name in `radius`.
@@ -77,20 +78,10 @@ def _growth(t: np.ndarray, path: np.ndarray) -> float:
 
 
 def _vanishes(t: np.ndarray, path: np.ndarray) -> bool:
-    return bool(np.all(path <= ROUNDING * t))
+    return bool(np.all(path <= NEGLIGIBLE * t))
 
 
 # One run against the bounds.
-
-
-class Run(NamedTuple):
-    """What one run did up to its checkpoints t: regret, SRL_t and CRW_t of a residual, and summed widths."""
-
-    t: np.ndarray
-    regret: np.ndarray
-    srl: np.ndarray
-    crw: np.ndarray
-    widths: np.ndarray
 
 
 class Check(NamedTuple):
@@ -113,31 +104,24 @@ class Robust(NamedTuple):
     s_k_bar: float
 
 
-class Pilot(NamedTuple):
-    """What the fourth theorem knows of one run: SRL_t and CRW_t of the pilot's residual, and its error."""
-
-    srl: np.ndarray
-    crw: np.ndarray
-    error: float
-
-
-def checks(run: Run, c: Constants, robust: Robust | None = None, pilot: Pilot | None = None) -> dict[str, Check]:
+def checks(run: Outcome, c: Constants, robust: Robust | None = None, error: float | None = None) -> dict[str, Check]:
     """Set one run against all that applies to it: ``potential``, ``srl``, ``crw`` and the names of BOUNDS.
 
     Theorem 1 applies where there is no residual, Theorem 2 and the envelopes of SRL and CRW where ``robust`` is
-    given, Theorem 4 where ``pilot`` is. A bound is a theorem for the radius of its name, for others a comparison.
+    given, Theorem 4 where the error of the pilot is. A bound is a theorem for the radius of its name, for others a
+    comparison.
     """
-    found = {
+    checked = {
         "potential": Check(run.widths, potential(run.t, c.k, c.ridge, c.bound_x)),
         "oracle": Check(run.regret, oracle(run.t, c, run.srl, run.crw)),
         "uninflated": Check(run.regret, uninflated(run.t, c, run.srl, run.crw)),
     }
     if _vanishes(run.t, run.srl) and _vanishes(run.t, run.crw):
-        found["exact"] = Check(run.regret, exact(run.t, c))
+        checked["exact"] = Check(run.regret, exact(run.t, c))
     if robust is not None:
         srl, crw = envelope(run.t, c, robust.nu_k)
-        found |= {"srl": Check(run.srl, srl), "crw": Check(run.crw, crw)}
-        found["generic"] = Check(run.regret, generic(run.t, c, *robust))
-    if pilot is not None:
-        found["estimated"] = Check(run.regret, estimated(run.t, c, *pilot))
-    return found
+        checked |= {"srl": Check(run.srl, srl), "crw": Check(run.crw, crw)}
+        checked["generic"] = Check(run.regret, generic(run.t, c, *robust))
+    if error is not None:
+        checked["estimated"] = Check(run.regret, estimated(run.t, c, run.srl_pilot, run.crw_pilot, error))
+    return checked
