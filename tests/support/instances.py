@@ -31,6 +31,11 @@ def pose(clean: model.Graph, flip: float = 0, tail: float = 0, seed: int = 0, ob
     return ProblemInstance(*posed, seed=seed, index=0, pilots=pilots, memo={})
 
 
+def permute_nodes(graph: model.Graph, permutation: np.ndarray) -> model.Graph:
+    """Relabel the nodes: node i of the result is node ``permutation[i]``, under the old names."""
+    return model.Graph(graph.adjacency[permutation][:, permutation], graph.origin)
+
+
 def embed(n: int) -> np.ndarray:
     """Know something about nodes that has nothing to do with their graph."""
     return np.random.default_rng(99).standard_normal((n, 20))

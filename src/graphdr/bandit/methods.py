@@ -61,26 +61,27 @@ def play(
     The residual of a run is the true one, whatever the one that the radius uses. The arms are not kept: those of a
     batch would fill the memory.
     """
-    return [outcome._replace(arms=None) for outcome in _outcomes(method, problem, runs, choices, inputs)]
-
-
-def _outcomes(
-    method: dict, problem: dict, runs: list[linucb.Run], choices: list[Callable], inputs: RadiusInputs | None
-) -> list[Outcome]:
-    every, ridge = problem["checkpoint"], problem["ridge"]
     if method["policy"] == "random":
-        return [_random(run, choose(), every) for run, choose in zip(runs, choices, strict=True)]
-    if method["k"] == arm_features.ADAPTIVE:
-        return [_adaptive(run, problem) for run in runs]
-    inputs = inputs or RadiusInputs(problem["horizon"], alpha=problem["alpha"])
-    radius, inflation, residual = RADII[method["radius"]](inputs)
+        every = problem["checkpoint"]
+        outcomes = [_random(run, choose(), every) for run, choose in zip(runs, choices, strict=True)]
+    elif method["k"] == arm_features.ADAPTIVE:
+        outcomes = [_adaptive(run, problem) for run in runs]
+    else:
+        inputs = inputs or RadiusInputs(problem["horizon"], alpha=problem["alpha"])
+        outcomes = _linucb(method["radius"], problem, runs, inputs)
+    return [outcome._replace(arms=None) for outcome in outcomes]
+
+
+def _linucb(rule: str, problem: dict, runs: list[linucb.Run], inputs: RadiusInputs) -> list[Outcome]:
+    radius, inflation, residual = RADII[rule](inputs)
+    options = {"ridge": problem["ridge"], "every": problem["checkpoint"]}
     seated = [run._replace(residual=residual) if inflation else run for run in runs]
-    outcomes = linucb.play(seated, radius, ridge=ridge, inflation=inflation, every=every)
-    if method["radius"] != "estimated":
+    outcomes = linucb.play(seated, radius, inflation=inflation, **options)
+    if rule != "estimated":
         return outcomes
     return [
-        linucb.measure(run, seen.arms, ridge=ridge, every=every)._replace(srl_pilot=seen.srl, crw_pilot=seen.crw)
-        for run, seen in zip(runs, outcomes, strict=True)
+        linucb.measure(run, pilots.arms, **options)._replace(srl_pilot=pilots.srl, crw_pilot=pilots.crw)
+        for run, pilots in zip(runs, outcomes, strict=True)
     ]
 
 

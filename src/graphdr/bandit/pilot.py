@@ -48,15 +48,6 @@ def pilot_error(estimate: np.ndarray, theta: np.ndarray, vectors: np.ndarray) ->
     return arm_features.tail(estimate - theta, vectors)
 
 
-def expected_error(pulls: np.ndarray, noise: float) -> float:
-    """Return e_r as it is expected beforehand: sigma sqrt(sum 1 / pulls), where all nodes were played.
-
-    A node that was not errs by the root mean square of a unit reward, 1 / sqrt(n).
-    """
-    seen = pulls > 0
-    return float(np.sqrt(noise**2 * (1 / pulls[seen]).sum() + (~seen).sum() / len(pulls)))
-
-
 def uniform_play(arms: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Choose a uniformly random candidate of every round."""
     return arms[np.arange(len(arms)), rng.integers(arms.shape[1], size=len(arms))]
@@ -66,11 +57,6 @@ def greedy_play(arms: np.ndarray, theta: np.ndarray, vectors: np.ndarray) -> np.
     """Choose the candidate of every round with the largest z^T E^T theta (the first of several)."""
     value = vectors @ (vectors.T @ theta)
     return arms[np.arange(len(arms)), value[arms].argmax(axis=1)]
-
-
-def crw_hat(residual: np.ndarray, arms: np.ndarray) -> float:
-    """Return the mean range of the residual over the candidates of a round."""
-    return float(residuals.residual_width(residual, arms, len(arms))[0] / len(arms))
 
 
 def srl_hat(residual: np.ndarray, vectors: np.ndarray, chosen: np.ndarray, ridge: float = 1.0) -> float:
@@ -84,18 +70,13 @@ def g(crw: float, srl: float, k: int, rounds: int, ridge: float = 1.0) -> float:
     return crw + 2.0 * float(np.sqrt(2.0 * k * np.log1p(rounds / (ridge * k)) / rounds)) * srl
 
 
-def g_unnormalised(crw: float, srl: float) -> float:
-    """Return G_k without its square root: CRW + 2 SRL."""
-    return crw + 2.0 * srl
-
-
 def diagnose(
     theta: np.ndarray, vectors: np.ndarray, arms: np.ndarray, rng: np.random.Generator, ridge: float = 1.0
 ) -> dict[str, float]:
     """Diagnose the residual of a reward, true or estimated, over held-out rounds; G_k is that of greedy play."""
     vectors = np.ascontiguousarray(vectors)
     residual = arm_features.residual(theta, vectors)
-    crw = crw_hat(residual, arms)
+    crw = float(residuals.residual_width(residual, arms, len(arms))[0] / len(arms))  # mean range per candidate set
     srl = srl_hat(residual, vectors, greedy_play(arms, theta, vectors), ridge)
     return {
         "zeta_hat": float(np.linalg.norm(residual) / np.linalg.norm(theta)),
@@ -103,7 +84,7 @@ def diagnose(
         "srl_hat": srl,
         "srl_hat_uniform": srl_hat(residual, vectors, uniform_play(arms, rng), ridge),
         "g": g(crw, srl, vectors.shape[1], len(arms), ridge),
-        "g_unnormalised": g_unnormalised(crw, srl),
+        "g_unnormalised": crw + 2.0 * srl,
     }
 
 
@@ -117,8 +98,7 @@ def gamma(theta: np.ndarray, graph: np.ndarray, other: np.ndarray | None) -> np.
 
     Without columns the competitor keeps all of the reward.
     """
-    kept = (theta**2).sum(axis=-1) if other is None else energy(theta, other)
-    return energy(theta, graph) - kept
+    return energy(theta, graph) - ((theta**2).sum(axis=-1) if other is None else energy(theta, other))
 
 
 def energy_bias(pulls: np.ndarray, noise: float, vectors: np.ndarray) -> float:
@@ -127,10 +107,10 @@ def energy_bias(pulls: np.ndarray, noise: float, vectors: np.ndarray) -> float:
     Means of nodes are independent, of variance sigma^2 / pulls; nodes never played share the overall mean, which
     has the variance sigma^2 / rounds and the same covariance with every mean.
     """
-    seen = pulls > 0
-    of_means = ((vectors[seen] ** 2).sum(axis=1) / pulls[seen]).sum()
-    total, played = vectors.sum(axis=0), vectors[seen].sum(axis=0)
-    return float(noise**2 * (of_means + (total @ total - played @ played) / pulls.sum()))
+    played = pulls > 0
+    of_means = ((vectors[played] ** 2).sum(axis=1) / pulls[played]).sum()
+    total, part = vectors.sum(axis=0), vectors[played].sum(axis=0)
+    return float(noise**2 * (of_means + (total @ total - part @ part) / pulls.sum()))
 
 
 def gamma_debiased(pilot: Pilot, noise: float, graph: np.ndarray, other: np.ndarray) -> float:
@@ -150,16 +130,16 @@ def resample(pilot: Pilot, count: int, rng: np.random.Generator) -> np.ndarray:
     rounds = len(pilot.rewards)
     if not rounds:
         return again
-    seen = pilot.pulls > 0
-    if seen.sum() == rounds:
+    played = pilot.pulls > 0
+    if played.sum() == rounds:
         return np.full_like(again, np.nan)
-    pulls = pilot.pulls[seen]
+    pulls = pilot.pulls[played]
     starts = np.concatenate([[0], np.cumsum(pulls)[:-1]]).astype(np.int64)
     deviation = (pilot.rewards - pilot.theta[pilot.nodes]) * np.sqrt(rounds / (rounds - len(pulls)))
     for estimate in again:
         drawn = deviation[rng.integers(rounds, size=rounds)]  # alike in every round, so the first are the first node's
-        estimate[seen] += np.add.reduceat(drawn, starts) / pulls
-        estimate[~seen] += drawn.mean()
+        estimate[played] += np.add.reduceat(drawn, starts) / pulls
+        estimate[~played] += drawn.mean()
     return again
 
 

@@ -48,10 +48,10 @@ class Fact(NamedTuple):
 FACTS: dict[str, Fact] = {}  # complete once ``facts.registry`` is imported
 
 
-def fact(*factors: str, name: str | None = None, **declared) -> Callable[[Callable], Fact]:
+def fact(*factors: str, **declared) -> Callable[..., Fact]:
     """Declare a function of a problem instance as the fact of its name, which depends on these factors."""
 
-    def register(function: Callable[[ProblemInstance], float]) -> Fact:
+    def register(function: Callable[[ProblemInstance], float], name: str | None = None) -> Fact:
         FACTS[name or function.__name__] = new = Fact(function, factors, **declared)
         return new
 

@@ -4,13 +4,14 @@ The same facts exist twice: with the true reward, and as the problem's pilot, or
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from graphdr.bandit import pilot
 from graphdr.bandit.environment import CANDIDATES, Arena
 from graphdr.core.rng import stream
-from graphdr.facts.declare import PROBLEM, Fact, ProblemInstance, fact
+from graphdr.facts.declare import PROBLEM, ProblemInstance, fact
 from graphdr.facts.graph_facts import energy, energy_content, energy_graph, other_columns
 from graphdr.graphs import arm_features
 
@@ -51,46 +52,6 @@ def gamma_pilot(instance: ProblemInstance) -> float:
     if other is None:
         return np.nan
     return pilot.gamma_debiased(_pilot(instance), instance.spec["noise"], _low(instance), other)
-
-
-# The competitors that a margin has an interval against, by the name of the margin; full LinUCB has all columns.
-AGAINST = {"gamma": "content_pca", "gamma_graph": "graph_pca", "gamma_full": None}
-
-
-def _end(margin: str, end: int) -> Fact:
-    """Declare one end of the bootstrap interval of a margin, as the problem's pilot sees it."""
-    basis, name = AGAINST[margin], f"{margin}_{('low', 'high')[end]}"
-
-    @fact(*OF_PILOT, name=name, basis=basis, budget=PROBLEM, rounds=True, streams=("pilot resamples",))
-    def interval_end(instance: ProblemInstance) -> float:
-        return _interval(instance, basis)[end]
-
-    return interval_end
-
-
-ENDS = [_end(margin, end) for margin in AGAINST for end in (0, 1)]
-
-DIAGNOSES = ("zeta_hat", "crw_hat", "srl_hat", "srl_hat_uniform", "g", "g_unnormalised")
-# Whose view of the reward is diagnosed, by the suffix of the facts: the budget of a pilot, None for the true reward.
-SEEN = {"": None, "_pilot": PROBLEM} | {f"_pilot_{pulls}": pulls for pulls in BUDGETS}
-
-
-def _of_diagnosis(quantity: str, suffix: str) -> Fact:
-    """Declare the fact that reads one quantity of the residual diagnosis."""
-    budget = SEEN[suffix]
-    behind = () if budget is None else ("noise", "pilot") if budget == PROBLEM else ("noise",)
-    declared = {"favourable": -1, "budget": budget, "streams": ("held out", "held out play")}
-
-    @fact("k", "ridge", "candidates", "arms", *behind, name=quantity + suffix, **declared)
-    def diagnosed(instance: ProblemInstance) -> float:
-        return _diagnosis(instance, budget)[quantity]
-
-    return diagnosed
-
-
-for _quantity in DIAGNOSES:
-    for _suffix in SEEN:
-        _of_diagnosis(_quantity, _suffix)
 
 
 def _low(instance: ProblemInstance) -> np.ndarray:
@@ -134,6 +95,32 @@ def _interval(instance: ProblemInstance, basis: str | None) -> tuple[float, floa
     other = None if basis is None else other_columns(instance, basis)
     if basis is not None and other is None:
         return np.nan, np.nan
-    own, rng = _pilot(instance), _streams(instance, "pilot resamples")
-    again = _once(instance, ("pilot again",), lambda: pilot.resample(own, RESAMPLES, rng))
-    return _once(instance, ("interval", basis), lambda: pilot.gamma_interval(own, again, _low(instance), other))
+    estimate, rng = _pilot(instance), _streams(instance, "pilot resamples")
+    again = _once(instance, ("pilot again",), lambda: pilot.resample(estimate, RESAMPLES, rng))
+    return _once(instance, ("interval", basis), lambda: pilot.gamma_interval(estimate, again, _low(instance), other))
+
+
+def _end(instance: ProblemInstance, basis: str | None, end: int) -> float:
+    return _interval(instance, basis)[end]
+
+
+def _diagnosed(instance: ProblemInstance, quantity: str, budget: int | str | None) -> float:
+    return _diagnosis(instance, budget)[quantity]
+
+
+# The competitors that a margin has an interval against, by the name of the margin; full LinUCB has all columns.
+AGAINST = {"gamma": "content_pca", "gamma_graph": "graph_pca", "gamma_full": None}
+for _margin, _basis in AGAINST.items():
+    _of_interval = fact(*OF_PILOT, basis=_basis, budget=PROBLEM, rounds=True, streams=("pilot resamples",))
+    _of_interval(partial(_end, basis=_basis, end=0), f"{_margin}_low")
+    _of_interval(partial(_end, basis=_basis, end=1), f"{_margin}_high")
+
+DIAGNOSES = ("zeta_hat", "crw_hat", "srl_hat", "srl_hat_uniform", "g", "g_unnormalised")
+# Whose view of the reward is diagnosed, by the suffix of the facts: the budget of a pilot, None for the true reward.
+SEEN = {"": None, "_pilot": PROBLEM} | {f"_pilot_{pulls}": pulls for pulls in BUDGETS}
+for _suffix, _budget in SEEN.items():
+    _factors = OF_PILOT if _budget == PROBLEM else ("k", "noise") if _budget else ("k",)
+    _held_out = {"favourable": -1, "budget": _budget, "streams": ("held out", "held out play")}
+    for _quantity in DIAGNOSES:
+        _of_diagnosis = fact(*_factors, "ridge", "candidates", "arms", **_held_out)
+        _of_diagnosis(partial(_diagnosed, quantity=_quantity, budget=_budget), _quantity + _suffix)

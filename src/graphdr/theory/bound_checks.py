@@ -39,7 +39,7 @@ def check(runs: "pd.DataFrame", problems: dict[str, dict], rule: str) -> "tuple[
         pilot_error = error if rule == "estimated" else None
         checks = bounds.checks(run, constants(problems[key[0]], size), bounds.Robust(nu_k, s_k_bar), pilot_error)
         row = {quantity: checks[check].ratio.max() for quantity, check in LARGEST.items()}
-        row |= dict(zip(("srl_slope", "crw_slope"), bounds.benign(run.t, run.srl, run.crw), strict=True))
+        row |= {"srl_slope": bounds.growth(run.t, run.srl), "crw_slope": bounds.growth(run.t, run.crw)}
         if rule in checks:
             bound[places] = checks[rule].bound
             row |= {"bound": checks[rule].bound[-1], "bound_ratio": checks[rule].ratio.max()}

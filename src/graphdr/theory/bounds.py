@@ -15,13 +15,8 @@ NEGLIGIBLE = 1e-9  # SRL and CRW of less than this per round are rounding errors
 
 
 def exact(t: ArrayLike, c: Constants) -> np.ndarray:
-    """Bound the regret when the reward lies inside the subspace (Theorem 1, exact smoothness)."""
+    """Bound the regret when the reward lies inside the subspace (Theorem 1, exact smoothness); full LinUCB has k = d."""
     return 2 * beta0(np.asarray(t) + 1, *c) * potential(t, c.k, c.ridge, c.bound_x)
-
-
-def full(t: ArrayLike, c: Constants, d: int) -> np.ndarray:
-    """Bound the regret of LinUCB in all d dimensions (the corollary that compares with it): Theorem 1 with d for k."""
-    return exact(t, c._replace(k=d))
 
 
 def generic(t: ArrayLike, c: Constants, nu_k: float, s_k_bar: float) -> np.ndarray:
@@ -56,20 +51,11 @@ def uninflated(t: ArrayLike, c: Constants, srl: ArrayLike, crw: ArrayLike) -> np
 BOUNDS = {f.__name__: f for f in (exact, generic, oracle, estimated, uninflated)}
 
 
-class Growth(NamedTuple):
-    """Log-log slopes of SRL_t and CRW_t; the corollary on benign residuals asks for 0 and at most 1/2."""
+def growth(t: np.ndarray, path: np.ndarray) -> float:
+    """Return the least-squares slope of log path on log t over t > T/2, zero for a path of rounding errors.
 
-    srl: float
-    crw: float
-
-
-def benign(t: np.ndarray, srl: np.ndarray, crw: np.ndarray) -> Growth:
-    """Measure how leverage and width grow over the last half of the horizon (the corollary on benign residuals)."""
-    return Growth(_growth(t, srl), _growth(t, crw))
-
-
-def _growth(t: np.ndarray, path: np.ndarray) -> float:
-    """Return the least-squares slope of log path on log t over t > T/2, zero for a path of rounding errors."""
+    The corollary on benign residuals asks for 0 of SRL_t and at most 1/2 of CRW_t.
+    """
     if _vanishes(t, path):
         return 0.0
     late = (2 * t > t[-1]) & (path > 0)
