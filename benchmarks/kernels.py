@@ -115,10 +115,10 @@ def projected(machine: limits.Machine) -> Iterator[Heat]:
         limit = limits.projected(machine, m, k)
         notes = {
             "ours": f"limit {1e6 * limit:.3g} µs, at the dgemm rate {1e6 * limit * machine.fma / machine.dgemm:.3g} µs",
-            **{peer.name: agreement(alone().arms, peer.run()) for peer in peers},
+            **{peer.name: agreement(alone()[0], peer.run()) for peer in peers},
         }
         if k <= linucb_batched.WIDEST:
-            notes["ours, one run alone"] = agreement(ours.run()[0][0], alone().arms)
+            notes["ours, one run alone"] = agreement(ours.run()[0][0], alone()[0])
         yield Heat(SECTIONS[0], f"k={k} n={n} m={m}", contestants, limit, notes)
 
 

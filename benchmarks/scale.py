@@ -51,9 +51,9 @@ def parts(n: int, edges: int) -> dict:
     part("features", lambda: arm_features.select("laplacian_low", vectors, K) * np.sqrt(graph.n))
     theta = made["features"] @ rng.standard_normal(K) / K + 0.05 * rng.standard_normal(graph.n)
     part("stream", lambda: environment.draw(1, SPEC, graph.n, 0, 0))
-    part("rounds", lambda: linucb.run([linucb.Game(theta, made["stream"], made["features"])], 1.0))
+    part("rounds", lambda: linucb.play([linucb.Run(theta, made["stream"], made["features"])], 1.0))
     low, unit = vectors[:, 1 : K + 1], rewards.unit(theta)
-    part("facts", lambda: (arm_features.tail(low, unit), spectral.shifted_eigengaps(values)[K - 1]))
+    part("facts", lambda: (arm_features.tail(unit, low), spectral.shifted_eigengaps(values)[K - 1]))
     return {
         "nodes": graph.n,
         "edges": graph.adjacency.nnz // 2,

@@ -128,7 +128,7 @@ def graph(n: int, i: np.ndarray, j: np.ndarray, k: int) -> None:
 def _play(n: int, low: np.ndarray, arms: np.ndarray) -> None:
     theta = rewards.smooth(low, stream(0, "theta"))
     rounds = environment.draw(0, SETTING, n, instance=0, seed=0)
-    regret = linucb.run([linucb.Game(theta, rounds, features=arms)], 1.0)[0].regret
+    regret = linucb.play([linucb.Run(theta, rounds, features=arms)], 1.0)[0].regret
     assert np.isfinite(regret).all()
     assert (np.diff(regret) >= -1e-12).all()
 

@@ -490,7 +490,7 @@ def simulated(reward: np.ndarray, graph, draws: int = 5, horizon: int = 2000) ->
     rounds = [environment.draw(0, setting, graph.n, instance=0, seed=seed) for seed in range(5)]
 
     def play(arms):
-        runs = linucb.run([linucb.Game(reward, own, features=arms) for own in rounds], 1.0)
+        runs = linucb.play([linucb.Run(reward, own, features=arms) for own in rounds], 1.0)
         return [run.regret[-1] for run in runs]
 
     orders = [np.random.default_rng(draw).permutation(graph.n) for draw in range(draws)]

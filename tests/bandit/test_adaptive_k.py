@@ -43,18 +43,18 @@ def test_every_choice_is_that_of_the_twin(seed, n, rounds, ties, size, grid):
         features = features[np.random.default_rng(seed).integers(n // 2, size=n)]
     played = adaptive_k.play(features, sorted(grid), theta, arms, noise, 0.8, **CONSTANTS)
     twin = twins.adaptive(features, sorted(grid), theta, arms, noise, 0.8, **CONSTANTS)
-    for own, expected in zip(played, twin, strict=True):
-        assert_array_equal(own, expected)
+    for column, expected in zip(played, twin, strict=True):
+        assert_array_equal(column, expected)
 
 
 def test_learners_are_eliminated_while_the_twin_watches():
     met = pose(5, 12, 4, 1500)
     met = met[0], GRID, *met[1:], 0.8
     played, twin = adaptive_k.play(*met, **CONSTANTS), twins.adaptive(*met, **CONSTANTS)
-    assert played.least[0] == 1
-    assert played.least[-1] == 4
-    for own, expected in zip(played, twin, strict=True):
-        assert_array_equal(own, expected)
+    assert played.smallest_k[0] == 1
+    assert played.smallest_k[-1] == 4
+    for column, expected in zip(played, twin, strict=True):
+        assert_array_equal(column, expected)
 
 
 @pytest.mark.parametrize("kept", [1, 2, 4, 7])
@@ -62,19 +62,19 @@ def test_a_model_that_holds_is_kept_and_one_far_off_is_not(kept):
     """The chance to err is 0.05 at most over all rounds, and the bound is loose: none of 20 runs may."""
     for seed in range(20):
         features, *met = pose(seed, 30, kept, 2000)
-        least = adaptive_k.play(features, GRID, *met, 1.0, **CONSTANTS).least
-        assert least[-1] <= kept
-        assert (np.diff(least) >= 0).all()
+        smallest = adaptive_k.play(features, GRID, *met, 1.0, **CONSTANTS).smallest_k
+        assert smallest[-1] <= kept
+        assert (np.diff(smallest) >= 0).all()
     features, *met = pose(0, 30, kept, 20_000)
-    assert adaptive_k.play(features, GRID, *met, 1.0, **CONSTANTS).least[-1] == kept
+    assert adaptive_k.play(features, GRID, *met, 1.0, **CONSTANTS).smallest_k[-1] == kept
 
 
 def test_a_grid_of_one_k_is_linucb():
     features, *met = pose(1, 40, 4, 500)
     alone = adaptive_k.play(features, [4], *met, 0.5, **CONSTANTS)
     theta, arms, noise = met
-    game = linucb.Game(theta, Stream(arms, noise), np.ascontiguousarray(features[:, :4]))
-    (plain,) = linucb.play([game], 0.5, ridge=CONSTANTS["ridge"])
+    run = linucb.Run(theta, Stream(arms, noise), np.ascontiguousarray(features[:, :4]))
+    (plain,) = linucb.play([run], 0.5, ridge=CONSTANTS["ridge"])
     assert_array_equal(alone.arms, plain.arms)
 
 

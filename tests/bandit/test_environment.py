@@ -96,7 +96,7 @@ def test_noise_is_normal_with_the_given_deviation():
 
 
 def test_a_stream_needs_as_many_arms_as_candidates():
-    with pytest.raises(ValueError, match="4 candidates a round are more than 3 arms"):
+    with pytest.raises(ValueError, match="4 candidates per round are more than 3 arms"):
         environment.draw(7, SPEC, 3, 0, 0)
 
 

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 from graphdr.bandit import linucb, residuals
 from graphdr.bandit.environment import Stream
+from graphdr.theory.outcome import Outcome
 from tests.support import twins
 
 
@@ -69,12 +70,11 @@ def problems(draw):
 def projected(problem: Problem, v0: np.ndarray, inflation=0.0, every=1):
     """Call the kernel on the features of a problem."""
     features, inverse = np.ascontiguousarray(problem.features), np.linalg.inv(v0)
-    played = linucb.projected(features, inverse, *problem.rounds, inflation, problem.residual, every)
-    srl, widths = residuals.residual_leverage(features, inverse, played.arms, problem.residual, every)
-    assert_same(played.srl, srl)
-    assert_same(played.widths, widths)
-    regret = linucb.regret(problem.theta, problem.arms, played.arms, every)
-    return twins.Play(played.arms, regret, srl, residuals.residual_width(problem.residual, problem.arms, every))
+    arms, *kept = linucb.projected(features, inverse, *problem.rounds, inflation, problem.residual, every)
+    srl, widths = residuals.residual_leverage(features, inverse, arms, problem.residual, every)
+    assert_same(kept, [srl, widths])
+    regret = linucb.regret(problem.theta, problem.arms, arms, every)
+    return twins.Play(arms, regret, srl, residuals.residual_width(problem.residual, problem.arms, every))
 
 
 def one_hot(problem: Problem):
@@ -130,14 +130,14 @@ def test_block_updates_stay_with_a_fresh_inverse():
     assert_allclose(estimate, inverse @ rewards, rtol=0, atol=1e-8)
 
 
-def play(problem: Problem, radius, features=None, v0=None, residual=None, **options) -> linucb.Path:
-    """Run one game, V_0 given as itself."""
+def play(problem: Problem, radius, features=None, v0=None, residual=None, **options) -> Outcome:
+    """Play one run, V_0 given as itself."""
     v0_inverse = None if v0 is None else np.linalg.inv(v0)
-    game = linucb.Game(problem.theta, Stream(problem.arms, problem.noise), features, v0_inverse, residual)
-    return linucb.run([game], radius, **options)[0]
+    run = linucb.Run(problem.theta, Stream(problem.arms, problem.noise), features, v0_inverse, residual)
+    return linucb.play([run], radius, **options)[0]
 
 
-# Which kernel `run` takes: (arguments, features of the twin, V_0 of the twin), each from a problem.
+# Which kernel `play` takes: (arguments, features of the twin, V_0 of the twin), each from a problem.
 DISPATCH = {
     "one-hot": lambda p: ({}, np.eye(len(p.theta)), p.ridge * np.eye(len(p.theta))),
     "dense": lambda p: ({"v0": p.dense}, np.eye(len(p.theta)), p.dense),
@@ -149,14 +149,15 @@ DISPATCH = {
 @pytest.mark.parametrize("way", DISPATCH)
 @pytest.mark.parametrize("every", [1, 7])
 @pytest.mark.parametrize("constant", [True, False])
-def test_run_dispatches_and_keeps_every_checkpoint(way, every, constant):
+def test_play_dispatches_and_keeps_every_checkpoint(way, every, constant):
     problem = pose(seed=1, n=20, k=3, m=6, rounds=100, sigma=0.1, ties=True)
     arguments, features, v0 = DISPATCH[way](problem)
     radius = 0.7 if constant else problem.radius
     path = play(problem, radius, ridge=problem.ridge, every=every, **arguments)
     twin = twins.linucb(features, v0, problem.theta, problem.arms, problem.noise, np.broadcast_to(radius, 100))
     assert_same(path.regret, twin.regret[every - 1 :: every])
-    assert path.srl.shape == path.crw.shape == path.regret.shape
+    assert_same(path.t, np.arange(every, 101, every))
+    assert path.srl is path.crw is path.widths is None
 
 
 @pytest.mark.parametrize("way", DISPATCH)
@@ -172,19 +173,18 @@ def test_long_runs_do_not_drift(way, size):
 
 
 @pytest.mark.parametrize("inflation", [0.0, 1.0])
-def test_run_measures_the_residual_that_it_is_given(inflation):
+def test_play_measures_the_residual_that_it_is_given(inflation):
     problem = pose(seed=1, n=20, k=3, m=6, rounds=100, sigma=0.1, ties=False)
     arguments = {"features": problem.features, "v0": problem.v0, "every": 1}
     path = play(problem, problem.radius, residual=problem.residual, inflation=inflation, **arguments)
     twin = twins.linucb(problem.features, problem.v0, *problem.rounds, problem.residual, inflation)
-    assert_same(path, twin[1:])
+    assert_same([path.regret, path.srl, path.crw], twin[1:])
     without = play(problem, problem.radius, **arguments)
-    assert not without.srl.any()
-    assert not without.crw.any()
+    assert without.srl is without.crw is None
 
 
 @pytest.mark.parametrize("projected", [True, False])
-def test_run_rejects_an_initial_matrix_of_another_dimension(projected):
+def test_play_rejects_an_initial_matrix_of_another_dimension(projected):
     problem = pose(seed=1, n=20, k=3, m=6, rounds=10, sigma=0.1, ties=False)
     features, wrong = (problem.features, problem.dense) if projected else (None, problem.v0)
     with pytest.raises(ValueError, match="dimension"):
@@ -196,7 +196,7 @@ def test_ties_go_to_the_first_candidate():
     theta, noise, radius = np.arange(5.0), np.zeros(2), np.ones(2)
     same = np.ones((5, 2))
     first = twins.regret(theta, arms, arms[:, 0])
-    assert_same(linucb.projected(same, np.eye(2), theta, arms, noise, radius).arms, arms[:, 0])
+    assert_same(linucb.projected(same, np.eye(2), theta, arms, noise, radius)[0], arms[:, 0])
     assert_same(linucb.one_hot(1.0, theta, arms[:1], noise, radius), arms[:1, 0])
     assert_same(linucb.node_space(np.eye(5), theta, arms[:1], noise, radius)[0], arms[:1, 0])
     assert_same(linucb.regret(theta, arms, arms[:, 0].copy(), 1), first)

@@ -10,8 +10,8 @@ from graphdr.bandit import environment, linucb, linucb_batched
 from tests.support import twins
 
 
-def game(seed: int, k: int, m: int, rounds: int, ties: bool) -> linucb.Game:
-    """Draw a game of its own size; with ties, arms of different reward share their features."""
+def draw_run(seed: int, k: int, m: int, rounds: int, ties: bool) -> linucb.Run:
+    """Draw a run of its own size; with ties, arms of different reward share their features."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(m, m + 20))
     features = rng.standard_normal((n, k)) / np.sqrt(k)
@@ -21,11 +21,11 @@ def game(seed: int, k: int, m: int, rounds: int, ties: bool) -> linucb.Game:
     factor = rng.standard_normal((k, k))
     v0_inverse = np.linalg.inv(0.5 * np.eye(k) + factor @ factor.T)
     stream = environment.Stream(arms, 0.1 * rng.standard_normal(rounds))
-    return linucb.Game(rng.standard_normal(n), stream, features, v0_inverse)
+    return linucb.Run(rng.standard_normal(n), stream, features, v0_inverse)
 
 
-def chosen(games, radius):
-    return np.array([trace.arms for trace in linucb.play(games, radius)])
+def chosen(runs, radius):
+    return np.array([outcome.arms for outcome in linucb.play(runs, radius)])
 
 
 @settings(max_examples=25)  # the slow twin plays every lane
@@ -37,10 +37,10 @@ def chosen(games, radius):
     ties=st.booleans(),
 )
 def test_every_lane_plays_algorithm_1(seed, k, m, count, ties):
-    games = [game(seed + at, k, m, 40, ties) for at in range(count)]
+    runs = [draw_run(seed + at, k, m, 40, ties) for at in range(count)]
     radius = np.random.default_rng(seed).uniform(0, 2, 40)
-    together = chosen(games, radius)
-    for own, arms in zip(games, together, strict=True):
+    together = chosen(runs, radius)
+    for own, arms in zip(runs, together, strict=True):
         v0 = np.linalg.inv(own.v0_inverse)
         assert np.array_equal(arms, twins.linucb(own.features, v0, own.theta, *own.stream, radius).arms)
 
@@ -48,10 +48,10 @@ def test_every_lane_plays_algorithm_1(seed, k, m, count, ties):
 @pytest.mark.parametrize("k", [1, 5, linucb_batched.WIDEST, linucb_batched.WIDEST + 1])
 def test_a_run_does_not_depend_on_what_runs_beside_it(k):
     """Not in a single round of runs long enough for a rounding error to show."""
-    games = [game(at, k, 10, 5000, ties=False) for at in range(linucb_batched.LANES + 3)]
-    together, alone = chosen(games, 0.3), np.concatenate([chosen([own], 0.3) for own in games])
+    runs = [draw_run(at, k, 10, 5000, ties=False) for at in range(linucb_batched.LANES + 3)]
+    together, alone = chosen(runs, 0.3), np.concatenate([chosen([own], 0.3) for own in runs])
     assert np.array_equal(together, alone)
-    assert np.array_equal(chosen(games[::-1], 0.3)[::-1], alone)
+    assert np.array_equal(chosen(runs[::-1], 0.3)[::-1], alone)
 
 
 @pytest.mark.parametrize(("n", "k", "m"), [(200, 5, 10), (1500, 10, 20), (60, 2, 3)])
@@ -63,26 +63,27 @@ def test_long_runs_choose_the_arms_of_plain_numpy_in_every_round(n, k, m):
     theta /= np.linalg.norm(theta)
     met = [environment.draw(0, spec, n, instance=0, seed=seed) for seed in range(2)]
     expected = [plain.sherman_morrison(features, np.eye(k), theta, *stream, np.ones(rounds)) for stream in met]
-    games = [linucb.Game(theta, stream, features, np.eye(k)) for stream in met] * (linucb_batched.LANES // 2)
-    assert np.array_equal(chosen(games, 1.0), expected * (linucb_batched.LANES // 2))
+    runs = [linucb.Run(theta, stream, features, np.eye(k)) for stream in met] * (linucb_batched.LANES // 2)
+    assert np.array_equal(chosen(runs, 1.0), expected * (linucb_batched.LANES // 2))
 
 
 @pytest.mark.parametrize("inflation", [0.0, 1.0])
 @pytest.mark.parametrize("k", [1, 4, linucb_batched.WIDEST])
 def test_lanes_keep_the_leverage_and_the_widths_of_a_run_alone(k, inflation):
-    games = [game(at, k, 6, 1000, ties=False) for at in range(linucb_batched.LANES)]
-    games = [own._replace(residual=np.random.default_rng(k).standard_normal(40)[: len(own.theta)]) for own in games]
+    runs = [draw_run(at, k, 6, 1000, ties=False) for at in range(linucb_batched.LANES)]
+    runs = [own._replace(residual=np.random.default_rng(k).standard_normal(40)[: len(own.theta)]) for own in runs]
     options = {"inflation": inflation, "every": 50}
-    for own, together in zip(games, linucb.play(games, 0.3, **options), strict=True):
+    for own, together in zip(runs, linucb.play(runs, 0.3, **options), strict=True):
         (alone,) = linucb.play([own], 0.3, **options)
-        replayed = linucb.realised(own, alone.arms, own.residual, every=50)
-        for ours, theirs, again in zip(together[1:], alone[1:], (replayed.srl, replayed.widths), strict=True):
+        replayed = linucb.measure(own, alone.arms, every=50)
+        for name in ("srl", "widths"):
+            ours, theirs, again = (getattr(outcome, name) for outcome in (together, alone, replayed))
             np.testing.assert_allclose(ours, theirs, rtol=1e-12)
             np.testing.assert_allclose(ours, again, rtol=1e-9)
         assert np.array_equal(together.arms, alone.arms)
 
 
-def test_games_with_and_without_a_residual_are_not_played_together():
-    games = [game(0, 2, 3, 10, ties=False), game(1, 2, 3, 10, ties=False)._replace(residual=np.zeros(30))]
+def test_runs_with_and_without_a_residual_are_not_played_together():
+    runs = [draw_run(0, 2, 3, 10, ties=False), draw_run(1, 2, 3, 10, ties=False)._replace(residual=np.zeros(30))]
     with pytest.raises(ValueError, match="all a residual or none"):
-        list(linucb.play(games, 1.0))
+        linucb.play(runs, 1.0)

@@ -6,35 +6,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from graphdr.bandit import linucb, radii
+from graphdr.bandit import radii
 from graphdr.theory import bounds, constants
 from tests.support import twins
 from tests.support.small_bandits import Bandit, bandits, path, play, twin_nodes
 
 PROVEN = sorted(bounds.BOUNDS)
-KNOWN = radii.Known(
+INPUTS = radii.RadiusInputs(
     rounds=50,
     constants=constants.Constants(3, 0.2, 0.05, 1.5, 1.1, 0.8),
     alpha=0.7,
     nu_k=0.3,
     s_k_bar=1.2,
     residual=np.arange(4.0),
-    pilot=np.arange(4.0) / 2,
+    pilot_residual=np.arange(4.0) / 2,
     error=0.25,
 )
 
 
-def against(bandit: Bandit, rule: str, known: radii.Known | None = None) -> bounds.Check:
+def against(bandit: Bandit, rule: str, inputs: radii.RadiusInputs | None = None) -> bounds.Check:
     """Play a rule and set the run against the bound of its name."""
-    known = bandit.known if known is None else known
-    chosen, run = play(bandit, rule, known)
-    game = linucb.Game(bandit.theta, bandit.stream, bandit.features)
-    seen = linucb.realised(game, chosen, known.pilot, ridge=known.constants.ridge, every=1)
-    pilot = bounds.Pilot(seen.srl, seen.crw, known.error)
-    robust = bounds.Robust(known.nu_k, known.s_k_bar)
+    inputs = bandit.inputs if inputs is None else inputs
+    run = play(bandit, rule, inputs)
     if rule == "exact":  # whatever the residual
-        return bounds.Check(run.regret, bounds.exact(run.t, known.constants))
-    return bounds.checks(run, known.constants, robust, pilot)[rule]
+        return bounds.Check(run.regret, bounds.exact(run.t, inputs.constants))
+    return bounds.checks(run, inputs.constants, bounds.Robust(inputs.nu_k, inputs.s_k_bar), inputs.error)[rule]
 
 
 def test_every_rule_but_a_constant_has_the_bound_of_its_name():
@@ -43,8 +39,8 @@ def test_every_rule_but_a_constant_has_the_bound_of_its_name():
 
 @pytest.mark.parametrize("rule", radii.RADII)
 def test_a_rule_gives_a_radius_a_round_and_a_residual_where_it_inflates(rule):
-    widths, inflation, residual = radii.RADII[rule](KNOWN)
-    assert widths.shape == (KNOWN.rounds,)
+    widths, inflation, residual = radii.RADII[rule](INPUTS)
+    assert widths.shape == (INPUTS.rounds,)
     assert widths.dtype == float
     assert np.all(widths > 0)
     assert np.all(np.diff(widths) >= 0)
@@ -53,7 +49,7 @@ def test_a_rule_gives_a_radius_a_round_and_a_residual_where_it_inflates(rule):
 
 @pytest.mark.parametrize("t", [1, 2, 50])
 def test_radii_are_those_printed(t):
-    c = KNOWN.constants
+    c = INPUTS.constants
     grown = 3 * np.log(1 + (t - 1) * 1.1**2 / (1.5 * 3))
     noise = 0.2 * np.sqrt(grown + 2 * np.log(20))
     plain, wide = noise + np.sqrt(1.5) * 0.8, noise + np.sqrt(1.5) * 1.2
@@ -62,46 +58,53 @@ def test_radii_are_those_printed(t):
         "constant": (0.7, None),
         "exact": (plain, None),
         "generic": (wide + 0.3 * np.sqrt(2 * (t - 1) * grown), None),
-        "oracle": (plain, KNOWN.residual),
-        "estimated": (plain + 1.1 * 0.25 * now, KNOWN.pilot),
+        "oracle": (plain, INPUTS.residual),
+        "estimated": (plain + 1.1 * 0.25 * now, INPUTS.pilot_residual),
         "uninflated": (plain, None),
     }
     assert set(expected) == set(radii.RADII)
     assert plain == pytest.approx(constants.beta0(t, *c))
     for rule, (width, residual) in expected.items():
-        found = radii.RADII[rule](KNOWN)
-        assert found.radius[t - 1] == pytest.approx(width)
-        assert found.residual is residual
+        radius, _, inflated = radii.RADII[rule](INPUTS)
+        assert radius[t - 1] == pytest.approx(width)
+        assert inflated is residual
 
 
 @pytest.mark.parametrize(
     ("rule", "needs"),
-    [("constant", "alpha"), ("generic", "nu_k and s_k_bar"), ("oracle", "residual"), ("estimated", "pilot and error")],
+    [
+        ("constant", "alpha"),
+        ("generic", "nu_k and s_k_bar"),
+        ("oracle", "residual"),
+        ("estimated", "pilot_residual and error"),
+    ],
 )
 def test_a_rule_says_what_it_lacks(rule, needs):
     with pytest.raises(ValueError, match=needs):
-        radii.RADII[rule](radii.Known(KNOWN.rounds, KNOWN.constants))
+        radii.RADII[rule](radii.RadiusInputs(INPUTS.rounds, INPUTS.constants))
 
 
 def test_without_residual_all_proven_rules_are_one():
-    known = KNOWN._replace(nu_k=0.0, s_k_bar=KNOWN.constants.size, residual=np.zeros(4), pilot=np.zeros(4), error=0.0)
+    inputs = INPUTS._replace(
+        nu_k=0.0, s_k_bar=INPUTS.constants.size, residual=np.zeros(4), pilot_residual=np.zeros(4), error=0.0
+    )
     for rule in PROVEN:
-        assert_allclose(radii.RADII[rule](known).radius, radii.exact(known).radius)
+        assert_allclose(radii.RADII[rule](inputs).radius, radii.exact(inputs).radius)
 
 
 def test_a_perfect_pilot_is_an_oracle():
-    oracle, pilot = radii.oracle(KNOWN), radii.estimated(KNOWN._replace(pilot=KNOWN.residual, error=0.0))
+    oracle, pilot = radii.oracle(INPUTS), radii.estimated(INPUTS._replace(pilot_residual=INPUTS.residual, error=0.0))
     assert_allclose(pilot.radius, oracle.radius)
     assert pilot.residual is oracle.residual
 
 
 @given(bandit=bandits(), rule=st.sampled_from(sorted(radii.RADII)))
 def test_a_rule_plays_algorithm_1_with_its_radius(bandit, rule):
-    chosen, _ = play(bandit, rule)
-    widths, inflation, residual = radii.RADII[rule](bandit.known)
+    run = play(bandit, rule)
+    widths, inflation, residual = radii.RADII[rule](bandit.inputs)
     v0 = np.eye(bandit.k)
     twin = twins.linucb(bandit.features, v0, bandit.theta, *bandit.stream, widths, residual, inflation)
-    assert_allclose(linucb.regret(bandit.theta, bandit.stream.arms, chosen, 1), twin.regret, atol=1e-9)
+    assert_allclose(run.regret, twin.regret, atol=1e-9)
 
 
 @given(bandit=bandits(smooth=True))
@@ -120,25 +123,23 @@ def test_with_a_residual_every_other_rule_keeps_its_bound_after_every_round(band
 @given(bandit=bandits())
 def test_the_radius_of_an_oracle_never_exceeds_the_leverage_of_the_whole_run(bandit):
     """So what is known in round t may stand for SRL_T, which a run would have to know before it starts."""
-    known = bandit.known
-    chosen, run = play(bandit, "oracle")
+    inputs = bandit.inputs
+    run = play(bandit, "oracle")
     before = np.concatenate([[0.0], run.srl[:-1]])
-    widths = radii.oracle(known).radius + before
+    widths = radii.oracle(inputs).radius + before
     twin = twins.linucb(bandit.features, np.eye(bandit.k), bandit.theta, *bandit.stream, widths)
-    regret = linucb.regret(bandit.theta, bandit.stream.arms, chosen, 1)
-    assert_allclose(regret, twin.regret, atol=1e-9)
+    assert_allclose(run.regret, twin.regret, atol=1e-9)
     assert np.all(before <= run.srl[-1])
 
 
 @given(bandit=bandits())
 def test_a_pilot_and_its_error_cover_the_true_leverage_and_width(bandit):
-    known = bandit.known
-    chosen, run = play(bandit, "estimated")
-    seen = linucb.realised(linucb.Game(bandit.theta, bandit.stream, bandit.features), chosen, known.pilot, every=1)
-    c = known.constants
-    hidden = known.error * constants.potential(run.t, c.k, c.ridge, c.bound_x)
-    assert np.all(run.srl <= seen.srl + hidden + 1e-9)
-    assert np.all(np.abs(run.crw - seen.crw) <= 2 * known.error * run.t + 1e-9)
+    inputs = bandit.inputs
+    run = play(bandit, "estimated")
+    c = inputs.constants
+    hidden = inputs.error * constants.potential(run.t, c.k, c.ridge, c.bound_x)
+    assert np.all(run.srl <= run.srl_pilot + hidden + 1e-9)
+    assert np.all(np.abs(run.crw - run.crw_pilot) <= 2 * inputs.error * run.t + 1e-9)
 
 
 @pytest.mark.parametrize("rule", PROVEN)
@@ -159,21 +160,21 @@ def test_bounds_by_the_realised_width_are_attained(rule):
 WITHHELD = {
     "exact": {},
     "generic": {"nu_k": 0.0, "s_k_bar": 0.0},
-    "estimated": {"pilot": np.zeros(6), "error": 0.0},
+    "estimated": {"pilot_residual": np.zeros(6), "error": 0.0},
 }
 
 
 @pytest.mark.parametrize("rule", WITHHELD)
 def test_without_its_condition_a_bound_is_broken(rule):
     bandit = twin_nodes()
-    check = against(bandit, rule, bandit.known._replace(**WITHHELD[rule]))
+    check = against(bandit, rule, bandit.inputs._replace(**WITHHELD[rule]))
     assert np.all(check.realised > check.bound + 1)
 
 
 @pytest.mark.parametrize("rule", ["oracle", "uninflated"])
 def test_a_residual_that_is_not_the_true_one_breaks_the_bound(rule):
     bandit = twin_nodes()
-    _, run = play(bandit, rule)
+    run = play(bandit, rule)
     wrong = run._replace(srl=np.zeros(len(run.t)), crw=np.zeros(len(run.t)))
     assert np.all(bounds.checks(wrong, bandit.constants)[rule].ratio > 1)
 
@@ -181,8 +182,8 @@ def test_a_residual_that_is_not_the_true_one_breaks_the_bound(rule):
 @pytest.mark.parametrize("rule", PROVEN)
 def test_a_ridge_below_the_squared_length_of_an_arm_breaks_the_bound(rule):
     bandit = path()
-    known = bandit.known
-    assert against(bandit, rule, known._replace(constants=known.constants._replace(ridge=1e-4))).ratio[0] > 1
+    inputs = bandit.inputs
+    assert against(bandit, rule, inputs._replace(constants=inputs.constants._replace(ridge=1e-4))).ratio[0] > 1
 
 
 def test_a_radius_without_exploration_breaks_the_exact_bound():
@@ -191,6 +192,6 @@ def test_a_radius_without_exploration_breaks_the_exact_bound():
     theta = np.array([0.1, 0.0, -0.1])
     arms = np.tile(np.array([1, 0], np.uint32), (2000, 1))
     bandit = bandit._replace(theta=theta, stream=bandit.stream._replace(arms=arms))
-    _, run = play(bandit, "constant", bandit.known._replace(alpha=0.0))
+    run = play(bandit, "constant", bandit.inputs._replace(alpha=0.0))
     assert bounds.checks(run, bandit.constants)["exact"].ratio[-1] > 1
     assert np.all(against(bandit, "exact").ratio <= 1)

@@ -24,7 +24,7 @@ def draw(vectors, weight: float, seed: int = 0) -> np.ndarray:
 
 
 def zeta(vectors, theta, k: int = K_STAR) -> float:
-    return arm_features.tail(arm_features.nontrivial(vectors, k), theta)
+    return arm_features.tail(theta, arm_features.nontrivial(vectors, k))
 
 
 @given(weight=st.floats(0, 1), seed=st.integers(0, 999))

@@ -12,7 +12,7 @@ from graphdr.cache import io, paths
 from graphdr.cli import lineage, provenance, seeds
 from graphdr.facts import selection_facts
 from graphdr.facts.registry import FACTS
-from tests.support.problem_instances import setting_of
+from tests.support.instances import pose
 from tests.support.project import ROOT
 
 KEYS = {"cell", "measurements", "pooled", "runs", "start", "files"}
@@ -144,7 +144,7 @@ def test_a_number_that_the_paper_lacks_and_one_without_value_say_so(inside, call
 
 
 def test_without_a_comparison_the_rest_is_told(own, ask):
-    Path(paths.comparison("parquet")).unlink()
+    Path(paths.COMPARISON["parquet"]).unlink()
     assert ask("why", "main_synthetic", "graphdr", "regret")["cell"]["paper"] is None
 
 
@@ -181,8 +181,9 @@ def test_the_streams_of_a_fact_are_those_that_it_draws(name, small_graph, monkey
     monkeypatch.setattr(
         selection_facts, "stream", lambda root, purpose, **key: drawn.add(purpose) or stream(root, purpose, **key)
     )
-    FACTS[name](setting_of(small_graph))
-    assert drawn == set(seeds.fact_streams().get(name, ())) - {"resamples"}  # that one is handed over
+    FACTS[name](pose(small_graph, tail=0.3))
+    handed_over = {"resamples", "pilot"}
+    assert drawn == set(seeds.fact_streams().get(name, ())) - handed_over
 
 
 def test_every_purpose_in_the_code_is_known():
@@ -190,9 +191,10 @@ def test_every_purpose_in_the_code_is_known():
     modules = [path for path in (ROOT / "src/graphdr").rglob("*.py") if "cli" not in path.parts]
     sources = [path.read_text() for path in modules if path.name not in beside]
     used = {word for text in sources for word in re.findall(r'streams?\([\w.]+, "([\w ]+)"', text)}
-    known = (ROOT / "src/graphdr/cli/seeds.py").read_text()
+    known = {purpose for fact in FACTS.values() for purpose in fact.streams}
+    known |= set(re.findall(r'"([\w ]+)"', (ROOT / "src/graphdr/cli/seeds.py").read_text()))
     assert used >= {"graph", "basis", "arms", "noise", "pilot", "held out"}
-    assert {purpose for purpose in used if f'"{purpose}"' not in known} == set()
+    assert used - known == set()
 
 
 def test_a_focus_grows_and_all_is_all():

@@ -35,7 +35,7 @@ rng = np.random.default_rng(0)
 arms = np.array([rng.permutation(12)[:4] for _ in range(50)], np.uint32)
 for k in map(int, sys.argv[1:]):
     features, theta = rng.standard_normal((12, k)), rng.standard_normal(12)
-    print(*linucb.projected(features, np.eye(k), theta, arms, np.zeros(50), np.ones(50)).arms)
+    print(*linucb.projected(features, np.eye(k), theta, arms, np.zeros(50), np.ones(50))[0])
 """
 
 
@@ -79,3 +79,16 @@ print(read_thetas("t.parquet")["a", 0].sum(), *items.reward, "pandas" in sys.mod
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["2.0", "nan", "3.0", "False"]
+
+
+def test_an_edit_of_an_inlined_function_reaches_the_kernels_that_were_cached_with_it(tmp_path):
+    imports = "from graphdr.core.compiled import kernel\nfrom part import step\n\n"
+    (tmp_path / "whole.py").write_text(imports + "@kernel\ndef twice(x):\n    return step(step(x))\n")
+    code = "from whole import twice; print(twice(1.0), sum(twice.compiled.stats.cache_misses.values()))"
+
+    def play(term):
+        source = f"from graphdr.core.compiled import inlined\n\n@inlined\ndef step(x):\n    return x + {term}\n"
+        (tmp_path / "part.py").write_text(source)
+        return subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    assert [play(term).stdout.split() for term in (1, 1, 5)] == [["3.0", "1"], ["3.0", "0"], ["11.0", "1"]]

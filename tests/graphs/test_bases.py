@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from graphdr.graphs import arm_features, bases, model
 from tests.support import twins
+from tests.support.instances import permute_nodes
 
 ORTHONORMAL = sorted(set(bases.BASES) - {"gaussian"})
 
@@ -30,7 +31,7 @@ def test_every_basis_has_features():
 def test_a_basis_uses_just_what_it_declares(name, small_graph):
     everything = source(small_graph)
     turned = everything.low._replace(vectors=-everything.low.vectors)
-    relabelled = model.permute_nodes(small_graph, np.arange(small_graph.n)[::-1])
+    relabelled = permute_nodes(small_graph, np.arange(small_graph.n)[::-1])
     other = bases.Source(small_graph.n, relabelled, turned, everything.embedding**3)
     expected = compute(name, small_graph).vectors
     uses = {"graph": bases.FROM_GRAPH, "low": bases.FROM_LOW, "embedding": bases.FROM_DATA}
@@ -89,7 +90,7 @@ def test_laplacian_low_starts_at_the_trivial_vector_and_its_features_after_it(sm
 def test_shuffled_is_the_low_basis_of_a_permuted_graph(small_graph):
     permutation = np.random.default_rng(5).permutation(small_graph.n)
     shuffled = compute("shuffled", small_graph, seed=5)
-    permuted = compute("laplacian_low", model.permute_nodes(small_graph, permutation))
+    permuted = compute("laplacian_low", permute_nodes(small_graph, permutation))
     assert_allclose(shuffled.values, permuted.values, atol=1e-10)
     assert_allclose(shuffled.vectors @ shuffled.vectors.T, permuted.vectors @ permuted.vectors.T, atol=1e-9)
     original = compute("laplacian_low", small_graph).vectors
@@ -116,4 +117,4 @@ def test_tail_is_the_norm_of_what_is_left_out(small_graph):
     u = compute("laplacian_low", small_graph, small_graph.n).vectors
     theta = u @ np.r_[np.zeros(2), 3.0, 4.0, np.zeros(small_graph.n - 4)]
     for columns, left in (([2, 3], 0), ([3], 3), ([2], 4), ([0, 1], 5)):
-        assert_allclose(arm_features.tail(u[:, columns], theta), left, atol=1e-9)
+        assert_allclose(arm_features.tail(theta, u[:, columns]), left, atol=1e-9)

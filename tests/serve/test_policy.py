@@ -57,12 +57,12 @@ def test_every_round_is_that_of_the_simulation(k, laplacian):
     values = spectral.low_eigenpairs(GRAPH, k + 1).values[1:]
     assert_allclose(v0_inverse, np.diag(1 / (0.5 + laplacian * values)), rtol=0, atol=1e-10)
     radius = np.full(ROUNDS, 0.3)
-    trace = linucb.projected(features, v0_inverse, THETA, *STREAM, radius, every=1)
-    widths = np.diff(trace.widths, prepend=0.0)
+    chosen, _, spent = linucb.projected(features, v0_inverse, THETA, *STREAM, radius, every=1)
+    widths = np.diff(spent, prepend=0.0)
     v, b = np.linalg.inv(v0_inverse), np.zeros(k)
     for t, candidates in enumerate(STREAM.arms):
         arm = policy.recommend([NAMES[place] for place in candidates])
-        place, reward = trace.arms[t], THETA[trace.arms[t]] + STREAM.noise[t]
+        place, reward = chosen[t], THETA[chosen[t]] + STREAM.noise[t]
         assert arm == NAMES[place]
         assert abs(policy.expect([arm])[1][0] - widths[t]) < 1e-10
         policy.update(arm, reward)
@@ -78,7 +78,7 @@ def test_a_long_run_saved_and_loaded_half_way_is_that_of_the_kernel(tmp_path):
     met = environment.draw(0, SETTING | {"horizon": rounds}, GRAPH.n, instance=0, seed=1)
     policy = GraphDRLinUCB.fit(GRAPH, 10, ridge=1.0, radius=1.0)
     state = policy.state.features.copy(), policy.state.v_inverse.copy()
-    expected = linucb.projected(*state, THETA, *met, np.ones(rounds)).arms
+    expected = linucb.projected(*state, THETA, *met, np.ones(rounds))[0]
     for t, (candidates, noise) in enumerate(zip(met.arms, met.noise, strict=True)):
         if t == rounds // 2:
             policy.save(tmp_path / "policy.parquet")
@@ -193,7 +193,7 @@ PAIR = (np.array([1, 2]), np.array([3, 4]))
 UNFIT = {
     "square and symmetric": lambda: GraphDRLinUCB.fit(ONE_WAY, 3),
     "finite and not negative$": lambda: GraphDRLinUCB.fit(-GRAPH.adjacency, 3),
-    "2 components; take graphs.largest_component": lambda: GraphDRLinUCB.fit(TWO_PARTS, 3),
+    "2 components; take graphs.model.largest_component": lambda: GraphDRLinUCB.fit(TWO_PARTS, 3),
     "from 1 to 149, not 150": lambda: fit(GRAPH.n),
     "from 1 to 149, not None": lambda: fit(None),
     "from 1 to 149, not 2.5": lambda: fit(2.5),

@@ -189,7 +189,7 @@ def test_rewards_have_unit_norm_and_the_stated_tail_on_the_clean_graph(plan):
         clean = graphs_of(plan.problems[problem]["clean"])[instance]
         smooth = low(clean.adjacency.toarray(), PROTOCOL["k_star"])
         assert_allclose(np.linalg.norm(theta), 1)
-        assert_allclose(arm_features.tail(smooth, theta), weight / np.hypot(1 - weight, weight), atol=1e-9)
+        assert_allclose(arm_features.tail(theta, smooth), weight / np.hypot(1 - weight, weight), atol=1e-9)
     assert len(thetas) == 4
     assert np.array_equal(thetas["small-flip_0", 0], thetas["small-flip_0_15", 0])
 

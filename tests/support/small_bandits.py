@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from graphdr.bandit import linucb, radii
 from graphdr.bandit.environment import Stream
+from graphdr.bandit.pilot import pilot_error
 from graphdr.bandit.rewards import unit
-from graphdr.facts.graph_facts import perturbation_norm
-from graphdr.graphs.arm_features import Basis
+from graphdr.graphs.arm_features import Basis, residual
 from graphdr.graphs.model import Graph, edges, from_edges
-from graphdr.graphs.spectral import low_eigenpairs
+from graphdr.graphs.spectral import low_eigenpairs, perturbation_norm
 from graphdr.theory import bounds, constants, rotation
+from graphdr.theory.outcome import Outcome
 
 DELTA = 1e-6  # so small that no run in these tests leaves the event that the theorems speak of
 
@@ -45,33 +46,36 @@ class Bandit(NamedTuple):
 
     @property
     def residual(self) -> np.ndarray:
-        return constants.inside(self.features, self.theta)[1]
+        return residual(self.theta, self.features)
 
     @property
     def constants(self) -> constants.Constants:
-        return constants.Constants(self.k, self.sigma, DELTA, size=constants.inside(self.features, self.theta)[0])
+        return constants.Constants(self.k, self.sigma, DELTA, size=constants.split(self.theta, self.features)[0])
 
     @property
     def robust(self) -> bounds.Robust:
-        s_k, tail = constants.inside(self.kept, self.theta)
+        s_k, tail = constants.split(self.theta, self.kept)
         zeta = float(np.linalg.norm(tail))
         return bounds.Robust(constants.nu(zeta, s_k, self.eps, self.gap), constants.s_bar(s_k, zeta))
 
     @property
-    def known(self) -> radii.Known:
-        pilot = constants.inside(self.features, self.pilot)[1]
-        error = constants.pilot_error(pilot, self.residual)
-        rounds = len(self.stream.noise)
-        return radii.Known(rounds, self.constants, 1.0, *self.robust, self.residual, pilot, error)
+    def inputs(self) -> radii.RadiusInputs:
+        rounds, error = len(self.stream.noise), pilot_error(self.pilot, self.theta, self.features)
+        residuals = self.residual, residual(self.pilot, self.features)
+        return radii.RadiusInputs(rounds, self.constants, 1.0, *self.robust, *residuals, error)
 
 
-def play(bandit: Bandit, rule: str, known: radii.Known | None = None) -> tuple[np.ndarray, bounds.Run]:
-    """Play a rule; return the arms chosen and what they did, with the true residual, after every round."""
-    known = bandit.known if known is None else known
-    widths, inflation, residual = radii.RADII[rule](known)
-    game = linucb.Game(bandit.theta, bandit.stream, bandit.features, residual=residual)
-    ((chosen, *_),) = linucb.play([game], widths, ridge=known.constants.ridge, inflation=inflation)
-    return chosen, linucb.realised(game, chosen, bandit.residual, ridge=known.constants.ridge, every=1)
+def play(bandit: Bandit, rule: str, inputs: radii.RadiusInputs | None = None) -> Outcome:
+    """Play a rule; return what it did after every round, with the true residual and with the pilot's."""
+    inputs = bandit.inputs if inputs is None else inputs
+    radius, inflation, residual = radii.RADII[rule](inputs)
+    run = linucb.Run(bandit.theta, bandit.stream, bandit.features, residual=residual)
+    ((*_, arms),) = linucb.play([run], radius, ridge=inputs.constants.ridge, inflation=inflation)
+    true, seen = (
+        linucb.measure(run._replace(residual=own), arms, ridge=inputs.constants.ridge, every=1)
+        for own in (bandit.residual, inputs.pilot_residual)
+    )
+    return true._replace(srl_pilot=seen.srl, crw_pilot=seen.crw)
 
 
 def connected(n: int, density: float, rng: np.random.Generator) -> Graph:

@@ -44,7 +44,7 @@ class Adapted(NamedTuple):
 
     arms: np.ndarray
     k: np.ndarray
-    least: np.ndarray
+    smallest_k: np.ndarray
 
 
 def adaptive(features, grid, theta, arms, noise, alpha, ridge, sigma, delta) -> Adapted:
@@ -57,12 +57,12 @@ def adaptive(features, grid, theta, arms, noise, alpha, ridge, sigma, delta) -> 
     b = {k: np.zeros(k) for k in grid}
     rows = []
     for t, candidates in enumerate(arms):
-        own = min(left, key=lambda k: (spent[k], k))
-        inverse = np.linalg.inv(v[own])
-        widths = [norm(z[:own], inverse) for z in features[candidates]]
-        scores = [z[:own] @ inverse @ b[own] + alpha * w for z, w in zip(features[candidates], widths, strict=True)]
-        best = np.argmax(scores)  # the first maximum
-        spent[own] += widths[best]
+        player = min(left, key=lambda k: (spent[k], k))
+        inverse = np.linalg.inv(v[player])
+        z = features[candidates, :player]
+        widths = np.array([norm(row, inverse) for row in z])
+        best = np.argmax([row @ inverse @ b[player] for row in z] + alpha * widths)  # the first maximum
+        spent[player] += widths[best]
         arm = candidates[best]
         for k in grid:
             z = features[arm, :k]
@@ -75,7 +75,7 @@ def adaptive(features, grid, theta, arms, noise, alpha, ridge, sigma, delta) -> 
                 radius = sigma * np.sqrt(volume + 2 * np.log(len(grid) / delta)) + np.sqrt(ridge)
                 if away @ v[large] @ away > radius**2:
                     left = [k for k in left if k != small]
-        rows.append((arm, own, min(left)))
+        rows.append((arm, player, min(left)))
     return Adapted(*(np.array(column) for column in zip(*rows, strict=True)))
 
 

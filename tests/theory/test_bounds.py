@@ -161,10 +161,8 @@ def test_what_is_lost_without_inflation_is_the_leverage_in_every_round(c, b):
 
 def test_all_dimensions_cost_what_the_dimension_says():
     c = constants.Constants(5, 0.1)
-    assert_allclose(bounds.full(T, c, 5), bounds.exact(T, c))
-    assert_allclose(bounds.full(T, c, 200), bounds.exact(T, c._replace(k=200)))
-    assert np.all(bounds.full(T[3:], c, 200) > bounds.exact(T[3:], c))
-    tenfold = bounds.full(np.array([1e12]), c, 50) / bounds.exact(np.array([1e12]), c)
+    assert np.all(bounds.exact(T[3:], c._replace(k=200)) > bounds.exact(T[3:], c))
+    tenfold = bounds.exact(np.array([1e12]), c._replace(k=50)) / bounds.exact(np.array([1e12]), c)
     assert 5 < tenfold[0] < 10  # towards 10 as noise outweighs the ridge
 
 
@@ -180,23 +178,20 @@ def test_a_reward_is_split_into_inside_and_residual(seed, k):
     rng = np.random.default_rng(seed)
     vectors, _ = np.linalg.qr(rng.standard_normal((9, k)))
     theta = rng.standard_normal(9)
-    size, residual = constants.inside(vectors, theta)
+    size, residual = constants.split(theta, vectors)
     assert_allclose(vectors.T @ residual, 0, atol=1e-12)
     assert size**2 + residual @ residual == pytest.approx(theta @ theta)
     assert np.linalg.norm(vectors @ (vectors.T @ theta)) == pytest.approx(size)
     with pytest.raises(ValueError, match="orthonormal"):
-        constants.inside(1.1 * vectors, theta)
-
-
-def test_the_error_of_a_pilot_is_a_distance():
-    assert constants.pilot_error(np.array([4.0, 1.0, 5.0]), np.ones(3)) == 5.0
+        constants.split(theta, 1.1 * vectors)
 
 
 @pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
 def test_growth_is_the_exponent_of_a_power_over_the_last_half_alone(power):
     t = np.arange(100, 20_001, 100)
     steep = np.where(t <= 10_000, t**3.0, 7.0 * t**power)
-    assert bounds.benign(t, steep, 2 * steep) == pytest.approx((power, power))
-    assert bounds.benign(t, 1e-12 * t, steep) == pytest.approx((0, power))  # what rounding leaves does not grow
-    assert bounds.benign(t, np.where(t <= 15_000, 0.0, steep), steep) == pytest.approx((power, power))
-    assert bounds.benign(t, np.zeros(len(t)), steep) == pytest.approx((0, power))
+    assert bounds.growth(t, steep) == pytest.approx(power)
+    assert bounds.growth(t, 2 * steep) == pytest.approx(power)
+    assert bounds.growth(t, 1e-12 * t) == 0  # what rounding leaves does not grow
+    assert bounds.growth(t, np.where(t <= 15_000, 0.0, steep)) == pytest.approx(power)
+    assert bounds.growth(t, np.zeros(len(t))) == 0

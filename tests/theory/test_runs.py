@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from graphdr.bandit import environment, linucb, residuals
+from graphdr.graphs import arm_features
 from graphdr.theory import bounds, constants
+from graphdr.theory.outcome import Outcome
 from tests.support import twins
 from tests.support.small_bandits import bandits, play, twin_nodes
 
@@ -53,18 +55,18 @@ def trajectories(draw):
     policy = draw(st.sampled_from(["first", "widest", "random"]))
     if policy == "widest":
         wide = np.full(rounds, 1e9)
-        played = linucb.projected(features, np.eye(k) / ridge, residual, arms, np.zeros(rounds), wide).arms
+        played = linucb.projected(features, np.eye(k) / ridge, residual, arms, np.zeros(rounds), wide)[0]
     else:
         column = np.zeros(rounds, int) if policy == "first" else rng.integers(m, size=rounds)
         played = np.ascontiguousarray(arms[np.arange(rounds), column])
     return Trajectory(features, residual, arms, played, bound_x, ridge)
 
 
-def measured(own: Trajectory, every: int = 1) -> bounds.Run:
+def measured(own: Trajectory, every: int = 1) -> Outcome:
     """Measure a trajectory; its residual serves as the reward as well."""
     stream = environment.Stream(own.arms, np.zeros(len(own.arms)))
-    game = linucb.Game(own.residual, stream, own.features)
-    return linucb.realised(game, own.played, own.residual, ridge=own.ridge, every=every)
+    run = linucb.Run(own.residual, stream, own.features, residual=own.residual)
+    return linucb.measure(run, own.played, ridge=own.ridge, every=every)
 
 
 def direct_widths(features, v0, played):
@@ -89,8 +91,8 @@ def test_a_run_is_measured_as_definition_1_says(own):
 def test_checkpoints_are_a_part_of_all_rounds(own, every):
     run, all_rounds = measured(own, every), measured(own)
     assert_allclose(run.t, np.arange(every, len(own.played) + 1, every))
-    for some, full in zip(run, all_rounds, strict=True):
-        assert np.array_equal(some, full[every - 1 :: every])
+    for name in ("t", "regret", "srl", "crw", "widths"):
+        assert np.array_equal(getattr(run, name), getattr(all_rounds, name)[every - 1 :: every])
 
 
 def test_widths_of_long_runs_do_not_drift():
@@ -104,13 +106,13 @@ def test_widths_of_long_runs_do_not_drift():
     assert_allclose(ours, np.cumsum(np.sqrt(squares))[99::100], rtol=0, atol=1e-9)
 
 
-def test_a_game_brings_its_own_initial_matrix():
+def test_a_run_brings_its_own_initial_matrix():
     rng = np.random.default_rng(1)
     features, factor = rng.standard_normal((8, 3)), rng.standard_normal((3, 3))
     v0 = np.eye(3) + factor @ factor.T
     stream = environment.Stream(rng.integers(8, size=(30, 2)).astype(np.uint32), np.zeros(30))
     played, theta = stream.arms[:, 0].copy(), rng.standard_normal(8)
-    run = linucb.realised(linucb.Game(theta, stream, features, np.linalg.inv(v0)), played, theta, every=30)
+    run = linucb.measure(linucb.Run(theta, stream, features, np.linalg.inv(v0), theta), played, every=30)
     assert_allclose(run.widths[-1], np.sum(direct_widths(features, v0, played)), atol=1e-9)
     assert_allclose(run.srl[-1], twins.residual_leverage(features, v0, played, theta), atol=1e-9)
 
@@ -168,7 +170,7 @@ def test_no_arm_has_a_residual_above_nu(bandit):
 
 def test_an_understated_nu_is_exceeded():
     bandit = twin_nodes()
-    _, run = play(bandit, "uninflated")
+    run = play(bandit, "uninflated")
     honest = bounds.checks(run, bandit.constants, bandit.robust)
     understated = bounds.checks(run, bandit.constants, bounds.Robust(bandit.robust.nu_k / 2, bandit.robust.s_k_bar))
     assert honest["crw"].ratio.max() < 1 < understated["crw"].ratio.min()
@@ -180,27 +182,25 @@ def test_candidates_drawn_alike_make_the_width_grow_with_the_rounds():
     stream = environment.draw(0, spec, 40, instance=0, seed=0)
     rng = np.random.default_rng(0)
     features, _ = np.linalg.qr(rng.standard_normal((40, 3)))
-    residual = constants.inside(features, rng.standard_normal(40))[1]
-    game = linucb.Game(residual, stream, features)
+    residual = arm_features.residual(rng.standard_normal(40), features)
+    run = linucb.Run(residual, stream, features, residual=residual)
     always_the_same = np.full(20_000, 7, np.uint32)
-    run = linucb.realised(game, always_the_same, residual, every=100)
-    growth = bounds.benign(run.t, run.srl, run.crw)
-    assert growth.crw == pytest.approx(1, abs=0.01)
-    assert growth.srl == pytest.approx(0.5, abs=0.01)  # nothing cancels along a single arm
-    level = linucb.realised(game, always_the_same, np.ones(40), every=100)
-    assert bounds.benign(level.t, level.srl, level.crw).crw == 0
+    varied = linucb.measure(run, always_the_same, every=100)
+    assert bounds.growth(varied.t, varied.crw) == pytest.approx(1, abs=0.01)
+    assert bounds.growth(varied.t, varied.srl) == pytest.approx(0.5, abs=0.01)  # nothing cancels along a single arm
+    level = linucb.measure(run._replace(residual=np.ones(40)), always_the_same, every=100)
+    assert bounds.growth(level.t, level.crw) == 0
 
 
 def test_a_run_meets_the_bounds_that_apply_to_it():
     t, zero, some = np.array([1, 2]), np.zeros(2), np.array([0.5, 1.0])
     c = constants.Constants(2, 0.1)
-    run = bounds.Run(t, some, zero, zero, some)
+    run = Outcome(t, some, zero, zero, some, 2 * some, 3 * some)
     assert set(bounds.checks(run, c)) == {"potential", "exact", "oracle", "uninflated"}
     run = run._replace(srl=some)
     assert set(bounds.checks(run, c)) == {"potential", "oracle", "uninflated"}
-    robust, pilot = bounds.Robust(0.3, 1.2), bounds.Pilot(2 * some, 3 * some, 0.2)
-    found = bounds.checks(run._replace(crw=2 * some), c, robust, pilot)
-    assert set(found) == {"potential", "srl", "crw", *bounds.BOUNDS} - {"exact"}
+    checks = bounds.checks(run._replace(crw=2 * some), c, bounds.Robust(0.3, 1.2), 0.2)
+    assert set(checks) == {"potential", "srl", "crw", *bounds.BOUNDS} - {"exact"}
     expected = {
         "potential": (some, constants.potential(t, 2, 1.0, 1.0)),
         "srl": (some, 0.3 * constants.potential(t, 2, 1.0, 1.0)),
@@ -211,9 +211,9 @@ def test_a_run_meets_the_bounds_that_apply_to_it():
         "estimated": (some, bounds.estimated(t, c, 2 * some, 3 * some, 0.2)),
     }
     for name, (realised, bound) in expected.items():
-        assert_allclose(found[name].realised, realised)
-        assert_allclose(found[name].bound, bound)
-        assert_allclose(found[name].ratio, realised / bound)
+        assert_allclose(checks[name].realised, realised)
+        assert_allclose(checks[name].bound, bound)
+        assert_allclose(checks[name].ratio, realised / bound)
 
 
 def test_nothing_of_nothing_is_a_ratio_of_zero_and_something_of_nothing_is_endless():

@@ -203,8 +203,8 @@ def test_what_a_processor_may_change_changes_no_choice(n):
     theta = rewards.smooth(one, stream(0, "theta"))
     setting = {"arms": 10, "candidates": "uniform", "horizon": 2000, "noise": 0.1}
     rounds = environment.draw(0, setting, graph.n, instance=0, seed=0)
-    games = [linucb.Game(theta, rounds, features=np.ascontiguousarray(arms)) for arms in (one, two)]
-    regrets = [linucb.run([game], 1.0)[0].regret for game in games]
+    runs = [linucb.Run(theta, rounds, features=np.ascontiguousarray(arms)) for arms in (one, two)]
+    regrets = [linucb.play([run], 1.0)[0].regret for run in runs]
     assert np.array_equal(*regrets)  # the regret of an arm does not depend on its features: all choices were the same
 
 

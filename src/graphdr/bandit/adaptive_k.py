@@ -20,7 +20,7 @@ class Choices(NamedTuple):
 
     arms: np.ndarray
     k: np.ndarray
-    least: np.ndarray
+    smallest_k: np.ndarray
 
 
 def play(
@@ -44,10 +44,9 @@ def play(
     grid = np.unique(np.asarray(grid, np.int64))
     chance = 2.0 * np.log(len(grid) / delta)
     features = np.ascontiguousarray(features[:, : grid[-1]])
-    chosen, player, least = _balanced(
-        features, grid, theta, arms, noise, float(alpha), float(ridge), float(sigma), chance
-    )
-    return Choices(chosen, grid[player], grid[least])
+    knobs = float(alpha), float(ridge), float(sigma), chance
+    chosen, player, smallest = _balanced(features, grid, theta, arms, noise, *knobs)
+    return Choices(chosen, grid[player], grid[smallest])
 
 
 @kernel
@@ -59,28 +58,28 @@ def _balanced(features, grid, theta, arms, noise, alpha, ridge, sigma, chance):
         root[i, i] = np.sqrt(ridge)
     spent, volume, energy = np.zeros(learners), np.empty(learners), np.empty(learners)
     chosen = np.empty(rounds, np.uint32)
-    player, least = np.empty(rounds, np.int64), np.empty(rounds, np.int64)
+    player, smallest = np.empty(rounds, np.int64), np.empty(rounds, np.int64)
     first = 0  # the smallest learner left; those eliminated are all below it
     for t in range(rounds):
-        own = first
+        learner = first
         for other in range(first + 1, learners):
-            if spent[other] < spent[own]:
-                own = other
+            if spent[other] < spent[learner]:
+                learner = other
         arm, top, width = arms[t, 0], -np.inf, 0.0
         for candidate in arms[t]:
             x[:] = features[candidate]
             mean = square = 0.0
-            for i in range(grid[own]):  # x becomes y = R^-T z, from above
+            for i in range(grid[learner]):  # x becomes y = R^-T z, from above
                 y = x[i] / root[i, i]
                 mean += y * told[i]
                 square += y * y
-                for j in range(i + 1, grid[own]):
+                for j in range(i + 1, grid[learner]):
                     x[j] -= root[i, j] * y
             score = mean + alpha * np.sqrt(square)
             if score > top:
                 arm, top, width = candidate, score, np.sqrt(square)
-        spent[own] += width
-        chosen[t], player[t] = arm, own
+        spent[learner] += width
+        chosen[t], player[t] = arm, learner
         # Rotations that turn the new row (z, reward) into zeros make (R, c) those of one round more.
         x[:] = features[arm]
         reward = theta[arm] + noise[t]
@@ -96,17 +95,17 @@ def _balanced(features, grid, theta, arms, noise, alpha, ridge, sigma, chance):
             told[i] = cosine * before + sine * reward
             reward = cosine * reward - sine * before
         # log det V / ridge^k, and c_1^2 + … + c_k^2: its difference is the squared distance of two estimates.
-        grown = known = 0.0
+        grown = squares = 0.0
         at = 0
         for i in range(widest):
             grown += 2.0 * np.log(root[i, i]) - np.log(ridge)
-            known += told[i] * told[i]
+            squares += told[i] * told[i]
             if i + 1 == grid[at]:
-                volume[at], energy[at] = grown, known
+                volume[at], energy[at] = grown, squares
                 at += 1
         for other in range(first + 1, learners):
             reach = sigma * np.sqrt(volume[other] + chance) + np.sqrt(ridge) * SIZE
             while first < other and energy[other] - energy[first] > reach * reach:
                 first += 1
-        least[t] = first
-    return chosen, player, least
+        smallest[t] = first
+    return chosen, player, smallest

@@ -9,7 +9,7 @@ from graphdr.core.rng import stream
 
 
 class Stream(NamedTuple):
-    """Candidate arms (rounds x m) and one noise value a round, whatever the arm.
+    """Candidate arms (rounds x m) and one noise value per round, whatever the arm.
 
     Arms are unsigned: compiled code then need not ask whether an index counts from the end.
     """
@@ -104,7 +104,7 @@ def _neighbourhood(starts, neighbours, rounds, m, rng):
                         queue[ring_end] = arm
                         ring_end += 1
             if ring_end == end:
-                raise ValueError("a component has fewer arms than candidates a round")
+                raise ValueError("a component has fewer arms than candidates per round")
             begin, end = end, ring_end
     return arms
 
@@ -115,12 +115,12 @@ def uniform(n: int, rounds: int, m: int, rng: np.random.Generator, arena: Arena 
 
 
 def popularity(n: int, rounds: int, m: int, rng: np.random.Generator, arena: Arena) -> np.ndarray:
-    """Draw m arms a round without replacement, each with a chance that grows with its popularity.
+    """Draw m arms per round without replacement, each with a chance that grows with its popularity.
 
     An arm already drawn is drawn again, which is the same as drawing among the others in proportion.
     """
     if np.count_nonzero(arena.popularity > 0) < m:
-        raise ValueError("fewer arms of positive popularity than candidates a round")
+        raise ValueError("fewer arms of positive popularity than candidates per round")
     return _popularity(*_alias_table(np.asarray(arena.popularity, float)), rounds, m, rng)
 
 
@@ -136,7 +136,7 @@ NEEDS_GRAPH = {"popularity", "neighbourhood"}
 def draw(root: int, spec: dict, n: int, instance: int, seed: int, arena: Arena | None = None) -> Stream:
     """Draw the stream of one seed from the factors of a problem (arms, candidates, horizon, noise)."""
     if spec["arms"] > n:
-        raise ValueError(f"{spec['arms']} candidates a round are more than {n} arms")
+        raise ValueError(f"{spec['arms']} candidates per round are more than {n} arms")
     key = _key(spec, n, instance, seed)
     sample = CANDIDATES[spec["candidates"]]
     arms = sample(n, spec["horizon"], spec["arms"], stream(root, "arms", **key), arena)

@@ -4,46 +4,31 @@ All of them score ``estimate + radius[t] * width`` and play the first maximum.
 The slow twins that define them are in the tests.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from graphdr.bandit import linucb_batched
 from graphdr.bandit.environment import Stream
+from graphdr.bandit.rank_one import multiply, subtract
 from graphdr.bandit.residuals import few_axes, residual_leverage, residual_width
 from graphdr.core.compiled import kernel
-from graphdr.theory.bounds import Run
+from graphdr.theory.outcome import Outcome
 
 NOTHING = np.empty(0)
 EVERY = 100  # rounds between two checkpoints
 BLOCK = 32  # distinct arms between two flushes of the dense kernel: fewer flush too often, more slow each round
 
 
-class Path(NamedTuple):
-    """Cumulative regret, residual leverage SRL_t and residual width CRW_t at the checkpoints."""
+def projected(features, v0_inverse, theta, arms, noise, radius, inflation=0.0, residual=NOTHING, every=EVERY):
+    """Run LinUCB on n x k features; return the arms chosen and, at the checkpoints, SRL_t and the summed widths.
 
-    regret: np.ndarray
-    srl: np.ndarray
-    crw: np.ndarray
-
-
-class Trace(NamedTuple):
-    """The arms chosen and, at the checkpoints, SRL_t of the run's residual (else 0) and the sum of its widths."""
-
-    arms: np.ndarray
-    srl: np.ndarray
-    widths: np.ndarray
-
-
-def projected(features, v0_inverse, theta, arms, noise, radius, inflation=0.0, residual=NOTHING, every=EVERY) -> Trace:
-    """Run LinUCB on n x k features.
-
-    ``residual`` holds xi(a) for every arm. With ``inflation`` = 1 the radius of round t is ``radius[t]`` plus the
-    running maximum so far of its leverage: a predictable radius.
+    ``residual`` holds xi(a) for every arm; without one, SRL_t is 0. With ``inflation`` = 1 the radius of round t is
+    ``radius[t]`` plus the running maximum so far of its leverage: a predictable radius.
     """
     arguments = features, v0_inverse, theta, arms, noise, radius, float(inflation), residual, every
-    return Trace(*_projected(*arguments, few_axes(features)))
+    return _projected(*arguments, few_axes(features))
 
 
 @kernel
@@ -98,20 +83,12 @@ def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, resi
         scale = 1.0 / (1.0 + 2.0 * half[best])
         error = (theta[arm] + noise[t] - mean[best]) * scale
         spent += np.sqrt(max(2.0 * half[best], 0.0))
-        # V^-1 x by columns, and w w^T with w = sqrt(scale) u: both run along a row, and V^-1 stays exactly symmetric.
-        u[:] = 0.0
-        for j in range(k):
-            xj = x[j]
-            for i in range(k):
-                u[i] += v[j, i] * xj
+        multiply(v, x, u, k)
         root = np.sqrt(scale)
         for i in range(k):
             estimate[i] += u[i] * error
             w[i] = u[i] * root
-        for i in range(k):
-            step = w[i]
-            for j in range(k):
-                v[i, j] -= step * w[j]
+        subtract(v, w, k)
         if len(residual):
             # V^-1 sum z xi follows the same recursion as the estimate, with xi in place of the reward.
             gap, now = residual[arm], 0.0
@@ -244,7 +221,7 @@ def regret(theta, arms, chosen, every):
     return out
 
 
-class Game(NamedTuple):
+class Run(NamedTuple):
     """One run: a reward, a stream, n x k features (None: one-hot arms), V_0^-1 (None: ridge) and a residual or none."""
 
     theta: np.ndarray
@@ -254,75 +231,61 @@ class Game(NamedTuple):
     residual: np.ndarray | None = None
 
 
-def run(
-    games: list[Game], radius: float | np.ndarray, *, ridge: float = 1.0, inflation: float = 0.0, every: int = EVERY
-) -> list[Path]:
-    """Run LinUCB on games of one shape (as many features, rounds and candidates a round) and return their paths.
-
-    SRL and CRW are those of the residual of a game, zero where it has none.
-    """
-    traces = play(games, radius, ridge=ridge, inflation=inflation, every=every)
-    return [_path(game, trace, every) for game, trace in zip(games, traces, strict=True)]
-
-
-def _path(game: Game, trace: Trace, every: int) -> Path:
-    arms = game.stream.arms
-    crw = np.zeros(len(trace.srl)) if game.residual is None else residual_width(game.residual, arms, every)
-    return Path(regret(game.theta, arms, trace.arms, every), trace.srl, crw)
-
-
-def realised(game: Game, chosen: np.ndarray, residual: np.ndarray, *, ridge: float = 1.0, every: int) -> Run:
-    """Measure a game along the arms chosen, with this residual, whatever the one that it was played with."""
-    v0_inverse = np.eye(game.features.shape[1]) / ridge if game.v0_inverse is None else game.v0_inverse
-    srl, widths = residual_leverage(game.features, v0_inverse, chosen, residual, every)
-    return measured(game._replace(residual=residual), Trace(chosen, srl, widths), every)
-
-
-def measured(game: Game, trace: Trace, every: int) -> Run:
-    """Add regret and CRW to what a run kept of the leverage of its residual."""
-    lost, _, crw = _path(game, trace, every)
-    return Run(t=every * np.arange(1, 1 + len(lost)), regret=lost, srl=trace.srl, crw=crw, widths=trace.widths)
-
-
 def play(
-    games: list[Game], radius, *, ridge: float = 1.0, inflation: float = 0.0, every: int = EVERY
-) -> Iterator[Trace]:
-    """Run the kernel that fits games of one shape; yield their traces."""
-    games = [_checked(game, ridge, inflation) for game in games]
-    if len({game.residual is None for game in games}) > 1:
-        raise ValueError("games played together have all a residual or none")
-    rounds, features = len(games[0].stream.arms), games[0].features
+    runs: list[Run], radius: float | np.ndarray, *, ridge: float = 1.0, inflation: float = 0.0, every: int = EVERY
+) -> list[Outcome]:
+    """Play runs of one shape (as many features, rounds and candidates per round) with the kernel that fits them."""
+    runs = [_checked(run, ridge, inflation) for run in runs]
+    if len({run.residual is None for run in runs}) > 1:
+        raise ValueError("runs played together have all a residual or none")
+    rounds, features = len(runs[0].stream.arms), runs[0].features
     radius = np.full(rounds, radius, float) if np.ndim(radius) == 0 else np.ascontiguousarray(radius, float)
     if features is None:
-        nothing = np.zeros(rounds // every)
-        yield from (Trace(_choose_nodes(game, radius, ridge), nothing, nothing) for game in games)
-        return
-    played = [(game.features, game.v0_inverse, game.theta, *game.stream, _kept(game)) for game in games]
-    for start in range(0, len(games), linucb_batched.LANES):
-        group = played[start : start + linucb_batched.LANES]
+        return [measure(run, _choose_nodes(run, radius, ridge), every=every) for run in runs]
+    traces = []
+    for start in range(0, len(runs), linucb_batched.LANES):
+        group = [
+            (run.features, run.v0_inverse, run.theta, *run.stream, NOTHING if run.residual is None else run.residual)
+            for run in runs[start : start + linucb_batched.LANES]
+        ]
         if features.shape[1] <= linucb_batched.WIDEST and len(group) >= linucb_batched.FEWEST:
-            yield from (Trace(*trace) for trace in linucb_batched.side_by_side(group, radius, float(inflation), every))
+            traces += linucb_batched.side_by_side(group, radius, float(inflation), every)
         else:
-            yield from (projected(*own, radius, inflation, residual, every) for *own, residual in group)
+            traces += [projected(*arrays, radius, inflation, residual, every) for *arrays, residual in group]
+    return [measure(run, arms, every=every, leverage=of) for run, (arms, *of) in zip(runs, traces, strict=True)]
 
 
-def _kept(game: Game) -> np.ndarray:
-    return NOTHING if game.residual is None else game.residual
+def measure(
+    run: Run, arms: np.ndarray, *, ridge: float = 1.0, every: int = EVERY, leverage: Sequence[np.ndarray] | None = None
+) -> Outcome:
+    """Measure the regret of a run along the arms chosen and, if it has a residual, SRL, CRW and widths.
+
+    ``leverage`` is (SRL, widths) where the kernel that played kept them.
+    """
+    lost = regret(run.theta, run.stream.arms, arms, every)
+    outcome = Outcome(every * np.arange(1, 1 + len(lost)), lost, arms=arms)
+    if run.residual is None:
+        return outcome
+    if leverage is None:
+        v0_inverse = np.eye(run.features.shape[1]) / ridge if run.v0_inverse is None else run.v0_inverse
+        leverage = residual_leverage(run.features, v0_inverse, arms, run.residual, every)
+    srl, widths = leverage
+    return outcome._replace(srl=srl, crw=residual_width(run.residual, run.stream.arms, every), widths=widths)
 
 
-def _choose_nodes(game: Game, radius: np.ndarray, ridge: float) -> np.ndarray:
-    if game.v0_inverse is None:
-        return one_hot(float(ridge), game.theta, *game.stream, radius)
-    return node_space(game.v0_inverse, game.theta, *game.stream, radius)[0]
+def _choose_nodes(run: Run, radius: np.ndarray, ridge: float) -> np.ndarray:
+    if run.v0_inverse is None:
+        return one_hot(float(ridge), run.theta, *run.stream, radius)
+    return node_space(run.v0_inverse, run.theta, *run.stream, radius)[0]
 
 
-def _checked(game: Game, ridge: float, inflation: float) -> Game:
-    """Return the game with V_0^-1 filled in where it has features; refuse what does not fit together."""
-    dimension = len(game.theta) if game.features is None else game.features.shape[1]
-    if game.v0_inverse is not None and game.v0_inverse.shape != (dimension, dimension):
-        raise ValueError(f"V_0 has shape {game.v0_inverse.shape}, the arms have dimension {dimension}")
-    if game.features is None and (game.residual is not None or inflation):
+def _checked(run: Run, ridge: float, inflation: float) -> Run:
+    """Return the run with V_0^-1 filled in where it has features; refuse what does not fit together."""
+    dimension = len(run.theta) if run.features is None else run.features.shape[1]
+    if run.v0_inverse is not None and run.v0_inverse.shape != (dimension, dimension):
+        raise ValueError(f"V_0 has shape {run.v0_inverse.shape}, the arms have dimension {dimension}")
+    if run.features is None and (run.residual is not None or inflation):
         raise ValueError("one-hot arms leave no residual: residual and inflation need features")
-    if game.features is None or game.v0_inverse is not None:
-        return game
-    return game._replace(v0_inverse=np.eye(dimension) / ridge)
+    if run.features is None or run.v0_inverse is not None:
+        return run
+    return run._replace(v0_inverse=np.eye(dimension) / ridge)

@@ -14,18 +14,18 @@ WIDEST = 10  # features up to which the compiler unrolls the loops over them, as
 FEWEST = 11  # runs that fill the lanes so well that one after the other would be slower
 
 
-def side_by_side(games: list[tuple], radius, inflation, every) -> list[tuple[np.ndarray, ...]]:
-    """Run up to LANES games, each (features, V_0^-1, theta, arms, noise, residual), as ``linucb.projected`` does.
+def side_by_side(runs: list[tuple], radius, inflation, every) -> list[tuple[np.ndarray, ...]]:
+    """Play up to LANES runs, each (features, V_0^-1, theta, arms, noise, residual), as ``linucb.projected`` does.
 
-    All have as many features, rounds and candidates a round, and all or none a residual, which else is empty.
-    The last game fills the lanes left empty.
+    All have as many features, rounds and candidates per round, and all or none a residual, which else is empty.
+    The last run fills the lanes left empty.
     """
-    lanes = games + games[-1:] * (LANES - len(games))
+    lanes = runs + runs[-1:] * (LANES - len(runs))
     features, inverses, thetas, arms, noises, residuals = zip(*lanes, strict=True)
     stacked = np.stack(inverses, axis=-1).ravel(), np.stack(arms), np.stack(noises)
     values = *_joined(features), *_joined(thetas), *_joined(residuals)
     traces = _side_by_side(*values, *stacked, radius, inflation, every, (0,) * features[0].shape[1])
-    return list(zip(*traces, strict=True))[: len(games)]
+    return list(zip(*traces, strict=True))[: len(runs)]
 
 
 def _joined(parts: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.bandit import linucb
-from graphdr.bandit.radii import RADII, Known
+from graphdr.bandit.radii import RADII, RadiusInputs
 from graphdr.graphs import arm_features
 from graphdr.theory import constants
+from graphdr.theory.outcome import Outcome
 
 
 class Arms(NamedTuple):
@@ -20,34 +21,26 @@ class Arms(NamedTuple):
 
 def arms(method: dict, problem: dict, vectors: np.ndarray | None, laplacian: np.ndarray | None, k: int) -> Arms:
     """Set two of the three knobs: features from the basis, V_0 = ridge I + weight L restricted to them."""
-    chosen = None if vectors is None else arm_features.select(method["basis"], vectors, k)
+    features = None if vectors is None else arm_features.select(method["basis"], vectors, k)
     if not method["laplacian"]:
-        return Arms(chosen, None)
-    restricted = laplacian if chosen is None else chosen.T @ laplacian @ chosen
-    return Arms(chosen, np.linalg.inv(problem["ridge"] * np.eye(len(restricted)) + method["laplacian"] * restricted))
+        return Arms(features, None)
+    restricted = laplacian if features is None else features.T @ laplacian @ features
+    return Arms(features, np.linalg.inv(problem["ridge"] * np.eye(len(restricted)) + method["laplacian"] * restricted))
 
 
-class Played(NamedTuple):
-    """What one run did up to its checkpoints: regret and, with a residual, SRL, CRW (of a pilot's, too) and widths."""
-
-    regret: np.ndarray
-    srl: np.ndarray | None = None
-    crw: np.ndarray | None = None
-    widths: np.ndarray | None = None
-    srl_pilot: np.ndarray | None = None
-    crw_pilot: np.ndarray | None = None
-
-
-def known(problem: dict, vectors: np.ndarray, theta: np.ndarray, facts: dict, theta_hat: np.ndarray) -> Known:
+def radius_inputs(
+    problem: dict, vectors: np.ndarray, theta: np.ndarray, facts: dict, theta_hat: np.ndarray
+) -> RadiusInputs:
     """Collect what the third knob, a radius rule, may use: the theorems' constants, the residual, and a pilot's.
 
-    ``vectors`` are the features. The facts are zeta, eps_l and interior_gap, and the reward has unit norm.
+    ``vectors`` are the features, ``theta_hat`` is the pilot's estimate. The facts are zeta, eps_l and interior_gap, and
+    the reward has unit norm.
     """
     zeta = facts["zeta"]
     s_k = float(np.sqrt(max(1 - zeta**2, 0.0)))
-    size, residual = constants.inside(vectors, theta)
-    seen = constants.inside(vectors, theta_hat)[1]
-    return Known(
+    size, residual = constants.split(theta, vectors)
+    pilot_residual = arm_features.residual(theta_hat, vectors)
+    return RadiusInputs(
         rounds=problem["horizon"],
         constants=constants.Constants(
             vectors.shape[1], problem["noise"], problem["delta"], problem["ridge"], constants.LONGEST, size
@@ -55,52 +48,51 @@ def known(problem: dict, vectors: np.ndarray, theta: np.ndarray, facts: dict, th
         nu_k=constants.nu(zeta, s_k, facts["eps_l"], facts["interior_gap"]),
         s_k_bar=constants.s_bar(s_k, zeta),
         residual=residual,
-        pilot=seen,
-        error=constants.pilot_error(seen, residual),
+        pilot_residual=pilot_residual,
+        error=float(np.linalg.norm(pilot_residual - residual)),  # pilot.pilot_error in another order of rounding
     )
 
 
 def play(
-    method: dict, problem: dict, games: list[linucb.Game], choices: list[Callable], known: Known | None = None
-) -> list[Played]:
-    """Play games of one shape; ``choices`` are those of random play, and a theorem's radius needs what is ``known``.
+    method: dict, problem: dict, runs: list[linucb.Run], choices: list[Callable], inputs: RadiusInputs | None = None
+) -> list[Outcome]:
+    """Play runs of one shape; ``choices`` are those of random play, ``inputs`` those of a theorem's radius.
 
-    The residual of a game is the true one, whatever the one that the radius uses.
+    The residual of a run is the true one, whatever the one that the radius uses. The arms are not kept: those of a
+    batch would fill the memory.
     """
-    every = problem["checkpoint"]
     if method["policy"] == "random":
-        return [Played(_random(game, choose(), every)) for game, choose in zip(games, choices, strict=True)]
-    if method["k"] == arm_features.ADAPTIVE:
-        return [Played(_adaptive(game, problem)) for game in games]
-    known = known or Known(problem["horizon"], alpha=problem["alpha"])
-    radius, inflation, residual = RADII[method["radius"]](known)
-    seated = [game._replace(residual=residual) if inflation else game for game in games]
-    played = linucb.play(seated, radius, ridge=problem["ridge"], inflation=inflation, every=every)
-    pilot = known.pilot if method["radius"] == "estimated" else None
-    return [_measure(game, trace, pilot, problem["ridge"], every) for game, trace in zip(games, played, strict=True)]
+        every = problem["checkpoint"]
+        outcomes = [_random(run, choose(), every) for run, choose in zip(runs, choices, strict=True)]
+    elif method["k"] == arm_features.ADAPTIVE:
+        outcomes = [_adaptive(run, problem) for run in runs]
+    else:
+        inputs = inputs or RadiusInputs(problem["horizon"], alpha=problem["alpha"])
+        outcomes = _linucb(method["radius"], problem, runs, inputs)
+    return [outcome._replace(arms=None) for outcome in outcomes]
 
 
-def _measure(game: linucb.Game, trace: linucb.Trace, pilot: np.ndarray | None, ridge: float, every: int) -> Played:
-    """Measure a run with its true residual; if it was played with a pilot's, with that as well."""
-    if game.residual is None:
-        return Played(linucb.regret(game.theta, game.stream.arms, trace.arms, every))
-    if pilot is None:
-        run = linucb.measured(game, trace, every)
-        return Played(run.regret, run.srl, run.crw, run.widths)
-    run = linucb.realised(game, trace.arms, game.residual, ridge=ridge, every=every)
-    seen = linucb.measured(game._replace(residual=pilot), trace, every)
-    return Played(run.regret, run.srl, run.crw, run.widths, seen.srl, seen.crw)
+def _linucb(rule: str, problem: dict, runs: list[linucb.Run], inputs: RadiusInputs) -> list[Outcome]:
+    radius, inflation, residual = RADII[rule](inputs)
+    options = {"ridge": problem["ridge"], "every": problem["checkpoint"]}
+    seated = [run._replace(residual=residual) if inflation else run for run in runs]
+    outcomes = linucb.play(seated, radius, inflation=inflation, **options)
+    if rule != "estimated":
+        return outcomes
+    return [
+        linucb.measure(run, pilots.arms, **options)._replace(srl_pilot=pilots.srl, crw_pilot=pilots.crw)
+        for run, pilots in zip(runs, outcomes, strict=True)
+    ]
 
 
-def _random(game: linucb.Game, columns: np.ndarray, every: int) -> np.ndarray:
-    arms = game.stream.arms
-    return linucb.regret(game.theta, arms, np.take_along_axis(arms, columns[:, None], axis=1)[:, 0], every)
+def _random(run: linucb.Run, columns: np.ndarray, every: int) -> Outcome:
+    return linucb.measure(run, np.take_along_axis(run.stream.arms, columns[:, None], axis=1)[:, 0], every=every)
 
 
-def _adaptive(game: linucb.Game, problem: dict) -> np.ndarray:
+def _adaptive(run: linucb.Run, problem: dict) -> Outcome:
     from graphdr.bandit import adaptive_k  # whose kernel most jobs can do without
 
     constants = {"ridge": problem["ridge"], "sigma": problem["noise"], "delta": problem["delta"]}
-    met = game.theta, *game.stream
-    played = adaptive_k.play(game.features, problem["k_grid"], *met, problem["alpha"], **constants)
-    return linucb.regret(game.theta, game.stream.arms, played.arms, problem["checkpoint"])
+    rounds = run.theta, *run.stream
+    choices = adaptive_k.play(run.features, problem["k_grid"], *rounds, problem["alpha"], **constants)
+    return linucb.measure(run, choices.arms, every=problem["checkpoint"])

@@ -9,17 +9,18 @@ from graphdr.graphs import arm_features
 
 
 class Pilot(NamedTuple):
-    """An estimated reward and a number of pulls per node, and the rounds behind them: nodes played, rewards paid.
+    """What a pilot knows of every node: an estimated reward, pulls, and the rewards' sum and sum of squares.
 
-    The full budget is theta itself, after infinitely many pulls of every node and with no rounds to show.
+    The rounds behind it, nodes played and rewards paid, are None where they were not kept. The full budget is theta
+    itself, after infinitely many pulls of every node and with no rounds to show.
     """
 
     theta: np.ndarray
     pulls: np.ndarray
-    nodes: np.ndarray
-    rewards: np.ndarray
     sums: np.ndarray
     sums_of_squares: np.ndarray
+    nodes: np.ndarray | None = None
+    rewards: np.ndarray | None = None
 
 
 def play(theta: np.ndarray, noise: float, rounds: int | None, rng: np.random.Generator) -> Pilot:
@@ -30,34 +31,21 @@ def play(theta: np.ndarray, noise: float, rounds: int | None, rng: np.random.Gen
     """
     n = len(theta)
     if rounds is None:
-        return Pilot(theta, np.full(n, np.inf), np.empty(0, np.int64), np.empty(0), theta, theta**2)
+        endless = np.full(n, np.inf)
+        return Pilot(theta, endless, endless * np.sign(theta), endless, np.empty(0, np.int64), np.empty(0))
     where, what = rng.spawn(2)
     nodes = where.integers(n, size=rounds)
     rewards = theta[nodes] + noise * what.standard_normal(rounds)
     pulls = np.bincount(nodes, minlength=n).astype(float)
+    sums, sums_of_squares = (np.bincount(nodes, values, minlength=n) for values in (rewards, rewards**2))
     estimate = np.full(n, rewards.mean())
-    sums, squares = (np.bincount(nodes, values, minlength=n) for values in (rewards, rewards**2))
     np.divide(sums, pulls, out=estimate, where=pulls > 0)
-    return Pilot(estimate, pulls, nodes, rewards, sums, squares)
+    return Pilot(estimate, pulls, sums, sums_of_squares, nodes, rewards)
 
 
 def pilot_error(estimate: np.ndarray, theta: np.ndarray, vectors: np.ndarray) -> float:
     """Return e_r = ||r_hat - r_perp||, the true error of the residual outside orthonormal columns."""
-    return arm_features.tail(vectors, estimate - theta)
-
-
-def expected_error(pulls: np.ndarray, noise: float) -> float:
-    """Return e_r as known beforehand: sigma sqrt(sum 1 / pulls), where all nodes were played.
-
-    A node that was not errs by the root mean square of a unit reward, 1 / sqrt(n).
-    """
-    seen = pulls > 0
-    return float(np.sqrt(noise**2 * (1 / pulls[seen]).sum() + (~seen).sum() / len(pulls)))
-
-
-def residual(theta: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return r_perp = (I - U U^T) theta for orthonormal columns U."""
-    return theta - vectors @ (vectors.T @ theta)
+    return arm_features.tail(estimate - theta, vectors)
 
 
 def uniform_play(arms: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -71,15 +59,10 @@ def greedy_play(arms: np.ndarray, theta: np.ndarray, vectors: np.ndarray) -> np.
     return arms[np.arange(len(arms)), value[arms].argmax(axis=1)]
 
 
-def crw_hat(outside: np.ndarray, arms: np.ndarray) -> float:
-    """Return the mean range of the residual over the candidates of a round."""
-    return float(residuals.residual_width(outside, arms, len(arms))[0] / len(arms))
-
-
-def srl_hat(outside: np.ndarray, vectors: np.ndarray, chosen: np.ndarray, ridge: float = 1.0) -> float:
+def srl_hat(residual: np.ndarray, vectors: np.ndarray, chosen: np.ndarray, ridge: float = 1.0) -> float:
     """Return the residual leverage along the arms chosen: its maximum over the rounds."""
     v0_inverse = np.eye(vectors.shape[1]) / ridge
-    return float(residuals.residual_leverage(vectors, v0_inverse, chosen, outside, len(chosen))[0][0])
+    return float(residuals.residual_leverage(vectors, v0_inverse, chosen, residual, len(chosen))[0][0])
 
 
 def g(crw: float, srl: float, k: int, rounds: int, ridge: float = 1.0) -> float:
@@ -87,26 +70,21 @@ def g(crw: float, srl: float, k: int, rounds: int, ridge: float = 1.0) -> float:
     return crw + 2.0 * float(np.sqrt(2.0 * k * np.log1p(rounds / (ridge * k)) / rounds)) * srl
 
 
-def g_unnormalised(crw: float, srl: float) -> float:
-    """Return G_k without its square root: CRW + 2 SRL."""
-    return crw + 2.0 * srl
-
-
 def diagnose(
     theta: np.ndarray, vectors: np.ndarray, arms: np.ndarray, rng: np.random.Generator, ridge: float = 1.0
 ) -> dict[str, float]:
     """Diagnose the residual of a reward, true or estimated, over held-out rounds; G_k is that of greedy play."""
     vectors = np.ascontiguousarray(vectors)
-    outside = residual(theta, vectors)
-    crw = crw_hat(outside, arms)
-    srl = srl_hat(outside, vectors, greedy_play(arms, theta, vectors), ridge)
+    residual = arm_features.residual(theta, vectors)
+    crw = float(residuals.residual_width(residual, arms, len(arms))[0] / len(arms))  # mean range per candidate set
+    srl = srl_hat(residual, vectors, greedy_play(arms, theta, vectors), ridge)
     return {
-        "zeta_hat": float(np.linalg.norm(outside) / np.linalg.norm(theta)),
+        "zeta_hat": float(np.linalg.norm(residual) / np.linalg.norm(theta)),
         "crw_hat": crw,
         "srl_hat": srl,
-        "srl_hat_uniform": srl_hat(outside, vectors, uniform_play(arms, rng), ridge),
+        "srl_hat_uniform": srl_hat(residual, vectors, uniform_play(arms, rng), ridge),
         "g": g(crw, srl, vectors.shape[1], len(arms), ridge),
-        "g_unnormalised": g_unnormalised(crw, srl),
+        "g_unnormalised": crw + 2.0 * srl,
     }
 
 
@@ -120,8 +98,7 @@ def gamma(theta: np.ndarray, graph: np.ndarray, other: np.ndarray | None) -> np.
 
     Without columns the competitor keeps all of the reward.
     """
-    kept = (theta**2).sum(axis=-1) if other is None else energy(theta, other)
-    return energy(theta, graph) - kept
+    return energy(theta, graph) - ((theta**2).sum(axis=-1) if other is None else energy(theta, other))
 
 
 def energy_bias(pulls: np.ndarray, noise: float, vectors: np.ndarray) -> float:
@@ -130,10 +107,10 @@ def energy_bias(pulls: np.ndarray, noise: float, vectors: np.ndarray) -> float:
     Means of nodes are independent, of variance sigma^2 / pulls; nodes never played share the overall mean, which
     has the variance sigma^2 / rounds and the same covariance with every mean.
     """
-    seen = pulls > 0
-    own = ((vectors[seen] ** 2).sum(axis=1) / pulls[seen]).sum()
-    total, played = vectors.sum(axis=0), vectors[seen].sum(axis=0)
-    return float(noise**2 * (own + (total @ total - played @ played) / pulls.sum()))
+    played = pulls > 0
+    of_means = ((vectors[played] ** 2).sum(axis=1) / pulls[played]).sum()
+    total, part = vectors.sum(axis=0), vectors[played].sum(axis=0)
+    return float(noise**2 * (of_means + (total @ total - part @ part) / pulls.sum()))
 
 
 def gamma_debiased(pilot: Pilot, noise: float, graph: np.ndarray, other: np.ndarray) -> float:
@@ -153,16 +130,16 @@ def resample(pilot: Pilot, count: int, rng: np.random.Generator) -> np.ndarray:
     rounds = len(pilot.rewards)
     if not rounds:
         return again
-    seen = pilot.pulls > 0
-    if seen.sum() == rounds:
+    played = pilot.pulls > 0
+    if played.sum() == rounds:
         return np.full_like(again, np.nan)
-    pulls = pilot.pulls[seen]
+    pulls = pilot.pulls[played]
     starts = np.concatenate([[0], np.cumsum(pulls)[:-1]]).astype(np.int64)
     deviation = (pilot.rewards - pilot.theta[pilot.nodes]) * np.sqrt(rounds / (rounds - len(pulls)))
     for estimate in again:
         drawn = deviation[rng.integers(rounds, size=rounds)]  # alike in every round, so the first are the first node's
-        estimate[seen] += np.add.reduceat(drawn, starts) / pulls
-        estimate[~seen] += drawn.mean()
+        estimate[played] += np.add.reduceat(drawn, starts) / pulls
+        estimate[~played] += drawn.mean()
     return again
 
 

@@ -1,7 +1,7 @@
 """Radius rules, the third knob of a method: how wide the confidence interval of every round is.
 
-A rule takes what is known of a run and returns what ``linucb.play`` needs. Its name is that of the bound in
-``theory.BOUNDS`` that holds for it; a constant radius has none.
+A rule takes the inputs of a run and returns what ``linucb.play`` needs. Its name is that of the bound in
+``theory.bounds.BOUNDS`` that holds for it; a constant radius has none.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ CONSTANT = "constant"
 THEORY_FACTS = ("zeta", "eps_l", "interior_gap")  # of a problem, behind nu_k
 
 
-class Known(NamedTuple):
+class RadiusInputs(NamedTuple):
     """What a rule may use: rounds and constants, and what an oracle or a pilot knows of the residual."""
 
     rounds: int
@@ -22,8 +22,8 @@ class Known(NamedTuple):
     alpha: float | None = None
     nu_k: float | None = None
     s_k_bar: float | None = None
-    residual: np.ndarray | None = None  # the true r_perp, one entry an arm
-    pilot: np.ndarray | None = None  # a pilot's estimate of it …
+    residual: np.ndarray | None = None  # the true r_perp, one entry per arm
+    pilot_residual: np.ndarray | None = None  # a pilot's estimate of it …
     error: float | None = None  # … and e_r, how far off it may be
 
 
@@ -35,58 +35,58 @@ class Radius(NamedTuple):
     residual: np.ndarray | None
 
 
-def constant(known: Known) -> Radius:
+def constant(inputs: RadiusInputs) -> Radius:
     """Use alpha in every round, as the experiments do."""
-    (alpha,) = _given(known, "alpha")
-    return Radius(np.full(known.rounds, float(alpha)), 0.0, None)
+    (alpha,) = _required(inputs, "alpha")
+    return Radius(np.full(inputs.rounds, float(alpha)), 0.0, None)
 
 
-def exact(known: Known) -> Radius:
+def exact(inputs: RadiusInputs) -> Radius:
     """Use the radius of Theorem 1, for a reward inside the subspace."""
-    return Radius(_beta0(known, known.constants), 0.0, None)
+    return Radius(_beta0(inputs, inputs.constants), 0.0, None)
 
 
-def generic(known: Known) -> Radius:
+def generic(inputs: RadiusInputs) -> Radius:
     """Use the radius of Theorem 2: all that a residual of at most nu_k could have done so far."""
-    nu_k, s_k_bar = _given(known, "nu_k", "s_k_bar")
-    c = known.constants
-    before = potential(np.arange(known.rounds), c.k, c.ridge, c.bound_x)
-    return Radius(_beta0(known, c._replace(size=s_k_bar)) + nu_k * before, 0.0, None)
+    nu_k, s_k_bar = _required(inputs, "nu_k", "s_k_bar")
+    c = inputs.constants
+    before = potential(np.arange(inputs.rounds), c.k, c.ridge, c.bound_x)
+    return Radius(_beta0(inputs, c._replace(size=s_k_bar)) + nu_k * before, 0.0, None)
 
 
-def oracle(known: Known) -> Radius:
+def oracle(inputs: RadiusInputs) -> Radius:
     """Use the radius of Theorem 3, with what the true residual has done so far in place of the horizon's SRL_T."""
-    (residual,) = _given(known, "residual")
-    return Radius(_beta0(known, known.constants), 1.0, residual)
+    (residual,) = _required(inputs, "residual")
+    return Radius(_beta0(inputs, inputs.constants), 1.0, residual)
 
 
-def estimated(known: Known) -> Radius:
+def estimated(inputs: RadiusInputs) -> Radius:
     """Use the online radius of Theorem 4: what a pilot's residual has done so far, and what its error may hide."""
-    pilot, error = _given(known, "pilot", "error")
-    c = known.constants
-    hidden = c.bound_x * error * potential(_rounds(known), c.k, c.ridge, c.bound_x)
-    return Radius(_beta0(known, c) + hidden, 1.0, pilot)
+    residual, error = _required(inputs, "pilot_residual", "error")
+    c = inputs.constants
+    hidden = c.bound_x * error * potential(_rounds(inputs), c.k, c.ridge, c.bound_x)
+    return Radius(_beta0(inputs, c) + hidden, 1.0, residual)
 
 
-def uninflated(known: Known) -> Radius:
+def uninflated(inputs: RadiusInputs) -> Radius:
     """Use beta_t^0 alone whatever the residual, as in the proposition on no inflation."""
-    return exact(known)
+    return exact(inputs)
 
 
 RADII = {f.__name__: f for f in (constant, exact, generic, oracle, estimated, uninflated)}
 
 
-def _rounds(known: Known) -> np.ndarray:
-    return np.arange(1, 1 + known.rounds)
+def _rounds(inputs: RadiusInputs) -> np.ndarray:
+    return np.arange(1, 1 + inputs.rounds)
 
 
-def _beta0(known: Known, constants: Constants) -> np.ndarray:
-    return beta0(_rounds(known), *constants)
+def _beta0(inputs: RadiusInputs, constants: Constants) -> np.ndarray:
+    return beta0(_rounds(inputs), *constants)
 
 
-def _given(known: Known, *names: str) -> tuple:
-    """Return the fields of these names; refuse to guess those that nobody gave."""
-    missing = [name for name in names if getattr(known, name) is None]
+def _required(inputs: RadiusInputs, *names: str) -> tuple:
+    """Return the fields of these names; refuse to guess those that are missing."""
+    missing = [name for name in names if getattr(inputs, name) is None]
     if missing:
         raise ValueError(f"this radius needs {' and '.join(missing)}")
-    return tuple(getattr(known, name) for name in names)
+    return tuple(getattr(inputs, name) for name in names)

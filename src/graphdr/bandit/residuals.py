@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from graphdr.bandit.rank_one import multiply, subtract
 from graphdr.core.compiled import kernel
 
 UNROLLED = 10  # k up to which a kernel is compiled for each k on its own, its loops unrolled
@@ -32,11 +33,7 @@ def _residual_leverage(features, v0_inverse, chosen, residual, every, axes):
         arm = chosen[t]
         x = features[arm]
         width, gap, now = 0.0, residual[arm], 0.0
-        u[:] = 0.0
-        for j in range(k):
-            xj = x[j]
-            for i in range(k):
-                u[i] += v[j, i] * xj
+        multiply(v, x, u, k)
         for i in range(k):
             width += u[i] * x[i]
             gap -= leverage[i] * x[i]
@@ -47,10 +44,7 @@ def _residual_leverage(features, v0_inverse, chosen, residual, every, axes):
             bias[i] += residual[arm] * x[i]
             now += leverage[i] * bias[i]
             w[i] = u[i] * root
-        for i in range(k):
-            step = w[i]
-            for j in range(k):
-                v[i, j] -= step * w[j]
+        subtract(v, w, k)
         worst = max(worst, now)  # squared
         spent += np.sqrt(max(width, 0.0))
         if (t + 1) % every == 0:

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from graphdr.graphs.arm_features import residual
+
 
 def unit(vector: np.ndarray) -> np.ndarray:
     """Scale a vector to Euclidean norm one."""
@@ -20,8 +22,7 @@ def smooth(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def outside(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw a unit reward, uniform in the orthogonal complement of the given orthonormal columns."""
-    draw = rng.standard_normal(len(vectors))
-    return unit(draw - vectors @ (vectors.T @ draw))
+    return unit(residual(rng.standard_normal(len(vectors)), vectors))
 
 
 def tailed(low: np.ndarray, k_star: int, weight: float, rng_low, rng_high) -> np.ndarray:

@@ -74,10 +74,9 @@ def _of_facts(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
 
 def fact_streams() -> dict[str, tuple[str, ...]]:
     """Return the purposes of the streams of every fact that has a random part."""
-    from graphdr.facts.selection_facts import DIAGNOSES, ENDS, SEEN
+    from graphdr.facts.registry import FACTS
 
-    drawn = {"k_hat_bootstrap": ("resamples",)} | {end.__name__: ("pilot resamples",) for end in ENDS}
-    return drawn | {quantity + suffix: ("held out", "held out play") for suffix in SEEN for quantity in DIAGNOSES}
+    return {name: fact.streams for name, fact in FACTS.items() if fact.streams}
 
 
 def _of_runs(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 import fcntl
 import functools
+import inspect
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -9,9 +10,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numba
+from numba.core.caching import FunctionCache
 
 # Contraction lets a * b + c be one instruction; nothing else of fastmath, so that equal arms keep equal scores.
 OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+
+
+class _Cache(FunctionCache):
+    """A cache that forgets a kernel when an inlined function was edited; Numba's watches the kernel's file alone."""
+
+    def _index_key(self, sig, codegen):
+        function = self._py_func
+        parts = (function.__globals__.get(name) for name in function.__code__.co_names)
+        sources = (inspect.getsource(part.py_func) for part in parts if hasattr(part, "py_func"))
+        return *super()._index_key(sig, codegen), *sources
+
+
+# Compile a part that kernels share into each of them. It is called by name, from the kernel's own module.
+inlined = numba.njit(**{**OPTIONS, "cache": False, "inline": "always"})
 
 
 def kernel(function: Callable) -> Callable:
@@ -20,6 +36,7 @@ def kernel(function: Callable) -> Callable:
     Not for closures: cached variants of one closure share a symbol, and loading two of them runs the wrong one.
     """
     compiled = numba.njit(**OPTIONS)(function)
+    compiled._cache = _Cache(function)
     ready = []
 
     @functools.wraps(function)

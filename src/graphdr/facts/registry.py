@@ -1,31 +1,21 @@
-"""All facts about problems, with the factors and the bases that each needs besides the graph's own."""
+"""All facts about problems, and what they need: factors and bases, and of pilots their budgets and rounds."""
 
-import re
-from collections.abc import Collection
+from collections.abc import Iterable
 
-from graphdr.facts import graph_facts, rotation_facts, selection_facts
+from graphdr.facts import graph_facts, rotation_facts, selection_facts  # noqa: F401  (they declare their facts)
+from graphdr.facts.declare import FACTS, PROBLEM
 
-FACTS = graph_facts.FACTS | selection_facts.FACTS | rotation_facts.FACTS
-FACTORS = (
-    graph_facts.FACTORS | selection_facts.FACTORS | rotation_facts.FACTORS
-)  # a change of any other factor does not rerun the fact
-FACT_BASES = graph_facts.FACT_BASES | selection_facts.FACT_BASES
-
-# What favours GraphDR according to the theory: large values (1) or small ones (-1). Every diagnosis is of a residual.
-FAVOURABLE = dict.fromkeys(("gamma", "gamma_graph", "gamma_full", "gamma_pilot", "energy", "eigengap"), 1)
-FAVOURABLE |= dict.fromkeys(("zeta", "rho", "srl", "crw"), -1)
-FAVOURABLE |= {name + suffix: -1 for name in selection_facts.DIAGNOSES for suffix in selection_facts.SEEN}
-
-NEEDS_ROUNDS = {end.__name__ for end in selection_facts.ENDS}  # of a pilot, for the bootstrap
+FACTORS = {name: fact.factors for name, fact in FACTS.items() if fact.factors}
+FACT_BASES = {name: fact.basis for name, fact in FACTS.items() if fact.basis}  # besides laplacian_low
+FAVOURABLE = {name: fact.favourable for name, fact in FACTS.items() if fact.favourable} | {"srl": -1, "crw": -1}
 
 
-def budgets(facts: Collection[str], problem_budget: int) -> list[int]:
-    """Return the budgets, in pulls per node, of the pilots that facts look at."""
-    wanted = {int(match[1]) for fact in facts if (match := re.fullmatch(r".*_pilot_(\d+)", fact))}
-    own = any(fact.endswith("_pilot") or fact == "pilot_error" or fact in NEEDS_ROUNDS for fact in facts)
-    return sorted(wanted | ({problem_budget} if own else set()))
+def budgets(names: Iterable[str], problem_budget: int | None) -> list[int]:
+    """Return the budgets (pulls per node) of the pilots that these facts read, those of the problem's own included."""
+    read = {FACTS[name].budget for name in names} - {None}
+    return sorted({problem_budget if budget == PROBLEM else budget for budget in read})
 
 
-def needs_rounds(facts: Collection[str]) -> bool:
-    """Tell whether facts look at the rounds of a pilot, and not at its estimates alone."""
-    return not NEEDS_ROUNDS.isdisjoint(facts)
+def needs_rounds(names: Iterable[str]) -> bool:
+    """Say whether any of these facts reads the rounds of the problem's own pilot."""
+    return any(FACTS[name].rounds for name in names)

@@ -1,6 +1,6 @@
 """Facts about which reducer to choose: capture margins and residual diagnostics, of the true reward and of a pilot's.
 
-The same facts exist twice: with the true reward, and as a pilot of ``pilot`` pulls a node sees them.
+The same facts exist twice: with the true reward, and as the problem's pilot, or one of another budget, sees them.
 """
 
 from collections.abc import Callable
@@ -8,156 +8,119 @@ from functools import partial
 
 import numpy as np
 
+from graphdr.bandit import pilot
+from graphdr.bandit.environment import CANDIDATES, Arena
 from graphdr.core.rng import stream
-from graphdr.facts.graph_facts import Setting, energy, energy_content
+from graphdr.facts.declare import PROBLEM, ProblemInstance, fact
+from graphdr.facts.graph_facts import energy, energy_content, energy_graph, other_columns
 from graphdr.graphs import arm_features
 
-BUDGETS = (1, 4, 16, 64)  # pulls a node, of the pilots that every problem can be diagnosed with
+BUDGETS = (1, 4, 16, 64)  # pulls per node, of the pilots that every problem can be diagnosed with
 HELD_OUT = 1000  # candidate sets that the residual is diagnosed on
 RESAMPLES = 200  # of the pilot behind an interval
+OF_PILOT = ("k", "noise", "pilot")  # factors behind what the problem's pilot sees
 
 
-def gamma(setting: Setting) -> float:
+@fact("k", basis="content_pca", favourable=1)
+def gamma(instance: ProblemInstance) -> float:
     """Return the capture margin Gamma_k against content-PCA; nan without content."""
-    return energy(setting) - energy_content(setting)
+    return energy(instance) - energy_content(instance)
 
 
-def energy_graph(setting: Setting) -> float:
-    """Return the reward energy inside the first k components of graph-PCA."""
-    return 1.0 - arm_features.tail(_columns(setting, "graph_pca"), setting.theta) ** 2
-
-
-def gamma_graph(setting: Setting) -> float:
+@fact("k", basis="graph_pca", favourable=1)
+def gamma_graph(instance: ProblemInstance) -> float:
     """Return the capture margin against graph-PCA, which sees the same graph."""
-    return energy(setting) - energy_graph(setting)
+    return energy(instance) - energy_graph(instance)
 
 
-def gamma_full(setting: Setting) -> float:
+@fact("k", favourable=1)
+def gamma_full(instance: ProblemInstance) -> float:
     """Return the capture margin against full LinUCB, which keeps all energy: minus zeta_k squared."""
-    return energy(setting) - 1.0
+    return energy(instance) - 1.0
 
 
-def _columns(setting: Setting, basis: str) -> np.ndarray:
-    """Return the first k components of another basis than the graph's own."""
-    return arm_features.leading(setting.others[basis].vectors, setting.spec["k"])
-
-
-def _low(setting: Setting) -> np.ndarray:
-    """Return U_k of the observed graph, which is what a learner has."""
-    return arm_features.nontrivial(setting.observed_low.vectors, setting.spec["k"])
-
-
-def _streams(setting: Setting, purpose: str) -> np.random.Generator:
-    return stream(setting.root, purpose, n=setting.observed.n, instance=setting.instance)
-
-
-def _once(memo: dict, key, make):
-    """Compute what several facts of a setting share once."""
-    if key not in memo:
-        memo[key] = make()
-    return memo[key]
-
-
-def _pilot(setting: Setting, pulls: int | None = None):
-    """Return the pilot of so many pulls a node, those of the problem if none are given."""
-    from graphdr.bandit import pilot
-
-    pulls = pulls or setting.spec["pilot"]
-    noise, rounds = setting.spec["noise"], pulls * setting.observed.n
-    make = partial(pilot.play, setting.theta, noise, rounds, _streams(setting, "pilot"))
-    return _once(setting.pilots, pulls, make)
-
-
-def _candidates(setting: Setting) -> np.ndarray:
-    from graphdr.bandit.environment import CANDIDATES, Arena
-
-    adjacency, spec = setting.observed.adjacency, setting.spec
-    arena = Arena(setting.popularity, adjacency.indptr, adjacency.indices)
-    draw = CANDIDATES[spec["candidates"]]
-    return draw(setting.observed.n, HELD_OUT, spec["arms"], _streams(setting, "held out"), arena)
-
-
-def _diagnosis(setting: Setting, seen: Callable[[Setting], np.ndarray], name: str) -> dict[str, float]:
-    from graphdr.bandit import pilot
-
-    def make():
-        arms = _once(setting.memo, "candidates", lambda: _candidates(setting))
-        play = _streams(setting, "held out play")
-        return pilot.diagnose(seen(setting), _low(setting), arms, play, setting.spec["ridge"])
-
-    return _once(setting.memo, f"diagnosis{name}", make)
-
-
-# What is diagnosed, by the suffix of its facts: the true reward, what the problem's pilot sees, what others see.
-SEEN = {"": lambda setting: setting.theta, "_pilot": lambda setting: _pilot(setting).theta} | {
-    f"_pilot_{pulls}": lambda setting, pulls=pulls: _pilot(setting, pulls).theta for pulls in BUDGETS
-}
-
-
-def _of_diagnosis(quantity: str, suffix: str) -> Callable[[Setting], float]:
-    """Return the fact that reads one quantity of the residual diagnosis."""
-
-    def fact(setting: Setting) -> float:
-        return _diagnosis(setting, SEEN[suffix], suffix)[quantity]
-
-    fact.__name__ = quantity + suffix
-    return fact
-
-
-def pilot_error(setting: Setting) -> float:
+@fact(*OF_PILOT, budget=PROBLEM)
+def pilot_error(instance: ProblemInstance) -> float:
     """Return e_r, how far the residual of the pilot is from the true one."""
-    from graphdr.bandit import pilot
-
-    return pilot.pilot_error(_pilot(setting).theta, setting.theta, _low(setting))
+    return pilot.pilot_error(_pilot(instance).theta, instance.theta, _low(instance))
 
 
-def gamma_pilot(setting: Setting) -> float:
+@fact(*OF_PILOT, basis="content_pca", favourable=1, budget=PROBLEM)
+def gamma_pilot(instance: ProblemInstance) -> float:
     """Return Gamma_k against content-PCA as a pilot sees it, less what its noise adds; nan without content."""
-    from graphdr.bandit import pilot
-
-    if setting.others.get("content_pca") is None:
+    other = other_columns(instance, "content_pca")
+    if other is None:
         return np.nan
-    subspaces = _low(setting), _columns(setting, "content_pca")
-    return pilot.gamma_debiased(_pilot(setting), setting.spec["noise"], *subspaces)
+    return pilot.gamma_debiased(_pilot(instance), instance.spec["noise"], _low(instance), other)
 
 
-def _interval(setting: Setting, basis: str) -> tuple[float, float]:
-    from graphdr.bandit import pilot
+def _low(instance: ProblemInstance) -> np.ndarray:
+    """Return U_k of the observed graph, which is what a learner has."""
+    return arm_features.nontrivial(instance.observed_low.vectors, instance.spec["k"])
 
-    everything = basis == arm_features.IDENTITY
-    if not everything and setting.others.get(basis) is None:
-        return np.nan, np.nan
 
+def _pilot(instance: ProblemInstance, budget: int | str = PROBLEM) -> pilot.Pilot:
+    return instance.pilots[instance.spec[PROBLEM] if budget == PROBLEM else budget]
+
+
+def _streams(instance: ProblemInstance, purpose: str) -> np.random.Generator:
+    return stream(instance.seed, purpose, n=instance.observed.n, instance=instance.index)
+
+
+def _once(instance: ProblemInstance, key: tuple, make: Callable):
+    """Compute what several facts of an instance share once."""
+    if key not in instance.memo:
+        instance.memo[key] = make()
+    return instance.memo[key]
+
+
+def _candidates(instance: ProblemInstance) -> np.ndarray:
+    adjacency, spec = instance.observed.adjacency, instance.spec
+    arena = Arena(instance.popularity, adjacency.indptr, adjacency.indices)
+    draw = CANDIDATES[spec["candidates"]]
+    return draw(instance.observed.n, HELD_OUT, spec["arms"], _streams(instance, "held out"), arena)
+
+
+def _diagnosis(instance: ProblemInstance, budget: int | str | None) -> dict[str, float]:
     def make():
-        draw = partial(pilot.resample, _pilot(setting), RESAMPLES, _streams(setting, "pilot resamples"))
-        again = _once(setting.memo, "pilot again", draw)
-        other = None if everything else _columns(setting, basis)
-        return pilot.gamma_interval(_pilot(setting), again, _low(setting), other)
+        theta = instance.theta if budget is None else _pilot(instance, budget).theta
+        arms = _once(instance, ("candidates",), lambda: _candidates(instance))
+        return pilot.diagnose(theta, _low(instance), arms, _streams(instance, "held out play"), instance.spec["ridge"])
 
-    return _once(setting.memo, f"interval {basis}", make)
-
-
-# The competitors that a margin has an interval against, by the name of the margin.
-AGAINST = {"gamma": "content_pca", "gamma_graph": "graph_pca", "gamma_full": arm_features.IDENTITY}
+    return _once(instance, ("diagnosis", budget), make)
 
 
-def _end(margin: str, end: int) -> Callable[[Setting], float]:
-    """Return the fact that is one end of the bootstrap interval of a margin, as a pilot sees it."""
+def _interval(instance: ProblemInstance, basis: str | None) -> tuple[float, float]:
+    """Return the interval of the margin against a basis, or against full LinUCB; nan if the data set has no such."""
+    other = None if basis is None else other_columns(instance, basis)
+    if basis is not None and other is None:
+        return np.nan, np.nan
+    estimate, rng = _pilot(instance), _streams(instance, "pilot resamples")
+    again = _once(instance, ("pilot again",), lambda: pilot.resample(estimate, RESAMPLES, rng))
+    return _once(instance, ("interval", basis), lambda: pilot.gamma_interval(estimate, again, _low(instance), other))
 
-    def fact(setting: Setting) -> float:
-        return _interval(setting, AGAINST[margin])[end]
 
-    fact.__name__ = f"{margin}_{('low', 'high')[end]}"
-    return fact
+def _end(instance: ProblemInstance, basis: str | None, end: int) -> float:
+    return _interval(instance, basis)[end]
 
+
+def _diagnosed(instance: ProblemInstance, quantity: str, budget: int | str | None) -> float:
+    return _diagnosis(instance, budget)[quantity]
+
+
+# The competitors that a margin has an interval against, by the name of the margin; full LinUCB has all columns.
+AGAINST = {"gamma": "content_pca", "gamma_graph": "graph_pca", "gamma_full": None}
+for _margin, _basis in AGAINST.items():
+    _of_interval = fact(*OF_PILOT, basis=_basis, budget=PROBLEM, rounds=True, streams=("pilot resamples",))
+    _of_interval(partial(_end, basis=_basis, end=0), f"{_margin}_low")
+    _of_interval(partial(_end, basis=_basis, end=1), f"{_margin}_high")
 
 DIAGNOSES = ("zeta_hat", "crw_hat", "srl_hat", "srl_hat_uniform", "g", "g_unnormalised")
-ENDS = [_end(margin, end) for margin in AGAINST for end in (0, 1)]
-MARGINS = (gamma, energy_graph, gamma_graph, gamma_full, pilot_error, gamma_pilot, *ENDS)
-FACTS = {f.__name__: f for f in MARGINS} | {
-    fact.__name__: fact for name in DIAGNOSES for fact in (_of_diagnosis(name, suffix) for suffix in SEEN)
-}
-FACTORS = {name: ("k", "noise", "ridge", "pilot", "candidates", "arms") for name in FACTS}
-FACT_BASES = dict.fromkeys(("gamma", "gamma_pilot", "gamma_low", "gamma_high"), "content_pca") | dict.fromkeys(
-    ("energy_graph", "gamma_graph", "gamma_graph_low", "gamma_graph_high"), "graph_pca"
-)
+# Whose view of the reward is diagnosed, by the suffix of the facts: the budget of a pilot, None for the true reward.
+SEEN = {"": None, "_pilot": PROBLEM} | {f"_pilot_{pulls}": pulls for pulls in BUDGETS}
+for _suffix, _budget in SEEN.items():
+    _factors = OF_PILOT if _budget == PROBLEM else ("k", "noise") if _budget else ("k",)
+    _held_out = {"favourable": -1, "budget": _budget, "streams": ("held out", "held out play")}
+    for _quantity in DIAGNOSES:
+        _of_diagnosis = fact(*_factors, "ridge", "candidates", "arms", **_held_out)
+        _of_diagnosis(partial(_diagnosed, quantity=_quantity, budget=_budget), _quantity + _suffix)

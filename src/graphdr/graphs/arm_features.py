@@ -41,9 +41,7 @@ FEATURES = {
     "graph_pca_shuffled": leading,
     "gaussian": scaled,
 }
-
-
-NESTED = {basis for basis, columns in FEATURES.items() if columns is not scaled}  # a larger k extends a smaller
+NESTED = {basis for basis, columns in FEATURES.items() if columns is not scaled}  # a larger k extends a smaller one
 
 
 def k_fact(k: int | str | None) -> str | None:
@@ -56,6 +54,11 @@ def select(basis: str, vectors: np.ndarray, k: int) -> np.ndarray:
     return np.ascontiguousarray(FEATURES[basis](vectors, k))
 
 
-def tail(vectors: np.ndarray, theta: np.ndarray) -> float:
+def residual(theta: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return r_perp = (I - U U^T) theta for orthonormal columns U."""
+    return theta - vectors @ (vectors.T @ theta)
+
+
+def tail(theta: np.ndarray, vectors: np.ndarray) -> float:
     """Return zeta = ||(I - U U^T) theta|| for orthonormal columns U."""
-    return float(np.linalg.norm(theta - vectors @ (vectors.T @ theta)))
+    return float(np.linalg.norm(residual(theta, vectors)))

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Source(NamedTuple):
-    """What a basis may be computed from: n nodes and, for those that need it, their graph or what is known of them.
+    """What a basis may be computed from: n nodes and, where it is needed, their graph and its lowest eigenvectors.
 
-    That is the graph's lowest eigenvectors, and an embedding (n x d, dense or sparse) of what is known besides.
+    The embedding (n x d, dense or sparse) is made of what a data set says about the nodes besides.
     """
 
     n: int
@@ -80,8 +80,8 @@ def with_shuffled_rows(basis: Callable) -> Callable:
     """Make a control of a basis: the same vectors, their rows given to other nodes."""
 
     def control(source: Source, components: int, rng: np.random.Generator) -> Basis:
-        found = basis(source, components, rng)
-        return found._replace(vectors=found.vectors[rng.permutation(source.n)])
+        original = basis(source, components, rng)
+        return original._replace(vectors=original.vectors[rng.permutation(source.n)])
 
     control.__name__ = f"{basis.__name__}_shuffled"
     return control
@@ -93,7 +93,4 @@ BASES = {f.__name__: f for f in FUNCTIONS}
 REDRAWN = {"shuffled", "gaussian", *(f.__name__ for f in CONTROLS)}  # bases that depend on their random stream
 FROM_GRAPH = {"laplacian_low", "graph_pca", "graph_pca_shuffled"}  # bases that look at edges
 FROM_LOW = {"shuffled"}  # bases that are made of the laplacian_low one
-FROM_DATA = {
-    "content_pca",
-    "content_pca_shuffled",
-}  # bases that need more than the graph; where it is missing, they are empty
+FROM_DATA = {"content_pca", "content_pca_shuffled"}  # bases that need more than the graph; without it, they are empty

@@ -42,18 +42,18 @@ def _nearest(starts, columns, data, column_starts, rows, column_data, length, ne
                     met[count] = j
                     count += 1
                 product[j] += data[at] * column_data[other]
-        found = 0
+        filled = 0
         for j in met[:count]:
             if j == i or product[j] <= 0.0:
                 continue
             value = product[j] / (length[i] * length[j])
-            at = min(found, neighbours)  # the place behind all that are nearer
+            at = min(filled, neighbours)  # the place behind all that are nearer
             while at > 0 and (value > cosine[i, at - 1] or (value == cosine[i, at - 1] and j < nearest[i, at - 1])):
                 at -= 1
             if at == neighbours:
                 continue
-            found = min(found + 1, neighbours)
-            for after in range(found - 1, at, -1):
+            filled = min(filled + 1, neighbours)
+            for after in range(filled - 1, at, -1):
                 nearest[i, after], cosine[i, after] = nearest[i, after - 1], cosine[i, after - 1]
             nearest[i, at], cosine[i, at] = j, value
     return nearest, cosine
@@ -76,8 +76,8 @@ def cosine_knn(matrix: sp.csr_array, neighbours: int) -> tuple[np.ndarray, np.nd
         for part in (m.indptr.astype(np.int64), m.indices.astype(np.int64), m.data.astype(float))
     )
     nearest, cosine = _nearest(*sparse, row_lengths(by_row), neighbours)
-    found = nearest >= 0
-    return np.nonzero(found)[0], nearest[found], cosine[found]
+    filled = nearest >= 0
+    return np.nonzero(filled)[0], nearest[filled], cosine[filled]
 
 
 def union(n: int, i: np.ndarray, j: np.ndarray) -> Graph:

@@ -40,11 +40,6 @@ def induced(graph: Graph, nodes: np.ndarray) -> Graph:
     return Graph(graph.adjacency[nodes][:, nodes], graph.origin[nodes])
 
 
-def permute_nodes(graph: Graph, permutation: np.ndarray) -> Graph:
-    """Relabel the nodes: node i of the result is node ``permutation[i]``, under the old names."""
-    return Graph(graph.adjacency[permutation][:, permutation], graph.origin)
-
-
 def largest_component(graph: Graph) -> Graph:
     """Return the largest connected component (the first one on a tie)."""
     count, label = connected_components(graph.adjacency, directed=False)

@@ -17,7 +17,7 @@ def write_pilots(panel: Panel, estimates_path: str, rounds_path: str, rounds_of:
             key = {"problem": problem, "instance": instance, "budget": budget}
             columns = {"pulls": pilot.pulls, "sum": pilot.sums, "sum_squares": pilot.sums_of_squares}
             estimates.append(key | {"node": np.arange(len(pilot.theta)), "theta": pilot.theta} | columns)
-            if rounds_of.get(problem) == budget:
+            if rounds_of.get(problem) == budget and pilot.nodes is not None:
                 played = {"node": pilot.nodes, "reward": pilot.rewards}
                 rounds.append(key | {"round": np.arange(len(pilot.nodes))} | played)
     io.write("pilot", stack(estimates) if estimates else io.nothing("pilot"), estimates_path)
@@ -30,10 +30,9 @@ def read_pilots(estimates_path: str, rounds_path: str | None = None) -> Panel:
     table = io.read("pilot", estimates_path)
     columns = [io.values(table[name]) for name in ("theta", "pulls", "sum", "sum_squares")]
     rounds = _rounds(rounds_path) if rounds_path else {}
-    none = np.empty(0, np.int64), np.empty(0)
     for (problem, instance, budget), rows in groups(table, "problem", "instance", "budget"):
         theta, pulls, sums, squares = (column[rows] for column in columns)
-        played = rounds.get((problem, instance, budget), none)
+        played = rounds.get((problem, instance, budget), (None, None))
         panel.setdefault((problem, int(instance)), {})[int(budget)] = Pilot(
             theta, pulls.astype(float), *played, sums, squares
         )

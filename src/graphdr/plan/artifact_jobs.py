@@ -250,4 +250,4 @@ def _predictors(design: Design, spec: dict) -> dict[str, str]:
 
 
 def _label(value: object) -> str:
-    return f"{value:.12g}" if isinstance(value, int | float) else value
+    return f"{value:.12g}" if isinstance(value, int | float) else str(value)

@@ -27,7 +27,7 @@ GRAPHDR = "laplacian_low"
 SERVED = (IDENTITY, *(name for name in bases.BASES if name not in bases.FROM_DATA))
 SMALLEST = 1e-3  # of |1 - eigenvalue|: the extension divides by it, and with it grows every error of a new arm
 CONNECTED = 0.9  # share of the items that the largest component has at least: nobody should lose more unawares
-ROUNDING = 1e-9  # by which an adjacency matrix may be asymmetric, in parts of its sum
+ASYMMETRY = 1e-9  # that an adjacency matrix may have, in parts of its sum
 
 
 class Candidates:
@@ -88,8 +88,8 @@ class GraphDRLinUCB:
         the mean squared length of the features (k/n, in full LinUCB 1): without a penalty, the mean squared width is
         one before the first round. ``seed`` is that of random bases.
         """
-        graph, known = _as_graph(source, neighbours)
-        names = _checked_names(known if names is None else names)
+        graph, node_names = _as_graph(source, neighbours)
+        names = _checked_names(node_names if names is None else names)
         if len(names) != graph.n:
             raise ValueError(f"{len(names)} names for a graph of {graph.n} nodes")
         _check_knobs(graph.n, k, basis, laplacian, ridge, radius)
@@ -98,13 +98,13 @@ class GraphDRLinUCB:
             settings["ridge"] = 1.0 if ridge is None else float(ridge)
             return cls(names, OneHot(np.full(graph.n, settings["ridge"])), settings)
         settings["k"] = k = int(k)
-        found = _basis(basis, graph, k + 1, seed)
-        length = np.sum(arm_features.select(basis, found.vectors, k) ** 2) / graph.n
+        vectors, values, _ = _basis(basis, graph, k + 1, seed)
+        length = np.sum(arm_features.select(basis, vectors, k) ** 2) / graph.n
         settings["ridge"] = float(length if ridge is None else ridge)
-        state = _projected(found.vectors, settings, graph)
+        state = _projected(vectors, settings, graph)
         if basis != GRAPHDR:
             return cls(names, state, settings)
-        return cls(names, state, settings, found.values[1 : k + 1], graph.adjacency.sum(axis=1))
+        return cls(names, state, settings, values[1 : k + 1], graph.adjacency.sum(axis=1))
 
     @property
     def names(self) -> list[Name]:
@@ -132,7 +132,7 @@ class GraphDRLinUCB:
         places = [self._offered(candidates) for candidates in sets]
         if not places:
             return []
-        starts = np.concatenate([[0], np.cumsum([len(own) for own in places])])
+        starts = np.concatenate([[0], np.cumsum([*map(len, places)])])
         chosen = self.state.choose(np.concatenate(places), starts, self.settings["radius"])
         return [self._names[place] for place in chosen]
 
@@ -158,7 +158,7 @@ class GraphDRLinUCB:
     def add(self, edges: Mapping[Name, Mapping[Name, float]]) -> None:
         """Add arms, each with the weights of its edges to arms known by then; with a wrong one among them, none.
 
-        Their features extend the eigenvectors from their neighbours' (``policy_state.extended``). What was learned and
+        Their features extend the eigenvectors from their neighbours' (``state.extended``). What was learned and
         the features of the other arms stay as they are. Full LinUCB needs no edges: ``add({name: {}})``.
         """
         new = _checked_names(edges)
@@ -183,13 +183,13 @@ class GraphDRLinUCB:
         if np.abs(1.0 - self._values).min() < SMALLEST:
             raise ValueError(f"an eigenvalue is within {SMALLEST} of 1, where no arm can be added: fit a smaller k")
         places, joined = dict(self._place), []
-        for name, own in zip(new, edges, strict=True):
-            if unknown := [other for other in own if other not in places]:
+        for name, neighbours in zip(new, edges, strict=True):
+            if unknown := [other for other in neighbours if other not in places]:
                 raise ValueError(f"new arm {name!r}: no arm {unknown[0]!r} to be joined to")
-            weights = np.array(list(own.values()), float)
+            weights = np.array(list(neighbours.values()), float)
             if not len(weights) or not (np.isfinite(weights) & (weights > 0)).all():
                 raise ValueError(f"new arm {name!r}: needs edges to known arms, of positive finite weight")
-            joined.append((np.array([places[other] for other in own]), weights))
+            joined.append((np.array([places[other] for other in neighbours]), weights))
             places[name] = len(places)
         return joined
 
@@ -283,11 +283,11 @@ def _as_graph(source, neighbours: int) -> tuple[Graph, Iterable[Name]]:
     adjacency = graph.adjacency
     if not (np.isfinite(adjacency.data) & (adjacency.data >= 0)).all():
         raise ValueError("the weights of edges are finite and not negative")
-    if adjacency.shape[0] != adjacency.shape[1] or abs(adjacency - adjacency.T).sum() > ROUNDING * adjacency.sum():
+    if adjacency.shape[0] != adjacency.shape[1] or abs(adjacency - adjacency.T).sum() > ASYMMETRY * adjacency.sum():
         raise ValueError("an adjacency matrix is square and symmetric")
     count = connected_components(adjacency, directed=False)[0]
     if count != 1:
-        raise ValueError(f"the graph has {count} components; take graphs.largest_component, and add the rest later")
+        raise ValueError(f"the graph has {count} components; take graphs.model.largest_component and add the rest")
     return graph, graph.origin
 
 

@@ -6,6 +6,7 @@ Its choices and its updates are those of the kernels in ``linucb``, operation by
 
 import numpy as np
 
+from graphdr.bandit.rank_one import multiply, subtract
 from graphdr.core.compiled import kernel
 
 LANES = 128  # candidates scored at a time: enough to fill the vector instructions, few enough for the fastest cache
@@ -54,26 +55,21 @@ class OneHot:
         return self.total[places] / self.weight[places], 1.0 / np.sqrt(self.weight[places])
 
 
-def extended_row(weights: np.ndarray, degrees: np.ndarray, vectors: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the entries (k) of a new node in the eigenvectors of a graph that it was not part of (Nyström).
-
-    An eigenvector satisfies u = S u / (1 - value) with S = D^-1/2 A D^-1/2: apply this to the row of S that the
-    new node has through its edges. ``weights`` and ``degrees`` are those of its neighbours, ``vectors`` their rows.
-    The degrees are the fitted ones, without the new edges: a twin of a node then gets exactly that node's row.
-    """
-    return weights / np.sqrt(weights.sum() * degrees) @ vectors / (1.0 - values)
-
-
 def extended(
     vectors: np.ndarray, degrees: np.ndarray, values: np.ndarray, joined: list[tuple[np.ndarray, np.ndarray]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Append new nodes, each given by its neighbours and their weights; a neighbour may be a new node before it."""
+    """Append new nodes to eigenvectors (Nyström), each given by its neighbours, new ones before it too, and weights.
+
+    An eigenvector satisfies u = S u / (1 - value) with S = D^-1/2 A D^-1/2: apply this to the row of S that the
+    new node has through its edges. The degrees are the fitted ones, without the new edges: a twin of a node then gets
+    exactly that node's row.
+    """
     n = len(vectors)
     vectors = np.vstack([vectors, np.empty((len(joined), vectors.shape[1]))])
     degrees = np.append(degrees, np.empty(len(joined)))
     for node, (ends, weights) in enumerate(joined, n):
-        vectors[node] = extended_row(weights, degrees[ends], vectors[ends], values)
         degrees[node] = weights.sum()
+        vectors[node] = weights / np.sqrt(degrees[node] * degrees[ends]) @ vectors[ends] / (1.0 - values)
     return vectors, degrees
 
 
@@ -127,18 +123,11 @@ def _learn_projected(features, v, estimate, places, rewards):
             mean += estimate[i] * z[i]
         scale = 1.0 / (1.0 + 2.0 * half)
         error, root = (rewards[t] - mean) * scale, np.sqrt(scale)
-        u[:] = 0.0
-        for j in range(k):
-            zj = z[j]
-            for i in range(k):
-                u[i] += v[j, i] * zj
+        multiply(v, z, u, k)
         for i in range(k):
             estimate[i] += u[i] * error
             w[i] = u[i] * root
-        for i in range(k):
-            step = w[i]
-            for j in range(k):
-                v[i, j] -= step * w[j]
+        subtract(v, w, k)
 
 
 @kernel

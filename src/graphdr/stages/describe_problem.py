@@ -6,7 +6,7 @@ import numpy as np
 
 from graphdr.cache import io, paths
 from graphdr.core.rng import stream
-from graphdr.facts.graph_facts import Setting
+from graphdr.facts.declare import ProblemInstance
 from graphdr.facts.registry import FACTS
 from graphdr.panels.bases import read_bases
 from graphdr.panels.graphs import read_graphs
@@ -49,7 +49,7 @@ def main(input: Input, output: Output, params: Params) -> None:
     for problem in params.problems:
         name, graph, clean = problem["name"], problem["graph"], problem["clean"]
         for instance in range(problem["instances"]):
-            setting = Setting(
+            posed = ProblemInstance(
                 spec=problem,
                 clean=graphs[clean][instance],
                 observed=graphs[graph][instance],
@@ -59,12 +59,12 @@ def main(input: Input, output: Output, params: Params) -> None:
                 rng=stream(params.seed, "resamples", n=graphs[graph][instance].n, instance=instance),
                 others={basis: panels[graph].get((instance, 0)) for basis, panels in others.items()},
                 popularity=items[graph][instance].popularity,
-                root=params.seed,
-                instance=instance,
+                seed=params.seed,
+                index=instance,
                 memo={},
                 pilots=pilots.get((name, instance), {}),
             )
-            values = np.array([float(FACTS[fact](setting)) for fact in params.facts])
+            values = np.array([float(FACTS[fact](posed)) for fact in params.facts])
             there = ~np.isnan(values)  # what the data do not have is no fact
             names = np.array(params.facts, str)[there]
             parts.append({"problem": name, "instance": instance, "quantity": names, "value": values[there]})

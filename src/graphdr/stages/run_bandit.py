@@ -8,18 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphdr.bandit import environment, methods, pilot
-from graphdr.bandit.linucb import Game
+from graphdr.bandit import environment, methods
+from graphdr.bandit.linucb import Run
 from graphdr.bandit.linucb_batched import LANES
-from graphdr.bandit.radii import THEORY_FACTS, Known
+from graphdr.bandit.radii import THEORY_FACTS, RadiusInputs
 from graphdr.cache import io, paths
 from graphdr.core.errors import check_dense
-from graphdr.graphs.arm_features import ADAPTIVE, Basis, k_fact
+from graphdr.graphs.arm_features import ADAPTIVE, Basis, k_fact, residual
 from graphdr.panels.bases import read_bases
 from graphdr.panels.items import read_items
 from graphdr.panels.pilots import read_pilots
 from graphdr.panels.problems import read_facts, read_thetas
 from graphdr.panels.rows import stack
+from graphdr.theory.outcome import MEASURED, Outcome
 
 SHAPE = ("horizon", "arms", "checkpoint", "ridge", "alpha")  # with k, what runs must share to be played together
 TOLD = ("size", "nu_k", "s_k_bar", "error")  # what the bound on a run depends on besides
@@ -55,14 +56,14 @@ def main(input: Input, output: Output, params: Params) -> None:
     laplacians, arenas = _from_graphs(input, method)
     facts = read_facts(input.facts) if input.facts else {}
     arms = _arms(input, params, laplacians, facts)
-    known = _known(input, params, arms, thetas, facts)
+    inputs = _radius_inputs(input, params, arms, thetas, facts)
     residuals = _residuals(params, arms, thetas)
 
     @lru_cache(maxsize=LANES)  # problems on graphs of one size meet the same rounds, one after the other
     def draw_stream(n: int, instance: int, seed: int, graph: str | None, **spec: Any) -> environment.Stream:
         return environment.draw(params.seed, spec, n, instance, seed, arenas[graph][instance] if graph else None)
 
-    def seat(number: int, instance: int, draw: int, seed: int) -> tuple[Game, Callable[[], np.ndarray]]:
+    def seat(number: int, instance: int, draw: int, seed: int) -> tuple[Run, Callable[[], np.ndarray]]:
         problem = params.problems[number]
         theta = thetas[problem["name"], instance]
         spec = {name: problem[name] for name in ("arms", "candidates", "horizon", "noise")}
@@ -70,19 +71,19 @@ def main(input: Input, output: Output, params: Params) -> None:
         stream = draw_stream(len(theta), instance, seed, graph, **spec)
         choices = partial(environment.random_choices, params.seed, problem, len(theta), instance, seed)
         key = number, instance, draw
-        return Game(theta, stream, *arms[key], residuals.get(key)), choices
+        return Run(theta, stream, *arms[key], residuals.get(key)), choices
 
     runs = [(*key, seed) for key in arms for seed in range(params.problems[key[0]]["seeds"])]
-    done: dict[tuple[int, int, int, int], methods.Played] = {}
+    done: dict[tuple[int, int, int, int], Outcome] = {}
     begin = time.perf_counter()
-    for group in _together(runs, params.problems, arms, apart=bool(known) or method["k"] == ADAPTIVE):
-        games, choices = zip(*(seat(*run) for run in group), strict=True)
-        constants = known.get(group[0][:3])
-        played = methods.play(method, params.problems[group[0][0]], list(games), list(choices), constants)
-        done |= dict(zip(group, played, strict=True))
+    for group in _together(runs, params.problems, arms, apart=bool(inputs) or method["k"] == ADAPTIVE):
+        seated, choices = zip(*(seat(*run) for run in group), strict=True)
+        problem = params.problems[group[0][0]]
+        outcomes = methods.play(method, problem, list(seated), list(choices), inputs.get(group[0][:3]))
+        done |= dict(zip(group, outcomes, strict=True))
         if 10 * len(done) // len(runs) > 10 * (len(done) - len(group)) // len(runs):
             print(f"{len(done)} of {len(runs)} runs, {time.perf_counter() - begin:.1f} s", flush=True)
-    io.write("runs", _table(params.problems, done, known) if runs else io.nothing("runs"), output.runs)
+    io.write("runs", _table(params.problems, done, inputs) if runs else io.nothing("runs"), output.runs)
 
 
 def _arms(
@@ -111,17 +112,17 @@ def _dimensions(
     return int(facts[problem["name"], instance, fact] if fact else k or problem["k"])
 
 
-def _known(
+def _radius_inputs(
     input: Input,
     params: Params,
     arms: dict[Key, methods.Arms],
     thetas: dict[tuple[str, int], np.ndarray],
     facts: dict[tuple[str, int, str], float],
-) -> dict[Key, Known]:
+) -> dict[Key, RadiusInputs]:
     """Return what a theorem's radius may use, by (problem, instance, draw); a constant radius needs nothing."""
     if not input.pilot:
         return {}
-    pilots, constants = read_pilots(input.pilot), {}
+    pilots, inputs = read_pilots(input.pilot), {}
     for number, instance, draw in arms:
         problem = params.problems[number]
         name = problem["name"]
@@ -129,8 +130,8 @@ def _known(
         theta_hat = pilots[name, instance][problem["pilot"]].theta
         features, theta = arms[number, instance, draw].features, thetas[name, instance]
         assert features is not None  # a theorem's radius has a basis
-        constants[number, instance, draw] = methods.known(problem, features, theta, told, theta_hat)
-    return constants
+        inputs[number, instance, draw] = methods.radius_inputs(problem, features, theta, told, theta_hat)
+    return inputs
 
 
 def _residuals(
@@ -140,9 +141,7 @@ def _residuals(
     if params.method["basis"] != "laplacian_low" or params.method["k"] == ADAPTIVE:
         return {}
     names = {key: (params.problems[key[0]]["name"], key[1]) for key in arms}
-    return {
-        key: pilot.residual(thetas[names[key]], arm.features) for key, arm in arms.items() if arm.features is not None
-    }
+    return {key: residual(thetas[names[key]], arm.features) for key, arm in arms.items() if arm.features is not None}
 
 
 def _together(
@@ -208,18 +207,17 @@ def _from_graphs(
 
 def _table(
     problems: list[dict[str, Any]],
-    done: dict[tuple[int, int, int, int], methods.Played],
-    known: dict[Key, Known],
+    done: dict[tuple[int, int, int, int], Outcome],
+    inputs: dict[Key, RadiusInputs],
 ) -> dict[str, np.ndarray]:
     parts = []
     for number, instance, draw, seed in sorted(done):
-        problem, played = problems[number], done[number, instance, draw, seed]
-        t = problem["checkpoint"] * np.arange(1, 1 + len(played.regret))
+        problem, outcome = problems[number], done[number, instance, draw, seed]
         keys = {"problem": problem["name"], "instance": instance, "draw": draw, "seed": seed}
-        used = known.get((number, instance, draw))
+        used = inputs.get((number, instance, draw))
         told: tuple[float | None, ...] = (None,) * len(TOLD)
         if used and used.constants:
             told = used.constants.size, used.nu_k, used.s_k_bar, used.error
-        columns = played._asdict() | dict(zip(TOLD, told, strict=True))
-        parts.append(keys | {"t": t} | {name: np.nan if values is None else values for name, values in columns.items()})
+        columns = {name: getattr(outcome, name) for name in MEASURED} | dict(zip(TOLD, told, strict=True))
+        parts.append(keys | {name: np.nan if values is None else values for name, values in columns.items()})
     return stack(parts)

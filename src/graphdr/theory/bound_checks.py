@@ -6,6 +6,7 @@ import numpy as np
 
 from graphdr.theory import bounds
 from graphdr.theory.constants import LONGEST, Constants
+from graphdr.theory.outcome import MEASURED, Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,13 +16,12 @@ GUARANTEES = (
     "srl_slope", "crw_slope",
 )  # fmt: skip
 KEYS = ["problem", "instance", "draw", "seed"]
-LARGEST = {"srl_ratio": "srl", "crw_ratio": "crw", "width_ratio": "potential"}  # and the check that each is about
+LARGEST = {"srl_ratio": "srl", "crw_ratio": "crw", "width_ratio": "potential"}  # and the check behind each
 
 
 def constants(problem: dict, size: float) -> Constants:
     """Return what the bounds on a problem depend on, the reward having this norm inside the features."""
-    own = problem["k"], problem["noise"], problem["delta"], problem["ridge"]
-    return Constants(*own, LONGEST, size)
+    return Constants(problem["k"], problem["noise"], problem["delta"], problem["ridge"], LONGEST, size)
 
 
 def check(runs: "pd.DataFrame", problems: dict[str, dict], rule: str) -> "tuple[pd.DataFrame, pd.DataFrame]":
@@ -34,26 +34,23 @@ def check(runs: "pd.DataFrame", problems: dict[str, dict], rule: str) -> "tuple[
     bound, rows = np.full(len(runs), np.nan), []
     for key, places in runs.groupby(KEYS, sort=False).indices.items():
         part = runs.iloc[places]
-        run = bounds.Run(*(part[name].to_numpy(float) for name in bounds.Run._fields))
+        run = Outcome(*(part[name].to_numpy(float) for name in MEASURED))
         size, nu_k, s_k_bar, error = (float(part[name].iloc[0]) for name in ("size", "nu_k", "s_k_bar", "error"))
-        pilot = None
-        if rule == "estimated":
-            pilot = bounds.Pilot(part["srl_pilot"].to_numpy(), part["crw_pilot"].to_numpy(), error)
-        c = constants(problems[key[0]], size)
-        found = bounds.checks(run, c, bounds.Robust(nu_k, s_k_bar), pilot)
-        row = {name: found[about].ratio.max() for name, about in LARGEST.items()}
-        row |= dict(zip(("srl_slope", "crw_slope"), bounds.benign(run.t, run.srl, run.crw), strict=True))
-        if rule in found:
-            bound[places] = found[rule].bound
-            row |= {"bound": found[rule].bound[-1], "bound_ratio": found[rule].ratio.max()}
-        if rule == "oracle" and nu_k > bounds.ROUNDING:
-            row["bound_generic_over_oracle"] = found["generic"].bound[-1] / found["oracle"].bound[-1]
+        pilot_error = error if rule == "estimated" else None
+        checks = bounds.checks(run, constants(problems[key[0]], size), bounds.Robust(nu_k, s_k_bar), pilot_error)
+        row = {quantity: checks[check].ratio.max() for quantity, check in LARGEST.items()}
+        row |= {"srl_slope": bounds.growth(run.t, run.srl), "crw_slope": bounds.growth(run.t, run.crw)}
+        if rule in checks:
+            bound[places] = checks[rule].bound
+            row |= {"bound": checks[rule].bound[-1], "bound_ratio": checks[rule].ratio.max()}
+        if rule == "oracle" and nu_k > bounds.NEGLIGIBLE:
+            row["bound_generic_over_oracle"] = checks["generic"].bound[-1] / checks["oracle"].bound[-1]
         rows.append(dict(zip(KEYS, key, strict=True)) | row)
     return runs.assign(bound=bound), pd.DataFrame(rows).reindex(columns=[*KEYS, *GUARANTEES])
 
 
 def measure(checked: "pd.DataFrame") -> "pd.DataFrame":
-    """Reduce the quantities of runs to one a problem and instance: the largest ratio, else mean and standard error."""
+    """Reduce the quantities of runs to one per problem and instance: the largest ratio, or mean and standard error."""
     import pandas as pd
 
     cell, parts = ["problem", "instance"], []
@@ -61,6 +58,6 @@ def measure(checked: "pd.DataFrame") -> "pd.DataFrame":
     for quantity in GUARANTEES:
         grouped = first[quantity].dropna().groupby(level=cell, sort=False)
         largest = quantity.endswith("_ratio")
-        found = grouped.agg(value="max" if largest else "mean", sem="sem", n="count").reset_index()
-        parts.append(found.assign(quantity=quantity, **({"sem": np.nan} if largest else {})))
+        values = grouped.agg(value="max" if largest else "mean", sem="sem", n="count").reset_index()
+        parts.append(values.assign(quantity=quantity, **({"sem": np.nan} if largest else {})))
     return pd.concat([part for part in parts if len(part)], ignore_index=True).assign(draw=0)

@@ -6,21 +6,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from graphdr.theory.constants import Constants, beta0, potential
+from graphdr.theory.outcome import Outcome
 
-ROUNDING = 1e-9  # SRL and CRW of less than this a round are those of rounding: there is no residual
+NEGLIGIBLE = 1e-9  # SRL and CRW of less than this per round are rounding errors: there is no residual
 
 
 # Bounds on the regret after t rounds, one per theorem. Each holds for runs with the radius of its name in `radius`.
 
 
 def exact(t: ArrayLike, c: Constants) -> np.ndarray:
-    """Bound the regret when the reward lies inside the subspace (Theorem 1, exact smoothness)."""
+    """Bound the regret when the reward lies inside the subspace (Theorem 1, exact smoothness); full LinUCB: k = d."""
     return 2 * beta0(np.asarray(t) + 1, *c) * potential(t, c.k, c.ridge, c.bound_x)
-
-
-def full(t: ArrayLike, c: Constants, d: int) -> np.ndarray:
-    """Bound the regret of LinUCB in all d dimensions (the corollary that compares with it): Theorem 1 with d for k."""
-    return exact(t, c._replace(k=d))
 
 
 def generic(t: ArrayLike, c: Constants, nu_k: float, s_k_bar: float) -> np.ndarray:
@@ -55,20 +51,11 @@ def uninflated(t: ArrayLike, c: Constants, srl: ArrayLike, crw: ArrayLike) -> np
 BOUNDS = {f.__name__: f for f in (exact, generic, oracle, estimated, uninflated)}
 
 
-class Growth(NamedTuple):
-    """Log-log slopes of SRL_t and CRW_t; the corollary on benign residuals asks for 0 and at most 1/2."""
+def growth(t: np.ndarray, path: np.ndarray) -> float:
+    """Return the least-squares slope of log path on log t over t > T/2, zero for a path of rounding errors.
 
-    srl: float
-    crw: float
-
-
-def benign(t: np.ndarray, srl: np.ndarray, crw: np.ndarray) -> Growth:
-    """Measure how leverage and width grow over the last half of the horizon (the corollary on benign residuals)."""
-    return Growth(_growth(t, srl), _growth(t, crw))
-
-
-def _growth(t: np.ndarray, path: np.ndarray) -> float:
-    """Return the least-squares slope of log path on log t over t > T/2, zero for a path of rounding errors."""
+    The corollary on benign residuals asks for 0 of SRL_t and at most 1/2 of CRW_t.
+    """
     if _vanishes(t, path):
         return 0.0
     late = (2 * t > t[-1]) & (path > 0)
@@ -77,20 +64,10 @@ def _growth(t: np.ndarray, path: np.ndarray) -> float:
 
 
 def _vanishes(t: np.ndarray, path: np.ndarray) -> bool:
-    return bool(np.all(path <= ROUNDING * t))
+    return bool(np.all(path <= NEGLIGIBLE * t))
 
 
 # One run against the bounds.
-
-
-class Run(NamedTuple):
-    """What one run did up to its checkpoints t: regret, SRL_t and CRW_t of a residual, and summed widths."""
-
-    t: np.ndarray
-    regret: np.ndarray
-    srl: np.ndarray
-    crw: np.ndarray
-    widths: np.ndarray
 
 
 class Check(NamedTuple):
@@ -113,31 +90,24 @@ class Robust(NamedTuple):
     s_k_bar: float
 
 
-class Pilot(NamedTuple):
-    """What the fourth theorem knows of one run: SRL_t and CRW_t of the pilot's residual, and its error."""
-
-    srl: np.ndarray
-    crw: np.ndarray
-    error: float
-
-
-def checks(run: Run, c: Constants, robust: Robust | None = None, pilot: Pilot | None = None) -> dict[str, Check]:
+def checks(run: Outcome, c: Constants, robust: Robust | None = None, error: float | None = None) -> dict[str, Check]:
     """Set one run against all that applies to it: ``potential``, ``srl``, ``crw`` and the names of BOUNDS.
 
     Theorem 1 applies where there is no residual, Theorem 2 and the envelopes of SRL and CRW where ``robust`` is
-    given, Theorem 4 where ``pilot`` is. A bound is a theorem for the radius of its name, for others a comparison.
+    given, Theorem 4 where the error of the pilot is. A bound is a theorem for the radius of its name, for others a
+    comparison.
     """
-    found = {
+    checked = {
         "potential": Check(run.widths, potential(run.t, c.k, c.ridge, c.bound_x)),
         "oracle": Check(run.regret, oracle(run.t, c, run.srl, run.crw)),
         "uninflated": Check(run.regret, uninflated(run.t, c, run.srl, run.crw)),
     }
     if _vanishes(run.t, run.srl) and _vanishes(run.t, run.crw):
-        found["exact"] = Check(run.regret, exact(run.t, c))
+        checked["exact"] = Check(run.regret, exact(run.t, c))
     if robust is not None:
         srl, crw = envelope(run.t, c, robust.nu_k)
-        found |= {"srl": Check(run.srl, srl), "crw": Check(run.crw, crw)}
-        found["generic"] = Check(run.regret, generic(run.t, c, *robust))
-    if pilot is not None:
-        found["estimated"] = Check(run.regret, estimated(run.t, c, *pilot))
-    return found
+        checked |= {"srl": Check(run.srl, srl), "crw": Check(run.crw, crw)}
+        checked["generic"] = Check(run.regret, generic(run.t, c, *robust))
+    if error is not None:
+        checked["estimated"] = Check(run.regret, estimated(run.t, c, run.srl_pilot, run.crw_pilot, error))
+    return checked

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from graphdr.graphs.arm_features import residual
+
 LONGEST = 1.0  # L_x: no row of orthonormal columns is longer
 
 
@@ -57,14 +59,8 @@ def nu(zeta: float, s_k: float, eps: float, gap: float, bound_x: float = 1.0) ->
     return bound_x * (zeta + rotated)
 
 
-def inside(vectors: np.ndarray, theta: np.ndarray) -> tuple[float, np.ndarray]:
+def split(theta: np.ndarray, vectors: np.ndarray) -> tuple[float, np.ndarray]:
     """Split a reward by orthonormal columns: its norm inside their span, and the residual r_perp outside."""
     if not np.allclose(vectors.T @ vectors, np.eye(vectors.shape[1]), rtol=0, atol=1e-8):
         raise ValueError("the columns are not orthonormal: the theorems need a projection")
-    coordinates = vectors.T @ theta
-    return float(np.linalg.norm(coordinates)), theta - vectors @ coordinates
-
-
-def pilot_error(pilot: np.ndarray, residual: np.ndarray) -> float:
-    """Return e_r, the distance of a pilot's residual from the true one."""
-    return float(np.linalg.norm(pilot - residual))
+    return float(np.linalg.norm(vectors.T @ theta)), residual(theta, vectors)

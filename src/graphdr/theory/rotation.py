@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.graphs.arm_features import Basis, leading, nontrivial
+from graphdr.graphs.arm_features import Basis, leading, nontrivial, residual
 from graphdr.graphs.spectral import bottom_gap, interior_gap
 from graphdr.theory.constants import dk_ratio
 
@@ -38,11 +38,7 @@ class Rotation(NamedTuple):
 
 def projector_distance(one: np.ndarray, other: np.ndarray) -> float:
     """Return the spectral norm of the difference of the projectors on two spans of orthonormal columns."""
-    return float(max(_outside(one, other), _outside(other, one)))
-
-
-def _outside(one: np.ndarray, other: np.ndarray) -> float:
-    return np.linalg.norm(other - one @ (one.T @ other), 2)
+    return float(max(np.linalg.norm(residual(other, one), 2), np.linalg.norm(residual(one, other), 2)))
 
 
 def davis_kahan(clean: Basis, observed: Basis, eps: float, k: int, convention: str) -> Rotation:
