@@ -1,7 +1,6 @@
 """A folder in which the tiny configuration, and a data set besides, is built in this process."""
 
 import contextlib
-import hashlib
 import shutil
 import warnings
 from pathlib import Path
@@ -13,8 +12,9 @@ from graphdr.__main__ import run_stage
 from graphdr.cache import paths
 from graphdr.cache.fingerprint import stage_code
 from graphdr.cli import project
+from tests.support import films
 from tests.support.project import ROOT
-from tests.support.tiny_data import inter, put
+from tests.support.tiny_data import put
 
 RUNS = "results/runs/main/graphdr.parquet"
 NAMED = {  # outputs as the rules name them
@@ -30,29 +30,6 @@ NAMED = {  # outputs as the rules name them
     "make_table": paths.TABLE_FORMATS,
     "make_figure": paths.FIGURE_FORMATS,
 }
-FILMS = f"""
-datasets:
-  films:
-    label: Films
-    family: knn
-    raw:
-      licence: none
-      citation: nobody
-      sources:
-        - format: recbole
-          archive: films.inter
-          members: {{inter: {{sha256: {hashlib.sha256(inter()).hexdigest()}}}}}
-problems:
-  films: {{dataset: films, n: 24}}
-methods:
-  pca_content: {{label: content, basis: content_pca}}
-experiments:
-  films: {{problems: {{of: [films]}}, methods: [pca_content, graphdr, graphdr_shuffled], facts: [zeta, gamma]}}
-tables:
-  films: {{caption: Films, experiment: films, rows: method, columns: [regret: regret, gap: regret_gap, gamma: gamma]}}
-quantities:
-  gamma: {{label: gamma, digits: 2}}
-"""
 
 
 def build_in(folder: Path) -> Path:
@@ -65,12 +42,12 @@ def build_in(folder: Path) -> Path:
 def _build_here() -> None:
     """Build all of the tiny configuration, and a data set besides, in this process: the jobs as the rules run them."""
     config = yaml.safe_load((ROOT / "tests/support/tiny.yaml").read_text())
-    for block, entries in yaml.safe_load(FILMS).items():
-        config[block] |= entries
+    config["quantities"]["gamma"] = {"label": "gamma", "digits": 2}
+    films.add_to(config, facts=("zeta", "gamma"), columns=("regret", "regret_gap", "gamma"), verified=True, n=24)
     Path("config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
     Path("Snakefile").touch()
     shutil.copytree(ROOT / "data/paper", "data/paper")
-    put(Path("data/raw/films/films.inter"), inter())
+    put(Path("data/raw/films/films.inter"), films.ratings())
     plan = project.Plan(project.load_config())
     for stage, names in NAMED.items():
         # What is made of others of its kind, such as a flipped graph, comes after them.

@@ -1,6 +1,5 @@
 """The workflow on raw files: data sets come one by one, and what is not the published data says so to the end."""
 
-import hashlib
 import json
 import re
 import shutil
@@ -14,37 +13,9 @@ import yaml
 from graphdr.__main__ import main
 from graphdr.cache import paths
 from graphdr.plan import design, jobs
-from tests.support.tiny_data import CONFIG, USERS, Built, add_blocks, inter, item, lay_out, news, papers, put, run
+from tests.support.tiny_data import CONFIG, USERS, Built, add_films, lay_out, news, papers, put, run
 
-# One more data set, all that there is to write for it.
-FILMS = yaml.safe_load(f"""
-datasets:
-  films:
-    label: Films
-    family: knn
-    raw:
-      licence: none
-      citation: nobody
-      sources:
-        - format: recbole
-          archives:
-            - {{ archive: films.inter, members: {{ inter: {{ sha256: {hashlib.sha256(inter()).hexdigest()} }} }} }}
-            - {{ archive: films.item, members: {{ item: {{ optional: true }} }} }}
-problems:
-  films: {{ dataset: films }}
-experiments:
-  films:
-    problems: {{ of: [films] }}
-    methods: [random, linucb_full, pca_content, pca_graph, graphdr, graphdr_shuffled]
-tables:
-  films:
-    caption: Films
-    experiment: films
-    rows: method
-    columns: [regret: regret, redrawn: regret_redrawn, gap: regret_gap]
-""")
-METHODS = FILMS["experiments"]["films"]["methods"]
-
+METHODS = list(yaml.safe_load(CONFIG.read_text())["methods"])
 
 # Each stage goes on from a copy of the one before.
 
@@ -72,11 +43,7 @@ def bare(tmp_path_factory) -> Built:
 @pytest.fixture(scope="module")
 def seventh(bare, after) -> Built:
     """With one more data set, its files placed by hand, built by its name."""
-    folder = after(bare)
-    add_blocks(folder, FILMS)
-    put(folder / "data/raw/films/films.inter", inter())
-    put(folder / "data/raw/films/films.item", item())
-    return run(folder, "films")
+    return run(add_films(after(bare)), "films")
 
 
 @pytest.fixture(scope="module")
@@ -266,8 +233,7 @@ def test_a_method_without_data_may_be_the_one_compared_with(whole, after, monkey
 
 
 def test_without_titles_items_are_called_by_their_keys(tmp_path):
-    folder, target = lay_out(tmp_path, FILMS), "data/tables/films/nodes.parquet"
-    put(folder / "data/raw/films/films.inter", inter())
+    folder, target = add_films(lay_out(tmp_path), with_titles=False), "data/tables/films/nodes.parquet"
     tabulated = run(folder, target)
     assert tabulated.done.returncode == 0, tabulated.said
     nodes = pq.read_table(folder / target).to_pydict()
