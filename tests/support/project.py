@@ -70,11 +70,12 @@ def snakemake(folder: Path, *arguments: str, package: Path | None = None) -> sub
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def would_run(folder: Path, *arguments: str, package: Path | None = None) -> set[str]:
-    """Return the rules that a dry run lists, targets left out."""
-    done = snakemake(folder, "--dry-run", *arguments, package=package)
+def would_write(folder: Path, *targets: str, package: Path | None = None) -> set[str]:
+    """Return the files that a dry run would write."""
+    done = snakemake(folder, "--dry-run", *targets, package=package)
     assert done.returncode == 0, done.stderr
-    return set(re.findall(r"^(?:local)?rule (\w+):", done.stdout + done.stderr, re.M)) - TARGETS
+    lines = re.findall(r"^ +output: (.*)$", done.stdout + done.stderr, re.M)
+    return {name for line in lines for name in line.split(", ")}
 
 
 def hashes(folder: Path) -> dict[str, str]:
