@@ -1,8 +1,9 @@
-"""A folder in which the tiny configuration, and a data set besides, is built in this process."""
+"""Builds in this process, without Snakemake: the jobs as the rules run them."""
 
 import contextlib
 import shutil
 import warnings
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -33,31 +34,34 @@ NAMED = {  # outputs as the rules name them
 
 
 def build_in(folder: Path) -> Path:
-    """Build everything in a folder; return it."""
-    with contextlib.chdir(folder), np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):
-        _build_here()
-    return folder
-
-
-def _build_here() -> None:
-    """Build all of the tiny configuration, and a data set besides, in this process: the jobs as the rules run them."""
+    """Build all of the tiny configuration, and a data set besides, in a folder; return it."""
     config = yaml.safe_load((ROOT / "tests/support/tiny.yaml").read_text())
     config["quantities"]["gamma"] = {"label": "gamma", "digits": 2}
     films.add_to(config, facts=("zeta", "gamma"), columns=("regret", "regret_gap", "gamma"), verified=True, n=24)
+    put(folder / "data/raw/films/films.inter", films.ratings())
+    (folder / "Snakefile").touch()
+    shutil.copytree(ROOT / "data/paper", folder / "data/paper")
+    with contextlib.chdir(folder):
+        plan = build_here(config)
+        for stage, outputs in (("compare_paper", paths.COMPARISON), ("judge_claims", paths.CLAIMS)):
+            run_stage(stage, stage_code(stage), plan.job(stage, "")._asdict(), outputs)
+    return folder
+
+
+def build_here(config: dict, wanted: Collection[str] | None = None) -> project.Plan:
+    """Run the jobs of a configuration as the rules do, those that write one of the wanted files or all of them."""
     Path("config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-    Path("Snakefile").touch()
-    shutil.copytree(ROOT / "data/paper", "data/paper")
-    put(Path("data/raw/films/films.inter"), films.ratings())
     plan = project.Plan(project.load_config())
-    for stage, names in NAMED.items():
-        # What is made of others of its kind, such as a flipped graph, comes after them.
-        waiting = [[path(**key) for path in project.OUTPUTS[stage]] for key in plan.wildcards(stage)]
-        while waiting:
-            outputs = waiting.pop(0)
-            job = plan.job(stage, outputs[0])
-            if all(Path(path).exists() for path in job.files()):
-                run_stage(stage, stage_code(stage), job._asdict(), dict(zip(names, outputs, strict=True)))
-            else:
-                waiting.append(outputs)
-    for stage, outputs in (("compare_paper", paths.COMPARISON), ("judge_claims", paths.CLAIMS)):
-        run_stage(stage, stage_code(stage), plan.job(stage, "")._asdict(), outputs)
+    with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):
+        for stage, names in NAMED.items():
+            jobs = ([path(**key) for path in project.OUTPUTS[stage]] for key in plan.wildcards(stage))
+            # What is made of others of its kind, such as a flipped graph, comes after them.
+            waiting = [outputs for outputs in jobs if wanted is None or set(outputs) & set(wanted)]
+            while waiting:
+                outputs = waiting.pop(0)
+                job = plan.job(stage, outputs[0])
+                if all(Path(path).exists() for path in job.files()):
+                    run_stage(stage, stage_code(stage), job._asdict(), dict(zip(names, outputs, strict=True)))
+                else:
+                    waiting.append(outputs)
+    return plan

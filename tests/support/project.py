@@ -1,10 +1,12 @@
 """Small graphs and data, and checkouts to build in."""
 
+import fcntl
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +63,20 @@ def lay_out(folder: Path) -> Path:
         shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "Snakefile", folder)
     shutil.copy(ROOT / "tests" / "support" / "tiny.yaml", folder / "config.yaml")
+    return folder
+
+
+def once(tmp_path_factory, name: str, build: Callable[[Path], object]) -> Path:
+    """Return a folder that the first worker that needs it builds, for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = shared / name
+    with open(shared / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            (under_way := shared / f"{name}_under_way").mkdir()
+            build(under_way)
+            under_way.rename(folder)
     return folder
 
 

@@ -12,17 +12,12 @@ import pytest
 import yaml
 
 from graphdr.cli import integrity
+from tests.support.in_process import build_here
 from tests.support.project import ROOT, hashes, lay_out, snakemake, would_write
-from tests.support.reruns import RUNS_AND_BELOW, copy_package, edit, rerun, stages_of, steps
+from tests.support.reruns import RUNS_AND_BELOW, behind, copy_package, edit, rerun, stages_of, steps
 from trust.checkout import content
 
 RAW = {"fetch_raw", "tabulate_dataset"}  # stages of data sets with raw files, of which the tiny configuration has none
-
-
-def test_a_second_run_has_nothing_to_do(built):
-    done = snakemake(built)
-    assert done.returncode == 0
-    assert "Nothing to be done" in done.stdout + done.stderr
 
 
 def test_every_output_is_there_and_in_the_manifest(built):
@@ -52,18 +47,17 @@ def test_every_stage_leaves_logs_and_benchmarks(built):
     assert re.search(r"run_bandit: wrote .* in \d", (built / "results/logs/run_bandit/main/graphdr.log").read_text())
 
 
-def test_one_core_and_small_batches_give_the_same_content(built, tmp_path):
+def test_one_process_and_small_batches_give_the_same_content(built, workdir):
     """A few artifacts and all behind them; `make determinism` compares everything."""
-    other = lay_out(tmp_path)
+    config = yaml.safe_load((built / "config.yaml").read_text()) | {"batch": 1}
     shown = ["results/tables/noise_sweep.csv", "results/figures/noise.svg"]
-    done = snakemake(other, "--cores", "1", "--config", "batch=1", "--", *shown)
-    assert done.returncode == 0, done.stderr
-    batches = [{path.name for path in (folder / "results/runs").iterdir()} for folder in (built, other)]
+    build_here(config, behind(steps(config), *shown))
+    batches = [{path.name for path in (folder / "results/runs").iterdir()} for folder in (built, workdir)]
     assert batches[1] - batches[0]
-    whole = [name for name in hashes(other) if name.split("/")[1] in ("graph", "basis", "tables", "figures")]
+    whole = [name for name in hashes(workdir) if name.split("/")[1] in ("graph", "basis", "tables", "figures")]
     assert len(whole) > 10
     assert set(shown) < set(whole)
-    assert [name for name in whole if content(built, name) != content(other, name)] == []
+    assert [name for name in whole if content(built, name) != content(workdir, name)] == []
 
 
 def test_golden_values(built):
