@@ -27,7 +27,7 @@ movielens: $(READY) # the two data sets that reach any machine; without a networ
 	$(SNAKEMAKE) data/raw/ml_100k/receipt.parquet data/raw/ml_1m/receipt.parquet > /dev/null 2>&1; true; }
 
 test: $(READY) ## run the tests
-	@$(BIN)/python -m pytest -n auto --dist loadfile
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 test-page: $(READY) ## test results/report.html in a headless browser (installs Chromium where it can)
 	@tests/page/run

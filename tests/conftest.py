@@ -1,6 +1,5 @@
 """Shared by all tests: one BLAS thread, a fixed Hypothesis profile, and the fixtures that several rooms use."""
 
-import fcntl
 import os
 import shutil
 
@@ -14,10 +13,18 @@ import yaml
 from hypothesis import settings
 
 from graphdr.graphs.model import Graph
-from tests.support.project import ROOT, draw_sbm, lay_out, snakemake
+from tests.support.project import ROOT, draw_sbm, lay_out, once, snakemake
 
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=100)
 settings.load_profile("fixed")
+
+
+LONG = ("workflow", "trust", "advise", "stages", "cli")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the files that take longest, so that no worker is left with one of them at the end."""
+    items.sort(key=lambda item: LONG.index(room) if (room := item.path.parent.name) in LONG else len(LONG))
 
 
 @pytest.fixture(scope="session")
@@ -42,16 +49,12 @@ def workdir(tmp_path, monkeypatch) -> Path:
 @pytest.fixture(scope="session")
 def built(tmp_path_factory) -> Path:
     """A checkout in which everything is built, by the first worker that needs it; leave it as it is."""
-    own = tmp_path_factory.getbasetemp()
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-    folder = shared / "built"
-    with open(shared / "built.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            done = snakemake(lay_out(under_way := shared / "under_way"))
-            assert done.returncode == 0, done.stdout + done.stderr
-            under_way.rename(folder)
-    return folder
+
+    def build(folder: Path) -> None:
+        done = snakemake(lay_out(folder))
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return once(tmp_path_factory, "built", build)
 
 
 @pytest.fixture

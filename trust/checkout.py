@@ -10,31 +10,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphdr.cache import io, paths
+from tests.support import films
 
 ROOT = Path(__file__).parent.parent
 UNLIKE = {paths.REPORT}  # it shows how long each stage took
 LEAVE_OUT = shutil.ignore_patterns("__pycache__")
-
-FILMS = """
-datasets:
-  films:
-    label: Films
-    family: knn
-    raw: {licence: none, citation: nobody, sources: [{format: recbole, archive: films.inter, members: {inter: {}}}]}
-problems:
-  films: {dataset: films, n: 24}
-methods:
-  pca_content: {label: content, basis: content_pca}
-experiments:
-  films: {problems: {of: [films]}, methods: [pca_content, graphdr, graphdr_shuffled], facts: [zeta]}
-tables:
-  films: {caption: Films, experiment: films, rows: method, columns: [regret: regret, gap: regret_gap]}
-"""
 
 
 @contextmanager
@@ -47,13 +31,13 @@ def workshop() -> Iterator[Path]:
         yield folder
 
 
-def lay_out(folder: Path, films: bool = False) -> Path:
+def lay_out(folder: Path, with_films: bool = False) -> Path:
     """Lay out a checkout of the tiny configuration, with a small data set besides if asked for."""
     for name in ("workflow", "profiles", "data/paper"):
         shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "Snakefile", folder)
     shutil.copy(ROOT / "tests" / "support" / "tiny.yaml", folder / "config.yaml")
-    if films:
+    if with_films:
         _add_films(folder)
     return folder
 
@@ -62,18 +46,11 @@ def _add_films(folder: Path) -> None:
     import yaml
 
     config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
-    for block, entries in yaml.safe_load(FILMS).items():
-        config[block] |= entries
+    films.add_to(config, n=24)
     (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
-    rng = np.random.default_rng(0)
-    lines = ["user_id:token\titem_id:token\trating:float"]
-    for user in range(30):
-        for film in rng.permutation(30)[:18]:
-            rating = rng.integers(4, 6) if user % 3 == film % 3 else rng.integers(1, 4)
-            lines.append(f"u{user}\tf{film}\t{rating}")
     raw = folder / paths.receipt("films")
     raw.parent.mkdir(parents=True)
-    (raw.parent / "films.inter").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    (raw.parent / "films.inter").write_bytes(films.ratings())
 
 
 def environment(shop: Path, **changes: str) -> dict[str, str]:

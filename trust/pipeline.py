@@ -15,7 +15,8 @@ from graphdr.__main__ import run_stage
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
 from graphdr.plan import design, jobs
-from trust.checkout import FILMS, ROOT
+from tests.support import films
+from trust.checkout import ROOT
 
 BATCH, TABLE = "films", "films"
 HEADER = "user_id:token\titem_id:token\trating:float"
@@ -49,8 +50,7 @@ def odd_ratings(draw) -> bytes:
 def settings(k: int) -> dict:
     """Return the tiny configuration with the data set and little to play; k may be as large as is allowed."""
     config = yaml.safe_load((ROOT / "tests" / "support" / "tiny.yaml").read_text(encoding="utf-8"))
-    for block, entries in yaml.safe_load(FILMS).items():
-        config[block] |= entries
+    films.add_to(config, n=24)
     config["protocol"] |= {"horizon": 50, "components": max(12, k + 2), "k": k, "k_star": min(k, 3)}
     return config
 

@@ -107,7 +107,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     with workshop() as shop:
         (mirror := shop / "mirror").mkdir()
-        folder = lay_out(shop / "undisturbed", films=True)
+        folder = lay_out(shop / "undisturbed", with_films=True)
         shutil.move(folder / "data/raw/films/films.inter", mirror)  # fetched from there, its hashes are recorded
         env = environment(shop, GRAPHDR_MIRROR=str(mirror))
         done = snakemake(folder, env)

@@ -16,7 +16,6 @@ from graphdr.cache.schemas import COLUMNS, SCHEMAS
 from graphdr.cli import integrity
 from graphdr.core import atomic
 from graphdr.core.errors import UserError
-from graphdr.panels.rows import groups
 
 THETA = {"problem": ["a", "a"], "instance": [0, 0], "node": [0, 1], "theta": [0.6, -0.8]}
 
@@ -147,13 +146,3 @@ def test_the_manifest_covers_every_type_of_file_and_finds_flips_swaps_and_losses
 def test_a_broken_manifest_entry_is_itself_reported():
     atomic.write_text("{", f"{paths.MANIFEST}/x.json")
     assert "not a readable manifest entry" in integrity.problems()[0]
-
-
-def test_groups_are_runs_of_equal_keys():
-    io.write(
-        "theta", {"problem": list("aabb"), "instance": [0, 1, 1, 1], "node": [0] * 4, "theta": [1.0] * 4}, "t.parquet"
-    )
-    found = [
-        (key, rows.stop - rows.start) for key, rows in groups(io.read("theta", "t.parquet"), "problem", "instance")
-    ]
-    assert found == [(("a", 0), 1), (("a", 1), 1), (("b", 1), 2)]

@@ -9,12 +9,13 @@ import pytest
 
 from graphdr.__main__ import main
 from tests.support.in_process import build_in
+from tests.support.project import once
 
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory) -> Path:
     """A folder in which everything is built; leave it as it is."""
-    return build_in(tmp_path_factory.mktemp("made"))
+    return once(tmp_path_factory, "made", build_in)
 
 
 @pytest.fixture

@@ -91,7 +91,7 @@ def build(config: dict, **raw) -> list[str]:
         "observed": config["observed"] | OBSERVED,
         "datasets": {"toy": TOY | {"raw": RAW | raw}},
         "problems": {"toy": {"dataset": "toy"}},
-        "experiments": {"e": {"problems": {"of": ["toy"]}, "methods": ["graphdr"], "facts": ["zeta"]}},
+        "experiments": {"e": {"problems": {"of": ["toy"]}, "methods": ["graphdr"], "facts": ["zeta", "pilot_error"]}},
         "evaluations": {},
         "tables": {"t": {"caption": "T", "experiment": "e", "rows": "method", "columns": columns}},
         "figures": {"f": {"kind": "curves", "title": "F", "experiment": "e"}},
@@ -108,6 +108,7 @@ def build(config: dict, **raw) -> list[str]:
         ("build_graph", "toy"),
         ("compute_basis", "toy", "laplacian_low"),
         ("pose_problem", "e"),
+        ("estimate_pilot", "e"),
         ("describe_problem", "e"),
         ("run_bandit", "e", "graphdr"),
         ("measure_batch", "e"),
@@ -139,9 +140,9 @@ def test_marks_travel_from_the_raw_files_to_the_comparison(workdir, config, monk
     receipt, *outputs = build(config, **raw, sources=[source])
     expected = {"toy": words} if words else {}
     assert marks_of(receipt) == {}  # the files are what they are
-    assert [marks_of(path) for path in outputs if path.endswith(".parquet")] == [expected] * 15
+    assert [marks_of(path) for path in outputs if path.endswith(".parquet")] == [expected] * 16
     entries = [json.loads(path.read_text()) for path in Path(paths.MANIFEST).iterdir()]
-    assert [e["marks"] for e in entries if e["stage"] != "fetch_raw"] == [expected] * 11
+    assert [e["marks"] for e in entries if e["stage"] != "fetch_raw"] == [expected] * 12
     for suffix in ("md", "tex"):
         text = Path(paths.table("t", suffix)).read_text()
         assert {kind for kind in KINDS if f"Toy: {kind} (" in text} == set(words)

@@ -1,63 +1,47 @@
-"""A folder in which the tiny configuration, and a data set besides, is built in this process."""
+"""Builds in this process, without Snakemake: the jobs as the rules run them."""
 
 import contextlib
-import hashlib
 import shutil
 import warnings
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
 import yaml
 
+from graphdr.cache import paths
 from graphdr.cli import project
 from graphdr.plan import design
 from graphdr.plan.jobs import JOBS
 from graphdr.raw import fetch
+from tests.support import films
 from tests.support.project import ROOT
-from tests.support.stages import run_all
-from tests.support.tiny_data import inter, put
+from tests.support.stages import run_all, run_as_rule
+from tests.support.tiny_data import put
 
 RUNS = "results/runs/main/graphdr.parquet"
-FILMS = f"""
-datasets:
-  films:
-    label: Films
-    family: knn
-    raw:
-      licence: none
-      citation: nobody
-      sources:
-        - format: recbole
-          archive: films.inter
-          members: {{inter: {{sha256: {hashlib.sha256(inter()).hexdigest()}}}}}
-problems:
-  films: {{dataset: films, n: 24}}
-methods:
-  pca_content: {{label: content, basis: content_pca}}
-experiments:
-  films: {{problems: {{of: [films]}}, methods: [pca_content, graphdr, graphdr_shuffled], facts: [zeta, gamma]}}
-tables:
-  films: {{caption: Films, experiment: films, rows: method, columns: [regret: regret, gap: regret_gap, gamma: gamma]}}
-quantities:
-  gamma: {{label: gamma, digits: 2}}
-"""
+STAGES = [stage for stage in JOBS if stage not in ("compare_paper", "judge_claims", "make_report")]
 
 
 def build_in(folder: Path) -> Path:
-    """Build everything in a folder; return it."""
-    with contextlib.chdir(folder), np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):
-        _build_here()
+    """Build all of the tiny configuration, and a data set besides, in a folder; return it."""
+    config = yaml.safe_load((ROOT / "tests/support/tiny.yaml").read_text())
+    config["quantities"]["gamma"] = {"label": "gamma", "digits": 2}
+    films.add_to(config, facts=("zeta", "gamma"), columns=("regret", "regret_gap", "gamma"), verified=True, n=24)
+    put(folder / "data/raw/films/films.inter", films.ratings())
+    (folder / "Snakefile").touch()
+    shutil.copytree(ROOT / "data/paper", folder / "data/paper")
+    with contextlib.chdir(folder):
+        plan = build_here(config)
+        for path in (paths.comparison("parquet"), paths.claims("parquet")):
+            run_as_rule(plan.job(path))
     return folder
 
 
-def _build_here() -> None:
-    """Build all of the tiny configuration, and a data set besides, in this process: the jobs as the rules run them."""
-    config = yaml.safe_load((ROOT / "tests/support/tiny.yaml").read_text())
-    for block, entries in yaml.safe_load(FILMS).items():
-        config[block] |= entries
+def build_here(config: dict, wanted: Collection[str] | None = None) -> project.Plan:
+    """Run the jobs of a configuration as the rules do, those that write one of the wanted files or all of them."""
     Path("config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-    Path("Snakefile").touch()
-    shutil.copytree(ROOT / "data/paper", "data/paper")
-    put(Path("data/raw/films/films.inter"), inter())
     config = project.load_config()
-    run_all(design.expand(config, fetch.missing_datasets(config)), [stage for stage in JOBS if stage != "make_report"])
+    with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):
+        run_all(design.expand(config, fetch.missing_datasets(config)), STAGES, wanted)
+    return project.Plan(config)

@@ -1,10 +1,12 @@
 """Small graphs and data, and checkouts to build in."""
 
+import fcntl
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -64,17 +66,32 @@ def lay_out(folder: Path) -> Path:
     return folder
 
 
+def once(tmp_path_factory, name: str, build: Callable[[Path], object]) -> Path:
+    """Return a folder that the first worker that needs it builds, for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = shared / name
+    with open(shared / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            (under_way := shared / f"{name}_under_way").mkdir()
+            build(under_way)
+            under_way.rename(folder)
+    return folder
+
+
 def snakemake(folder: Path, *arguments: str, package: Path | None = None) -> subprocess.CompletedProcess:
     environment = os.environ | ({"PYTHONPATH": str(package)} if package else {})
     command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def would_run(folder: Path, *arguments: str, package: Path | None = None) -> set[str]:
-    """Return the rules that a dry run lists, targets left out."""
-    done = snakemake(folder, "--dry-run", *arguments, package=package)
+def would_write(folder: Path, *targets: str, package: Path | None = None) -> set[str]:
+    """Return the files that a dry run would write."""
+    done = snakemake(folder, "--dry-run", *targets, package=package)
     assert done.returncode == 0, done.stderr
-    return set(re.findall(r"^(?:local)?rule (\w+):", done.stdout + done.stderr, re.M)) - TARGETS
+    lines = re.findall(r"^ +output: (.*)$", done.stdout + done.stderr, re.M)
+    return {name for line in lines for name in line.split(", ")}
 
 
 def hashes(folder: Path) -> dict[str, str]:

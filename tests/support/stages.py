@@ -2,7 +2,7 @@
 
 import importlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,13 +33,14 @@ def run_as_rule(job: Job) -> list[str]:
     return list(job.output)
 
 
-def run_all(plan: Design, stages: Iterable[str] = JOBS, play: Callable[[Job], object] = run_as_rule) -> None:
-    """Run all jobs of stages, in their order; what is made of others of its kind, as a flipped graph, after them."""
+def run_all(plan: Design, stages: Iterable[str] = JOBS, wanted: Collection[str] | None = None) -> None:
+    """Run the jobs of stages, in their order: those that write one of the wanted files, or all of them."""
     for stage in stages:
-        waiting = [JOBS[stage](plan, **key) for key in keys(plan, stage)]
-        while waiting:
+        jobs = [JOBS[stage](plan, **key) for key in keys(plan, stage)]
+        waiting = [job for job in jobs if wanted is None or set(job.output) & set(wanted)]
+        while waiting:  # what is made of others of its kind, such as a flipped graph, comes after them
             job = waiting.pop(0)
             if all(Path(path).exists() for path in job.files()):
-                play(job)
+                run_as_rule(job)
             else:
                 waiting.append(job)

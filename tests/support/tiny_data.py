@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from tests.support import films
 from tests.support.project import ROOT, snakemake
 
 CONFIG = ROOT / "tests" / "support" / "tiny_data.yaml"
@@ -80,6 +81,18 @@ def lay_out(folder: Path, *blocks: dict) -> Path:
     return folder
 
 
+def add_films(folder: Path, with_titles: bool = True) -> Path:
+    """Add the films to the configuration of a checkout, and place their raw files by hand."""
+    config = yaml.safe_load((folder / "config.yaml").read_text())
+    columns = ("regret", "regret_redrawn", "regret_gap")
+    films.add_to(config, list(config["methods"]), columns=columns, verified=True, titled=True)
+    (folder / "config.yaml").write_text(yaml.safe_dump(config))
+    put(folder / "data/raw/films/films.inter", films.ratings())
+    if with_titles:
+        put(folder / "data/raw/films/films.item", films.titles())
+    return folder
+
+
 def add_blocks(folder: Path, blocks: dict) -> None:
     """Add entries to blocks of the configuration of a checkout."""
     config = yaml.safe_load((folder / "config.yaml").read_text())
@@ -99,23 +112,6 @@ def zipped(members: dict[str, bytes]) -> bytes:
         for name, data in members.items():
             archive.writestr(name, data)
     return buffer.getvalue()
-
-
-def inter() -> bytes:
-    """Return ratings by users of three tastes, of films of three kinds."""
-    rng = np.random.default_rng(0)
-    lines = ["user_id:token\titem_id:token\trating:float"]
-    for user in range(USERS):
-        for film in rng.permutation(NODES)[:18]:
-            rating = rng.integers(4, 6) if user % 3 == film % 3 else rng.integers(1, 4)
-            lines.append(f"u{user}\tf{film}\t{rating}")
-    return "\n".join([*lines, ""]).encode()
-
-
-def item() -> bytes:
-    """Return the titles of the films."""
-    titles = [f"f{film}\tFilm No. {film}\tDrama" for film in range(NODES)]
-    return "\n".join(["item_id:token\tmovie_title:token_seq\tclass:token_seq", *titles, ""]).encode()
 
 
 def papers() -> bytes:

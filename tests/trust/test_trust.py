@@ -261,7 +261,7 @@ def test_a_name_that_a_shell_could_mistake_is_one_clear_line(block, name):
 
 
 def test_texts_of_the_configuration_reach_no_shell(tmp_path):
-    folder = checkout.lay_out(tmp_path, films=True)
+    folder = checkout.lay_out(tmp_path, with_films=True)
     text = (folder / "config.yaml").read_text()
     assert "citation: nobody" in text
     evil = "$(touch pwned) `touch pwned` ' \\\" ; touch pwned {input} %"
@@ -364,7 +364,7 @@ def test_a_checkout_of_the_trials_is_that_of_the_tests(tmp_path):
 
 
 def test_no_damage_of_a_cached_file_goes_unseen(tmp_path):
-    data = checkout.lay_out(tmp_path / "with_films", films=True) / "data/raw/films/films.inter"
+    data = checkout.lay_out(tmp_path / "with_films", with_films=True) / "data/raw/films/films.inter"
     (folder := tmp_path / "built").mkdir()
     assert pipeline.build(folder, data.read_bytes())
     tally, unseen = flips.torture(folder, 60, time.monotonic() + 60, random.Random(0))

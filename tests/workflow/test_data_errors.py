@@ -10,7 +10,9 @@ import yaml
 
 from graphdr.__main__ import main
 from graphdr.cache import paths
+from graphdr.core.errors import UserError
 from graphdr.plan import design, jobs
+from graphdr.plan.config import check, typed
 from graphdr.raw import fetch
 from tests.support.adapter_twins import fixture
 from tests.support.tiny_data import CONFIG, Built, lay_out, put, run, zipped
@@ -192,10 +194,9 @@ def test_an_option_that_a_format_does_not_have_is_one_clear_line(fetched):
     ],
     ids=["no sources", "no archive"],
 )
-def test_a_mistake_in_a_raw_block_is_one_line(tmp_path, raw, message):
-    folder = lay_out(tmp_path)
-    done = run(folder, "--dry-run", "--config", f"datasets={{bad: {{family: knn, raw: {raw}}}}}").done
-    assert done.returncode != 0
-    last = done.stderr.splitlines()[-1]
-    assert last.startswith("config error: datasets.bad.raw")
-    assert message in last
+def test_a_mistake_in_a_raw_block_is_one_line(raw, message):
+    config = yaml.safe_load(CONFIG.read_text())
+    config["datasets"]["bad"] = {"family": "knn", "raw": yaml.safe_load(raw)}
+    with pytest.raises(UserError, match=rf"^datasets\.bad\.raw.*{message}") as refusal:
+        check(typed(config))
+    assert len(str(refusal.value).splitlines()) == 1

@@ -1,6 +1,5 @@
 """The workflow on raw files: data sets come one by one, and what is not the published data says so to the end."""
 
-import hashlib
 import json
 import re
 import shutil
@@ -14,37 +13,11 @@ import yaml
 from graphdr.__main__ import main
 from graphdr.cache import paths
 from graphdr.plan import design, jobs
-from tests.support.tiny_data import CONFIG, USERS, Built, add_blocks, inter, item, lay_out, news, papers, put, run
+from tests.support.in_process import build_here
+from tests.support.reruns import behind, rerun, steps
+from tests.support.tiny_data import CONFIG, USERS, Built, add_films, lay_out, news, papers, put, run
 
-# One more data set, all that there is to write for it.
-FILMS = yaml.safe_load(f"""
-datasets:
-  films:
-    label: Films
-    family: knn
-    raw:
-      licence: none
-      citation: nobody
-      sources:
-        - format: recbole
-          archives:
-            - {{ archive: films.inter, members: {{ inter: {{ sha256: {hashlib.sha256(inter()).hexdigest()} }} }} }}
-            - {{ archive: films.item, members: {{ item: {{ optional: true }} }} }}
-problems:
-  films: {{ dataset: films }}
-experiments:
-  films:
-    problems: {{ of: [films] }}
-    methods: [random, linucb_full, pca_content, pca_graph, graphdr, graphdr_shuffled]
-tables:
-  films:
-    caption: Films
-    experiment: films
-    rows: method
-    columns: [regret: regret, redrawn: regret_redrawn, gap: regret_gap]
-""")
-METHODS = FILMS["experiments"]["films"]["methods"]
-
+METHODS = list(yaml.safe_load(CONFIG.read_text())["methods"])
 
 # Each stage goes on from a copy of the one before.
 
@@ -72,11 +45,7 @@ def bare(tmp_path_factory) -> Built:
 @pytest.fixture(scope="module")
 def seventh(bare, after) -> Built:
     """With one more data set, its files placed by hand, built by its name."""
-    folder = after(bare)
-    add_blocks(folder, FILMS)
-    put(folder / "data/raw/films/films.inter", inter())
-    put(folder / "data/raw/films/films.item", item())
-    return run(folder, "films")
+    return run(add_films(after(bare)), "films")
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +70,7 @@ def test_without_raw_files_the_synthetic_part_is_built(bare):
     assert {path.stem for path in (bare.folder / "results/tables").iterdir()} == {"synthetic"}
     assert not (bare.folder / "data/raw").exists()
     assert set(bare.verdicts().values()) == {"no data"}
+    assert "Not built, since their raw files are not here: papers, news. Get them with" in bare.done.stderr
 
 
 def test_one_more_data_set_is_a_block_of_the_configuration(seventh):
@@ -127,13 +97,17 @@ def test_a_file_that_is_placed_later_is_built_later(partial, whole):
     assert all("news" in path for path in whole.outputs() if not path.startswith(shared))
 
 
-def test_another_number_of_neighbours_reruns_that_data_set_only(whole):
-    dry = run(whole.folder, "--dry-run", "--config", "datasets={films: {neighbours: 3}}")
-    assert dry.done.returncode == 0, dry.said
-    rerun = {path for path in dry.outputs() if not path.startswith(("results/comparison.", paths.REPORT))}
-    assert all(re.match(r"results/\w+/films\b", path) for path in rerun)
-    assert {f"results/{place}" for place in ("graph/films/edges.parquet", "tables/films.md")} <= rerun
-    assert {f"results/runs/films/{method}.parquet" for method in METHODS} <= rerun
+def test_another_number_of_neighbours_reruns_that_data_set_only(whole, monkeypatch):
+    monkeypatch.chdir(whole.folder)
+    config = yaml.safe_load(Path("config.yaml").read_text())
+    before = steps(config)
+    config["datasets"]["films"]["neighbours"] = 3
+    files = {
+        path for path in rerun(before, steps(config)) if not path.startswith(("results/comparison.", paths.REPORT))
+    }
+    assert all(re.match(r"results/\w+/films\b", path) for path in files)
+    assert {f"results/{place}" for place in ("graph/films/edges.parquet", "tables/films.md")} <= files
+    assert {f"results/runs/films/{method}.parquet" for method in METHODS} <= files
 
 
 @pytest.fixture
@@ -169,6 +143,7 @@ def test_what_is_missing_is_one_line_after_all_else_is_built(partial):
     assert re.match(r"error: news: no source works .*; put the file at data/raw/news/news\.zip", line)
     assert {path.stem for path in (partial.folder / "results/tables").iterdir()} == {"synthetic", "films", "others"}
     assert (partial.folder / "results/comparison.md").exists()
+    assert not (partial.folder / paths.receipt("news")).exists()
     assert not list((partial.folder / "data").rglob("*news*"))
 
 
@@ -265,12 +240,11 @@ def test_a_method_without_data_may_be_the_one_compared_with(whole, after, monkey
     assert set(measured["method"].dropna()) == set(methods) - {"pca_content"}
 
 
-def test_without_titles_items_are_called_by_their_keys(tmp_path):
-    folder, target = lay_out(tmp_path, FILMS), "data/tables/films/nodes.parquet"
-    put(folder / "data/raw/films/films.inter", inter())
-    tabulated = run(folder, target)
-    assert tabulated.done.returncode == 0, tabulated.said
-    nodes = pq.read_table(folder / target).to_pydict()
+def test_without_titles_items_are_called_by_their_keys(workdir):
+    add_films(lay_out(workdir), with_titles=False)
+    config, target = yaml.safe_load(Path("config.yaml").read_text()), "data/tables/films/nodes.parquet"
+    build_here(config, behind(steps(config), target))
+    nodes = pq.read_table(target).to_pydict()
     assert nodes["title"] == nodes["key"]
     assert set(nodes["group"]) == {None}
-    assert marks(folder / target) == {"films": {"absent": "item"}}
+    assert marks(Path(target)) == {"films": {"absent": "item"}}

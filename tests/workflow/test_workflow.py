@@ -6,53 +6,18 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
 
 from graphdr.cli import integrity
-from tests.support.project import ROOT, hashes, lay_out, snakemake, would_run
+from tests.support.in_process import build_here
+from tests.support.project import ROOT, hashes, lay_out, snakemake, would_write
+from tests.support.reruns import RUNS_AND_BELOW, behind, copy_package, edit, rerun, stages_of, steps
 from trust.checkout import content
 
-RUNS_AND_BELOW = {
-    "run_bandit",
-    "measure_batch",
-    "evaluate_predictors",
-    "make_table",
-    "make_figure",
-    "compare_paper",
-    "judge_claims",
-    "make_report",
-}
 RAW = {"fetch_raw", "tabulate_dataset"}  # stages of data sets with raw files, of which the tiny configuration has none
-
-
-def reruns(folder: Path, path: str, package: Path | None = None) -> set[str]:
-    """Return the files that a dry run would write again and whose path holds ``path``."""
-    done = snakemake(folder, "--dry-run", package=package)
-    outputs = re.findall(r"^ +output: (.*)$", done.stdout + done.stderr, re.M)
-    return {name for line in outputs for name in line.split(", ") if path in name}
-
-
-@pytest.fixture
-def package(tmp_path) -> Path:
-    """A copy of the package, for dry runs after an edit; it is put first on the path."""
-    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path / "src"
-
-
-def edit(file: Path, old: str, new: str) -> None:
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new, 1))
-
-
-def test_a_second_run_has_nothing_to_do(built):
-    done = snakemake(built)
-    assert done.returncode == 0
-    assert "Nothing to be done" in done.stdout + done.stderr
 
 
 def test_every_output_is_there_and_in_the_manifest(built):
@@ -82,18 +47,17 @@ def test_every_stage_leaves_logs_and_benchmarks(built):
     assert re.search(r"run_bandit: wrote .* in \d", (built / "results/logs/run_bandit/main/graphdr.log").read_text())
 
 
-def test_one_core_and_small_batches_give_the_same_content(built, tmp_path):
+def test_one_process_and_small_batches_give_the_same_content(built, workdir):
     """A few artifacts and all behind them; `make determinism` compares everything."""
-    other = lay_out(tmp_path)
+    config = yaml.safe_load((built / "config.yaml").read_text()) | {"batch": 1}
     shown = ["results/tables/noise_sweep.csv", "results/figures/noise.svg"]
-    done = snakemake(other, "--cores", "1", "--config", "batch=1", "--", *shown)
-    assert done.returncode == 0, done.stderr
-    batches = [{path.name for path in (folder / "results/runs").iterdir()} for folder in (built, other)]
+    build_here(config, behind(steps(config), *shown))
+    batches = [{path.name for path in (folder / "results/runs").iterdir()} for folder in (built, workdir)]
     assert batches[1] - batches[0]
-    whole = [name for name in hashes(other) if name.split("/")[1] in ("graph", "basis", "tables", "figures")]
+    whole = [name for name in hashes(workdir) if name.split("/")[1] in ("graph", "basis", "tables", "figures")]
     assert len(whole) > 10
     assert set(shown) < set(whole)
-    assert [name for name in whole if content(built, name) != content(other, name)] == []
+    assert [name for name in whole if content(built, name) != content(workdir, name)] == []
 
 
 def test_golden_values(built):
@@ -134,77 +98,43 @@ def test_snakemakes_own_report_has_every_table_and_figure_with_its_caption(built
             assert spec[words] in text
 
 
-# What reruns when: one test for each row of the table in the README.
+# What reruns when: that Snakemake does what test_reruns.py finds from the jobs.
 
 
-def test_nothing_reruns_after_every_file_was_touched(checkout):
-    for path in checkout.rglob("*"):
-        if ".snakemake" not in path.parts:
-            os.utime(path)
-    assert would_run(checkout) == set()
+@pytest.fixture
+def settings(checkout) -> dict:
+    return yaml.safe_load((checkout / "config.yaml").read_text())
 
 
-def test_nothing_reruns_with_the_results_in_another_clone(built, tmp_path):
+def test_nothing_reruns_in_another_clone_in_which_every_file_was_touched(built, tmp_path):
     clone = lay_out(tmp_path)
     shutil.copytree(built / "results", clone / "results")
     shutil.copytree(built / ".snakemake", clone / ".snakemake")
-    assert would_run(clone) == set()
+    for path in clone.rglob("*"):
+        if ".snakemake" not in path.parts:
+            os.utime(path)
+    assert would_write(clone) == set()
 
 
-def test_nothing_reruns_after_a_comment_or_a_docstring(checkout, package):
+def test_nothing_reruns_after_a_comment_or_a_docstring(checkout, tmp_path):
+    package = copy_package(tmp_path)
     for name in ("bandit/linucb.py", "graphs/model.py", "cache/io.py", "show/tables.py"):
-        edit(package / "graphdr" / name, '"""', '"""Indeed. ')
-        edit(package / "graphdr" / name, "\n\n\n", "\n\n\n# A remark.\n")
-    assert would_run(checkout, package=package) == set()
+        edit(package / name, '"""', '"""Indeed. ')
+        edit(package / name, "\n\n\n", "\n\n\n# A remark.\n")
+    assert would_write(checkout, package=tmp_path) == set()
 
 
-def test_nothing_reruns_after_reordering_keys(checkout):
-    def reordered(value):
-        if isinstance(value, dict):
-            return {key: reordered(value[key]) for key in reversed(value)}
-        return value
-
-    config = yaml.safe_load((checkout / "config.yaml").read_text())
-    (checkout / "config.yaml").write_text(yaml.safe_dump(reordered(config), sort_keys=False))
-    assert would_run(checkout) == set()
+def test_a_constant_in_the_kernel_reruns_the_runs_and_what_is_below(checkout, settings, tmp_path):
+    edit((package := copy_package(tmp_path)) / "bandit/linucb.py", "total = 0.0", "total = 1.0")
+    files = would_write(checkout, package=tmp_path)
+    assert stages_of(steps(settings), files) == RUNS_AND_BELOW
+    assert files == rerun(steps(settings), steps(settings, package))
 
 
-def test_a_constant_in_the_kernel_reruns_the_runs_and_what_is_below(checkout, package):
-    edit(package / "graphdr" / "bandit/linucb.py", "total = 0.0", "total = 1.0")
-    assert would_run(checkout, package=package) == RUNS_AND_BELOW
-
-
-def test_a_constant_in_the_graphs_reruns_graphs_bases_and_below(checkout, package):
-    edit(package / "graphdr" / "graphs/model.py", "- normalised_adjacency", "+ normalised_adjacency")
-    everything = RUNS_AND_BELOW | {"build_graph", "compute_basis", "pose_problem", "describe_problem"}
-    assert would_run(checkout, package=package) == everything
-
-
-def test_a_diagnostic_reruns_only_the_bandits_that_take_k_or_radius_from_it(checkout, package):
-    edit(package / "graphdr" / "facts/graph_facts.py", "4.0 * eps_l", "5.0 * eps_l")
-    assert "build_graph" not in would_run(checkout, package=package)
-    runs = {Path(name).stem for name in reruns(checkout, "results/runs/", package=package)}
-    assert runs == {"graphdr_k_naive", "graphdr_estimated"}
-
-
-def test_a_new_method_reruns_its_runs_that_measurement_and_that_table(checkout):
-    edit(checkout / "config.yaml", "[linucb_full, graphdr]", "[linucb_full, graphdr, jl]")
-    assert reruns(checkout, "results/runs/") == {"results/runs/rgg/jl.parquet"}
-    assert reruns(checkout, "results/measurements/") == {"results/measurements/rgg.parquet"}
-    assert {name.split(".")[0] for name in reruns(checkout, "results/tables/")} == {"results/tables/rgg"}
-
-
-def test_a_column_reruns_that_table(checkout):
+def test_a_column_reruns_that_table(checkout, settings):
     edit(checkout / "config.yaml", "zeta: zeta, graphdr: regret@graphdr", "zeta: zeta, other: slope@graphdr")
-    assert would_run(checkout) == {"make_table", "compare_paper", "make_report"}
-    assert {name.split(".")[0] for name in reruns(checkout, "results/tables/")} == {"results/tables/rgg"}
-
-
-def test_a_label_reruns_nothing_heavy(checkout):
-    edit(checkout / "config.yaml", "label: GraphDR,", "label: Graph DR,")
-    assert would_run(checkout) == {"make_table", "make_figure", "compare_paper", "make_report"}
-
-
-def test_a_lost_file_is_rebuilt(checkout):
-    (checkout / "results/tables/rgg.tex").unlink()
-    assert "make_table" in would_run(checkout)
+    after = steps(yaml.safe_load((checkout / "config.yaml").read_text()))
+    files = would_write(checkout)
+    assert stages_of(after, files) == {"make_table", "compare_paper", "make_report"}
+    assert {name.split(".")[0] for name in files if name.startswith("results/tables/")} == {"results/tables/rgg"}
+    assert files == rerun(steps(settings), after)

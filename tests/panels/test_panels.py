@@ -1,0 +1,64 @@
+"""Panels of all instances come out of their tables as they went in."""
+
+import numpy as np
+import pytest
+from graphdr.panels.store import (
+    groups,
+    random_items,
+    read_bases,
+    read_graphs,
+    read_items,
+    write_bases,
+    write_graphs,
+)
+from numpy.testing import assert_array_equal
+
+from graphdr.cache import io
+from graphdr.graphs import spectral
+from graphdr.graphs.model import from_edges
+from tests.support.project import draw_sbm
+
+pytestmark = pytest.mark.usefixtures("workdir")
+
+
+def test_groups_are_runs_of_equal_keys():
+    io.write(
+        "theta", {"problem": list("aabb"), "instance": [0, 1, 1, 1], "node": [0] * 4, "theta": [1.0] * 4}, "t.parquet"
+    )
+    lengths = [
+        (key, rows.stop - rows.start) for key, rows in groups(io.read("theta", "t.parquet"), "problem", "instance")
+    ]
+    assert lengths == [(("a", 0), 1), (("a", 1), 1), (("b", 1), 2)]
+
+
+def test_graphs_of_several_sizes_and_one_without_edges_come_back_with_their_nodes():
+    bare = from_edges(3, *np.zeros((2, 0), int), np.zeros(0), np.arange(3))
+    panel = [draw_sbm(0), bare, draw_sbm(1, n=30)]
+    items = [random_items(graph) for graph in panel]
+    write_graphs(panel, items, "nodes.parquet", "edges.parquet")
+    for graph, again in zip(panel, read_graphs("nodes.parquet", "edges.parquet"), strict=True):
+        assert_array_equal(again.adjacency.toarray(), graph.adjacency.toarray())
+        assert_array_equal(again.origin, graph.origin)
+    for nodes, again in zip(items, read_items("nodes.parquet"), strict=True):
+        for name in nodes._fields:
+            assert_array_equal(getattr(again, name), getattr(nodes, name))
+
+
+def test_bases_of_several_sizes_come_back_by_instance_and_draw():
+    panel = {
+        (instance, draw): spectral.low_eigenpairs(draw_sbm(instance, n=30 + 10 * instance), 5 + draw)
+        for instance in range(2)
+        for draw in range(2)
+    }
+    write_bases(panel, "basis.parquet")
+    again = read_bases("basis.parquet")
+    assert list(again) == list(panel)
+    for key, basis in panel.items():
+        assert_array_equal(again[key].vectors, basis.vectors)
+        assert_array_equal(again[key].values, basis.values)
+        assert_array_equal(again[key].residuals, basis.residuals)
+
+
+def test_no_basis_is_a_table_without_rows():
+    write_bases({}, "basis.parquet")
+    assert read_bases("basis.parquet") == {}

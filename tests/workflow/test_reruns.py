@@ -1,0 +1,102 @@
+"""What reruns when, in the process: one test for each row of the README's table.
+
+That Snakemake reruns what these jobs say is tested end to end in test_workflow.py.
+"""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from graphdr.cli.project import stages
+from tests.support.project import ROOT, hashes
+from tests.support.reruns import RUNS_AND_BELOW, behind, copy_package, edit, rerun, stages_of, steps
+
+
+@pytest.fixture(scope="module")
+def tiny() -> dict:
+    return yaml.safe_load((ROOT / "tests/support/tiny.yaml").read_text())
+
+
+@pytest.fixture
+def settings(tiny, workdir) -> dict:
+    """The tiny configuration, free to be changed."""
+    return copy.deepcopy(tiny)
+
+
+@pytest.fixture
+def edited(tiny, workdir):
+    """Return a function that edits a module and returns the files that are made again."""
+
+    def files(module: str, old: str, new: str) -> set[str]:
+        edit((package := copy_package(workdir)) / module, old, new)
+        return rerun(steps(tiny), steps(tiny, package))
+
+    return files
+
+
+def under(folder: str, files: set[str]) -> set[str]:
+    """Return the files of a folder by their path in it, formats left out."""
+    return {name.removeprefix(folder).split(".")[0] for name in files if name.startswith(folder)}
+
+
+def test_the_jobs_here_are_those_that_snakemake_runs(built, tiny, workdir):
+    assert set(steps(tiny)) == set(hashes(built))
+
+
+def test_nothing_reruns_after_reordering_keys(tiny, settings):
+    def reordered(value):
+        if isinstance(value, dict):
+            return {key: reordered(value[key]) for key in reversed(value)}
+        return value
+
+    assert list(reordered(settings)) != list(settings)
+    assert rerun(steps(tiny), steps(reordered(settings))) == set()
+
+
+def test_a_constant_in_the_graphs_reruns_graphs_bases_and_below(tiny, edited):
+    files = edited("graphs/model.py", "- normalised_adjacency", "+ normalised_adjacency")
+    everything = RUNS_AND_BELOW | {"build_graph", "compute_basis", "pose_problem", "describe_problem"}
+    assert stages_of(steps(tiny), files) == everything
+    assert everything < set(stages())
+
+
+def test_a_constant_in_the_kernel_reruns_the_runs_and_what_is_below(tiny, edited):
+    assert stages_of(steps(tiny), edited("bandit/linucb.py", "total = 0.0", "total = 1.0")) == RUNS_AND_BELOW
+
+
+def test_a_diagnostic_reruns_only_the_bandits_that_take_k_or_radius_from_it(tiny, edited):
+    files = edited("facts/graph_facts.py", "4.0 * eps_l", "5.0 * eps_l")
+    assert "build_graph" not in stages_of(steps(tiny), files)
+    runs = {Path(name).stem for name in files if name.startswith("results/runs/")}
+    assert runs == {"graphdr_k_naive", "graphdr_estimated"}
+
+
+def test_a_new_method_reruns_its_runs_that_measurement_and_that_table(tiny, settings):
+    assert settings["experiments"]["rgg"]["methods"] == ["linucb_full", "graphdr"]
+    settings["experiments"]["rgg"]["methods"].append("jl")
+    files = rerun(steps(tiny), steps(settings))
+    assert under("results/runs/", files) == {"rgg/jl"}
+    assert under("results/measurements/", files) == {"rgg"}
+    assert under("results/tables/", files) == {"rgg"}
+
+
+def test_a_column_reruns_that_table(tiny, settings):
+    columns = settings["tables"]["rgg"]["columns"]
+    columns[columns.index({"graphdr": "regret@graphdr"})] = {"other": "slope@graphdr"}
+    files = rerun(steps(tiny), after := steps(settings))
+    assert stages_of(after, files) == {"make_table", "compare_paper", "make_report"}
+    assert under("results/tables/", files) == {"rgg"}
+
+
+def test_a_label_reruns_nothing_heavy(tiny, settings):
+    settings["methods"]["graphdr"]["label"] = "Graph DR"
+    files = rerun(steps(tiny), after := steps(settings))
+    assert stages_of(after, files) == {"make_table", "make_figure", "compare_paper", "make_report"}
+
+
+def test_a_table_needs_the_runs_that_it_shows_and_no_figure(tiny, workdir):
+    needed = behind(planned := steps(tiny), "results/tables/rgg.md")
+    assert under("results/runs/", needed) == {"rgg/graphdr", "rgg/linucb_full"}
+    assert "make_figure" not in stages_of(planned, needed)
