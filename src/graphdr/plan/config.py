@@ -20,7 +20,7 @@ from graphdr.paper.predicates import check_arguments
 from graphdr.raw.formats import formats
 from graphdr.scores import cells
 from graphdr.scores.measure import MEASURES
-from graphdr.scores.selection import SCORES
+from graphdr.scores.predictor_scores import SCORES
 from graphdr.show.figures import KINDS
 
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?")

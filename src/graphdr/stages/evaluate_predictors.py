@@ -3,7 +3,7 @@
 import pandas as pd
 
 from graphdr.cache import io
-from graphdr.scores import selection
+from graphdr.scores import predictor_scores
 
 KEY = ["experiment", "problem"]
 
@@ -13,12 +13,12 @@ def main(input, output, params):
     table = pd.concat(parts, ignore_index=True).query("draw == 0")
     rows = []
     for instance, part in table.groupby("instance"):
-        known = part[part["method"].isna() | (part["method"] == params.predictor_method)]
-        facts = known.pivot_table(index=KEY, columns="quantity", values="value", sort=False)
+        predicting = part[part["method"].isna() | (part["method"] == params.predictor_method)]
+        facts = predicting.pivot_table(index=KEY, columns="quantity", values="value", sort=False)
         measured = part[(part["method"] == params.method) & (part["quantity"] == params.target)]
         target = measured.set_index(KEY)["value"]
-        found = [*_scores(facts.reindex(index=target.index), target, params), *_means(facts, params)]
-        rows += [(params.label, instance, 0, None, predictor, *score) for predictor, *score in found]
+        scores = [*_scores(facts.reindex(index=target.index), target, params), *_means(facts, params)]
+        rows += [(params.label, instance, 0, None, predictor, *score) for predictor, *score in scores]
     columns = ["problem", "instance", "draw", "method", "predictor", "quantity", "value", "n"]
     io.write("measurements", pd.DataFrame(rows, columns=columns).assign(sem=None), output.evaluation)
     print(f"{len(rows)} scores of {len(params.predictors)} predictors")
@@ -35,13 +35,13 @@ def _scores(facts, target, params):
     for predictor, columns in params.predictors.items():
         values = facts.reindex(columns=columns).to_numpy(float)
         values = values[:, 0] if len(columns) == 1 else values
-        pool = selection.Pool(values, target.to_numpy(), group, params.signs[predictor])
+        pool = predictor_scores.Pool(values, target.to_numpy(), group, params.signs[predictor])
         for score in params.scores:
-            yield predictor, score, *selection.evaluate(score, pool)
+            yield predictor, score, *predictor_scores.evaluate(score, pool)
 
 
 def _means(facts, params):
     """Yield (fact_dataset, mean, value, problems) of the facts whose mean on every data set is wanted."""
-    for dataset, own in facts.reindex(columns=params.means).groupby(_groups(facts, params)):
-        for fact, values in own.items():
+    for dataset, wanted in facts.reindex(columns=params.means).groupby(_groups(facts, params)):
+        for fact, values in wanted.items():
             yield f"{fact}_{dataset}", "mean", values.mean(), values.count()
