@@ -89,12 +89,12 @@ def test_learners_spend_alike():
 def test_the_oracle_is_the_best_k_of_every_instance_in_hindsight():
     index = pd.MultiIndex.from_product([["p"], [0, 1], [0, 1]], names=["problem", "instance", "seed"])
     fixed = {8: pd.Series([1.0, 5.0, 4.0, 4.0], index), 2: pd.Series([4.0, 4.0, 4.0, 4.0], index)}
-    regret, k, gap = measure.oracle(pd.Series([5.0, 5.0, 1.0, 2.0], index), fixed)
+    regret, k, gap = measure.hindsight(pd.Series([5.0, 5.0, 1.0, 2.0], index), fixed)
     assert k["value"].tolist() == [8, 2]  # on instance 1 they tie
     assert regret["value"].tolist() == [3.0, 4.0]
     assert gap["value"].tolist() == [2.0, -2.5]
     assert gap["sem"].tolist() == [2.0, 0.5]
-    assert [part["quantity"].unique().item() for part in (regret, k, gap)] == list(measure.ORACLE)
+    assert [part["quantity"].unique().item() for part in (regret, k, gap)] == list(measure.HINDSIGHT)
 
 
 def test_what_is_behind_an_oracle_is_every_k_of_its_grid():

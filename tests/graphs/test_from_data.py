@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from sklearn.neighbors import NearestNeighbors
 
 from graphdr.core.errors import UserError
 from graphdr.graphs import from_data, model
@@ -49,6 +50,16 @@ def ratings(draw):
     density, highest = draw(st.sampled_from([0.1, 0.4, 0.9])), draw(st.sampled_from([1, 2, 5]))
     matrix = rng.integers(1, highest + 1, (n, users)) * (rng.random((n, users)) < density)
     return matrix[rng.integers(n, size=n)].astype(float) if draw(st.booleans()) else matrix.astype(float)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nearest_neighbours_are_those_of_scikit_learn_where_nothing_ties(seed):
+    matrix = np.random.default_rng(seed).random((60, 8))
+    i, j, cosine = from_data.cosine_knn(sp.csr_array(matrix), 5)
+    distance, nearest = NearestNeighbors(n_neighbors=5, metric="cosine").fit(matrix).kneighbors()
+    assert np.array_equal(i, np.repeat(np.arange(60), 5))
+    assert np.array_equal(j, nearest.ravel())
+    assert_allclose(cosine, 1 - distance.ravel(), atol=1e-12)
 
 
 @given(popularity=st.lists(st.integers(0, 4), max_size=12), n=st.integers(0, 15))

@@ -6,6 +6,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from sklearn.decomposition import TruncatedSVD
+from sklearn.preprocessing import normalize
 
 from graphdr.graphs import bases, pca
 from graphdr.graphs.arm_features import Basis
@@ -49,9 +51,9 @@ def dense_pca(embedding: np.ndarray, k: int) -> np.ndarray:
     return np.linalg.svd(unit)[0][:, :k]
 
 
-def assert_components(found: Basis, n: int, k: int) -> None:
+def assert_components(components: Basis, n: int, k: int) -> None:
     """Check shapes, orthonormality, order and residuals, and that a basis can be made of it."""
-    basis = bases.Basis(*found)
+    basis = bases.Basis(*components)
     assert basis.vectors.shape == (n, k)
     assert basis.values.shape == basis.residuals.shape == (k,)
     assert np.all(np.diff(basis.values) <= 0)
@@ -82,11 +84,11 @@ def test_directions_without_any_variance_are_left_out(solver):
 
 def test_ratings_content_is_the_svd_of_centred_ratings(solver):
     matrix = draw_ratings(0)
-    found, expected = pca.ratings_content(matrix, 8), dense_content(matrix.toarray(), 8)
-    assert found.shape == (90, 8)
-    assert_allclose(projector(found), projector(expected), atol=1e-9)
-    assert_allclose(np.linalg.norm(found, axis=0), np.linalg.norm(expected, axis=0))
-    assert not found[[3, 7]].any()  # exactly, so that no rounding error is taken for a direction
+    content, expected = pca.ratings_content(matrix, 8), dense_content(matrix.toarray(), 8)
+    assert content.shape == (90, 8)
+    assert_allclose(projector(content), projector(expected), atol=1e-9)
+    assert_allclose(np.linalg.norm(content, axis=0), np.linalg.norm(expected, axis=0))
+    assert not content[[3, 7]].any()  # exactly, so that no rounding error is taken for a direction
     assert pca.ratings_content(matrix, 999).shape[1] <= 90
 
 
@@ -99,10 +101,19 @@ def test_an_observed_zero_counts_as_a_rating():
 @pytest.mark.parametrize("seed", range(3))
 def test_content_pca_is_that_of_the_dense_twin(solver, seed):
     matrix = draw_ratings(seed)
-    found = pca.embedding_pca(pca.ratings_content(matrix, 20), 5)
-    assert_components(found, 90, 5)
-    assert_allclose(projector(found.vectors), projector(dense_pca(dense_content(matrix.toarray(), 20), 5)), atol=1e-9)
-    assert not found.vectors[[3, 7]].any()
+    basis = pca.embedding_pca(pca.ratings_content(matrix, 20), 5)
+    assert_components(basis, 90, 5)
+    assert_allclose(projector(basis.vectors), projector(dense_pca(dense_content(matrix.toarray(), 20), 5)), atol=1e-9)
+    assert not basis.vectors[[3, 7]].any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_embedding_pca_is_the_truncated_svd_of_scikit_learn(solver, seed):
+    embedding = draw_ratings(seed)
+    basis = pca.embedding_pca(embedding, 5)
+    expected = TruncatedSVD(5, algorithm="arpack", random_state=0).fit_transform(normalize(sp.csr_matrix(embedding)))
+    signs = np.sign(np.sum(expected * basis.vectors, axis=0))
+    assert_allclose(basis.vectors * basis.values, signs * expected, atol=1e-9)
 
 
 @given(seed=st.integers(0, 999), n=st.integers(6, 30), d=st.integers(1, 12))
@@ -111,13 +122,13 @@ def test_embedding_pca_ignores_lengths_and_keeps_equal_rows_equal(seed, n, d):
     embedding = rng.standard_normal((n, d))
     embedding[1], embedding[4] = 0, embedding[2]
     k = min(3, d)
-    found = pca.embedding_pca(embedding, k)
-    assert_components(found, n, k)
-    assert_allclose(projector(found.vectors), projector(dense_pca(embedding, k)), atol=1e-8)
-    assert not found.vectors[1].any()
-    assert np.array_equal(found.vectors[4], found.vectors[2])
+    basis = pca.embedding_pca(embedding, k)
+    assert_components(basis, n, k)
+    assert_allclose(projector(basis.vectors), projector(dense_pca(embedding, k)), atol=1e-8)
+    assert not basis.vectors[1].any()
+    assert np.array_equal(basis.vectors[4], basis.vectors[2])
     longer = pca.embedding_pca(embedding * rng.uniform(0.5, 9, (n, 1)), k)
-    assert_allclose(longer.vectors, found.vectors, atol=1e-9)
+    assert_allclose(longer.vectors, basis.vectors, atol=1e-9)
 
 
 def test_sparse_and_dense_embeddings_agree_and_more_components_extend_fewer(solver):
@@ -140,6 +151,11 @@ def test_texts_are_weighed_by_counts_and_rarity():
     assert_allclose(matrix, [[2 * twice, 2 * twice, 0, 0], [0, twice, once, 0], [0] * 4, [twice, 0, 0, once]])
 
 
+@pytest.mark.parametrize("texts", [[], [""], ["a", "?!", "x y"]])
+def test_texts_without_words_have_no_columns(texts):
+    assert pca.text_content(texts).shape == (len(texts), 0)
+
+
 def test_texts_on_one_subject_share_a_direction():
     matrix = pca.text_content(["graph node edge", "node edge", "reward regret arm", "regret arm", "graph edge"])
     u = pca.embedding_pca(matrix, 2).vectors
@@ -153,16 +169,16 @@ def test_graph_pca_is_the_svd_of_the_centred_adjacency(solver, seed):
     graph = draw_sbm(seed, n=80, p_in=0.5)
     adjacency = graph.adjacency.toarray()
     rows = np.linalg.svd(adjacency - adjacency.mean(axis=0))[2]
-    found = pca.graph_pca(graph.adjacency, 3)  # as many as blocks less one: the gap after them is wide
-    assert_components(found, graph.n, 3)
-    assert_allclose(projector(found.vectors), projector(rows[:3].T), atol=1e-9)
+    basis = pca.graph_pca(graph.adjacency, 3)  # as many as blocks less one: the gap after them is wide
+    assert_components(basis, graph.n, 3)
+    assert_allclose(projector(basis.vectors), projector(rows[:3].T), atol=1e-9)
 
 
 def test_graph_pca_follows_its_nodes(solver, small_graph):
     order = np.random.default_rng(0).permutation(small_graph.n)
-    found = pca.graph_pca(small_graph.adjacency, 3).vectors
+    basis = pca.graph_pca(small_graph.adjacency, 3).vectors
     permuted = pca.graph_pca(small_graph.adjacency[order][:, order], 3).vectors
-    assert_allclose(projector(permuted), projector(found[order]), atol=1e-9)
+    assert_allclose(projector(permuted), projector(basis[order]), atol=1e-9)
 
 
 def test_graph_pca_of_a_large_graph_needs_no_square_matrix():
@@ -171,6 +187,6 @@ def test_graph_pca_of_a_large_graph_needs_no_square_matrix():
     i, j = np.r_[hub, hub + n // 2], np.r_[leaf, leaf + n // 2]  # two stars, one with another edge
     i, j = np.r_[i, 1], np.r_[j, 2]
     adjacency = sp.coo_array((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n, n)).tocsr()
-    found = pca.graph_pca(adjacency, 2)
-    assert_allclose(found.vectors.T @ found.vectors, np.eye(2), atol=1e-9)
-    assert np.ptp(found.vectors[3 : n // 2], axis=0).max() < 1e-11
+    basis = pca.graph_pca(adjacency, 2)
+    assert_allclose(basis.vectors.T @ basis.vectors, np.eye(2), atol=1e-9)
+    assert np.ptp(basis.vectors[3 : n // 2], axis=0).max() < 1e-11

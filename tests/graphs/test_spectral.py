@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
+from sklearn.manifold import spectral_embedding
 
 from graphdr.graphs import spectral
 from graphdr.graphs.model import from_edges, laplacian
@@ -40,6 +41,19 @@ def test_the_first_eigenvector_is_the_square_root_of_the_degree():
     pairs = spectral.low_eigenpairs(graph, 3)
     assert abs(pairs.values[0]) < 1e-9
     assert_allclose(pairs.vectors[:, 0], root / np.linalg.norm(root), atol=1e-8)
+
+
+@pytest.mark.usefixtures("solver")
+@pytest.mark.parametrize("seed", range(3))
+def test_low_eigenvectors_are_the_spectral_embedding_of_scikit_learn(seed):
+    """Which divides each by the square roots of the degrees, and leaves its scale open."""
+    graph = draw_sbm(seed, n=80)
+    expected = spectral_embedding(
+        graph.adjacency.toarray(), n_components=4, drop_first=False, random_state=0, eigen_tol=1e-12
+    )
+    vectors = spectral.low_eigenpairs(graph, 4).vectors / np.sqrt(graph.adjacency.sum(axis=1))[:, None]
+    ours, theirs = (columns / np.linalg.norm(columns, axis=0) for columns in (vectors, expected))
+    assert_allclose(ours * np.sign(np.sum(ours * theirs, axis=0)), theirs, atol=1e-7)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -171,7 +171,7 @@ REFUSED = {
     "29 rounds are too few .* at least 30": lambda: ips(*(given[:29] for given in draw(0).single)),
     "0 rounds are too few": lambda: snips([], [], []),
     "plays nothing that was logged": lambda: snips(np.ones(50), np.ones(50), np.zeros(50)),
-    "one of each a round, not shapes": lambda: ips(np.ones(50), np.ones(49), np.ones(50)),
+    "one of each per round, not shapes": lambda: ips(np.ones(50), np.ones(49), np.ones(50)),
     "0.95 is": lambda: ips(*draw(0).single, level=95),
     "rounds x candidates twice": lambda: robust(model=np.ones(ROUNDS)),
     "played: the number of a candidate, from 0 to 3": lambda: robust(played=np.full(ROUNDS, 4)),

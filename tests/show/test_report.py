@@ -11,9 +11,10 @@ import pytest
 from graphdr.cache import io, manifest, paths
 from graphdr.cache.schemas import SCHEMAS
 from graphdr.graphs.arm_features import Basis
+from graphdr.paper.compare import by_our_cell
 from graphdr.plan import design, jobs
 from graphdr.show import palette
-from graphdr.show.report import cards, experiments, machine, numbers, page, rounding, template
+from graphdr.show.report import cards, experiments, machine, rounding, template
 from graphdr.stages import make_report
 from tests.support.project import ROOT
 
@@ -327,11 +328,10 @@ def test_without_raw_files_the_page_shows_the_synthetic_half(config):
 def test_rows_of_the_paper_are_found_under_our_names(config):
     job = jobs.make_report(design.expand(config))
     line = {"artifact": "noise_stress", "row": "light", "column": "regret", "paper": 1.0}
-    found = numbers.papers_of(experiments.pd.DataFrame([line]), job.params.tables)
-    assert ("0.05", "regret") in found["noise_stress"]
-    assert found["noise_stress"]["0.05", "regret"]["row"] == "light"
+    for specs in (job.params.tables, jobs.compare_paper(design.expand(config)).params["tables"]):
+        assert by_our_cell([line], specs) == {("noise_stress", "0.05", "regret"): line}
 
 
 def test_the_document_names_a_colour_for_all_that_it_shows(files):
-    style = page.colours(page.document(files, params(), []))
+    style = re.search(r"<style>(.*?)</style>", made(files, params()), re.S)[1]
     assert {"--m-graphdr", "--m-linucb_full", "--d-toy"} <= set(re.findall(r"--[md]-\w+", style))

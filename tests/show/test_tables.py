@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from graphdr.facts.registry import FACTS
 from graphdr.plan import design, jobs
 from graphdr.scores import cells
-from graphdr.scores.selection import SCORES
+from graphdr.scores.predictor_scores import SCORES
 from graphdr.show import tables
 from graphdr.show.tables import Latex, Markdown
 

@@ -11,6 +11,7 @@ from graphdr.cli import names, records
 from graphdr.cli.lineage import Focus, Node
 from graphdr.cli.records import Record
 from graphdr.core.errors import UserError
+from graphdr.paper.compare import by_our_cell, our_cell
 from graphdr.scores import cells
 
 NUMBERS = ("value", "sem", "n", "panel_median", "panel_low", "panel_high")
@@ -44,16 +45,17 @@ def find(table: str, row: str, column: str) -> tuple[Cell, Record]:
         raise UserError(f"{path}: not a table that a stage built, so nothing is known about its cells")
     name, params = Path(path).stem, record.params
     labels = {key["label"]: params["labels"].get(key["label"], key["label"]) for key in params["row_keys"]}
-    aliases = _paper_rows(name)
-    row = _pick(f"{name}: no row", aliases.get(row, row), labels)
+    lines, specs = _comparison()
+    _, row, _ = our_cell({"artifact": name, "row": row, "column": column}, specs)  # or as the paper calls it
+    row = _pick(f"{name}: no row", row, labels)
     columns = dict(cells.named(params["columns"]))
     titles = {own: params["quantities"][cells.parse(name, text).quantity]["label"] for own, text in columns.items()}
     column = _pick(f"{name}: no column", column, titles)
     parsed = cells.parse(name, columns[column])
     key = next(key for key in params["row_keys"] if key["label"] == row)
     said = next(cell for cell in records.rows(path).to_pylist() if (cell["row"], cell["column"]) == (row, column))
-    about = key["problem"], parsed.key or key.get("method"), parsed.quantity, parsed.field
-    return Cell(name, row, column, said, *about, _paper(name, row, column, aliases)), record
+    subject = key["problem"], parsed.key or key.get("method"), parsed.quantity, parsed.field
+    return Cell(name, row, column, said, *subject, by_our_cell(lines, specs).get((name, row, column))), record
 
 
 def _pick(what: str, given: str, labels: dict[str, str]) -> str:
@@ -66,25 +68,13 @@ def _pick(what: str, given: str, labels: dict[str, str]) -> str:
     raise UserError(f"{what} {given!r}; there are: {', '.join(labels)}{names.nearest(given, labels)}")
 
 
-def _paper_rows(table: str) -> dict[str, str]:
-    """Return our row for each row that the paper calls otherwise."""
+def _comparison() -> tuple[list[dict], dict[str, dict]]:
+    """Return the lines of the comparison, and what it knows about each table; nothing where it is not built."""
     try:
-        params = records.from_footer(paths.comparison("parquet")).params
-    except UserError:  # not built
-        return {}
-    return params.get("tables", {}).get(table, {}).get("paper_rows", {})
-
-
-def _paper(table: str, row: str, column: str, aliases: dict[str, str]) -> dict | None:
-    """Return the line of the comparison that is about a cell, if the paper has that number."""
-    try:
-        lines = records.rows(paths.comparison("parquet")).to_pylist()
+        path = paths.comparison("parquet")
+        return records.rows(path).to_pylist(), records.from_footer(path).params.get("tables", {})
     except UserError:
-        return None
-    for line in lines:
-        if (line["artifact"], aliases.get(line["row"], line["row"]), line["column"]) == (table, row, column):
-            return line
-    return None
+        return [], {}
 
 
 def measured(cell: Cell, inputs: list[str]) -> list[dict]:

@@ -71,7 +71,7 @@ def _all(record: Record, focus: Focus) -> dict[str, Focus]:
 
 def _of_measurements(record: Record, focus: Focus) -> dict[str, Focus]:
     """Follow measures to the runs of their methods, the paired ones to both, an oracle's to all, and facts to facts."""
-    from graphdr.scores.measure import MEASURES, ORACLE
+    from graphdr.scores.measure import HINDSIGHT, MEASURES
 
     batch = Path(record.path).stem  # a key, like every last part of a path
     wanted, methods = focus.quantities, focus.methods
@@ -79,7 +79,7 @@ def _of_measurements(record: Record, focus: Focus) -> dict[str, Focus]:
         return dict.fromkeys(record.inputs, Focus(focus.problems))
     if "regret_gap" in wanted:
         methods = methods | {record.params["against"]}
-    if wanted & set(ORACLE):
+    if wanted & set(HINDSIGHT):
         methods = methods.union(*(record.params["grids"].get(method, ()) for method in methods))
     chosen = {}
     if wanted & set(MEASURES):

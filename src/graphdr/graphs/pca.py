@@ -1,8 +1,5 @@
 """Feature maps from data: principal components of ratings, embeddings and texts, and of the adjacency matrix."""
 
-import re
-from collections import Counter
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, svds
@@ -12,7 +9,6 @@ from graphdr.graphs.spectral import DECIMALS, DENSE_UP_TO, canonical_signs
 
 RANK = 50  # of the ratings' own decomposition, before their rows are scaled
 NOTHING = 1e-10  # relative to the largest: what is smaller is a rounding error of zero
-WORD = re.compile(r"\b\w\w+\b")  # of two characters or more
 
 
 def leading_svd(matrix, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -73,17 +69,18 @@ def embedding_pca(embedding: np.ndarray | sp.csr_array, components: int) -> Basi
 
 
 def text_content(texts: list[str]) -> sp.csr_array:
-    """Embed texts by TF-IDF (texts x words): a word's count times 1 + ln((1 + texts) / (1 + texts that have it))."""
-    vocabulary: dict[str, int] = {}
-    starts, words, counts = [0], [], []
-    for text in texts:
-        found = Counter(WORD.findall(text.lower()))
-        words.extend(vocabulary.setdefault(word, len(vocabulary)) for word in found)
-        counts.extend(found.values())
-        starts.append(len(words))
-    words = np.array(words, int)
-    rarity = 1 + np.log((1 + len(texts)) / (1 + np.bincount(words, minlength=len(vocabulary))))
-    return sp.csr_array((np.array(counts) * rarity[words], words, starts), shape=(len(texts), len(vocabulary)))
+    """Embed texts by TF-IDF (texts x words): a word's count times 1 + ln((1 + texts) / (1 + texts that have it)).
+
+    Words have two characters or more.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    words_of = TfidfVectorizer().build_analyzer()
+    # In the order of first appearance: another order of the columns gives other last bits of the components.
+    vocabulary = list(dict.fromkeys(word for text in texts for word in words_of(text)))
+    if not vocabulary:
+        return sp.csr_array((len(texts), 0))
+    return sp.csr_array(TfidfVectorizer(norm=None, vocabulary=vocabulary).fit_transform(texts))
 
 
 def graph_pca(adjacency: sp.csr_array, components: int) -> Basis:

@@ -1,18 +1,18 @@
 """Set every number of the paper beside ours, with a verdict."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphdr.core.markdown import pipe_table
+from graphdr.scores import cells
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MATCH, CLOSE = 0.03, 0.10
-ROUNDING = 1e-9  # what is smaller is shown as 0
 SLACK = 1 + 1e-9  # a border belongs to the better verdict, whatever rounding says
 VERDICTS = ("match", "close", "in panel", "differs", "other data", "no data")
 OTHER = {"release", "incomplete"}  # marks of a data set whose numbers reproduce nothing
@@ -56,6 +56,17 @@ def percentile(value: float, panel) -> float:
     return float(100 * ((panel < value).mean() + (panel == value).mean() / 2))
 
 
+def our_cell(line: Mapping, specs: Mapping[str, Mapping]) -> tuple[str, str, str]:
+    """Return table, row and column of ours that a line of the paper is about; ``paper_rows`` has what it renames."""
+    renamed = specs.get(line["artifact"], {}).get("paper_rows", {})
+    return line["artifact"], cells.label(renamed.get(line["row"], line["row"])), line["column"]
+
+
+def by_our_cell(lines: Iterable[Mapping], specs: Mapping[str, Mapping]) -> dict[tuple[str, str, str], Mapping]:
+    """Return lines of the paper, or of the comparison, by table, row and column of ours."""
+    return {our_cell(line, specs): line for line in lines}
+
+
 def compare(
     reference: "pd.DataFrame",
     tables: "dict[str, pd.DataFrame]",
@@ -73,33 +84,24 @@ def compare(
     ours = {
         (name, row["row"], row["column"]): row for name, table in tables.items() for row in table.to_dict("records")
     }
-    nothing = {"value": np.nan, "sem": np.nan, "panel": [], "quantity": None}
-    nothing |= {name: np.nan for name in ("panel_median", "panel_low", "panel_high")}
+    panel_names = ("panel_median", "panel_low", "panel_high")
+    nothing = dict.fromkeys(("value", "sem", *panel_names), np.nan) | {"panel": [], "quantity": None}
     rows, other = [], {dataset for dataset, words in marks.items() if OTHER & set(words)} | set(missing)
     for printed in reference.to_dict("records"):
-        spec = specs.get(printed["artifact"], {"paper_rows": {}, "tolerance": {}, "datasets": {}})
-        row = spec["paper_rows"].get(printed["row"], printed["row"])
-        found = ours.get((printed["artifact"], row, printed["column"]), nothing)
+        spec = specs.get(printed["artifact"], {"tolerance": {}, "datasets": {}})
+        place = our_cell(printed, specs)
+        cell = ours.get(place, nothing)
         paper, paper_sem = float(printed["value"]), float(printed["sem"] or "nan")
-        panel = found["panel"]
-        tolerance = spec["tolerance"].get(found["quantity"])
-        judged = verdict(printed["value"], paper_sem, found["value"], found["sem"], panel, tolerance)
-        if judged != "no data" and other & set(spec["datasets"].get(row, [])):
+        tolerance = spec["tolerance"].get(cell["quantity"])
+        judged = verdict(printed["value"], paper_sem, cell["value"], cell["sem"], cell["panel"], tolerance)
+        if judged != "no data" and other & set(spec["datasets"].get(place[1], [])):
             judged = "other data"
         rows.append(
-            {
-                "artifact": printed["artifact"],
-                "row": printed["row"],
-                "column": printed["column"],
-                "paper": paper,
-                "paper_sem": paper_sem,
-                "ours": found["value"],
-                "sem": found["sem"],
-                "ratio": found["value"] / paper if paper else np.nan,
-                **{name: found[name] for name in ("panel_median", "panel_low", "panel_high")},
-                "percentile": percentile(paper, panel) if len(panel) > 1 else np.nan,
-                "verdict": judged,
-            }
+            {name: printed[name] for name in ("artifact", "row", "column")}
+            | {"paper": paper, "paper_sem": paper_sem, "ours": cell["value"], "sem": cell["sem"]}
+            | {"ratio": cell["value"] / paper if paper else np.nan}
+            | {name: cell[name] for name in panel_names}
+            | {"percentile": percentile(paper, cell["panel"]) if len(cell["panel"]) > 1 else np.nan, "verdict": judged}
         )
     return pd.DataFrame(rows)
 
@@ -118,12 +120,7 @@ def markdown(comparison: "pd.DataFrame") -> str:
     lines += [NOTE, ""]
     head = ["row", "column", "paper", "ours", "ratio", "panel median (5–95 %)", "percentile", "verdict"]
     for artifact, part in built.groupby("artifact", sort=False):
-        lines += [
-            f"## {artifact}",
-            "",
-            *pipe_table(head, [_cells(row) for row in part.to_dict("records")]),
-            "",
-        ]
+        lines += [f"## {artifact}", "", *pipe_table(head, [_cells(row) for row in part.to_dict("records")]), ""]
     missing = comparison[comparison["verdict"] == "no data"]
     if len(missing):
         names = ", ".join(f"{name} ({count})" for name, count in missing["artifact"].value_counts(sort=False).items())
@@ -145,7 +142,7 @@ def _cells(row: dict) -> list[str]:
             return "–"
         if abs(value) >= 1e4:
             return f"{value:.0f}"
-        return f"{0.0 if abs(value) < ROUNDING else value:{spec}}"
+        return cells.number(value, spec)
 
     def with_error(value, sem):
         return text(value) + (f" ± {sem:.2g}" if sem > 0 else "")

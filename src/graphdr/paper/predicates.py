@@ -11,11 +11,11 @@ import numpy as np
 
 from graphdr.core.errors import UserError, no_such
 from graphdr.scores import cells
+from graphdr.scores.cells import number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ROUNDING = 1e-9  # what is smaller is shown as 0
 BOUNDS = {"above": operator.gt, "at_least": operator.ge, "below": operator.lt, "at_most": operator.le}
 
 
@@ -52,7 +52,7 @@ def ratio(table: "pd.DataFrame", *, of: str, to: str, where: dict | None = None,
         raise NoData(f"{of} where {' and '.join(where)} are as asked for")
     label = f"{_key(of)} / {_key(to)} = "
     if len(pairs) == 1:
-        text = label + f"{_text(pairs[of].iloc[0])} / {_text(pairs[to].iloc[0])} = {_text(quotients.iloc[0])}"
+        text = label + f"{number(pairs[of].iloc[0])} / {number(pairs[to].iloc[0])} = {number(quotients.iloc[0])}"
     else:
         text = label + _range(quotients[chosen])
     if not chosen.all():
@@ -64,8 +64,8 @@ def growth(table: "pd.DataFrame", *, of: str, along: str, **bounds: float) -> Ou
     """Tell whether the last cell along a factor over the first obeys the bounds."""
     line = _along(table, of, along)
     grown = line.iloc[-1] / line.iloc[0]
-    ends = f"{_text(line.iloc[0])} at {along} = {line.index[0]:g}, {_text(line.iloc[-1])} at {line.index[-1]:g}"
-    return Outcome(bool(_obeys(grown, bounds)), f"{_key(of)}: {ends}, {_text(grown)} times")
+    ends = f"{number(line.iloc[0])} at {along} = {line.index[0]:g}, {number(line.iloc[-1])} at {line.index[-1]:g}"
+    return Outcome(bool(_obeys(grown, bounds)), f"{_key(of)}: {ends}, {number(grown)} times")
 
 
 def monotone(
@@ -113,7 +113,7 @@ def median(table: "pd.DataFrame", *, of: str, **bounds: float) -> Outcome:
     """Tell whether the median of a cell over all problems obeys the bounds."""
     found = values(table, of)
     middle = float(found.median())
-    text = f"median of {of} = {_text(middle)} of {_range(found)}"
+    text = f"median of {of} = {number(middle)} of {_range(found)}"
     return Outcome(bool(_obeys(middle, bounds)), text, _datasets(table, found))
 
 
@@ -131,7 +131,7 @@ def inseparable(table: "pd.DataFrame", *, of: str, to: str, by: str) -> Outcome:
         raise NoData("wins and losses to tell apart")
     won, lost = wide.loc[wins, by], wide.loc[~wins, by]
     named = _by_problem(table, "dataset")
-    below, above = (", ".join(f"{named[at]} {_text(x)}" for at, x in part.items()) for part in (won, lost))
+    below, above = (", ".join(f"{named[at]} {number(x)}" for at, x in part.items()) for part in (won, lost))
     apart = won.max() < lost.min() or lost.max() < won.min()
     text = f"{by} where {_key(of)} < {_key(to)}: {below}; elsewhere: {above}"
     return Outcome(not apart, text, _datasets(table, wide))
@@ -227,7 +227,7 @@ def _extreme(table, of: str | list[str], among: list[str], sign: int) -> Outcome
     texts = []
     for problem, row in wide.iterrows():
         best, rival = row[ours].idxmin(), row[others].idxmin()
-        text = f"{_key(best)} {_text(sign * row[best])}, best other {_key(rival)} {_text(sign * row[rival])}"
+        text = f"{_key(best)} {number(sign * row[best])}, best other {_key(rival)} {number(sign * row[rival])}"
         texts.append(f"{problem}: {text}" if len(wide) > 1 else text)
     return Outcome(bool((wide[ours].min(axis=1) < wide[others].min(axis=1)).all()), "; ".join(texts))
 
@@ -247,12 +247,8 @@ def _key(text: str) -> str:
     return cell.key or cell.quantity
 
 
-def _text(value: float) -> str:
-    return f"{0.0 if abs(value) < ROUNDING else value:.4g}"
-
-
 def _list(numbers) -> str:
-    return ", ".join(_text(value) for value in numbers)
+    return ", ".join(number(value) for value in numbers)
 
 
 def _line(line, of: str, along: str) -> str:
@@ -261,5 +257,5 @@ def _line(line, of: str, along: str) -> str:
 
 def _range(numbers) -> str:
     if len(numbers) == 1:
-        return _text(numbers.iloc[0])
-    return f"{_text(numbers.min())} … {_text(numbers.max())} ({len(numbers)} values)"
+        return number(numbers.iloc[0])
+    return f"{number(numbers.min())} … {number(numbers.max())} ({len(numbers)} values)"

@@ -20,8 +20,8 @@ from graphdr.paper.predicates import check_arguments
 from graphdr.raw.formats import formats
 from graphdr.scores import cells
 from graphdr.scores.measure import MEASURES
-from graphdr.scores.selection import SCORES
-from graphdr.show.figures import KINDS
+from graphdr.scores.predictor_scores import SCORES
+from graphdr.show.kinds import KINDS
 
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?")
 LARGEST_WHOLE = 2**53  # beyond, not every whole number is a float

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from graphdr.core.errors import UserError
 
 FIELDS = ("value", "sem", "n")
+PRINTED_AS_ZERO = 1e-9  # what is smaller is a rounding error
 
 
 class Cell(NamedTuple):
@@ -25,3 +26,13 @@ def parse(where: str, text: str) -> Cell:
 def named(columns: list[dict[str, str]]) -> list[tuple[str, str]]:
     """Return (name, cell) of every column, in order: a list of one-entry mappings in config.yaml."""
     return [pair for column in columns for pair in column.items()]
+
+
+def label(value: object) -> str:
+    """Spell the name of a row, which may be a number."""
+    return f"{value:.12g}" if isinstance(value, int | float) else str(value)
+
+
+def number(value: float, spec: str = ".4g") -> str:
+    """Print a number, a rounding error of zero as 0."""
+    return f"{0.0 if abs(value) < PRINTED_AS_ZERO else value:{spec}}"

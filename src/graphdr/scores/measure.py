@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RESIDUAL = ("srl", "crw", "widths")  # at T, where a method has a residual
-ORACLE = ("oracle_regret", "oracle_k", "oracle_gap")  # of the k that an adaptive method would have done best with
-MEASURES = ("regret", "slope", "regret_redrawn", "regret_gap", *RESIDUAL, *GUARANTEES, *ORACLE)
+HINDSIGHT = ("oracle_regret", "oracle_k", "oracle_gap")  # of the k that an adaptive method would have done best with
+MEASURES = ("regret", "slope", "regret_redrawn", "regret_gap", *RESIDUAL, *GUARANTEES, *HINDSIGHT)
 LATE = 0.8  # the slope is averaged over the rounds after this share of the horizon
 
 
@@ -32,7 +32,7 @@ def summary(values: "pd.Series", by: list[str]) -> "pd.DataFrame":
     return grouped.agg(value="mean", sem="sem", n="count").reset_index()
 
 
-def oracle(regret: "pd.Series", fixed: "dict[int, pd.Series]") -> "list[pd.DataFrame]":
+def hindsight(regret: "pd.Series", fixed: "dict[int, pd.Series]") -> "list[pd.DataFrame]":
     """Compare the regret of an adaptive k with that of the best fixed k of every problem and instance, in hindsight.
 
     All are indexed by problem, instance and seed. The best k has the smallest mean over the seeds, the smallest k on
@@ -44,10 +44,10 @@ def oracle(regret: "pd.Series", fixed: "dict[int, pd.Series]") -> "list[pd.DataF
     each = pd.DataFrame({k: fixed[k] for k in sorted(fixed)})
     best = each.groupby(level=cell, sort=False).mean().idxmin(axis=1)
     place = each.columns.get_indexer(best.reindex(each.index.droplevel("seed")))
-    least = pd.Series(each.to_numpy()[np.arange(len(each)), place], each.index)
+    best_regret = pd.Series(each.to_numpy()[np.arange(len(each)), place], each.index)
     chosen = best.rename("value").reset_index().assign(n=len(fixed))
-    compared = summary(least, cell), chosen, summary((regret - least).dropna(), cell)
-    return [part.assign(quantity=quantity) for quantity, part in zip(ORACLE, compared, strict=True)]
+    compared = summary(best_regret, cell), chosen, summary((regret - best_regret).dropna(), cell)
+    return [part.assign(quantity=quantity) for quantity, part in zip(HINDSIGHT, compared, strict=True)]
 
 
 def measure(
@@ -74,7 +74,7 @@ def measure(
             parts.append(summary(gap, cell).assign(method=method, quantity="regret_gap"))
         fixed = {k: first[other]["regret"] for other, k in (grids or {}).get(method, {}).items() if other in first}
         if fixed:
-            parts += [part.assign(method=method) for part in oracle(frame["regret"], fixed)]
+            parts += [part.assign(method=method) for part in hindsight(frame["regret"], fixed)]
         further = finals[method][finals[method]["draw"] > 0]
         if len(further):
             draws = summary(further.set_index([*cell, "draw"])["regret"], [*cell, "draw"])
@@ -92,11 +92,11 @@ def curve(runs: "pd.DataFrame") -> "pd.DataFrame":
     """
     first = runs[runs["draw"] == 0]
     means = first.groupby(["problem", "instance", "t"], sort=False)["regret"].agg(mean="mean", sem="sem").reset_index()
-    shown = means[means["instance"] == 0].drop(columns="instance")
+    first_instance = means[means["instance"] == 0].drop(columns="instance")
     spread = means.groupby(["problem", "t"], sort=False)["mean"].quantile([0.05, 0.5, 0.95]).unstack()
     spread.columns = ["panel_low", "panel_median", "panel_high"]
-    shown = shown.merge(spread.reset_index(), on=["problem", "t"])
+    points = first_instance.merge(spread.reset_index(), on=["problem", "t"])
     if "bound" not in runs:
-        return shown.assign(bound=np.nan)
+        return points.assign(bound=np.nan)
     bound = first[first["instance"] == 0].groupby(["problem", "t"], sort=False)["bound"].mean()
-    return shown.merge(bound.reset_index(), on=["problem", "t"])
+    return points.merge(bound.reset_index(), on=["problem", "t"])

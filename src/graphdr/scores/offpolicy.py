@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from graphdr.core.errors import UserError
 
 FEWEST = 30  # rounds, below which neither interval means anything
-ROUNDING = 1e-6  # by which the probabilities of a round may miss one
+SUM_TOLERANCE = 1e-6  # by which the sum of a round's probabilities may differ from one
 NORMAL, BOOTSTRAP = "normal", "bootstrap"
 
 
@@ -111,7 +111,7 @@ def difference(one: Terms, other: Terms, *, level: float = 0.95) -> Estimate:
 
 
 def by_round(terms: Terms) -> np.ndarray:
-    """Return a number a round: their mean is the ratio, and its usual standard error that of the delta method."""
+    """Return one number per round: their mean is the ratio, and its usual standard error that of the delta method."""
     middle = ratio(terms)
     return middle + (terms.above - middle * terms.below) / terms.below.mean()
 
@@ -136,22 +136,22 @@ def standard_error(terms: Terms) -> float:
 def bootstrap(terms: Terms, level: float, rng: np.random.Generator, draws: int) -> tuple[float, float]:
     """Return the percentile interval of the ratio over rounds drawn with replacement."""
     n = len(terms.above)
-    found = np.empty(draws)
+    ratios = np.empty(draws)
     for draw in range(draws):
         rows = rng.integers(n, size=n)
         below = terms.below[rows].sum()
-        found[draw] = terms.above[rows].sum() / below if below > 0 else np.nan  # no round that the target could play
-    return tuple(float(end) for end in np.nanquantile(found, [(1 - level) / 2, (1 + level) / 2]))
+        ratios[draw] = terms.above[rows].sum() / below if below > 0 else np.nan  # no round that the target could play
+    return tuple(float(end) for end in np.nanquantile(ratios, [(1 - level) / 2, (1 + level) / 2]))
 
 
 def _weighted(rewards, propensities, target) -> tuple[np.ndarray, np.ndarray]:
     """Return rewards and weights target / propensity; refuse a log that no estimate can be made from."""
     if propensities is None:
         raise UserError("propensities: missing; an off-policy estimate needs the probability of every logged arm")
-    rewards, propensities, target = (np.asarray(given, float) for given in (rewards, propensities, target))
+    rewards, propensities, target = (np.asarray(column, float) for column in (rewards, propensities, target))
     if rewards.ndim != 1 or not rewards.shape == propensities.shape == target.shape:
-        shapes = ", ".join(str(given.shape) for given in (rewards, propensities, target))
-        raise UserError(f"rewards, propensities and target probabilities: one of each a round, not shapes {shapes}")
+        shapes = ", ".join(str(column.shape) for column in (rewards, propensities, target))
+        raise UserError(f"rewards, propensities and target probabilities: one of each per round, not shapes {shapes}")
     if len(rewards) < FEWEST:
         raise UserError(
             f"{len(rewards)} rounds are too few for an estimate with an interval; at least {FEWEST} are needed"
@@ -174,14 +174,14 @@ def _refuse(what: str, values: np.ndarray, wrong: np.ndarray, why: str) -> None:
 
 
 def _checked_candidates(target, model, played) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what the doubly robust estimate needs a round; refuse what does not fit together."""
+    """Return what the doubly robust estimate needs per round; refuse what does not fit together."""
     target, model, played = np.asarray(target, float), np.asarray(model, float), np.asarray(played)
     if target.ndim != 2 or target.shape != model.shape or played.shape != target.shape[:1]:
         shapes = f"{target.shape}, {model.shape} and {played.shape}"
-        raise UserError(f"target, model and played: rounds x candidates twice and one column a round, not {shapes}")
+        raise UserError(f"target, model and played: rounds x candidates twice and one column per round, not {shapes}")
     if played.dtype.kind not in "iu" or not ((played >= 0) & (played < target.shape[1])).all():
         raise UserError(f"played: the number of a candidate, from 0 to {target.shape[1] - 1}")
     _refuse("model", model[:, 0], ~np.isfinite(model).all(axis=1), "rows with a reward that is not a finite number")
-    wrong = ~((target >= 0).all(axis=1) & (np.abs(target.sum(axis=1) - 1) <= ROUNDING))
+    wrong = ~((target >= 0).all(axis=1) & (np.abs(target.sum(axis=1) - 1) <= SUM_TOLERANCE))
     _refuse("target probabilities", target.sum(axis=1), wrong, "rows that do not sum to one, or with a negative one")
     return target, model, played

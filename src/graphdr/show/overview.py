@@ -3,17 +3,12 @@
 import numpy as np
 import pandas as pd
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.patheffects import withStroke
 
-from graphdr.cache import io
-from graphdr.graphs.arm_features import nontrivial
+from graphdr.graphs.arm_features import Basis, nontrivial
 from graphdr.graphs.model import Graph, edges
-from graphdr.panels.bases import read_bases
-from graphdr.panels.graphs import read_graphs
-from graphdr.show import figures, palette
-from graphdr.show.figures import GREY, INK
+from graphdr.show.style import GREY, INK, blank, log_ticks, looks, regret_lines
 
 # All lengths are inches of a picture that a README shows about 900 pixels wide.
 WIDTH, HEIGHT = 10.0, 4.05
@@ -22,7 +17,7 @@ BOTTOM, TALL = 1.32, 1.72
 STRIP = (0.1, 0.08, 9.8, 0.4)
 
 COLOURS, SIGNED = "viridis", "PuOr"
-FOCUS, TINT = palette.METHODS["graphdr"][0], "#FDF3E1"
+FOCUS, TINT = "#0072b2", "#FDF3E1"
 CONTRAST = ("linucb_full", "graphdr_shuffled", "graphdr")
 RAYS = 4  # axes that a flat star of arms can hold apart
 LETTERS = "abcde"  # of the example arms that all panels share
@@ -31,25 +26,22 @@ HALO = withStroke(linewidth=2.5, foreground="white")
 COLUMNS = ["series", "x", "y", "low", "high", "panel_low", "panel_high"]
 
 
-def draw(input, spec: dict):
-    """Draw the pipeline on instance 0: graph, eigenvectors, projected arms, scores and regret."""
-    graph = read_graphs(input.nodes, input.edges)[0]
-    vectors, values, _ = read_bases(input.basis)[0, 0]
-    table = io.read_frame("curves", input.curves)
+def draw(spec: dict, graph: Graph, basis: Basis, curves: pd.DataFrame):
+    """Draw the pipeline on one instance: graph, eigenvectors, projected arms, scores and regret."""
+    vectors, values, _ = basis
     k = min(spec["k"], len(values) - 1)
     features = nontrivial(vectors, k)
     reward = example_reward(features)
     arms = example_arms(graph.n)
 
-    figures.style()
-    figure = Figure(figsize=(WIDTH, HEIGHT))
+    figure = blank((WIDTH, HEIGHT))
     panels = [_panel(figure, left, width) for left, width in zip(LEFTS, WIDTHS, strict=True)]
     parts = [
         _draw_graph(panels[0], graph, vectors, reward, arms),
         _draw_basis(panels[1], values, features, arms),
         _draw_projection(panels[2], features, reward, arms),
         _draw_scores(panels[3], features, reward, arms),
-        _draw_regret(panels[4], table[table["problem"] == spec["problem"]], spec["labels"]),
+        _draw_regret(panels[4], curves[curves["problem"] == spec["problem"]], spec),
     ]
     _write_texts(figure, spec, graph.n, k)
     _draw_arrows(figure)
@@ -182,10 +174,10 @@ def _draw_scores(axes, features, reward, arms) -> pd.DataFrame:
     return pd.DataFrame({"series": "score", "x": arms, "y": estimate + width, "low": estimate})
 
 
-def _draw_regret(axes, table, labels) -> pd.DataFrame:
-    methods = [method for method in CONTRAST if method in labels] or list(labels)
+def _draw_regret(axes, table, spec: dict) -> pd.DataFrame:
+    labels, drawn = spec["labels"], looks(spec)
     axes.set_yscale("log")
-    points = figures.regret_lines(axes, table, methods)
+    points = regret_lines(axes, table, {method: drawn[method] for method in CONTRAST if method in drawn} or drawn)
     last = points.groupby("series").last().sort_values("y")
     for method, row in last.iterrows():
         higher = last["y"][last["y"] > row["y"]]
@@ -193,7 +185,7 @@ def _draw_regret(axes, table, labels) -> pd.DataFrame:
         axes.annotate(labels[method], (row["x"], row["y"]), (-3, 4 if above else -5), textcoords="offset points",
                       ha="right", va="bottom" if above else "top", fontsize=8, color=INK)  # fmt: skip
     axes.set_ylim(top=axes.get_ylim()[1] * 2)
-    figures.log_ticks(axes.yaxis, subs=(1,))
+    log_ticks(axes.yaxis, subs=(1,))
     axes.yaxis.tick_right()
     axes.spines["right"].set_visible(True)
     axes.spines["left"].set_visible(False)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphdr.cache import io, paths
-from graphdr.scores import selection
+from graphdr.scores import predictor_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,12 +39,12 @@ def main(input: Input, output: Output, params: Params) -> None:
     table = pd.concat(parts, ignore_index=True).query("draw == 0")
     rows = []
     for instance, part in table.groupby("instance"):
-        known = part[part["method"].isna() | (part["method"] == params.predictor_method)]
-        facts = known.pivot_table(index=KEY, columns="quantity", values="value", sort=False)
+        predicting = part[part["method"].isna() | (part["method"] == params.predictor_method)]
+        facts = predicting.pivot_table(index=KEY, columns="quantity", values="value", sort=False)
         measured = part[(part["method"] == params.method) & (part["quantity"] == params.target)]
         target = measured.set_index(KEY)["value"]
-        found = [*_scores(facts.reindex(index=target.index), target, params), *_means(facts, params)]
-        rows += [(params.label, instance, 0, None, predictor, *score) for predictor, *score in found]
+        scores = [*_scores(facts.reindex(index=target.index), target, params), *_means(facts, params)]
+        rows += [(params.label, instance, 0, None, predictor, *score) for predictor, *score in scores]
     columns = ["problem", "instance", "draw", "method", "predictor", "quantity", "value", "n"]
     io.write("measurements", pd.DataFrame(rows, columns=columns).assign(sem=None), output.evaluation)
     print(f"{len(rows)} scores of {len(params.predictors)} predictors")
@@ -61,9 +61,9 @@ def _scores(facts: "pd.DataFrame", target: "pd.Series", params: Params) -> Itera
     for predictor, columns in params.predictors.items():
         values = facts.reindex(columns=columns).to_numpy(float)
         values = values[:, 0] if len(columns) == 1 else values
-        pool = selection.Pool(values, target.to_numpy(), group, params.signs[predictor])
+        pool = predictor_scores.Pool(values, target.to_numpy(), group, params.signs[predictor])
         for score in params.scores:
-            yield predictor, score, *selection.evaluate(score, pool)
+            yield predictor, score, *predictor_scores.evaluate(score, pool)
 
 
 def _means(facts: "pd.DataFrame", params: Params) -> Iterator[tuple]:

@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 from graphdr.cache import io, paths
 from graphdr.core.atomic import replacing
 from graphdr.core.errors import no_raw_files
-from graphdr.show import figures
+from graphdr.panels.bases import read_bases
+from graphdr.panels.graphs import read_graphs
+from graphdr.show import kinds, style
 
 
 class Input(NamedTuple):
@@ -40,8 +42,20 @@ class Params(NamedTuple):
 def main(input: Input, output: Output, params: Params) -> None:
     if [] in input:  # nothing was measured
         raise no_raw_files(output.parquet, params.datasets)
-    figure, points = figures.KINDS[params.kind](input, params._asdict())
+    figure, points = kinds.KINDS[params.kind](params._asdict(), **_read(input))
     io.write("figure", points, output.parquet)
     for suffix in ("pdf", "svg", "png"):
         with replacing(getattr(output, suffix)) as temporary:
-            figures.save(figure, temporary, suffix)
+            style.save(figure, temporary, suffix)
+
+
+def _read(input: Input) -> dict[str, Any]:
+    """Return what the figure shows: a frame, and graph and basis of instance 0 where it has them."""
+    data: dict[str, Any] = {}
+    if input.measurements:
+        data["measurements"] = io.read_frame("measurements", input.measurements)
+    if input.curves:
+        data["curves"] = io.read_frame("curves", input.curves)
+    if input.nodes and input.edges and input.basis:
+        data |= {"graph": read_graphs(input.nodes, input.edges)[0], "basis": read_bases(input.basis)[0, 0]}
+    return data

@@ -2,9 +2,12 @@
 
 from typing import Any, NamedTuple
 
-from graphdr.cache import manifest, paths
+from graphdr.cache import io, manifest, paths
 from graphdr.core.atomic import write_text
-from graphdr.show.report import machine, page, template
+from graphdr.panels.bases import read_bases
+from graphdr.panels.items import read_items
+from graphdr.panels.problems import read_thetas
+from graphdr.show.report import cards, machine, page, template
 
 
 class Input(NamedTuple):
@@ -35,8 +38,34 @@ class Params(NamedTuple):
 
 
 def main(input: Input, output: Output, params: Params) -> None:
-    document = page.document(input, params, machine.timings(paths.BENCHMARKS))
+    document = page.document(_read(input, params), params, machine.timings(paths.BENCHMARKS))
     overview = next(map(manifest.drawing, input.overview), None)
-    text = template.fill(document, page.colours(document), overview)
+    text = template.fill(document, page.colours(document, params), overview)
     write_text(text, output.html)
     print(f"{len(document['experiments'])} experiments, {len(document['datasets'])} data sets, {len(text):,} letters")
+
+
+def _read(input: Input, params: Params) -> page.Built:
+    return page.Built(
+        io.read("comparison", input.comparison).to_pandas(),
+        io.read("claims", input.claims).to_pandas(),
+        {name: io.read("table", path).to_pandas() for name, path in input.tables.items()},
+        {name: io.read_frame("curves", input.curves.get(name, [])) for name in params.experiments},
+        {
+            name: {dataset: io.read_frame("measurements", files) for dataset, files in parts.items()}
+            for name, parts in input.measurements.items()
+        },
+        {name: _card(files, params.datasets[name]["problem"]) for name, files in input.datasets.items()},
+        io.marks(),  # of all that was read above
+    )
+
+
+def _card(files: dict[str, str], problem: str) -> dict[str, Any]:
+    """Describe instance 0 of a data set."""
+    (items, *_) = read_items(files["nodes"])
+    edges = io.values(io.read("edges", files["edges"])["instance"]) == 0
+    theta = read_thetas(files["theta"])[problem, 0]
+    titles = None
+    if "titles" in files:
+        titles = io.read("dataset_nodes", files["titles"])["title"].take(items.item.astype("int64")).to_pylist()
+    return cards.card(int(edges.sum()), read_bases(files["basis"])[0, 0], theta, titles)

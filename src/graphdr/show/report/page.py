@@ -1,51 +1,58 @@
 """Put the whole document together: one JSON-like dictionary that holds all that the page shows."""
 
+from typing import NamedTuple
+
 import pandas as pd
 
 from graphdr import __version__
-from graphdr.cache import io
+from graphdr.paper.compare import by_our_cell
 from graphdr.show import palette
-from graphdr.show.report import cards, experiments, machine, numbers
+from graphdr.show.report import experiments, machine, numbers
 
 
-def document(input, params, timings: list[dict]) -> dict:
-    """Read all inputs of the report and describe them to the page."""
-    comparison = io.read("comparison", input.comparison).to_pandas()
-    claims = io.read("claims", input.claims).to_pandas()
-    papers = numbers.papers_of(comparison, params.tables)
+class Built(NamedTuple):
+    """What was built: frames of the comparison, the claims, tables, curves and measurements, and data-set cards."""
+
+    comparison: pd.DataFrame
+    claims: pd.DataFrame
+    tables: dict[str, pd.DataFrame]
+    curves: dict[str, pd.DataFrame]  # by experiment
+    measurements: dict[str, dict[str, pd.DataFrame]]  # by experiment and data set
+    cards: dict[str, dict]
+    marks: dict[str, dict[str, str]]  # by data set, in what it is not the paper's
+
+
+def document(built: Built, params, timings: list[dict]) -> dict:
+    """Describe all that was built to the page."""
+    papers = by_our_cell(built.comparison.to_dict("records"), params.tables)
     regrets = numbers.regrets_of(params.tables, papers)
     labels = {name: block["label"] for name, block in params.settings["methods"].items()}
     labels |= {name: spec["label"] for name, spec in params.datasets.items()}
-    printed = {artifact: place for place, artifact in enumerate(dict.fromkeys(comparison["artifact"]))}
-    order = sorted(input.tables, key=lambda name: (printed.get(name, len(printed)), name))
-    made = {name: _frame("table", input.tables[name]) for name in order}
+    printed = {artifact: place for place, artifact in enumerate(dict.fromkeys(built.comparison["artifact"]))}
+    order = sorted(built.tables, key=lambda name: (printed.get(name, len(printed)), name))
     tables = {
-        name: numbers.show(name, params.tables[name], table, papers.get(name, {}), params.quantities, labels)
-        for name, table in made.items()
+        name: numbers.show(name, params.tables[name], built.tables[name], papers, params.quantities, labels)
+        for name in order
     }
     shown = {
-        name: experiments.show(
-            spec,
-            io.read_frame("curves", input.curves.get(name, [])),
-            {dataset: io.read_frame("measurements", paths) for dataset, paths in input.measurements[name].items()},
-            regrets.get(name, {}),
-        )
+        name: experiments.show(spec, built.curves[name], built.measurements[name], regrets.get(name, {}))
         for name, spec in params.experiments.items()
     }
-    built = {name: cards.show(params.datasets[name], files) for name, files in sorted(input.datasets.items())}
-    marks = io.marks()
-    first = _first(printed, params.tables)
+    datasets = {
+        name: params.datasets[name] | card | {"marks": built.marks.get(name, {})}
+        for name, card in sorted(built.cards.items())
+    }
     return {
         "version": __version__,
         "headline": headline(params.headline, shown),
-        "verdicts": numbers.counts(comparison, params.verdicts),
-        "claims": numbers.claims(claims, [name for name, spec in params.datasets.items() if spec["observed"]]),
-        "groups": _ordered(experiments.groups(shown, first), params.order),
+        "verdicts": numbers.counts(built.comparison, params.verdicts),
+        "claims": numbers.claims(built.claims, [name for name, spec in params.datasets.items() if spec["observed"]]),
+        "groups": _ordered(experiments.groups(shown, _first(printed, params.tables)), params.order),
         "experiments": shown,
         "tables": tables,
-        "methods": _methods(params.settings["methods"], shown),
-        "datasets": {name: spec | {"marks": marks.get(name, {})} for name, spec in built.items()},
-        "missing": {name: spec for name, spec in sorted(params.datasets.items()) if name not in built},
+        "methods": _methods(params, shown),
+        "datasets": datasets,
+        "missing": {name: spec for name, spec in sorted(params.datasets.items()) if name not in datasets},
         "apart": params.opt_in,
         "settings": params.settings,
         "versions": {"graphdr": __version__} | machine.versions(),
@@ -54,9 +61,9 @@ def document(input, params, timings: list[dict]) -> dict:
     }
 
 
-def colours(document: dict) -> str:
+def colours(document: dict, params) -> str:
     """Return the style that gives every method and data set its colour."""
-    return palette.css(sorted(document["methods"]), sorted(document["datasets"]))
+    return palette.css(document["methods"], document["datasets"], getattr(params, "styles", None))
 
 
 def headline(spec: dict | None, shown: dict[str, dict]) -> dict | None:
@@ -71,11 +78,11 @@ def headline(spec: dict | None, shown: dict[str, dict]) -> dict | None:
 
 def _first(printed: dict[str, int], tables: dict[str, dict]) -> dict[str, int]:
     """Return where the paper first prints a number of each experiment."""
-    found: dict[str, int] = {}
+    places: dict[str, int] = {}
     for name, spec in tables.items():
         if name in printed and spec["experiment"]:
-            found[spec["experiment"]] = min(printed[name], found.get(spec["experiment"], printed[name]))
-    return found
+            places[spec["experiment"]] = min(printed[name], places.get(spec["experiment"], printed[name]))
+    return places
 
 
 def _ordered(groups: list[dict], order: list[str]) -> list[dict]:
@@ -83,13 +90,10 @@ def _ordered(groups: list[dict], order: list[str]) -> list[dict]:
     return sorted(groups, key=lambda g: (order.index(g["title"]) if g["title"] in order else len(order), g["title"]))
 
 
-def _methods(methods: dict[str, dict], shown: dict[str, dict]) -> dict[str, dict]:
+def _methods(params, shown: dict[str, dict]) -> dict[str, dict]:
+    blocks = params.settings["methods"]
     used = sorted({method for spec in shown.values() for method in spec["methods"]})
-    styles = palette.styles(used)
-    return {name: {"label": methods[name]["label"], "dash": styles[name][2]}
-            | {key: methods[name][key] for key in ("note", "control") if key in methods[name]}
+    styles = palette.styles(used, getattr(params, "styles", None))
+    return {name: {"label": blocks[name]["label"], "dash": styles[name].dash}
+            | {key: blocks[name][key] for key in ("note", "control") if key in blocks[name]}
             for name in used}  # fmt: skip
-
-
-def _frame(kind: str, path: str) -> pd.DataFrame:
-    return io.read(kind, path).to_pandas()

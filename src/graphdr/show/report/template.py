@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 from importlib.resources import files
 
 STYLES = ("page.css", "charts.css", "tables.css", "parts.css")  # print comes last
@@ -18,38 +17,29 @@ def digest() -> str:
 
 
 def fill(document: dict, colours: str, overview: str | None) -> str:
-    """Return the page for a document; data reach it as JSON alone, in which no ``<`` can end the script."""
-    parts = {
-        "style": style(colours),
-        "overview": _image(
-            overview, "The pipeline on the data themselves: graph, eigenvectors, projected arms, regret"
-        ),
-        "data": embedded(document),
-        "script": '"use strict";\n' + "".join(map(_text, SCRIPTS)),
-    }
-    page = _text("page.html")
-    for name, text in parts.items():
-        page = page.replace(f"<!-- {name} -->", text)
-    return page
+    """Return the page for a document; data reach it as JSON alone, in which no ``<`` can end the script.
+
+    The picture is an element of its own document, so that neither its ids nor its style reach the page.
+    """
+    from markupsafe import Markup
+
+    picture = overview and base64.b64encode(overview.encode()).decode()
+    ours = {"style": style(colours), "script": "".join(map(_text, SCRIPTS))}
+    return render(_text("page.html"), document=document, picture=picture, **{n: Markup(t) for n, t in ours.items()})
+
+
+def render(page: str, **parts: object) -> str:
+    """Fill a page: every text is escaped that is not ``Markup`` of ours, and a part that is missing is an error."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    return environment.from_string(page).render(parts)
 
 
 def style(colours: str) -> str:
     """Return the style of the page, the colours of methods and data sets first."""
     return colours + "".join(map(_text, STYLES))
-
-
-def embedded(document: dict) -> str:
-    """Return JSON that is safe inside a script element, whatever the texts in it hold."""
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def _image(svg: str | None, alt: str) -> str:
-    """Return a picture as an element of its own document, so that neither its ids nor its style reach the page."""
-    if svg is None:
-        return ""
-    data = base64.b64encode(svg.encode()).decode()
-    return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'
 
 
 def _text(name: str) -> str:

@@ -1,6 +1,7 @@
-"""How well a predictor tells which of two methods wins: scores against the signed gap, and rules held out by group.
+"""Score how well a predictor tells the regret of a method, or which of two methods wins, over a pool of problems.
 
-The gap is the regret of GraphDR minus that of its competitor, so that a negative one is a win.
+The gap is the regret of GraphDR minus that of its competitor, so that a negative one is a win. scikit-learn is imported
+where it is used: it takes longer to import than most jobs take to run.
 """
 
 from collections.abc import Callable
@@ -9,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.scores import predictors
-
+BINS = 4
 RIDGE = 1e-6  # of the logistic model: enough to keep separable problems finite
 EVEN = 1e-9  # log odds up to which the logistic model predicts no win: rounding must not break a tie
 
@@ -28,27 +28,56 @@ class Pool(NamedTuple):
         return self.gap < 0
 
 
-def known(pool: Pool) -> Pool:
+def complete(pool: Pool) -> Pool:
     """Drop the problems where a value or the gap is missing."""
     values = pool.values.reshape(len(pool.gap), -1)
     kept = ~np.isnan(values).any(axis=1) & ~np.isnan(pool.gap)
     return Pool(pool.values[kept], pool.gap[kept], pool.group[kept], pool.sign)
 
 
-def kendall(predictor: np.ndarray, target: np.ndarray) -> float:
+def _correlation(a: np.ndarray, b: np.ndarray) -> float:
+    """Return a·b / (|a| |b|); NaN if one of the two is zero.
+
+    Both rank correlations are this one formula (Daniels 1944) on half-integers, whose sums are exact in any order.
+    """
+    norm = np.sqrt((a @ a) * (b @ b))
+    return float(a @ b / norm) if norm > 0 else float("nan")
+
+
+def spearman(pool: Pool) -> float:
+    """Return the correlation of the ranks; NaN if one of the two is constant."""
+    from scipy.stats import rankdata
+
+    ranks = (rankdata(column) for column in (pool.values, pool.gap))
+    return _correlation(*(column - column.mean() for column in ranks))
+
+
+def abs_spearman(pool: Pool) -> float:
+    """Return the size of the rank correlation with the gap."""
+    return abs(spearman(pool))
+
+
+def kendall(pool: Pool) -> float:
     """Return the rank correlation tau-b over all pairs; NaN if one of the two is constant."""
-    a, b = (np.sign(np.subtract.outer(x, x)) for x in (np.asarray(predictor, float), np.asarray(target, float)))
-    norm = np.sqrt((a * a).sum() * (b * b).sum())
-    return float((a * b).sum() / norm) if norm > 0 else float("nan")
+    return _correlation(*(np.sign(np.subtract.outer(column, column)).ravel() for column in (pool.values, pool.gap)))
+
+
+def binned_rise(pool: Pool) -> float:
+    """Return 1 if the medians of the gap increase over equal-count bins of the predictor, else 0."""
+    order = np.argsort(pool.values, kind="stable")
+    medians = [np.median(part) for part in np.array_split(pool.gap[order], BINS)]
+    return float(np.all(np.diff(medians) > 0))
 
 
 def auc(pool: Pool) -> float:
     """Return the chance that a win has a more favourable value than a loss, ties counting half; NaN without both."""
-    won, lost = (pool.sign * pool.values[chosen] for chosen in (pool.wins, ~pool.wins))
-    if not len(won) or not len(lost):
+    from sklearn.metrics import roc_auc_score
+
+    pairs = np.count_nonzero(pool.wins) * np.count_nonzero(~pool.wins)
+    if not pairs:
         return float("nan")
-    ahead = np.subtract.outer(won, lost)
-    return float((ahead > 0).mean() + (ahead == 0).mean() / 2)
+    area = roc_auc_score(pool.wins, pool.sign * pool.values)
+    return float(np.round(2 * pairs * area) / 2 / pairs)  # a count of half pairs: what else it holds is rounding
 
 
 def midpoints(values: np.ndarray) -> np.ndarray:
@@ -77,34 +106,22 @@ def free_threshold(values: np.ndarray, wins: np.ndarray, unseen: np.ndarray, sig
     return favourable(unseen, between[best], sign if 2 * right[best] >= len(wins) else -sign)
 
 
-def logistic_weights(design: np.ndarray, wins: np.ndarray, ridge: float = RIDGE) -> np.ndarray:
-    """Return the weights of a ridge logistic regression by Newton's method with step halving."""
+def logistic_model(values: np.ndarray, wins: np.ndarray):
+    """Fit a logistic model on standardised columns (n x d): a small ridge on the weights, none on the intercept."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
 
-    def loss(weights):
-        return np.logaddexp(0, -side * (design @ weights)).sum() + ridge / 2 * weights @ weights
-
-    side = np.where(wins, 1.0, -1.0)
-    weights = np.zeros(design.shape[1])
-    for _ in range(100):
-        wrong = np.exp(-np.logaddexp(0, side * (design @ weights)))  # the chance given to what did not happen
-        slope = ridge * weights - design.T @ (side * wrong)
-        curvature = (design.T * (wrong * (1 - wrong))) @ design + ridge * np.eye(len(weights))
-        step = np.linalg.solve(curvature, slope)
-        while loss(weights - step) > loss(weights) and np.abs(step).max() > 1e-12:
-            step /= 2
-        weights = weights - step
-        if np.abs(step).max() <= 1e-9 * (1 + np.abs(weights).max()):
-            break
-    return weights
+    regression = LogisticRegression(C=1 / RIDGE, solver="newton-cholesky", tol=1e-10, max_iter=1000)
+    return make_pipeline(StandardScaler(), regression).fit(values, wins)
 
 
 def logistic(values: np.ndarray, wins: np.ndarray, unseen: np.ndarray, sign: int) -> np.ndarray:
-    """Fit a logistic model on all columns, standardised, and predict the wins where its odds are above one."""
-    seen, unseen = (x.reshape(len(x), -1) for x in (values, unseen))
-    centre, spread = seen.mean(axis=0), seen.std(axis=0)
-    spread[spread == 0] = 1.0
-    seen, unseen = (np.column_stack([np.ones(len(x)), (x - centre) / spread]) for x in (seen, unseen))
-    return unseen @ logistic_weights(seen, wins) > EVEN
+    """Fit a logistic model on all columns and predict the wins where its odds are above one."""
+    if wins.all() or not wins.any():  # nothing to tell apart
+        return np.full(len(unseen), wins[0])
+    values, unseen = (x.reshape(len(x), -1) for x in (values, unseen))
+    return logistic_model(values, wins).decision_function(unseen) > EVEN
 
 
 def sign_rule(pool: Pool) -> np.ndarray:
@@ -114,11 +131,12 @@ def sign_rule(pool: Pool) -> np.ndarray:
 
 def held_out(fit: Callable, pool: Pool) -> np.ndarray:
     """Predict the wins of every group by what was fitted on all others; NaN where there are no others."""
+    from sklearn.model_selection import LeaveOneGroupOut
+
     predicted = np.full(len(pool.gap), np.nan)
-    for group in np.unique(pool.group):
-        out = pool.group == group
-        if not out.all():
-            predicted[out] = fit(pool.values[~out], pool.wins[~out], pool.values[out], pool.sign)
+    if len(np.unique(pool.group)) > 1:
+        for rest, group in LeaveOneGroupOut().split(pool.values, groups=pool.group):
+            predicted[group] = fit(pool.values[rest], pool.wins[rest], pool.values[group], pool.sign)
     return predicted
 
 
@@ -142,27 +160,15 @@ def accuracy(rule: str, pool: Pool) -> float:
     return float(hits(rule, pool).mean())
 
 
-def of_columns(score: Callable, pool: Pool) -> float:
-    """Apply a score of two columns to the values and the gaps."""
-    return score(pool.values, pool.gap)
-
-
-def abs_spearman(pool: Pool) -> float:
-    """Return the size of the rank correlation with the gap."""
-    return abs(predictors.spearman(pool.values, pool.gap))
-
-
-SCORES = (
-    {name: partial(of_columns, score) for name, score in (predictors.SCORES | {"kendall": kendall}).items()}
-    | {"abs_spearman": abs_spearman, "auc": auc}
-    | {f"{rule}_{score.__name__}": partial(score, rule) for rule in RULES for score in (correct, accuracy)}
-)
+SCORES = {score.__name__: score for score in (spearman, binned_rise, kendall, abs_spearman, auc)} | {
+    f"{rule}_{score.__name__}": partial(score, rule) for rule in RULES for score in (correct, accuracy)
+}
 OF_SEVERAL = {"logistic_correct", "logistic_accuracy"}  # scores of a predictor that may have several columns
 
 
 def evaluate(score: str, pool: Pool) -> tuple[float, int]:
-    """Return a score over the problems where all is known, NaN where it has no meaning, and their number."""
-    pool = known(pool)
+    """Return a score over the problems where nothing is missing, NaN where it has no meaning, and their number."""
+    pool = complete(pool)
     n = len(pool.gap)
     if n == 0 or (pool.values.ndim > 1 and score not in OF_SEVERAL):
         return float("nan"), n

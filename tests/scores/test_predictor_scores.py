@@ -1,11 +1,14 @@
 """Scores of a predictor and rules held out by group: against scipy, brute force, and the paper's own numbers."""
 
 import csv
+import subprocess
+import sys
 import warnings
 from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.optimize
 import scipy.stats
@@ -13,9 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from graphdr.cache import io
 from graphdr.facts import registry
-from graphdr.scores import predictors, selection
-from graphdr.scores.selection import FITS, RULES, SCORES, Pool, evaluate
+from graphdr.scores import predictor_scores
+from graphdr.scores.predictor_scores import FITS, RULES, SCORES, Pool, evaluate
+from graphdr.stages import evaluate_predictors
 
 few = st.integers(-3, 3).map(float)  # many ties
 some = st.floats(-10, 10).map(lambda x: round(x, 3))
@@ -23,6 +28,12 @@ pools = st.builds(
     lambda rows, sign: Pool(*(np.array(column) for column in zip(*rows, strict=True)), sign),
     st.lists(st.tuples(few | some, few | some, st.sampled_from("abc")), min_size=1, max_size=25),
     st.sampled_from([1, -1]),
+)
+
+any_number = st.floats(-1e6, 1e6)
+wide_pools = st.builds(
+    lambda rows: Pool(*np.array(rows).T, np.zeros(len(rows)), 1),
+    st.lists(st.tuples(few, few) | st.tuples(any_number, any_number), min_size=2, max_size=30),
 )
 
 
@@ -83,7 +94,7 @@ def test_only_the_logistic_model_takes_several_columns(name):
     assert np.isnan(value) == (not name.startswith("logistic"))
 
 
-@given(pool=pools)
+@given(pool=pools | wide_pools)
 def test_correlations_are_those_of_scipy(pool):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", scipy.stats.ConstantInputWarning)
@@ -92,6 +103,33 @@ def test_correlations_are_those_of_scipy(pool):
     assert_allclose(SCORES["kendall"](pool), tau, atol=1e-12)
     assert_allclose(SCORES["spearman"](pool), rho, atol=1e-12)
     assert_allclose(SCORES["abs_spearman"](pool), abs(rho), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["spearman", "kendall"])
+@given(pool=pools | wide_pools)
+def test_correlations_see_order_only(name, pool):
+    value = SCORES[name](pool)
+    changes = {"swapped": (pool.gap, pool.values), "cubed": (scipy.stats.rankdata(pool.values) ** 3, pool.gap)}
+    for values, gap in changes.values():
+        assert_allclose(SCORES[name](pool._replace(values=values, gap=gap)), value, atol=1e-12)
+    assert_allclose(SCORES[name](pool._replace(values=-pool.values)), -value, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("target", "rises"),
+    [
+        ([1, 2, 3, 4, 5, 6, 7, 8], 1),
+        ([2, 1, 4, 3, 6, 5, 8, 7], 1),  # disorder within the bins
+        ([1, 2, 3, 4, 7, 8, 5, 6], 0),
+        ([1, 2, 3, 4, 3, 4, 7, 8], 0),  # equal medians do not increase
+        ([8, 7, 6, 5, 4, 3, 2, 1], 0),
+        ([1, 2, 99, 3, 4, 5, 6, 7, 8, 9, 10, 11], 1),  # medians, not means
+    ],
+)
+def test_medians_over_four_bins_of_the_predictor(target, rises):
+    shuffle = np.random.default_rng(0).permutation(len(target))
+    pool = Pool(shuffle, np.array(target)[shuffle], shuffle, 1)
+    assert SCORES["binned_rise"](pool) == rises
 
 
 @given(pool=pools)
@@ -127,7 +165,7 @@ def brute_force(values, wins, sign: int, free: bool) -> tuple[float, int]:
 @pytest.mark.parametrize(("rule", "free"), [("loo", False), ("loo_free", True)])
 @given(pool=pools)
 def test_thresholds_are_those_of_brute_force(rule, free, pool):
-    probes = np.concatenate([pool.values, selection.midpoints(pool.values), [-99.0, 99.0]])
+    probes = np.concatenate([pool.values, predictor_scores.midpoints(pool.values), [-99.0, 99.0]])
     threshold, direction = brute_force(pool.values, pool.wins, pool.sign, free)
     expected = [(x > threshold) if direction > 0 else (x <= threshold) for x in probes.tolist()]
     assert FITS[rule](pool.values, pool.wins, probes, pool.sign).tolist() == expected
@@ -160,23 +198,23 @@ def test_a_group_is_predicted_by_the_others_alone(rule, pool):
     ],
 )
 def test_ties_go_to_the_lowest_threshold(values, wins, unseen, sign, expected):
-    found = selection.threshold(np.array(values), np.array(wins) > 0, np.array(unseen), sign)
+    found = predictor_scores.threshold(np.array(values), np.array(wins) > 0, np.array(unseen), sign)
     assert found.tolist() == [bool(x) for x in expected]
 
 
 def test_a_free_threshold_finds_the_direction_that_the_theory_has_wrong():
     values, wins = np.arange(6.0), np.arange(6) < 4
-    assert selection.free_threshold(values, wins, np.array([3.4, 3.6]), 1).tolist() == [True, False]
-    assert selection.free_threshold(values, wins, np.array([3.4, 3.6]), -1).tolist() == [True, False]
+    assert predictor_scores.free_threshold(values, wins, np.array([3.4, 3.6]), 1).tolist() == [True, False]
+    assert predictor_scores.free_threshold(values, wins, np.array([3.4, 3.6]), -1).tolist() == [True, False]
     even = np.array([True, False, False, True])  # right twice in both directions: the theory decides
-    assert selection.free_threshold(np.zeros(4), even, np.array([1.0]), 1).tolist() == [True]
-    assert selection.free_threshold(np.zeros(4), even, np.array([1.0]), -1).tolist() == [False]
+    assert predictor_scores.free_threshold(np.zeros(4), even, np.array([1.0]), 1).tolist() == [True]
+    assert predictor_scores.free_threshold(np.zeros(4), even, np.array([1.0]), -1).tolist() == [False]
 
 
 def test_the_sign_rule_needs_a_value_beyond_zero_and_a_gap_below_it():
     pool = Pool(np.array([0.1, -0.1, 0.0, 0.0]), np.array([-1.0, -1.0, 1.0, 0.0]), np.arange(4), 1)
-    assert selection.hits("sign", pool).tolist() == [1, 0, 1, 1]
-    assert selection.hits("sign", pool._replace(sign=-1)).tolist() == [0, 1, 1, 1]
+    assert predictor_scores.hits("sign", pool).tolist() == [1, 0, 1, 1]
+    assert predictor_scores.hits("sign", pool._replace(sign=-1)).tolist() == [0, 1, 1, 1]
     assert SCORES["sign_correct"](pool) == 3
     assert SCORES["sign_accuracy"](pool) == 0.75
 
@@ -184,14 +222,17 @@ def test_the_sign_rule_needs_a_value_beyond_zero_and_a_gap_below_it():
 @pytest.mark.parametrize("seed", range(5))
 def test_the_logistic_model_is_the_minimum_of_its_loss(seed):
     rng = np.random.default_rng(seed)
-    design = np.column_stack([np.ones(40), rng.standard_normal((40, 2))])
-    side = np.where(design @ [0.3, 1, -2] + rng.logistic(size=40) > 0, 1.0, -1.0)
+    values = rng.standard_normal((60, 2)) * [1, 9] + [5, 0]
+    columns = (values - values.mean(axis=0)) / values.std(axis=0)
+    side = np.where(columns @ [1, -2] + 0.3 + rng.logistic(size=60) > 0, 1.0, -1.0)
 
     def loss(weights):
-        return np.logaddexp(0, -side * (design @ weights)).sum() + 0.05 * weights @ weights
+        penalty = predictor_scores.RIDGE / 2 * weights[1:] @ weights[1:]
+        return np.logaddexp(0, -side * (weights[0] + columns @ weights[1:])).sum() + penalty
 
     expected = scipy.optimize.minimize(loss, np.zeros(3), method="BFGS", options={"gtol": 1e-7}).x
-    assert_allclose(selection.logistic_weights(design, side > 0, ridge=0.1), expected, atol=1e-4)
+    odds = predictor_scores.logistic_model(values, side > 0).decision_function(values)
+    assert_allclose(odds, expected[0] + columns @ expected[1:], atol=1e-4)
 
 
 def test_the_logistic_model_sees_what_no_single_column_shows():
@@ -206,8 +247,8 @@ def test_the_logistic_model_sees_what_no_single_column_shows():
 @pytest.mark.parametrize("wins", [[True] * 4, [False] * 4])
 def test_where_all_are_alike_the_logistic_model_predicts_just_that(wins):
     values = np.arange(4.0)
-    assert selection.logistic(values, np.array(wins), np.array([1.5, 3.0]), 1).tolist() == wins[:2]
-    assert selection.logistic(np.ones(4), np.array(wins), np.array([1.0]), 1).tolist() == wins[:1]
+    assert predictor_scores.logistic(values, np.array(wins), np.array([1.5, 3.0]), 1).tolist() == wins[:2]
+    assert predictor_scores.logistic(np.ones(4), np.array(wins), np.array([1.0]), 1).tolist() == wins[:1]
 
 
 PAPER = Path(__file__).parents[2] / "data" / "paper" / "reference.csv"
@@ -235,9 +276,50 @@ def test_scores_of_the_numbers_that_the_paper_prints(artifact, predictor, scores
     for name, value in scores.items():
         found, n = evaluate(name, pool)
         assert (round(found, 2), n) == (value, 6)
-    missed = [name for name, hit in zip(SIX, selection.hits("sign", pool), strict=True) if not hit]
+    missed = [name for name, hit in zip(SIX, predictor_scores.hits("sign", pool), strict=True) if not hit]
     assert predictor != "gamma" or missed == ["mind_small"]
 
 
-def test_the_scores_of_two_columns_are_all_here():
-    assert set(predictors.SCORES) < set(SCORES)
+@pytest.mark.parametrize("missing", [{}, {"c": []}])  # the last has no batch: all of its data are missing
+def test_the_stage_pools_the_problems_of_all_experiments(workdir, missing):
+    """Two experiments share a problem's name, one has two batches; each instance is scored on its own."""
+    facts = {"a": {"x": 1.0, "y": 3.0}, "b": {"x": 2.0, "z": 4.0}}
+    costs = {"a": {"x": 10.0, "y": 40.0}, "b": {"x": 20.0, "z": 30.0}}
+    columns = ["problem", "instance", "draw", "method", "predictor", "quantity", "value", "sem", "n"]
+    batches = {"a": {"a-0.parquet": ["x"], "a-1.parquet": ["y"]}, "b": {"b.parquet": ["x", "z"]}}
+    for experiment in facts:
+        for path, problems in batches[experiment].items():
+            rows = []
+            for instance, sign in ((0, 1), (1, -1)):
+                for problem in problems:
+                    fact, cost = facts[experiment][problem], costs[experiment][problem]
+                    rows.append((problem, instance, 0, None, None, "rho", fact, None, 1))
+                    rows.append((problem, instance, 0, "graphdr", None, "regret", sign * cost, 0.1, 5))
+                    rows.append((problem, instance, 1, "graphdr", None, "regret", -99 * cost, 0.1, 5))  # a further draw
+                    rows.append((problem, instance, 0, "other", None, "regret", -sign * cost, 0.1, 5))
+            io.write("measurements", pd.DataFrame(rows, columns=columns), path)
+    params = {"label": "pooled", "method": "graphdr", "predictor_method": "graphdr", "target": "regret"}
+    params |= {"predictors": {"rho": ["rho"]}, "signs": {"rho": -1}, "scores": ["spearman"]}
+    params |= {"means": ["rho"], "groups": {"x": "one", "y": "two", "z": "two"}}
+    evaluate_predictors.main(
+        evaluate_predictors.Input({name: list(batches[name]) for name in facts} | missing),
+        evaluate_predictors.Output("scores.parquet"),
+        evaluate_predictors.Params(**params),
+    )
+    found = io.read("measurements", "scores.parquet").to_pandas()
+    means = found[(found["quantity"] == "mean") & (found["instance"] == 0)].set_index("predictor")
+    pooled = [(problem, fact) for own in facts.values() for problem, fact in own.items()]
+    for name, problems in (("rho_one", "x"), ("rho_two", "yz")):
+        assert means.at[name, "value"] == np.mean([fact for problem, fact in pooled if problem in problems])
+    scores = found[found["quantity"] == "spearman"]
+    expected = scipy.stats.spearmanr([1, 3, 2, 4], [10, 40, 20, 30]).statistic
+    assert scores["predictor"].tolist() == ["rho", "rho"]
+    assert scores["problem"].tolist() == ["pooled", "pooled"]
+    assert scores["n"].tolist() == [4, 4]
+    assert scores["draw"].tolist() == [0, 0]
+    assert_allclose(scores["value"], [expected, -expected])
+
+
+def test_scikit_learn_is_imported_where_it_is_used():
+    code = "import sys, graphdr.scores.predictor_scores; print({'sklearn', 'scipy'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"set()\n"

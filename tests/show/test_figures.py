@@ -1,0 +1,134 @@
+"""Figures from small frames: the points that they show, the styles that they are given, and nothing imported early."""
+
+import subprocess
+import sys
+from io import BytesIO
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from graphdr.graphs.spectral import low_eigenpairs
+from graphdr.show import palette, style
+from graphdr.show.kinds import KINDS
+
+LABELS = {"graphdr": "GraphDR", "mine": "Mine", "yours": "Yours"}
+MINE = {"mine": {"light": "#123456", "dark": "#654321", "dash": "4 2", "marker": "P"}}
+ENDS = {"graphdr": 10.0, "mine": 40.0, "yours": 90.0}
+PLACES = {"p": 1.0, "q": 2.0}
+
+
+def curves(**columns) -> pd.DataFrame:
+    t = np.arange(10, 50, 10)
+    parts = [
+        pd.DataFrame({"problem": "p", "method": method, "t": t, "mean": end * t / 40, "sem": 0.5})
+        .assign(panel_low=end * t / 50, panel_median=end * t / 40, panel_high=end * t / 30, bound=9.0 * t)
+        .assign(**columns)
+        for method, end in ENDS.items()
+    ]
+    return pd.concat([*parts, parts[0].assign(problem="another")], ignore_index=True)
+
+
+def measurements() -> pd.DataFrame:
+    rows = [
+        (problem, instance, draw, method, "regret", end * place + instance - 99 * draw, 0.5)
+        for problem, place in PLACES.items()
+        for method, end in (ENDS | {"unlabelled": 5.0}).items()
+        for instance in range(3)
+        for draw in ((0, 1) if instance == 0 else (0,))  # a further draw is not shown
+    ]
+    columns = ["problem", "instance", "draw", "method", "quantity", "value", "sem"]
+    facts = [("p", 0, 0, None, "zeta", 0.5, np.nan), ("unrun", 0, 0, None, "zeta", 0.5, np.nan)]
+    return pd.DataFrame(rows + facts, columns=columns)
+
+
+def settings(**more) -> dict:
+    return {"title": "T", "labels": LABELS, "problem": "p", "k": 2} | more
+
+
+SPECS = {
+    "curves": settings(),
+    "bounds": settings(),
+    "sweep": settings(x="k", positions=PLACES),
+    "dots": settings(rows=[["p", "P"], ["q", "Q"], ["unrun", "U"]]),
+    "overview": settings(),
+}
+
+
+@pytest.fixture
+def shown(small_graph) -> dict:
+    """What each kind of figure is drawn from."""
+    whole = {"graph": small_graph, "basis": low_eigenpairs(small_graph, 5), "curves": curves()}
+    measured = {"measurements": measurements()}
+    return {"curves": {"curves": curves()}, "bounds": {"curves": curves()}, "sweep": measured, "dots": measured} | {
+        "overview": whole
+    }
+
+
+def colours(figure) -> set[str]:
+    return {line.get_color() for axes in figure.axes for line in axes.get_lines()}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_drawn_with_its_points_and_the_same_bytes_twice(kind, shown):
+    files = []
+    for _ in range(2):
+        figure, points = KINDS[kind](SPECS[kind], **shown[kind])
+        assert len(points) > 0
+        assert set(points) <= {"series", "x", "y", "low", "high", "panel_low", "panel_high"}
+        stream = BytesIO()
+        style.save(figure, stream, "svg")
+        files.append(stream.getvalue())
+    assert files[0] == files[1]
+
+
+def test_curves_are_those_of_their_problem_alone(shown):
+    _, points = KINDS["curves"](SPECS["curves"], **shown["curves"])
+    assert points["series"].tolist() == np.repeat(list(ENDS), 4).tolist()
+    assert_allclose(points.groupby("series")["y"].last(), list(ENDS.values()))
+    assert_allclose(points["high"] - points["low"], 2.0)
+
+
+def test_bounds_leave_out_methods_without_one():
+    table = curves()
+    table.loc[table["method"] == "mine", "bound"] = np.nan
+    _, points = KINDS["bounds"](SPECS["bounds"], table)
+    assert set(points["series"]) == {"graphdr", "graphdr bound", "yours", "yours bound"}
+    assert_allclose(points.groupby("series")["y"].last()[["yours", "yours bound"]], [90, 360])
+
+
+@pytest.mark.parametrize(("kind", "value", "place"), [("sweep", "y", "x"), ("dots", "x", "y")])
+def test_points_are_instance_0_with_the_range_over_the_instances(kind, value, place, shown):
+    _, points = KINDS[kind](SPECS[kind], **shown[kind])
+    assert set(points["series"]) == set(ENDS)  # neither without a label nor without a regret
+    mine = points[points["series"] == "mine"]
+    assert_allclose(mine[value], [40, 80])
+    assert_allclose(mine[place], [1, 2] if kind == "sweep" else [0, -1])
+    assert_allclose(mine["low"], [39, 79])
+    for side, share in (("panel_low", 0.05), ("panel_high", 0.95)):
+        assert_allclose(mine[side], [np.quantile([40, 41, 42], share), np.quantile([80, 81, 82], share)])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_style_of_the_settings_is_drawn(kind, shown):
+    labels = {"mine": "Mine"}
+    figure, _ = KINDS[kind](SPECS[kind] | {"labels": labels, "styles": MINE}, **shown[kind])
+    assert MINE["mine"]["light"] in colours(figure)
+    assert palette.FURTHER[0].light not in colours(figure)
+    figure, _ = KINDS[kind](SPECS[kind] | {"labels": labels}, **shown[kind])
+    assert palette.FURTHER[0].light in colours(figure)
+
+
+def test_settings_come_before_the_palette_and_others_take_turns():
+    chosen = palette.styles(["yours", "mine", "graphdr", "also"], MINE)
+    assert chosen["mine"] == palette.Style(**MINE["mine"])
+    assert chosen["graphdr"] == palette.METHODS["graphdr"]
+    assert (chosen["also"], chosen["yours"]) == tuple(palette.FURTHER[:2])  # in the order of their names
+    assert palette.styles(["graphdr"], {"graphdr": MINE["mine"]})["graphdr"].light == "#123456"
+    assert "--m-mine:#123456;" in palette.css(["mine"], [], MINE)
+
+
+def test_naming_the_kinds_imports_neither_matplotlib_nor_pandas():
+    code = "import sys, graphdr.show.kinds; print({'matplotlib', 'pandas'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"set()\n"
