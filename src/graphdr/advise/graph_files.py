@@ -9,33 +9,34 @@ from xml.parsers import expat
 import numpy as np
 import pyarrow as pa
 
-from graphdr.advise.files import Sheet, content
+from graphdr.advise.files import content
 from graphdr.core.errors import UserError
+from graphdr.raw.text import Sheet, refuse
 
 PARTS = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
 
 
 def graphml(path: Path) -> tuple[Sheet, Sheet]:
     """Read the edges of a GraphML file, with their weights if they have any, and its nodes with their data."""
-    found = _Collector()
+    elements = _Collector()
     parser = expat.ParserCreate(namespace_separator=" ")
-    parser.StartElementHandler, parser.EndElementHandler = found.start, found.end
-    parser.CharacterDataHandler, found.parser = found.text, parser
+    parser.StartElementHandler, parser.EndElementHandler = elements.start, elements.end
+    parser.CharacterDataHandler, elements.parser = elements.text, parser
     data = content(path)
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise UserError(f"{path}, line {error.lineno}: not XML ({expat.errors.messages[error.code]})") from None
-    if not found.edges:
+    if not elements.edges:
         raise UserError(f"{path}: a graph without edges; expected GraphML with <edge> elements")
-    edges, nodes = (_sheet(path, rows) for rows in (found.edges, found.nodes))
+    edges, nodes = (_sheet(path, rows) for rows in (elements.edges, elements.nodes))
     for name in ("source", "target"):
         if name not in edges.columns or "" in edges.columns[name].to_pylist():
             raise UserError(f"{path}: an edge without {name!r}; expected <edge source=… target=…>")
     ids = nodes.columns.get("id", pa.array([], pa.string())).to_pylist()
     seen: set[str] = set()
     again = np.array([key in seen or not key or bool(seen.add(key)) for key in ids], bool)
-    nodes.refuse(again, lambda row: f"node id {ids[row]!r} again, or empty; expected distinct ids")
+    refuse(nodes, again, lambda row: f"node id {ids[row]!r} again, or empty; expected distinct ids")
     return edges, nodes
 
 
@@ -107,7 +108,7 @@ def npz(path: Path) -> tuple[Sheet, int]:
     if not kept.any():
         raise UserError(f"{path}: an adjacency matrix without entries")
     texts = [pa.array(part[kept]).cast(pa.string()) for part in (row, column, values)]
-    return Sheet(dict(zip(("source", "target", "weight"), texts, strict=True)), str(path), 1, "entry"), shape[0]
+    return Sheet(dict(zip(("source", "target", "weight"), texts, strict=True)), str(path), unit="entry"), shape[0]
 
 
 def _unpacked(path: Path, indices: np.ndarray, starts: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

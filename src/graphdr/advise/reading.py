@@ -8,9 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.advise import files, graph_files
-from graphdr.advise.files import Sheet
 from graphdr.core.errors import UserError
-from graphdr.raw.text import short
+from graphdr.raw.text import Sheet, refuse, short
 
 # How a column may be called, by what it holds; letters and digits are compared alone, in lower case.
 NAMES = {
@@ -83,7 +82,7 @@ def _interactions(asked: Asked) -> Given:
         value = files.numbers(sheet, found["value"])
         transform, why = chosen_transform(value, asked.transform)
         if transform == "log1p":
-            sheet.refuse(value < 0, lambda row: f"{found['value']} {value[row]:g} has no log(1 + value)")
+            refuse(sheet, value < 0, lambda row: f"{found['value']} {value[row]:g} has no log(1 + value)")
         notes.append(f"value: column {found['value']!r}, {why}")
         columns["value:float"] = pa.array(value)
     elif not asked.rewards:
@@ -128,11 +127,11 @@ def _graph(asked: Asked) -> Given:
     ends = [files.keys(sheet, found[role]) for role in ("source", "target")]
     weight = files.numbers(sheet, found["weight"]) if "weight" in found else None
     if weight is not None:
-        sheet.refuse(weight < 0, lambda row: f"negative weight {weight[row]:g}; a weight says how near two nodes are")
-        sheet.refuse(weight == 0, lambda row: "weight 0; leave out the edge")
+        refuse(sheet, weight < 0, lambda row: f"negative weight {weight[row]:g}; a weight says how near two nodes are")
+        refuse(sheet, weight == 0, lambda row: "weight 0; leave out the edge")
     for end in ends if own is not None else ():
         unknown = pc.is_null(pc.index_in(end, value_set=own.columns["id"]))
-        sheet.refuse(unknown, lambda row, end=end: f"{short(end[row].as_py())} is not among the nodes of the graph")
+        refuse(sheet, unknown, lambda row, end=end: f"{short(end[row].as_py())} is not among the nodes of the graph")
     ends, weight = _simple(sheet, ends, weight, asked, notes)
     keys = pc.unique(pa.concat_arrays(ends))
     if count is not None:  # a matrix has nodes without edges as well
@@ -174,8 +173,8 @@ def _simple(sheet: Sheet, ends: list[pa.Array], weight: np.ndarray | None, asked
     i, j = (pc.index_in(end, value_set=keys).to_numpy().astype(np.int64) for end in ends)
     loops = i == j
     if loops.any() and not asked.drop_loops:
-        sheet.refuse(
-            loops, lambda row: f"{short(ends[0][row].as_py())} is joined to itself; --drop-loops leaves that out"
+        refuse(
+            sheet, loops, lambda row: f"{short(ends[0][row].as_py())} is joined to itself; --drop-loops leaves that out"
         )
     code = np.minimum(i, j) * len(keys) + np.maximum(i, j)
     code = np.where(loops, -1 - np.arange(len(code)), code)
@@ -246,7 +245,7 @@ def _features(asked: Asked, keys: pa.Array, notes: list[str]) -> pa.Array:
     joined = pc.binary_join_element_wise(*parts, " ") if len(parts) > 1 else parts[0]
     sizes = pc.list_value_length(pc.split_pattern(joined, " "))
     expected = sizes[0].as_py()
-    sheet.refuse(pc.not_equal(sizes, expected), lambda row: f"{sizes[row]} features; expected {expected} as above")
+    refuse(sheet, pc.not_equal(sizes, expected), lambda row: f"{sizes[row]} features; expected {expected} as above")
     return joined.take(place)
 
 
@@ -276,7 +275,7 @@ def _aligned(
     if len(distinct) < len(named):
         seen = pc.index_in(named, value_set=distinct).to_numpy()
         again = first[seen] != np.arange(len(named))
-        sheet.refuse(again, lambda row: f"{column} {short(named[row].as_py())} again; expected each once")
+        refuse(sheet, again, lambda row: f"{column} {short(named[row].as_py())} again; expected each once")
     unknown = pc.is_null(pc.index_in(named, value_set=keys)).to_numpy(zero_copy_only=False)
     if unknown.any():
         row = int(unknown.argmax())
