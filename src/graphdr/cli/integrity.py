@@ -12,18 +12,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from graphdr.cache import io, manifest, paths
+from graphdr.cli import records
+from graphdr.cli.records import RAW
 from graphdr.core.errors import UserError
 from graphdr.raw.archives import Raw
 from graphdr.raw.fetch import HASHES
 
-RAW = Path(paths.receipt("x")).parent.parent
 TABLES = Path(paths.dataset_nodes("x")).parent.parent
 RESULTS = Path(paths.REPORT).parent
-# What is beside the cached files: logs and measurements of time, which change from run to run, and what is in git.
-UNCHECKED = {"results/logs", "results/benchmarks", "results/bench", "results/README.md", paths.ADVICE}
 LEFTOVER = re.compile(r"\.(\d+)\.tmp$")  # core.atomic names the process that writes
-
-
 NOT_LISTED = {"leftover", "unlisted", "foreign"}  # kinds of findings about files that the manifest does not have
 
 
@@ -212,16 +209,15 @@ def _unlisted(top: Path, listed: set[str], unread: set[str]) -> Iterator[Finding
 
 
 def _walk(top: Path) -> Iterator[str]:
-    for start in (RAW, TABLES, RESULTS):
-        for folder, inner, files in os.walk(top / start):
-            here = Path(folder).relative_to(top)
-            inner[:] = [name for name in inner if (here / name).as_posix() not in UNCHECKED]
-            expected = _expected_raw(top, here) if here.parent == RAW else set()
-            for name in sorted(files):
-                path = (here / name).as_posix()
-                entry = here.as_posix() == paths.MANIFEST and name.endswith(".json")
-                if path not in UNCHECKED and name not in expected and not entry:
-                    yield path
+    """Yield the files that the manifest should list."""
+    expected: dict[Path, set[str]] = {}
+    for path in records.walk(top, RAW, TABLES, RESULTS):
+        folder, name = Path(path).parent, Path(path).name
+        if folder.parent == RAW and folder not in expected:
+            expected[folder] = _expected_raw(top, folder)
+        entry = folder.as_posix() == paths.MANIFEST and name.endswith(".json")
+        if name not in expected.get(folder, ()) and not entry:
+            yield path
 
 
 def _expected_raw(top: Path, folder: Path) -> set[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from graphdr.cache import manifest
 from graphdr.cli import cell_lineage, lineage, names, records
 from graphdr.cli.cell_lineage import Cell
 from graphdr.cli.lineage import EVERYTHING, Node
@@ -19,7 +20,7 @@ PLAYED = ("problem", "instance", "draw", "seed", "t", "regret")
 def of_file(target: str, here: Path, depth: int | None) -> dict:
     """Return everything behind a file, as the JSON of this command."""
     path, _ = names.resolve(target, here)
-    entries = records.manifest()
+    entries = manifest.by_output()
     record = records.record(path, entries.get(path))
     if record.stage is None:
         raise UserError(f"{path}: carries no provenance and is not in the manifest, so nothing is known of its making")
@@ -32,7 +33,7 @@ def of_cell(table: str, row: str, column: str, depth: int | None) -> dict:
     cell, record = cell_lineage.find(table, row, column)
     rows = cell_lineage.measured(cell, list(record.inputs))
     start = list(dict.fromkeys(row["path"] for row in rows))
-    nodes = lineage.trace(dict.fromkeys(start, cell.focus), records.manifest())
+    nodes = lineage.trace(dict.fromkeys(start, cell.focus), manifest.by_output())
     answer = _answer(start, nodes, depth)
     about = {"cell": cell_lineage.as_json(cell), "measurements": rows, "pooled": cell_lineage.pooled(nodes)}
     return answer | about | {"runs": cell_lineage.played(cell, nodes), "_cell": cell, "_made": record}

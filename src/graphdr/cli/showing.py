@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
+from graphdr.cache import manifest
 from graphdr.cli import names, pages, records
 from graphdr.cli.provenance import parameters
 from graphdr.cli.records import Record
 from graphdr.core import terminal
-from graphdr.core.errors import UserError
 from graphdr.core.terminal import number, paint
 
 HEAD = 10  # rows of a file that are shown, unless told otherwise
@@ -24,7 +22,7 @@ def run(target: str, here: Path, count: int | None) -> dict:
     Of a table, a figure or a page that is asked for by name, all rows are given unless ``count`` says otherwise.
     """
     path, by_name = names.resolve(target, here)
-    record = records.record(path, records.manifest().get(path) if not records.is_parquet(path) else None)
+    record = records.record(path, manifest.by_output().get(path) if not records.is_parquet(path) else None)
     parquet = records.is_parquet(path)
     page = by_name and record.kind in pages.PAGES
     rows = records.head(path, record.rows or 0 if page else HEAD if count is None else count) if parquet else []
@@ -66,11 +64,7 @@ def _provenance(record: Record) -> dict | None:
 
 def _columns(path: str) -> list[dict]:
     """Return the columns of a parquet file with their types and meanings."""
-    try:
-        schema = pq.read_schema(path)
-        described = [(field, (field.metadata or {}).get(b"description")) for field in schema]
-    except records.UNREADABLE as error:
-        raise UserError(f"{path}: its schema cannot be read ({records.first_line(error)})") from None
+    described = [(field, (field.metadata or {}).get(b"description")) for field in records.schema(path)]
     return [
         {"name": field.name, "type": str(field.type), "description": text and text.decode(errors="replace")}
         for field, text in described
