@@ -290,11 +290,13 @@ def _has_a_job(plan: project.Plan, path: str) -> bool:
 
 
 def as_json(found: dict) -> str:
-    """Return an answer as JSON, without its private parts; numbers that JSON does not know are null."""
-    return json.dumps(_plain({name: part for name, part in found.items() if name[0] != "_"}), indent=1, default=str)
+    """Return an answer as JSON, records as objects; numbers that JSON does not know are null."""
+    return json.dumps(_plain(found), indent=1, default=str)
 
 
 def _plain(value):
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
