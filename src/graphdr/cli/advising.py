@@ -41,7 +41,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         add(f"--{role}", metavar="COLUMN", help=f"name of the column of {role}s")
 
 
-def advise(arguments: argparse.Namespace, here: Path, as_json: Callable[[Findings], str]) -> tuple[Findings, list[str]]:
+def advise(arguments: argparse.Namespace, here: Path, as_json: Callable[[Findings], str]) -> tuple[Findings, Callable]:
     """Run the command in the project's folder; files are given relative to ``here``."""
     files = {name: getattr(arguments, name) for name in FILES}
     request = reading.Request(
@@ -58,7 +58,7 @@ def advise(arguments: argparse.Namespace, here: Path, as_json: Callable[[Finding
         _say("")
     lines = text(findings)
     run.write(findings, Path(), terminal.unpainted("\n".join(lines)), as_json(findings))
-    return findings, lines
+    return findings, lambda: lines
 
 
 def _from_project(here: Path, path: Path) -> Path:

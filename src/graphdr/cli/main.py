@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from graphdr import __version__
@@ -21,7 +21,7 @@ graph helps on your own data. Run it in the project's folder. Snakemake builds; 
 
 EXAMPLES = """\
 examples:
-  graphdr ls                                   a line a stage: files, rows, size, age, how many are not current
+  graphdr ls                                   one line per stage: files, rows, size, age, how many are not current
   graphdr show main_synthetic                  a table, to read
   graphdr show results/runs/main/graphdr.parquet
                                                columns with their meaning, provenance and the first rows
@@ -41,8 +41,8 @@ cannot be read; `missing` one that is only in the manifest; `foreign` one that n
 
 LS_MORE = """\
 examples:
-  graphdr ls                    a line a stage
-  graphdr ls --all              a line a file
+  graphdr ls                    one line per stage
+  graphdr ls --all              one line per file
   graphdr ls run_bandit         the files of a stage
   graphdr ls results/runs/main  the files whose path begins so; `runs/main` is enough
   graphdr ls --json | jq -r '.files[] | select(.state != "current") | .path'
@@ -95,7 +95,7 @@ changed, truncated, missing, left behind by a killed job or foreign is a line th
 
 VERIFY_MORE = """\
 examples:
-  graphdr verify                               a line a problem, and a count
+  graphdr verify                               one line per problem, and a count
   graphdr verify --repair-list                 the files to delete, and nothing else
   graphdr verify --rebuild-list                the files to build after that; make repair does both
   graphdr verify --json | jq -r '.problems[] | select(.kind == "foreign") | .path'
@@ -153,14 +153,14 @@ def parser(asked: str | None = None) -> argparse.ArgumentParser:
     top.add_argument("--root", type=Path, default=argparse.SUPPRESS, help="folder of the project (here)")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
-    def command(name: str, help_: str, about: str, more: str) -> argparse.ArgumentParser:
+    def command(name: str, help_: str, description: str, more: str) -> argparse.ArgumentParser:
         return commands.add_parser(
-            name, help=help_, description=about, epilog=more, parents=[shared], formatter_class=raw
+            name, help=help_, description=description, epilog=more, parents=[shared], formatter_class=raw
         )
 
     ls = command("ls", "list what is cached, and whether it is current", LS, LS_MORE)
     ls.add_argument("wanted", nargs="?", metavar="STAGE|PREFIX", help="a stage, or how a path begins")
-    ls.add_argument("--all", action="store_true", help="a line a file")
+    ls.add_argument("--all", action="store_true", help="one line per file")
     show = command("show", "show a file, a table, a figure, the comparison or the claims", SHOW, SHOW_MORE)
     show.add_argument("target", metavar="PATH|NAME")
     show.add_argument("--rows", type=_count, metavar="N", help="rows to show (10 of a file, all of a table or page)")
@@ -193,11 +193,10 @@ def main(arguments: Sequence[str]) -> int:
     """Run a command; a mistake is one line and an exit code."""
     _printable()
     try:
-        given = _parsed(arguments)
-        here = Path.cwd()
-        with contextlib.chdir(project.check_root(getattr(given, "root", here).expanduser())):
-            code, found, lines = _run(given, here)
-        print(as_json(found) if given.json else "\n".join(lines))
+        options, here = _parsed(arguments), Path.cwd()
+        with contextlib.chdir(project.check_root(getattr(options, "root", here).expanduser())):
+            code, answer, text = _run(options, here)
+            print(as_json(answer) if options.json else "\n".join(text()))
         sys.stdout.flush()
         return code
     except UserError as error:
@@ -226,58 +225,52 @@ def _printable() -> None:
         sys.stderr.reconfigure(errors="replace")
 
 
-def _run(given: argparse.Namespace, here: Path) -> tuple[int, dict, list[str]]:
-    """Return the exit code of a command, its JSON and its text; only what it needs is imported."""
-    if given.command == "ls":
+def _run(options: argparse.Namespace, here: Path) -> tuple[int, object, Callable[[], list[str]]]:
+    """Return the exit code of a command, its JSON and what makes its text; only what it needs is imported."""
+    if options.command == "ls":
         from graphdr.cli import listing
 
-        found = listing.run(given.wanted, given.all)
-        return 0, found, [] if given.json else listing.text(found)
-    if given.command == "show":
+        return 0, *listing.run(options.wanted, options.all)
+    if options.command == "show":
         from graphdr.cli import showing
 
-        found = showing.run(given.target, here, given.rows)
-        return 0, found, [] if given.json else showing.text(found)
-    if given.command == "why":
+        return 0, *showing.run(options.target, here, options.rows)
+    if options.command == "why":
         from graphdr.cli import provenance
 
-        if len(given.target) == 1:
-            found = provenance.of_file(given.target[0], here, given.depth)
-        elif len(given.target) == 3:
-            found = provenance.of_cell(*given.target, given.depth)
-        else:
-            parser().error(f"why takes a PATH, or a TABLE, a ROW and a COLUMN, not {len(given.target)} words")
-        return 0, found, [] if given.json else provenance.text(found)
-    if given.command == "summary":
+        if len(options.target) == 1:
+            return 0, *provenance.of_file(options.target[0], here, options.depth)
+        if len(options.target) == 3:
+            return 0, *provenance.of_cell(*options.target, options.depth)
+        parser().error(f"why takes a PATH, or a TABLE, a ROW and a COLUMN, not {len(options.target)} words")
+    if options.command == "summary":
         from graphdr.cli import summary
 
-        found = summary.run(given.since)
-        return 0, found, summary.text(found)
-    if given.command == "advise":
+        return 0, *summary.run(options.since)
+    if options.command == "advise":
         from graphdr.cli import advising
 
-        return 0, *advising.advise(given, here, as_json)
-    return _verify(given.repair_list, given.rebuild_list)
+        return 0, *advising.advise(options, here, as_json)
+    return _verify(options.repair_list, options.rebuild_list)
 
 
-def _verify(repair_list: bool, rebuild_list: bool) -> tuple[int, dict, list[str]]:
+def _verify(repair_list: bool, rebuild_list: bool) -> tuple[int, dict, Callable[[], list[str]]]:
     from graphdr.cache import manifest
     from graphdr.cli import integrity
 
     problems, count = integrity.findings(), len(manifest.load())
     if repair_list:
         listed = integrity.to_delete(problems)
-        return 0, {"delete": listed}, listed
+        return 0, {"delete": listed}, lambda: listed
     if rebuild_list:
         plan = project.Plan(project.load_config())
         listed = [path for path in integrity.to_rebuild(problems) if _has_a_job(plan, path)]
-        return 0, {"build": listed}, listed
+        return 0, {"build": listed}, lambda: listed
     altered = sum(finding.kind not in integrity.NOT_LISTED for finding in problems)
     others = f", {len(problems) - altered} files that are not in it" if len(problems) > altered else ""
     lines = [f"{finding.path}: {finding.problem}" for finding in problems]
     lines.append(f"{count} files in the manifest, {altered} of them changed or missing{others}")
-    found = {"files": count, "problems": [finding._asdict() for finding in problems]}
-    return (1 if problems else 0), found, lines
+    return (1 if problems else 0), {"files": count, "problems": problems}, lambda: lines
 
 
 def _has_a_job(plan: project.Plan, path: str) -> bool:
@@ -289,9 +282,9 @@ def _has_a_job(plan: project.Plan, path: str) -> bool:
     return any(plan.job(stage, path) for stage in project.OUTPUTS)
 
 
-def as_json(found: dict) -> str:
+def as_json(answer: object) -> str:
     """Return an answer as JSON, records as objects; numbers that JSON does not know are null."""
-    return json.dumps(_plain(found), indent=1, default=str)
+    return json.dumps(_plain(answer), indent=1, default=str)
 
 
 def _plain(value):
