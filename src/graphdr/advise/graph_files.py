@@ -13,7 +13,10 @@ from graphdr.advise.files import content
 from graphdr.core.errors import UserError
 from graphdr.raw.text import Sheet, refuse
 
-PARTS = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
+UNREADABLE = (
+    *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, MemoryError),
+    *(NotImplementedError, zipfile.BadZipFile, zlib.error),
+)
 
 
 def graphml(path: Path) -> tuple[Sheet, Sheet]:
@@ -87,20 +90,15 @@ def npz(path: Path) -> tuple[Sheet, int]:
 
     data = content(path)
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as saved:
-            kind = saved["format"].item()
-            kind = kind.decode() if isinstance(kind, bytes) else str(kind)
-            shape, values = tuple(map(int, saved["shape"])), np.asarray(saved["data"], float)
-            parts = [saved[part].astype(np.int64) for part in PARTS[kind]]
-    except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error, NotImplementedError):
-        raise UserError(f"{path}: not a sparse matrix of scipy.sparse.save_npz in csr, csc or coo format") from None
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise UserError(f"{path}: shape {shape} is not that of an adjacency matrix, which is square")
-    row, column = parts if kind == "coo" else _unpacked(path, *parts, shape[0])
-    places = np.concatenate([row, column])
-    if len(row) != len(values) or len(column) != len(values) or ((places < 0) | (places >= shape[0])).any():
-        raise UserError(f"{path}: entries do not fit the shape {shape}; save the matrix again")
-    matrix = sp.coo_array((values, (row, column)), shape=shape)
+        matrix = sp.load_npz(io.BytesIO(data))
+        if hasattr(matrix, "check_format"):  # that entries are inside the shape, before anything follows them
+            matrix.check_format()
+        matrix = sp.coo_array(matrix)
+        row, column, values = matrix.row, matrix.col, np.asarray(matrix.data, float)
+    except UNREADABLE:
+        raise UserError(f"{path}: not a sparse matrix of scipy.sparse.save_npz, or a damaged one") from None
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise UserError(f"{path}: shape {matrix.shape} is not that of an adjacency matrix, which is square")
     if (abs(matrix - matrix.T) > 0).nnz == 0:
         upper = row <= column
         row, column, values = row[upper], column[upper], values[upper]
@@ -108,10 +106,5 @@ def npz(path: Path) -> tuple[Sheet, int]:
     if not kept.any():
         raise UserError(f"{path}: an adjacency matrix without entries")
     texts = [pa.array(part[kept]).cast(pa.string()) for part in (row, column, values)]
-    return Sheet(dict(zip(("source", "target", "weight"), texts, strict=True)), str(path), unit="entry"), shape[0]
-
-
-def _unpacked(path: Path, indices: np.ndarray, starts: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    if len(starts) != n + 1 or starts[0] != 0 or starts[-1] != len(indices) or (np.diff(starts) < 0).any():
-        raise UserError(f"{path}: entries do not fit the shape; save the matrix again")
-    return np.repeat(np.arange(n), np.diff(starts)), indices
+    columns = dict(zip(("source", "target", "weight"), texts, strict=True))
+    return Sheet(columns, str(path), unit="entry"), matrix.shape[0]
