@@ -72,8 +72,7 @@ def read(request: Request) -> Dataset:
 
 
 def _interactions(request: Request) -> Dataset:
-    sheet = _table(request.interactions, request, "user", "item", "value", "time")
-    columns = _columns(sheet, request, {"user": True, "item": True, "value": False}, ("user", "item", "value", "time"))
+    sheet, columns = _table(request.interactions, request, ("user", "item"), ("value", "time"))
     users, items = (files.keys(sheet, columns[role]) for role in ("user", "item"))
     notes = [sheet.note] if sheet.note else []
     written = {"user_id:token": users, "item_id:token": items}
@@ -120,10 +119,8 @@ def _check_means(sheet: Sheet, items: pa.Array, keys: pa.Array, value: np.ndarra
 
 
 def _graph(request: Request) -> Dataset:
-    sheet, count, nodes = _edges(request)
+    sheet, columns, count, nodes = _edges(request)
     notes = [sheet.note] if sheet.note else []
-    roles = {"source": True, "target": True, "weight": False}
-    columns = _columns(sheet, request, roles, ("source", "target", "weight"))
     ends = [files.keys(sheet, columns[role]) for role in ("source", "target")]
     weight = files.numbers(sheet, columns["weight"]) if "weight" in columns else None
     if weight is not None:
@@ -138,33 +135,31 @@ def _graph(request: Request) -> Dataset:
         keys = pa.array(np.arange(count)).cast(pa.string())
     elif nodes is not None:
         keys = nodes.columns["id"]
-    attributes = _in_order(request, _attributes(request, keys, notes, nodes))
+    attributes = _attributes(request, keys, notes, nodes)
     if "reward:float" not in attributes:
         raise UserError(f"{request.edges}: no rewards; give --rewards FILE with a line per node")
+    if request.rewards:  # their order decides between nodes of one degree
+        rows, roles = _table(request.rewards, request, ("node", "reward"))
+        place = pc.index_in(attributes["item_id:token"], value_set=rows.columns[roles["node"]])
+        order = pa.array(np.argsort(place.to_numpy()))
+        attributes = {name: column.take(order) for name, column in attributes.items()}
     written = dict(zip(("source_id:token", "target_id:token"), ends, strict=True))
     written |= {} if weight is None else {"weight:float": pa.array(weight)}
     content = "features" if request.features else "none"
     return Dataset("graph", {"net": _written(written), "item": _written(attributes)}, content, "identity", {}, notes)
 
 
-def _in_order(request: Request, attributes: dict[str, pa.Array]) -> dict[str, pa.Array]:
-    """Put the nodes in the order of the file of rewards, which decides between nodes of one degree."""
-    if not request.rewards:
-        return attributes
-    sheet = _table(request.rewards, request, "node", "reward")
-    named = sheet.columns[_columns(sheet, request, {"node": True}, ("node", "reward"))["node"]]
-    order = np.argsort(pc.index_in(attributes["item_id:token"], value_set=named).to_numpy())
-    return {name: column.take(pa.array(order)) for name, column in attributes.items()}
-
-
-def _edges(request: Request) -> tuple[Sheet, int | None, Sheet | None]:
-    """Read a graph: its edges, the number of its nodes if that is known, and what it says about its nodes itself."""
+def _edges(request: Request) -> tuple[Sheet, dict[str, str], int | None, Sheet | None]:
+    """Read a graph: its edges with their columns, how many nodes it has and what it says about them, if it does."""
+    roles, count, nodes = (("source", "target"), ("weight",)), None, None
     if request.edges.suffix == ".npz":
-        return *graph_files.npz(request.edges), None
-    if request.edges.suffix == ".graphml":
+        edges, count = graph_files.npz(request.edges)
+    elif request.edges.suffix == ".graphml":
         edges, nodes = graph_files.graphml(request.edges)
-        return edges, None, nodes if "id" in nodes.columns else None
-    return _table(request.edges, request, "source", "target", "weight"), None, None
+        nodes = nodes if "id" in nodes.columns else None
+    else:
+        return *_table(request.edges, request, *roles), None, None
+    return edges, _columns(edges, request, *roles), count, nodes
 
 
 def _simple(sheet: Sheet, ends: list[pa.Array], weight: np.ndarray | None, request: Request, notes: list[str]):
@@ -200,34 +195,32 @@ def _simple(sheet: Sheet, ends: list[pa.Array], weight: np.ndarray | None, reque
 
 def _attributes(request: Request, keys: pa.Array, notes: list[str], nodes: Sheet | None = None) -> dict[str, pa.Array]:
     """Return what is known about the nodes, a column each, in their order."""
-    columns = {"item_id:token": keys}
+    attributes = {"item_id:token": keys}
     if request.rewards:
-        columns["reward:float"] = _rewards(request, _table(request.rewards, request, "node", "reward"), keys, notes)
-    elif nodes is not None and request.columns.get("reward", "reward") in nodes.columns:
-        columns["reward:float"] = _rewards(request, nodes, keys, notes, key="id")
+        sheet, columns = _table(request.rewards, request, ("node", "reward"))
+        attributes["reward:float"] = _rewards(request, sheet, columns, keys, notes)
+    elif nodes is not None and (reward := request.columns.get("reward", "reward")) in nodes.columns:
+        attributes["reward:float"] = _rewards(request, nodes, {"node": "id", "reward": reward}, keys, notes)
     if request.titles:
-        sheet = _table(request.titles, request, "node", "title")
-        column = _columns(sheet, request, {"node": True, "title": True}, ("node", "title"))
-        place = _aligned(request._replace(ignore_unknown=True), sheet, column["node"], keys, notes, needed=False)
-        texts = pc.replace_substring_regex(sheet.columns[column["title"]], r"[\t\r\n]+", " ")
-        columns["title:token_seq"] = pc.fill_null(texts.take(place), "")
+        sheet, columns = _table(request.titles, request, ("node", "title"))
+        place = _aligned(request._replace(ignore_unknown=True), sheet, columns["node"], keys, notes, needed=False)
+        texts = pc.replace_substring_regex(sheet.columns[columns["title"]], r"[\t\r\n]+", " ")
+        attributes["title:token_seq"] = pc.fill_null(texts.take(place), "")
     if request.features:
-        columns["features:float_seq"] = _features(request, keys, notes)
-    return columns
+        attributes["features:float_seq"] = _features(request, keys, notes)
+    return attributes
 
 
-def _rewards(request: Request, sheet: Sheet, keys: pa.Array, notes: list[str], key: str | None = None) -> pa.Array:
-    named = request._replace(columns=request.columns | ({"node": key} if key else {}))
-    column = _columns(sheet, named, {"node": True, "reward": True}, ("node", "reward"))
-    place = _aligned(request, sheet, column["node"], keys, notes)
-    texts = sheet.columns[column["reward"]]
-    if request.positive is None:
-        reward = files.numbers(sheet, column["reward"])
+def _rewards(request: Request, sheet: Sheet, columns: dict[str, str], keys: pa.Array, notes: list[str]) -> pa.Array:
+    name, positive = columns["reward"], request.positive
+    place = _aligned(request, sheet, columns["node"], keys, notes)
+    if positive is None:
+        reward = files.numbers(sheet, name)
     else:
-        reward = pc.equal(texts, request.positive).to_numpy(zero_copy_only=False).astype(float)
+        reward = pc.equal(sheet.columns[name], positive).to_numpy(zero_copy_only=False).astype(float)
         if not reward.any():
-            raise UserError(f"{sheet.name}: no {column['reward']} is {request.positive!r}, the value of --positive")
-        notes.append(f"reward: 1 where column {column['reward']!r} is {request.positive!r}, else 0")
+            raise UserError(f"{sheet.name}: no {name} is {positive!r}, the value of --positive")
+        notes.append(f"reward: 1 where column {name!r} is {positive!r}, else 0")
     reward = reward[place.to_numpy()]
     if len(reward) > 1 and np.ptp(reward) == 0:
         raise UserError(f"{sheet.name}: all rewards are {reward[0]:g}, so that there is nothing to learn")
@@ -235,8 +228,8 @@ def _rewards(request: Request, sheet: Sheet, keys: pa.Array, notes: list[str], k
 
 
 def _features(request: Request, keys: pa.Array, notes: list[str]) -> pa.Array:
-    sheet = _table(request.features, request, "node")
-    column = _columns(sheet, request, {"node": True}, ("node",))["node"]
+    sheet, columns = _table(request.features, request, ("node",))
+    column = columns["node"]
     place = _aligned(request, sheet, column, keys, notes)
     others = [name for name in sheet.columns if name != column]
     if not others:
@@ -293,36 +286,36 @@ def _aligned(
     return place
 
 
-def _table(path: Path, request: Request, *roles: str) -> Sheet:
-    named = [request.columns[role] for role in roles if role in request.columns]
-    usual = [name for role in roles for name in NAMES[role]] + [files.plain(name) for name in named]
-    return files.read(path, request.header, usual)
+def _table(
+    path: Path, request: Request, needed: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> tuple[Sheet, dict[str, str]]:
+    """Read a file, and find its columns by role."""
+    roles = *needed, *optional
+    named = [files.plain(request.columns[role]) for role in roles if role in request.columns]
+    sheet = files.read(path, request.header, [*named, *(name for role in roles for name in NAMES[role])])
+    return sheet, _columns(sheet, request, needed, optional)
 
 
-def _columns(sheet: Sheet, request: Request, wanted: dict[str, bool], order: tuple[str, ...]) -> dict[str, str]:
-    """Find the columns of a sheet by role: as the user says, by usual names, or in order where there is no header.
-
-    ``wanted`` says which roles must be there.
-    """
-    columns: dict[str, str] = {}
-    for role in order:
-        if role in request.columns:
-            if request.columns[role] not in sheet.columns:
-                raise _no_column(sheet, f"{request.columns[role]!r}", role)
-            columns[role] = request.columns[role]
-    for role in order:
+def _columns(sheet: Sheet, request: Request, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, str]:
+    """Find the columns of a sheet by role: as the user says, by usual names, or in order where there is no header."""
+    roles = *needed, *optional
+    columns = {role: request.columns[role] for role in roles if role in request.columns}
+    for role, name in columns.items():
+        if name not in sheet.columns:
+            raise _no_column(sheet, repr(name), role)
+    for role in roles:
         free = [name for name in sheet.columns if name not in columns.values()]
         if role not in columns:
             usual = [name for word in NAMES[role] for name in free if files.plain(name) == word]
             if usual or (sheet.note and free):
                 columns[role] = (usual or free)[0]
     free = [name for name in sheet.columns if name not in columns.values()]
-    missing = [role for role, needed in wanted.items() if needed and role not in columns]
+    missing = [role for role in needed if role not in columns]
     if len(sheet.columns) == len(missing) + len(columns) == 2:  # two columns, in the usual order
         columns |= dict(zip(missing, free, strict=True))
     elif missing:
         raise _no_column(sheet, f"of {missing[0]}s", missing[0])
-    return {role: name for role, name in columns.items() if role in wanted}
+    return columns
 
 
 def _no_column(sheet: Sheet, which: str, role: str) -> UserError:
