@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from graphdr.advise import block, decision, logs, page, reading, wording
 from graphdr.advise.decision import CONTROLS, FULL, SHUFFLED
-from graphdr.advise.reading import Asked, Given
-from graphdr.advise.survey import survey
+from graphdr.advise.findings import ByLog, Findings, Mean, Setting
+from graphdr.advise.reading import Dataset, Request
+from graphdr.advise.survey import Survey, survey
 from graphdr.bandit import environment, linucb, rewards
 from graphdr.cli.main import main
 from graphdr.core.errors import UserError
@@ -47,7 +48,7 @@ def put(tmp_path, monkeypatch):
     return write
 
 
-def lines(found: Given, role: str) -> list[list[str]]:
+def lines(found: Dataset, role: str) -> list[list[str]]:
     return [line.split("\t") for line in found.files[role].decode().splitlines()]
 
 
@@ -68,7 +69,7 @@ def lines(found: Given, role: str) -> list[list[str]]:
 )
 def test_the_same_interactions_in_any_format_are_the_same(put, name, text):
     put(**{name: text})
-    found = reading.read(Asked(interactions=Path(name)))
+    found = reading.read(Request(interactions=Path(name)))
     assert lines(found, "inter") == [
         ["user_id:token", "item_id:token", "value:float"],
         *(list(row) for row in ("aa4", "ba2", "ab5", "bc1")),
@@ -81,7 +82,7 @@ def test_parquet_is_read_and_columns_can_be_named(put):
     table = pa.table({"who": [7, 7, 8], "what": ["x", "y", "x"], "how": [0.5, 1.0, 2.0], "rating": [1, 1, 1]})
     pq.write_table(table, "x.parquet")
     columns = {"user": "who", "item": "what", "value": "how"}
-    found = reading.read(Asked(interactions=Path("x.parquet"), columns=columns))
+    found = reading.read(Request(interactions=Path("x.parquet"), columns=columns))
     assert lines(found, "inter")[1:] == [["7", "x", "0.5"], ["7", "y", "1"], ["8", "x", "2"]]
 
 
@@ -99,7 +100,7 @@ def test_the_same_graph_in_any_format_is_the_same(put, kind):
         inside = "".join(f'<node id="{key}"/>' for key in keys) + edge.format("a", "b", 2) + edge.format("b", "c", 1)
         head = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="d" for="edge" attr.name="weight"/>'
         put(**{name: f"{head}<graph>{inside}</graph></graphml>"})
-    found = reading.read(Asked(edges=Path(name), rewards=Path("r.csv")))
+    found = reading.read(Request(edges=Path(name), rewards=Path("r.csv")))
     a, b, c = keys
     assert lines(found, "net")[1:] == [[a, b, "2"], [b, c, "1"]]
     assert lines(found, "item")[1:] == [[a, "0"], [b, "1"], [c, "2"]]
@@ -109,10 +110,10 @@ def test_a_graphml_may_hold_its_rewards(put):
     text = '<graphml><key id="r" attr.name="reward"/><graph>{}<edge source="a" target="b"/></graph></graphml>'
     nodes = '<node id="a"><data key="r">1</data></node>\n<node id="b"><data key="r">{}</data></node>'
     put(**{"x.graphml": text.format(nodes.format("3"))})
-    assert lines(reading.read(Asked(edges=Path("x.graphml"))), "item")[1:] == [["a", "1"], ["b", "3"]]
+    assert lines(reading.read(Request(edges=Path("x.graphml"))), "item")[1:] == [["a", "1"], ["b", "3"]]
     put(**{"x.graphml": text.format(nodes.format("x"))})
     with pytest.raises(UserError, match=r"x.graphml, line 2: reward 'x' is not a finite number"):
-        reading.read(Asked(edges=Path("x.graphml")))
+        reading.read(Request(edges=Path("x.graphml")))
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_a_graphml_may_hold_its_rewards(put):
 def test_a_mistake_in_a_graphml_is_one_line(put, inside, message):
     put(**{"x.graphml": f"<graphml><graph>{inside}</graph></graphml>", "rewards": "a,1\nb,2\n"})
     with pytest.raises(UserError, match=message):
-        reading.read(Asked(edges=Path("x.graphml"), rewards=Path("rewards")))
+        reading.read(Request(edges=Path("x.graphml"), rewards=Path("rewards")))
 
 
 @pytest.mark.parametrize("change", [{"indices": [0, 9]}, {"indptr": [0, 2, 1]}, {"shape": [2, 3]}, {"format": "bsr"}])
@@ -136,17 +137,17 @@ def test_a_matrix_that_does_not_fit_is_one_line(put, change):
     put(rewards="node,reward\n0,1\n1,2\n")
     parts = {"format": "csr", "shape": [2, 2], "data": [1.0, 1.0], "indices": [1, 0], "indptr": [0, 1, 2]}
     np.savez("x.npz", **{name: np.array(part) for name, part in parts.items()})
-    reading.read(Asked(edges=Path("x.npz"), rewards=Path("rewards")))
+    reading.read(Request(edges=Path("x.npz"), rewards=Path("rewards")))
     np.savez("x.npz", **{name: np.array(part) for name, part in (parts | change).items()})
     with pytest.raises(UserError, match=r"^x.npz: [^\n]+$"):
-        reading.read(Asked(edges=Path("x.npz"), rewards=Path("rewards")))
+        reading.read(Request(edges=Path("x.npz"), rewards=Path("rewards")))
 
 
 def test_no_matrix_is_unpickled(put):
     put()
     np.savez("x.npz", format=np.array("csr"), shape=np.array([2, 2]), data=np.array([object()], object))
     with pytest.raises(UserError, match=r"^x.npz: not a sparse matrix of scipy.sparse.save_npz"):
-        reading.read(Asked(edges=Path("x.npz")))
+        reading.read(Request(edges=Path("x.npz")))
 
 
 def test_features_titles_and_rewards_are_brought_into_the_order_of_the_items(put):
@@ -156,7 +157,7 @@ def test_features_titles_and_rewards_are_brought_into_the_order_of_the_items(put
         features="item,x,y\nb,0,1\nc,1,1\na,0.5,-2\n",
         titles='item,title\nb,"Two, words"\nz,Other\n',
     )
-    found = reading.read(Asked(**files))
+    found = reading.read(Request(**files))
     assert lines(found, "item")[1:] == [
         ["a", "1", "", "0.5 -2"],
         ["b", "2", "Two, words", "0 1"],
@@ -168,14 +169,14 @@ def test_features_titles_and_rewards_are_brought_into_the_order_of_the_items(put
 
 def test_loops_and_repeats_are_merged_if_asked(put):
     put(edges="source,target,weight\na,b,1\nb,a,2\nc,c,1\nb,c,5\n", rewards=REWARDS)
-    found = reading.read(Asked(edges=Path("edges"), rewards=Path("rewards"), merge_duplicates=True, drop_loops=True))
+    found = reading.read(Request(edges=Path("edges"), rewards=Path("rewards"), merge_duplicates=True, drop_loops=True))
     assert lines(found, "net")[1:] == [["a", "b", "3"], ["b", "c", "5"]]
     assert len(found.notes) == 2
 
 
 def test_one_value_can_be_the_positive_one(put):
     put(edges=EDGES, rewards="node,label\na,cs\nb,math\nc,cs\n")
-    found = reading.read(Asked(edges=Path("edges"), rewards=Path("rewards"), positive="cs"))
+    found = reading.read(Request(edges=Path("edges"), rewards=Path("rewards"), positive="cs"))
     assert lines(found, "item")[1:] == [["a", "1"], ["b", "0"], ["c", "1"]]
 
 
@@ -305,7 +306,7 @@ MISTAKES = [  # files, options, message
 def test_a_mistake_is_one_line_that_names_the_place(put, contents, options, message):
     files = put(**contents)
     with pytest.raises(UserError, match=message) as caught:
-        reading.read(Asked(**files, **options))
+        reading.read(Request(**files, **options))
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 300
 
@@ -314,7 +315,7 @@ def test_a_missing_file_or_folder_is_one_line(put):
     put()
     for name in ("nothing.csv", "nothing.parquet", "nothing.npz", "nothing.graphml", "."):
         with pytest.raises(UserError, match=re.escape(f"{name}: ")):
-            reading.read(Asked(edges=Path(name)) if name[-1] in "zl" else Asked(interactions=Path(name)))
+            reading.read(Request(edges=Path(name)) if name[-1] in "zl" else Request(interactions=Path(name)))
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -327,14 +328,16 @@ def test_odd_files_are_read_or_refused_in_one_line(put, data):
     put(**{name: contents[name] for name in kind} | {odd + suffix: data.draw(cases.odd_files(contents[odd].encode()))})
     asked = {name: Path(name) for name in kind} | {odd: Path(odd + suffix)}
     try:
-        found = reading.read(Asked(**asked))
+        found = reading.read(Request(**asked))
     except UserError as error:
         assert len(str(error).splitlines()) == 1
     else:
         survey_of(found, arms=1)
 
 
-def survey_of(found: Given, arms: int = 2, nodes: int | None = None, grid: tuple[int, ...] = (1,), told: bool = False):
+def survey_of(
+    found: Dataset, arms: int = 2, nodes: int | None = None, grid: tuple[int, ...] = (1,), told: bool = False
+):
     try:
         return survey(found, {"neighbours": 3}, arms, nodes, grid, told)
     except UserError as error:
@@ -345,11 +348,11 @@ def survey_of(found: Given, arms: int = 2, nodes: int | None = None, grid: tuple
 # The survey
 
 
-def graph_of(pairs: list[tuple[int, int]], nodes: int) -> Given:
+def graph_of(pairs: list[tuple[int, int]], nodes: int) -> Dataset:
     net = "".join(f"{i}\t{j}\n" for i, j in pairs)
     item = "".join(f"{i}\t{i % 3}\n" for i in range(nodes))
     texts = {"net": f"source_id:token\ttarget_id:token\n{net}", "item": f"item_id:token\treward:float\n{item}"}
-    return Given("graph", {role: text.encode() for role, text in texts.items()}, "none", "identity", {}, [])
+    return Dataset("graph", {role: text.encode() for role, text in texts.items()}, "none", "identity", {}, [])
 
 
 def test_the_survey_counts_what_is_connected():
@@ -382,7 +385,7 @@ def test_equal_rewards_among_the_connected_nodes_are_refused():
 @pytest.mark.parametrize("content", ["ratings", "none"])
 def test_the_blocks_can_be_pasted_into_the_configuration(config, content):
     inter = b"user_id:token\titem_id:token\tvalue:float\nu\ta\t1\n"
-    found = Given("recbole", {"inter": inter}, content, "log1p", {"value": "value", "log1p": True}, [])
+    found = Dataset("recbole", {"inter": inter}, content, "log1p", {"value": "value", "log1p": True}, [])
     seen = survey_of(graph_of([(i, j) for i in range(60) for j in range(i)], 60), grid=block.GRID)._replace(
         family="knn"
     )
@@ -456,12 +459,12 @@ def regrets(seed: int = 0, **means: float) -> dict:
 )
 def test_what_is_advised_follows_from_the_regrets(means, reason, method):
     found = decision.weigh(regrets(**means), 2)
-    assert (found["reason"], found["method"]) == (reason, method)
-    assert found["use_graph"] == (reason == "graph")
-    assert found["k"] == (None if method == FULL else 5)
-    beats_full = found["against"][FULL]["low"] > 0  # as its control does: neither way is sure
-    assert (found["sure"] == "not sure") == (reason in ("tie", "nothing") or (reason == "control" and beats_full))
-    assert found["at_edge"] == sorted({method, found["best_without_graph"]} - {FULL})
+    assert (found.reason, found.method) == (reason, method)
+    assert found.use_graph == (reason == "graph")
+    assert found.k == (None if method == FULL else 5)
+    beats_full = found.against[FULL].low > 0  # as its control does: neither way is sure
+    assert (found.sure == "not sure") == (reason in ("tie", "nothing") or (reason == "control" and beats_full))
+    assert found.at_edge == sorted({method, found.best_without_graph} - {FULL})
 
 
 def test_the_judging_seeds_alone_decide_what_is_saved():
@@ -471,8 +474,8 @@ def test_the_judging_seeds_alone_decide_what_is_saved():
         for own in by_k.values():
             own[:, :2] -= 100.0  # all methods alike: nothing else is chosen
     one, other = decision.weigh(values, 2), decision.weigh(changed, 2)
-    assert one["saves"] == other["saves"]
-    assert one["judged"] == other["judged"]
+    assert one.saves == other.saves
+    assert one.judged == other.judged
 
 
 @given(st.lists(st.floats(-100, 100), min_size=2, max_size=8))
@@ -508,10 +511,10 @@ def test_a_smooth_reward_needs_the_graph_and_a_shuffled_one_does_not():
     graph = draw_sbm(1, n=150, blocks=5, p_in=0.3, p_out=0.02)
     low = spectral.low_eigenpairs(graph, 12).vectors
     smooth = rewards.smooth(arm_features.nontrivial(low, 4), np.random.default_rng(0))
-    assert decision.weigh(simulated(smooth, graph), 2)["use_graph"]
+    assert decision.weigh(simulated(smooth, graph), 2).use_graph
     for seed in range(2):
         shuffled = np.random.default_rng(100 + seed).permutation(smooth)
-        assert not decision.weigh(simulated(shuffled, graph), 2)["use_graph"]
+        assert not decision.weigh(simulated(shuffled, graph), 2).use_graph
 
 
 # The command
@@ -526,6 +529,7 @@ def project(tmp_path_factory) -> Path:
     shutil.copy(ROOT / "Snakefile", folder)
     config = yaml.safe_load((ROOT / "tests" / "support" / "tiny.yaml").read_text(encoding="utf-8"))
     config["protocol"] |= {"horizon": 3000}
+    config["methods"] |= yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["methods"]
     (folder / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     graph = draw_sbm(1, n=80)
     i, j = sp.triu(graph.adjacency).nonzero()
@@ -612,16 +616,31 @@ def test_wrong_usage_and_failing_builds_are_one_line(project, monkeypatch, capsy
 
 
 def test_texts_of_a_user_cannot_break_the_page():
-    found = decision.weigh(regrets(), 2)
-    own = {k: {"mean": 1.0, "sem": 0.1} for k in (2, 5)}
     facts = dict.fromkeys([*block.FACTS, *block.OF_CONTENT], 0.5)
     evil = "<script>alert(1)</script>"
-    whole = {
-        "label": evil, "answer": [evil, evil], "notes": [evil], "paste": evil, "folder": evil, "advice": found,
-        "regret": {method: own for method in block.METHODS}, "facts": {2: facts, 5: facts}, "spectrum": [0.0, 0.1],
-        "curves": {"graphdr": [[100, 1.0]]}, "labels": {method: evil for method in block.METHODS},
-        "graph": {"available": 3, "asked": 3, "kept": 3, "components": 1},
-        "setting": {"horizon": 10, "arms": 2, "seeds": 5, "choosing_seeds": 2, "shuffled_copies": 10},
-        "log": {"warnings": [evil], "estimates": [logs.Row(evil, None, "ips", *[0.5] * 7, 100, 0.95)._asdict()]},
+    page_text = page.fill(
+        Findings(
+            name="mine", label=evil, folder=evil, notes=[evil], answer=[evil, evil], paste=evil,
+            graph=Survey("network", 3, 3, 3, 1, 2, (2, 5), "identity", "none"),
+            setting=Setting(horizon=10, arms=2, noise=0.1, seeds=5, choosing_seeds=2, shuffled_copies=10),
+            advice=decision.weigh(regrets(), 2),
+            regret={method: {k: Mean(1.0, 0.1) for k in (2, 5)} for method in block.METHODS},
+            facts={2: facts, 5: facts}, spectrum=[0.0, 0.1], curves={"graphdr": [[100, 1.0]]},
+            log=ByLog([logs.Row(evil, None, "ips", *[0.5] * 7, 100, 0.95)], [evil]),
+            labels=dict.fromkeys(block.METHODS, evil),
+        )
+    )  # fmt: skip
+    assert "<script" not in page_text
+    assert page_text.count("&lt;script&gt;") > 20
+
+
+def test_the_methods_are_those_of_the_configuration(config):
+    found = block.methods(config)
+    assert {method: spec["label"] for method, spec in found.items() if not spec.get("control")} == {
+        "random": "Random", "linucb_full": "LinUCB-full", "pca_content": "content-PCA", "pca_graph": "graph-PCA",
+        "graphdr": "GraphDR",
     }  # fmt: skip
-    assert "<script" not in page.fill(whole)
+    assert all(found[method]["control"] for method in SHUFFLED)
+    lacking = {name: spec for name, spec in config["methods"].items() if name != "pca_graph"}
+    with pytest.raises(UserError, match=r"^config.yaml: methods: no 'pca_graph'"):
+        block.methods(config | {"methods": lacking})

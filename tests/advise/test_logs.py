@@ -62,6 +62,9 @@ FORMS = {
     "semicolons.csv": csv(JOINED).replace(b"|", b";"),
     "unnumbered.csv": csv(JOINED.drop(columns="round")),
     "renamed.csv": csv(JOINED.set_axis(["Impression ID", "Item-ID", "Clicked", "pScore", "Slate"], axis=1)),
+    "quoted.csv": WIDE.assign(candidates=WIDE["candidates"].str.join(",")).to_csv(index=False, quoting=1).encode(),
+    "quoted_semicolons.csv": csv(JOINED.assign(candidates=WIDE["candidates"].str.join(";")), ";"),
+    "line_breaks.csv": csv(JOINED.assign(remark='two\nlines, a "quote"')),
     "more.csv": csv(JOINED.assign(user="u", reward_before=0)),
     "lists.parquet": parquet(WIDE),
     "texts.parquet": parquet(JOINED),
@@ -161,7 +164,12 @@ REFUSED = {
     r"log.csv, line 9: no candidates": changed(7, candidates=""),
     r"log.csv, line 9: round '6' again; a long file needs a column 'played'": changed(7, round=6),
     r"log.csv, line 9: number of fields is 6; expected 5": changed(7, round="1,2").replace(b'"', b""),
-    r'log.csv, line 9: arm with a quote "': changed(7, action='a"').replace(b'"a"""', b'a"'),
+    r"log.csv, line 9: arm 'a\"' is not among its candidates": changed(7, action='a"').replace(b'"a"""', b'a"'),
+    r"log.csv, line 9: cannot be parsed \(unexpected end of data\)": changed(7, action='"').replace(b'""""', b'"'),
+    r"log.csv, line 9: cannot be parsed \(',' expected after '\"'\)": changed(7, action="x").replace(b",x,", b',"x"y,'),
+    r"log.csv, line 16: propensity is missing": csv(
+        JOINED.assign(remark="two\nlines", propensity=JOINED["propensity"].where(JOINED["round"] != 7))
+    ),
     r"log.csv: 59 rounds are too few for an estimate; at least 60": csv(JOINED[:59]),
     r"log.csv: no rows below the header": csv(JOINED[:0]),
     r"log.csv: empty file": b"",

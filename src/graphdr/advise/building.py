@@ -27,14 +27,14 @@ def lay_out(root: Path, name: str, config: dict, raw: Mapping[str, bytes]) -> Pa
     """Lay out the folder: links to the workflow, the configuration, the raw files; what is the same stays as it is."""
     folder = folder_of(root, name)
     with writing(folder):
-        own = folder / Path(paths.receipt(name)).parent
-        own.mkdir(parents=True, exist_ok=True)
+        raw_folder = folder / Path(paths.receipt(name)).parent
+        raw_folder.mkdir(parents=True, exist_ok=True)
         for link in LINKS:
             if not (folder / link).exists():  # also one that points nowhere, as after a move
                 (folder / link).unlink(missing_ok=True)
                 (folder / link).symlink_to(os.path.relpath(root / link, folder))
         for file, data in raw.items():
-            update(data, own / file)
+            update(data, raw_folder / file)
         update(yaml.safe_dump(config, sort_keys=False, allow_unicode=True).encode(), folder / "config.yaml")
     return folder
 

@@ -41,6 +41,32 @@ class Interval(NamedTuple):
         return self.low > 0
 
 
+class Saving(NamedTuple):
+    """The share of another method's regret that is saved, with its interval."""
+
+    share: float
+    low: float
+    high: float
+
+
+class Advice(NamedTuple):
+    """What is advised, why and how sure it is; differences and savings are by method, on the judging seeds."""
+
+    use_graph: bool
+    reason: str
+    method: str
+    k: int | None
+    sure: str
+    at_edge: list[str]  # methods that are best at the largest k
+    best_graph_method: str
+    best_without_graph: str
+    runner_up: str
+    against: dict[str, Interval]  # regret of others, less that of the best graph method
+    saves: dict[str, Saving]
+    chosen_k: dict[str, int]
+    judged: dict[str, float]  # mean regret
+
+
 def interval(differences: np.ndarray, of_one: bool = False) -> Interval:
     """Return the t interval of a mean difference or, for ``of_one`` further value, of that value (a prediction)."""
     differences = np.asarray(differences, float)
@@ -58,9 +84,9 @@ def best_k(regrets: Mapping[int, np.ndarray], choosing: int, draw: int = 0) -> i
     return min(sorted(regrets), key=lambda k: regrets[k][draw, :choosing].mean())
 
 
-def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> dict:
+def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> Advice:
     """Weigh all methods; ``regrets`` are by method and k, draws x seeds, and the first ``choosing`` seeds choose."""
-    chosen = {method: best_k(own, choosing) for method, own in regrets.items() if method not in SHUFFLED}
+    chosen = {method: best_k(by_k, choosing) for method, by_k in regrets.items() if method not in SHUFFLED}
     judged = {method: regrets[method][k][0, choosing:] for method, k in chosen.items()}
     chance = {method: regrets[method][k][0, :choosing].mean() for method, k in chosen.items() if method != RANDOM}
     order = sorted(chance, key=lambda method: (chance[method], method))
@@ -68,28 +94,28 @@ def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> dic
     plain = CONTENT if CONTENT in order and _content_helps(regrets[CONTROLS[CONTENT]], judged, choosing) else FULL
     against = {method: interval(judged[method] - judged[graph]) for method in order if method != graph}
     against[CONTROLS[graph]] = control(regrets[CONTROLS[graph]], judged[graph], choosing)
-    rivals = {method: own for method, own in against.items() if method not in GRAPH}
+    rivals = {method: gap for method, gap in against.items() if method not in GRAPH}
     reason = _reason(rivals, CONTROLS[graph], plain, interval(judged[RANDOM] - judged[plain]))
     winner = {"graph": graph, "nothing": FULL}.get(reason, plain)
     others = [method for method in order if method != winner]
-    return {
-        "use_graph": reason == "graph",
-        "reason": reason,
-        "method": winner,
-        "k": None if winner in (FULL, RANDOM) else chosen[winner],
-        "sure": _sure(reason, rivals, plain),
-        "at_edge": [m for m in sorted({winner, plain}) if m != FULL and chosen[m] == max(regrets[m])],
-        "best_graph_method": graph,
-        "best_without_graph": plain,
-        "runner_up": others[0],
-        "against": {method: own._asdict() for method, own in against.items()},
-        "saves": {m: saving(judged[m], judged[winner]) for m in (*others, RANDOM)},
-        "chosen_k": {method: k for method, k in chosen.items() if method not in (FULL, RANDOM)},
-        "judged": {method: float(own.mean()) for method, own in judged.items()},
-    }
+    return Advice(
+        use_graph=reason == "graph",
+        reason=reason,
+        method=winner,
+        k=None if winner in (FULL, RANDOM) else chosen[winner],
+        sure=_sure(reason, rivals, plain),
+        at_edge=[m for m in sorted({winner, plain}) if m != FULL and chosen[m] == max(regrets[m])],
+        best_graph_method=graph,
+        best_without_graph=plain,
+        runner_up=others[0],
+        against=against,
+        saves={m: Saving(*interval(1 - judged[winner] / judged[m])[:3]) for m in (*others, RANDOM)},
+        chosen_k={method: k for method, k in chosen.items() if method not in (FULL, RANDOM)},
+        judged={method: float(regret.mean()) for method, regret in judged.items()},
+    )
 
 
-def control(shuffled: Mapping[int, np.ndarray], own: np.ndarray, choosing: int) -> Interval:
+def control(shuffled: Mapping[int, np.ndarray], regret: np.ndarray, choosing: int) -> Interval:
     """Compare a method with its shuffled copies, each at the k that is best for it.
 
     If its dimensions said nothing about the reward, it would be like one more of them. Hence the interval is that of
@@ -97,7 +123,7 @@ def control(shuffled: Mapping[int, np.ndarray], own: np.ndarray, choosing: int) 
     """
     draws = len(next(iter(shuffled.values())))
     at = [best_k(shuffled, choosing, draw) for draw in range(draws)]
-    gaps = [(shuffled[k][draw, choosing:] - own).mean() for draw, k in enumerate(at)]
+    gaps = [(shuffled[k][draw, choosing:] - regret).mean() for draw, k in enumerate(at)]
     return interval(np.array(gaps), of_one=True)
 
 
@@ -108,7 +134,7 @@ def _content_helps(shuffled: Mapping[int, np.ndarray], judged: Mapping[str, np.n
 
 def _reason(against: Mapping[str, Interval], shuffled: str, plain: str, learns: Interval) -> str:
     """Say what decides: the graph must beat its control and all that do without it."""
-    if all(own.above for own in against.values()):
+    if all(gap.above for gap in against.values()):
         return "graph"
     if not learns.above:
         return "nothing"
@@ -122,12 +148,6 @@ def _reason(against: Mapping[str, Interval], shuffled: str, plain: str, learns: 
 def _sure(reason: str, against: Mapping[str, Interval], plain: str) -> str:
     """Return how sure an advice is: as sure as the least sure of what it rests on."""
     if reason == "graph":
-        return max((own.sure for own in against.values()), key=[*SURE, UNSURE].index)
+        return max((gap.sure for gap in against.values()), key=[*SURE, UNSURE].index)
     settled = reason in ("control", "content", "full") and against[plain].high < 0
     return against[plain].sure if settled else UNSURE
-
-
-def saving(other: np.ndarray, own: np.ndarray) -> dict[str, float]:
-    """Return the share of another method's regret that one saves, with its interval."""
-    found = interval(1 - own / other)
-    return {"share": found.estimate, "low": found.low, "high": found.high}

@@ -9,33 +9,37 @@ from xml.parsers import expat
 import numpy as np
 import pyarrow as pa
 
-from graphdr.advise.files import Sheet, content
+from graphdr.advise.files import content
 from graphdr.core.errors import UserError
+from graphdr.raw.text import Sheet, refuse
 
-PARTS = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
+UNREADABLE = (
+    *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, MemoryError),
+    *(NotImplementedError, zipfile.BadZipFile, zlib.error),
+)
 
 
 def graphml(path: Path) -> tuple[Sheet, Sheet]:
     """Read the edges of a GraphML file, with their weights if they have any, and its nodes with their data."""
-    found = _Collector()
+    elements = _Collector()
     parser = expat.ParserCreate(namespace_separator=" ")
-    parser.StartElementHandler, parser.EndElementHandler = found.start, found.end
-    parser.CharacterDataHandler, found.parser = found.text, parser
+    parser.StartElementHandler, parser.EndElementHandler = elements.start, elements.end
+    parser.CharacterDataHandler, elements.parser = elements.text, parser
     data = content(path)
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise UserError(f"{path}, line {error.lineno}: not XML ({expat.errors.messages[error.code]})") from None
-    if not found.edges:
+    if not elements.edges:
         raise UserError(f"{path}: a graph without edges; expected GraphML with <edge> elements")
-    edges, nodes = (_sheet(path, rows) for rows in (found.edges, found.nodes))
+    edges, nodes = (_sheet(path, rows) for rows in (elements.edges, elements.nodes))
     for name in ("source", "target"):
         if name not in edges.columns or "" in edges.columns[name].to_pylist():
             raise UserError(f"{path}: an edge without {name!r}; expected <edge source=… target=…>")
     ids = nodes.columns.get("id", pa.array([], pa.string())).to_pylist()
     seen: set[str] = set()
     again = np.array([key in seen or not key or bool(seen.add(key)) for key in ids], bool)
-    nodes.refuse(again, lambda row: f"node id {ids[row]!r} again, or empty; expected distinct ids")
+    refuse(nodes, again, lambda row: f"node id {ids[row]!r} again, or empty; expected distinct ids")
     return edges, nodes
 
 
@@ -86,20 +90,15 @@ def npz(path: Path) -> tuple[Sheet, int]:
 
     data = content(path)
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as saved:
-            kind = saved["format"].item()
-            kind = kind.decode() if isinstance(kind, bytes) else str(kind)
-            shape, values = tuple(map(int, saved["shape"])), np.asarray(saved["data"], float)
-            parts = [saved[part].astype(np.int64) for part in PARTS[kind]]
-    except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error, NotImplementedError):
-        raise UserError(f"{path}: not a sparse matrix of scipy.sparse.save_npz in csr, csc or coo format") from None
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise UserError(f"{path}: shape {shape} is not that of an adjacency matrix, which is square")
-    row, column = parts if kind == "coo" else _unpacked(path, *parts, shape[0])
-    places = np.concatenate([row, column])
-    if len(row) != len(values) or len(column) != len(values) or ((places < 0) | (places >= shape[0])).any():
-        raise UserError(f"{path}: entries do not fit the shape {shape}; save the matrix again")
-    matrix = sp.coo_array((values, (row, column)), shape=shape)
+        matrix = sp.load_npz(io.BytesIO(data))
+        if hasattr(matrix, "check_format"):  # that entries are inside the shape, before anything follows them
+            matrix.check_format()
+        matrix = sp.coo_array(matrix)
+        row, column, values = matrix.row, matrix.col, np.asarray(matrix.data, float)
+    except UNREADABLE:
+        raise UserError(f"{path}: not a sparse matrix of scipy.sparse.save_npz, or a damaged one") from None
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise UserError(f"{path}: shape {matrix.shape} is not that of an adjacency matrix, which is square")
     if (abs(matrix - matrix.T) > 0).nnz == 0:
         upper = row <= column
         row, column, values = row[upper], column[upper], values[upper]
@@ -107,10 +106,5 @@ def npz(path: Path) -> tuple[Sheet, int]:
     if not kept.any():
         raise UserError(f"{path}: an adjacency matrix without entries")
     texts = [pa.array(part[kept]).cast(pa.string()) for part in (row, column, values)]
-    return Sheet(dict(zip(("source", "target", "weight"), texts, strict=True)), str(path), 1, "entry"), shape[0]
-
-
-def _unpacked(path: Path, indices: np.ndarray, starts: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    if len(starts) != n + 1 or starts[0] != 0 or starts[-1] != len(indices) or (np.diff(starts) < 0).any():
-        raise UserError(f"{path}: entries do not fit the shape; save the matrix again")
-    return np.repeat(np.arange(n), np.diff(starts)), indices
+    columns = dict(zip(("source", "target", "weight"), texts, strict=True))
+    return Sheet(columns, str(path), unit="entry"), matrix.shape[0]

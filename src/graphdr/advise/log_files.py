@@ -6,7 +6,7 @@ what makes no sense is one line that names the file and the place in it.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,9 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphdr.advise import files
 from graphdr.core.errors import UserError, no_such
 from graphdr.raw import text
 from graphdr.raw.tables import encode
+from graphdr.raw.text import Sheet, refuse, short
 from graphdr.scores.offpolicy import FEWEST
 
 DONE = ("action", "chosen", "selected", "taken")  # beside a column of arms it says which was played
@@ -58,29 +60,15 @@ class Log(NamedTuple):
     starts: np.ndarray | None = None
 
 
-class Source(NamedTuple):
-    """The used columns of a file by role, and how its rows are called: the first one of a csv file is line 2."""
-
-    columns: dict[str, pa.ChunkedArray]
-    name: str
-    noun: str
-    first: int
-
-
 def read(path: str | Path, columns: Mapping[str, str] | None = None) -> Log:
     """Read a csv, tsv or parquet file; ``columns`` names by role those that are not found by themselves."""
     columns = dict(columns or {})
     for role in columns:
         if role not in NAMES:
             raise no_such("columns", "role", role, NAMES)
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
-    if not data:
-        raise UserError(f"{path}: empty file")
-    source = (_parquet if data.startswith(PARQUET) else _delimited)(str(path), data, columns)
-    return enough((_long if "played" in source.columns else _wide)(source))
+    data = text.contents(path)
+    sheet = (_parquet if data.startswith(PARQUET) else _delimited)(str(path), data, columns)
+    return enough((_long if "played" in sheet.columns else _wide)(sheet))
 
 
 def enough(log: Log) -> Log:
@@ -93,47 +81,39 @@ def enough(log: Log) -> Log:
 # Files
 
 
-def _delimited(name: str, data: bytes, given: dict[str, str]) -> Source:
-    file = text.File(name, data.removeprefix(text.BOM))
-    header = text.first_line(file)
-    delimiter = "\t" if "\t" in header else ","
-    names = header.split(delimiter)
-    roles = _roles(name, names, given)
-    kinds = {column: "text" if column in roles.values() else None for column in names}
-    sheet = text.parse(file, kinds, delimiter, header=header)
-    source = Source({role: sheet.columns[column] for role, column in roles.items()}, name, "line", sheet.first)
-    for role, column in source.columns.items():
-        quoted = pc.match_substring(column, '"').to_numpy()
-        _refuse(source, quoted, lambda row, role=role: f'{role} with a quote "; fields are written without quotes')
-    return source
+def _delimited(name: str, data: bytes, named: dict[str, str]) -> Sheet:
+    file = text.user_text(name, data)
+    delimiter = files.delimiter_of(file)
+    header = text.heading(file, delimiter)
+    roles = _roles(name, header, named)
+    kinds = {column: "text" if column in roles.values() else None for column in header}
+    sheet = text.parse(file, kinds, delimiter, text.first_line(file), quoted=True)
+    return sheet._replace(columns={role: sheet.columns[column] for role, column in roles.items()})
 
 
-def _parquet(name: str, data: bytes, given: dict[str, str]) -> Source:
-    import pyarrow.parquet as pq
+def _parquet(name: str, data: bytes, named: dict[str, str]) -> Sheet:
+    roles: dict[str, str] = {}
 
-    try:
-        file = pq.ParquetFile(pa.BufferReader(data))
-        roles = _roles(name, file.schema_arrow.names, given)
-        table = file.read(columns=list(roles.values()))
-        table.validate(full=True)
-        columns = {role: table[column] for role, column in roles.items()}
-    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UserError(f"{name}: not a readable parquet file ({text.short(reason)})") from None
+    def choose(header: list[str]) -> list[str]:
+        roles.update(_roles(name, header, named))
+        return list(roles.values())
+
+    table = files.parquet(name, data, choose)
+    columns = {role: table[column] for role, column in roles.items()}
     for role, column in columns.items():
         if not _readable(column.type, role):
             expected = "lists or texts" if role == "candidates" else "texts or numbers"
-            kind = text.short(str(column.type))
-            raise UserError(f"{name}: column {text.short(roles[role])} is of type {kind}; expected {expected}")
-    return Source(columns, name, "row", 1)
+            kind = short(str(column.type))
+            raise UserError(f"{name}: column {short(roles[role])} is of type {kind}; expected {expected}")
+    return Sheet(columns, name, unit="row")
 
 
 def _readable(kind: pa.DataType, role: str) -> bool:
     if pa.types.is_dictionary(kind) or (role == "candidates" and _is_list(kind)):
         kind = kind.value_type
     types = pa.types
-    known = (types.is_string, types.is_large_string, types.is_integer, types.is_floating, types.is_boolean)
-    return any(test(kind) for test in known)
+    tests = (types.is_string, types.is_large_string, types.is_integer, types.is_floating, types.is_boolean)
+    return any(test(kind) for test in tests)
 
 
 def _is_list(kind: pa.DataType) -> bool:
@@ -143,33 +123,31 @@ def _is_list(kind: pa.DataType) -> bool:
 # Columns
 
 
-def _roles(name: str, header: list[str], given: dict[str, str]) -> dict[str, str]:
-    """Return the column of every role that the file has, those given first; refuse what is missing or not clear."""
-    if any('"' in column for column in header):
-        raise UserError(f'{name}: a name of a column has a quote "; fields are written without quotes')
+def _roles(name: str, header: list[str], named: dict[str, str]) -> dict[str, str]:
+    """Return the column of every role, those that the user named first; refuse what is missing or not clear."""
     if twice := [column for column in header if header.count(column) > 1]:
-        raise UserError(f"{name}: two columns are called {text.short(twice[0])}")
-    if wrong := [column for column in given.values() if column not in header]:
-        raise UserError(f"{name}: no column {text.short(wrong[0])}; there are: {_briefly(header)}")
-    if len(set(given.values())) < len(given):
-        raise UserError(f"columns: one column is given for two roles: {_briefly(list(given.values()))}")
-    roles = dict(given)
+        raise UserError(f"{name}: two columns are called {short(twice[0])}")
+    if wrong := [column for column in named.values() if column not in header]:
+        raise UserError(f"{name}: no column {short(wrong[0])}; there are: {_briefly(header)}")
+    if len(set(named.values())) < len(named):
+        raise UserError(f"columns: one column is given for two roles: {_briefly(list(named.values()))}")
+    roles = dict(named)
     for role, tries in NAMES.items():
         for words in tries:
             if role not in roles and not (role == "played" and "candidates" in roles):
-                roles |= _found(name, role, [column for column in header if column not in roles.values()], words)
+                roles |= _matching(name, role, [column for column in header if column not in roles.values()], words)
     for role in ("arm", "reward", "propensity", *(["round"] if "played" in roles else [])):
         if role not in roles:
             raise UserError(f"{name}: no column {role!r}, {MEANING[role]}; there are: {_briefly(header)}")
     return roles
 
 
-def _found(name: str, role: str, free: list[str], words: tuple[str, ...]) -> dict[str, str]:
+def _matching(name: str, role: str, free: list[str], words: tuple[str, ...]) -> dict[str, str]:
     """Return the column with one of these names as that of a role, if there is one."""
-    found = [column for column in free if _plain(column) in words]
-    if len(found) > 1:
-        raise UserError(f"{name}: {role} may be any of the columns {_briefly(found)}; say which")
-    return {role: found[0]} if found else {}
+    matches = [column for column in free if _plain(column) in words]
+    if len(matches) > 1:
+        raise UserError(f"{name}: {role} may be any of the columns {_briefly(matches)}; say which")
+    return {role: matches[0]} if matches else {}
 
 
 def _plain(column: str) -> str:
@@ -178,88 +156,88 @@ def _plain(column: str) -> str:
 
 
 def _briefly(names: list[str]) -> str:
-    shown = ", ".join(text.short(name) for name in names)
-    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
+    listed = ", ".join(short(name) for name in names)
+    return listed if len(listed) <= SHOWN else f"{listed[:SHOWN]}…"
 
 
 # Rounds
 
 
-def _wide(source: Source) -> Log:
-    columns, rounds = source.columns, len(source.columns["arm"])
+def _wide(sheet: Sheet) -> Log:
+    columns, rounds = sheet.columns, len(sheet.columns["arm"])
     if "round" in columns:
-        ids = _keys(source, "round")
+        ids = _keys(sheet, "round")
         again = _repeated(encode(ids)[1])
-        _refuse(source, again, lambda row: f"round {_shown(ids, row)} again; a long file needs a column 'played'")
-    rewards, propensities = _outcomes(source, np.arange(rounds))
-    played = _keys(source, "arm")
+        refuse(sheet, again, lambda row: f"round {_quoted(ids, row)} again; a long file needs a column 'played'")
+    rewards, propensities = _outcomes(sheet, np.arange(rounds))
+    played = _keys(sheet, "arm")
     if "candidates" not in columns:
         arms, place = encode(played)
-        return Log(source.name, arms.to_pylist(), rewards, propensities, place)
-    offered, sizes = _candidates(source)
-    _refuse(source, sizes == 0, lambda row: "no candidates")
+        return Log(sheet.name, arms.to_pylist(), rewards, propensities, place)
+    offered, sizes = _candidates(sheet)
+    refuse(sheet, sizes == 0, lambda row: "no candidates")
     arms, place = encode(pa.concat_arrays([offered, played]))
     place, played = place[: len(offered)], place[len(offered) :]
     round_of = np.repeat(np.arange(rounds), sizes)
     empty = pc.equal(offered, "").to_numpy(zero_copy_only=False)
-    _refuse(source, empty, lambda at: "an empty name among the candidates", round_of)
-    _refuse_twice(source, arms, round_of, place, round_of)
+    refuse(sheet, empty, lambda at: "an empty name among the candidates", round_of)
+    _refuse_twice(sheet, arms, round_of, place, round_of)
     there = np.bincount(round_of[place == played[round_of]], minlength=rounds) > 0
-    _refuse(source, ~there, lambda row: f"arm {_shown(arms, played[row])} is not among its candidates")
-    return Log(source.name, arms.to_pylist(), rewards, propensities, played, place, _starts(sizes))
+    refuse(sheet, ~there, lambda row: f"arm {_quoted(arms, played[row])} is not among its candidates")
+    return Log(sheet.name, arms.to_pylist(), rewards, propensities, played, place, _starts(sizes))
 
 
-def _long(source: Source) -> Log:
-    ids, round_of = encode(_keys(source, "round"))
-    arms, place = encode(_keys(source, "arm"))
-    _refuse_twice(source, arms, round_of, place, np.arange(len(place)))
-    given = source.columns["played"]
-    flag, wrong = _numbers(given)
+def _long(sheet: Sheet) -> Log:
+    ids, round_of = encode(_keys(sheet, "round"))
+    arms, place = encode(_keys(sheet, "arm"))
+    _refuse_twice(sheet, arms, round_of, place, np.arange(len(place)))
+    marks = sheet.columns["played"]
+    flag, wrong = _numbers(marks)
     flag = np.nan_to_num(flag)
     wrong |= (flag != 0) & (flag != 1)
-    _refuse(source, wrong, lambda row: f"played {_shown(given, row)} is neither 0 nor 1")
+    refuse(sheet, wrong, lambda row: f"played {_quoted(marks, row)} is neither 0 nor 1")
     rows = np.flatnonzero(flag)
     again = _repeated(round_of[rows])
-    _refuse(source, again, lambda at: f"round {_shown(ids, round_of[rows[at]])} has a second arm that was played", rows)
+    refuse(sheet, again, lambda at: f"round {_quoted(ids, round_of[rows[at]])} has a second arm that was played", rows)
     none = np.bincount(round_of[rows], minlength=len(ids))[round_of] == 0
-    _refuse(source, none, lambda row: f"round {_shown(ids, round_of[row])} has no arm that was played")
+    refuse(sheet, none, lambda row: f"round {_quoted(ids, round_of[row])} has no arm that was played")
     rows = rows[np.argsort(round_of[rows])]
-    rewards, propensities = _outcomes(source, rows)
+    rewards, propensities = _outcomes(sheet, rows)
     order = np.argsort(round_of, kind="stable")
     starts = _starts(np.bincount(round_of))
-    return Log(source.name, arms.to_pylist(), rewards, propensities, place[rows], place[order], starts)
+    return Log(sheet.name, arms.to_pylist(), rewards, propensities, place[rows], place[order], starts)
 
 
 def _starts(sizes: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
-def _outcomes(source: Source, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _outcomes(sheet: Sheet, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rewards and propensities of the rows of played arms."""
-    rewards, propensities = (_finite(source, role, rows) for role in ("reward", "propensity"))
+    rewards, propensities = (_finite(sheet, role, rows) for role in ("reward", "propensity"))
     for wrong, why in (
         (propensities == 0, "is zero: such an arm cannot have been played"),
         (propensities < 0, "is negative; it is a probability, above 0 and at most 1"),
         (propensities > 1, "is above one; it is a probability, above 0 and at most 1"),
         (propensities < SMALLEST, f"is below {SMALLEST:g}, too small to divide by"),
     ):
-        _refuse(source, wrong, lambda at, why=why: f"propensity {propensities[at]:g} {why}", rows)
+        refuse(sheet, wrong, lambda at, why=why: f"propensity {propensities[at]:g} {why}", rows)
     return rewards, propensities
 
 
-def _finite(source: Source, role: str, rows: np.ndarray) -> np.ndarray:
-    column = source.columns[role].take(pa.array(rows))
+def _finite(sheet: Sheet, role: str, rows: np.ndarray) -> np.ndarray:
+    column = sheet.columns[role].take(pa.array(rows))
     values, wrong = _numbers(column)
     wrong |= np.abs(values) > text.LARGEST
     refused = f"is not a finite number of at most {text.LARGEST:g}"
-    _refuse(source, wrong, lambda at: f"{role} {_shown(column, at)} {refused}", rows)
-    _refuse(source, np.isnan(values), lambda at: f"{role} is missing", rows)
+    refuse(sheet, wrong, lambda at: f"{role} {_quoted(column, at)} {refused}", rows)
+    refuse(sheet, np.isnan(values), lambda at: f"{role} is missing", rows)
     return values
 
 
-def _candidates(source: Source) -> tuple[pa.Array, np.ndarray]:
+def _candidates(sheet: Sheet) -> tuple[pa.Array, np.ndarray]:
     """Return the names of all candidates, round by round, and how many each round has."""
-    column = source.columns["candidates"].combine_chunks()
+    column = sheet.columns["candidates"].combine_chunks()
     if not _is_list(column.type):
         texts = _texts(column)
         mark = next((mark for mark in BETWEEN if pc.any(pc.match_substring(texts, mark)).as_py()), BETWEEN[0])
@@ -269,10 +247,10 @@ def _candidates(source: Source) -> tuple[pa.Array, np.ndarray]:
     return _texts(pc.list_flatten(column)), sizes.astype(np.int64)
 
 
-def _keys(source: Source, role: str) -> pa.Array:
+def _keys(sheet: Sheet, role: str) -> pa.Array:
     """Return a column of names, none of them empty."""
-    names = _texts(source.columns[role].combine_chunks())
-    _refuse(source, pc.equal(names, "").to_numpy(zero_copy_only=False), lambda row: f"{role} is missing")
+    names = _texts(sheet.columns[role].combine_chunks())
+    refuse(sheet, pc.equal(names, "").to_numpy(zero_copy_only=False), lambda row: f"{role} is missing")
     return names
 
 
@@ -299,8 +277,8 @@ def _numbers(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
 # Mistakes
 
 
-def _shown(column: pa.Array | pa.ChunkedArray, at: int) -> str:
-    return text.short(column[int(at)].as_py())
+def _quoted(column: pa.Array | pa.ChunkedArray, at: int) -> str:
+    return short(column[int(at)].as_py())
 
 
 def _repeated(codes: np.ndarray) -> np.ndarray:
@@ -310,14 +288,6 @@ def _repeated(codes: np.ndarray) -> np.ndarray:
     return ~first
 
 
-def _refuse_twice(source: Source, arms: pa.Array, round_of: np.ndarray, place: np.ndarray, rows: np.ndarray) -> None:
+def _refuse_twice(sheet: Sheet, arms: pa.Array, round_of: np.ndarray, place: np.ndarray, rows: np.ndarray) -> None:
     again = _repeated(round_of.astype(np.int64) * len(arms) + place)
-    _refuse(source, again, lambda at: f"candidate {_shown(arms, place[at])} twice in its round", rows)
-
-
-def _refuse(source: Source, wrong: np.ndarray, complaint: Callable[[int], str], rows: np.ndarray | None = None) -> None:
-    """Raise an error for the first of some places that is wrong, if one is; ``rows`` are their rows in the file."""
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        row = source.first + (at if rows is None else int(rows[at]))
-        raise UserError(f"{source.name}, {source.noun} {row}: {complaint(at)}")
+    refuse(sheet, again, lambda at: f"candidate {_quoted(arms, place[at])} twice in its round", rows)

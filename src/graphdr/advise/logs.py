@@ -16,7 +16,7 @@ import numpy as np
 
 from graphdr.advise.log_files import Log, enough, read
 from graphdr.core.errors import UserError, no_such
-from graphdr.raw.text import short as shown
+from graphdr.raw.text import short
 from graphdr.scores import offpolicy
 from graphdr.scores.offpolicy import Estimate, Terms
 
@@ -33,7 +33,7 @@ NOTHING = Estimate(*[np.nan] * 4, offpolicy.NORMAL, 0.0)
 
 
 class Row(NamedTuple):
-    """An estimate of a policy's mean reward a round, or of what it earns more than the policy ``against``.
+    """An estimate of a policy's mean reward per round, or of what it earns more than the policy ``against``.
 
     ``ess`` is the effective sample size and ``weight`` the mean weight of the policy, one in expectation. Where a
     policy would have played nothing that was logged, ``ess`` is 0 and the other numbers are nan.
@@ -124,7 +124,7 @@ def placed(log: Log, names: Sequence[str | int], block: np.ndarray) -> Rounds:
         raise UserError(f"{len(names) - len(place)} of the {len(names)} nodes have the name of another")
     if unknown := [arm for arm in log.arms if arm not in place]:
         count = f"{len(unknown):,} of its {len(log.arms):,} arms are not in the graph"
-        example = f"the first is {shown(unknown[0])}; the graph has such as {shown(next(iter(place), ''))}"
+        example = f"the first is {short(unknown[0])}; the graph has such as {short(next(iter(place), ''))}"
         raise UserError(f"{log.name}: {count}, {example}")
     node = np.array([place[arm] for arm in log.arms], np.int64)
     common = log.rewards, log.propensities, node[log.played], block
@@ -150,7 +150,7 @@ def estimated(rounds: Rounds, features: np.ndarray | None, ridge: float, n: int)
     if features is None:
         return middle + paid / (pulls + ridge)
     penalty = ridge * np.mean(np.sum(features**2, axis=1)) * np.eye(features.shape[1])
-    design = np.array([(features.T * own) @ features for own in pulls]) + penalty
+    design = np.array([(features.T * count) @ features for count in pulls]) + penalty
     return middle + np.linalg.solve(design, (paid @ features)[..., None])[..., 0] @ features.T
 
 
@@ -175,7 +175,7 @@ def _first_best(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
 def _terms(rounds: Rounds, policy: Policy) -> dict[str, Terms]:
     """Return the terms of every estimate; none where the policy would have played nothing that was logged."""
     judged = rounds.block > 0
-    target, played, value = (given[judged] for given in policy)
+    target, played, value = (part[judged] for part in policy)
     if not target.any():
         return {}
     logged = rounds.rewards[judged], rounds.propensities[judged]
@@ -196,13 +196,13 @@ def _terms_of_log(rounds: Rounds) -> dict[str, Terms]:
 
 
 def _row(terms: dict[str, dict[str, Terms]], policy: str, against: str | None, estimator: str, level: float) -> Row:
-    found, weight = NOTHING, NOTHING
+    gain, weight = NOTHING, NOTHING
     compared = [terms[label].get(estimator) for label in (policy, against) if label is not None]
     if None not in compared:
-        found = (offpolicy.estimate if against is None else offpolicy.difference)(*compared, level=level)
+        gain = (offpolicy.estimate if against is None else offpolicy.difference)(*compared, level=level)
         weights = compared[0].weights
         weight = offpolicy.estimate(Terms(weights, np.ones_like(weights), weights), level=level)
-    numbers = found.value, found.sem, found.low, found.high, found.ess, weight.value, weight.sem
+    numbers = gain.value, gain.sem, gain.low, gain.high, gain.ess, weight.value, weight.sem
     return Row(policy, against, estimator, *numbers, len(terms[LOGGED][estimator].above), level)
 
 
@@ -266,12 +266,12 @@ def tables(rows: Sequence[Row]) -> list[tuple[str, list[str], list[list[str]]]]:
     values, differences = ([row for row in rows if (row.against is None) == alone] for alone in (True, False))
     head = ["policy", *ESTIMATORS.values(), "effective rounds"]
     caption = f"Mean reward a round, from {rows[0].rounds:,} rounds of the log, with {level}"
-    found = [(caption, head, _body(values, digits, len(head)))]
+    shown = [(caption, head, _body(values, digits, len(head)))]
     if differences:
         head = ["difference", *ESTIMATORS.values()]
         caption = f"One policy minus another in the same rounds, with {level}"
-        found.append((caption, head, _body(differences, digits, len(head))))
-    return found
+        shown.append((caption, head, _body(differences, digits, len(head))))
+    return shown
 
 
 def warnings(rows: Sequence[Row]) -> list[str]:

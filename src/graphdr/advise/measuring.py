@@ -3,6 +3,7 @@
 import numpy as np
 
 from graphdr.advise.decision import SHUFFLED
+from graphdr.advise.findings import Mean
 from graphdr.cache import io, paths
 from graphdr.graphs.arm_features import IDENTITY, select
 from graphdr.panels.bases import read_bases
@@ -22,24 +23,24 @@ def regrets(design: Design, name: str) -> dict[str, dict[int, np.ndarray]]:
     """Read the final regret of every run: method and k to an array of draws x seeds; a method without data has none."""
     from graphdr.scores.measure import final_values
 
-    found, ks = {}, dimensions(design, name)
+    regrets, ks = {}, dimensions(design, name)
     for method in design.config["experiments"][name]["methods"]:
         runs = io.read("runs", paths.runs(name, method)).to_pandas()
         if len(runs):
             finals = final_values(runs)
-            found[method] = {
-                ks[problem]: own.pivot(index="draw", columns="seed", values="regret").to_numpy()
-                for problem, own in finals.groupby("problem", sort=False)
+            regrets[method] = {
+                ks[problem]: runs.pivot(index="draw", columns="seed", values="regret").to_numpy()
+                for problem, runs in finals.groupby("problem", sort=False)
             }
-    return found
+    return regrets
 
 
 def facts(design: Design, name: str) -> dict[int, dict[str, float]]:
     """Read the facts of every k."""
-    ks, found = dimensions(design, name), {}
+    ks, by_k = dimensions(design, name), {}
     for (problem, _, quantity), value in read_facts(paths.facts(name)).items():
-        found.setdefault(ks[problem], {})[quantity] = value
-    return found
+        by_k.setdefault(ks[problem], {})[quantity] = value
+    return by_k
 
 
 def spectrum(design: Design, name: str) -> list[float]:
@@ -53,26 +54,26 @@ def curves(design: Design, name: str, ks: dict[str, int | None]) -> dict[str, li
     from graphdr.show.report.rounding import thinned
 
     table = io.read("curves", paths.curves(name)).to_pandas()
-    of = {k: problem for problem, k in dimensions(design, name).items()}
-    found = {}
+    problems = {k: problem for problem, k in dimensions(design, name).items()}
+    points = {}
     for method, k in ks.items():
-        own = table[(table["method"] == method) & (table["problem"] == of.get(k, next(iter(of.values()))))]
-        kept = thinned(len(own), POINTS)
-        found[method] = own[["t", "mean"]].to_numpy()[kept].tolist()
-    return found
+        problem = problems.get(k, next(iter(problems.values())))
+        curve = table[(table["method"] == method) & (table["problem"] == problem)][["t", "mean"]].to_numpy()
+        points[method] = curve[thinned(len(curve), POINTS)].tolist()
+    return points
 
 
-def summary(found: dict[str, dict[int, np.ndarray]]) -> dict[str, dict[int, dict[str, float]]]:
+def summary(regrets: dict[str, dict[int, np.ndarray]]) -> dict[str, dict[int, Mean]]:
     """Return mean and standard error of every regret: over the seeds, for a control over its copies."""
     return {
-        method: {k: _mean(own.mean(axis=1) if method in SHUFFLED else own[0]) for k, own in by_k.items()}
-        for method, by_k in found.items()
+        method: {k: _mean(runs.mean(axis=1) if method in SHUFFLED else runs[0]) for k, runs in by_k.items()}
+        for method, by_k in regrets.items()
     }
 
 
-def _mean(values: np.ndarray) -> dict[str, float]:
+def _mean(values: np.ndarray) -> Mean:
     error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-    return {"mean": float(values.mean()), "sem": float(error)}
+    return Mean(float(values.mean()), float(error))
 
 
 def arms(design: Design, name: str, ks: dict[str, int | None]) -> tuple[list[str], dict[str, np.ndarray | None]]:
@@ -80,12 +81,12 @@ def arms(design: Design, name: str, ks: dict[str, int | None]) -> tuple[list[str
     problem = design.problems[design.members[name][0]]
     items = io.values(io.read("nodes", paths.nodes(problem["graph"]))["item"])
     keys = io.read("dataset_nodes", paths.dataset_nodes(name))["key"].to_pylist()
-    found = {}
+    features = {}
     for method, k in ks.items():
         basis = design.config["methods"][method].get("basis")
         if basis == IDENTITY:
-            found[method] = None
+            features[method] = None
         elif basis:
             vectors = read_bases(paths.basis(problem["graph"], basis))[0, 0].vectors
-            found[method] = select(basis, vectors, k)
-    return [keys[item] for item in items], found
+            features[method] = select(basis, vectors, k)
+    return [keys[item] for item in items], features

@@ -8,9 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.advise import files, graph_files
-from graphdr.advise.files import Sheet
 from graphdr.core.errors import UserError
-from graphdr.raw.text import short
+from graphdr.raw.text import Sheet, refuse, short
 
 # How a column may be called, by what it holds; letters and digits are compared alone, in lower case.
 NAMES = {
@@ -31,7 +30,7 @@ NAMES = {role: names.split() for role, names in NAMES.items()}
 MANY, SKEW = 100, 10  # counts reach above the one, and above so many medians: their logarithm says more
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """What a user asks about: files, names of columns by role, and how mistakes in the data are to be taken."""
 
     interactions: Path | None = None
@@ -48,7 +47,7 @@ class Asked(NamedTuple):
     ignore_unknown: bool = False
 
 
-class Given(NamedTuple):
+class Dataset(NamedTuple):
     """The data in the workflow's own format: bytes by role, and what the block of the data set must say of them."""
 
     format: str
@@ -59,57 +58,56 @@ class Given(NamedTuple):
     notes: list[str]
 
 
-def source(asked: Asked) -> Path:
+def source(request: Request) -> Path:
     """Return the file that the data set is named after: interactions or edges, of which there must be one."""
-    if (asked.interactions is None) == (asked.edges is None):
+    if (request.interactions is None) == (request.edges is None):
         raise UserError("give a file of interactions, or --edges FILE with --rewards FILE; not both, not neither")
-    return asked.interactions or asked.edges
+    return request.interactions or request.edges
 
 
-def read(asked: Asked) -> Given:
+def read(request: Request) -> Dataset:
     """Read and check all that a user brings."""
-    source(asked)
-    return _graph(asked) if asked.edges else _interactions(asked)
+    source(request)
+    return _graph(request) if request.edges else _interactions(request)
 
 
-def _interactions(asked: Asked) -> Given:
-    sheet = _table(asked.interactions, asked, "user", "item", "value", "time")
-    found = _columns(sheet, asked, {"user": True, "item": True, "value": False}, ("user", "item", "value", "time"))
-    users, items = (files.keys(sheet, found[role]) for role in ("user", "item"))
+def _interactions(request: Request) -> Dataset:
+    sheet, columns = _table(request.interactions, request, ("user", "item"), ("value", "time"))
+    users, items = (files.keys(sheet, columns[role]) for role in ("user", "item"))
     notes = [sheet.note] if sheet.note else []
-    columns = {"user_id:token": users, "item_id:token": items}
+    written = {"user_id:token": users, "item_id:token": items}
     value, transform = np.ones(len(users)), "identity"
-    if "value" in found:
-        value = files.numbers(sheet, found["value"])
-        transform, why = chosen_transform(value, asked.transform)
+    if "value" in columns:
+        value = files.numbers(sheet, columns["value"])
+        transform, why = chosen_transform(value, request.transform)
         if transform == "log1p":
-            sheet.refuse(value < 0, lambda row: f"{found['value']} {value[row]:g} has no log(1 + value)")
-        notes.append(f"value: column {found['value']!r}, {why}")
-        columns["value:float"] = pa.array(value)
-    elif not asked.rewards:
+            refuse(sheet, value < 0, lambda row: f"{columns['value']} {value[row]:g} has no log(1 + value)")
+        notes.append(f"value: column {columns['value']!r}, {why}")
+        written["value:float"] = pa.array(value)
+    elif not request.rewards:
         names = ", ".join(sheet.columns)
         raise UserError(f"{sheet.name}: no column of values; there are: {names}; name it by --value, or give --rewards")
     keys = pc.unique(items)
     if again := len(users) - len(pa.table([users, items], ["user", "item"]).group_by(["user", "item"]).aggregate([])):
         notes.append(f"{again:,} interactions repeat a user and an item: each of them counts")
-    about = _about(asked, keys, notes)
-    if not asked.rewards:
+    attributes = _attributes(request, keys, notes)
+    if not request.rewards:
         _check_means(sheet, items, keys, np.log1p(value) if transform == "log1p" else value)
-    written = {"inter": _written(columns)} | ({"item": _written(about)} if len(about) > 1 else {})
-    content = "features" if asked.features else "ratings" if "value" in found else "none"
-    options = ({"value": "value"} if "value" in found else {}) | ({"log1p": True} if transform == "log1p" else {})
-    return Given("recbole", written, content, transform, options, notes)
+    texts = {"inter": _written(written)} | ({"item": _written(attributes)} if len(attributes) > 1 else {})
+    content = "features" if request.features else "ratings" if "value" in columns else "none"
+    options = ({"value": "value"} if "value" in columns else {}) | ({"log1p": True} if transform == "log1p" else {})
+    return Dataset("recbole", texts, content, transform, options, notes)
 
 
-def chosen_transform(value: np.ndarray, asked: str) -> tuple[str, str]:
+def chosen_transform(value: np.ndarray, wanted: str) -> tuple[str, str]:
     """Choose between values as they are and log(1 + value), and say why; only counts with a long tail are logged."""
-    if asked != "auto":
-        return asked, {"identity": "taken as it is", "log1p": "as log(1 + value)"}[asked] + ", as asked"
+    if wanted != "auto":
+        return wanted, {"identity": "taken as it is", "log1p": "as log(1 + value)"}[wanted] + ", as asked"
     median = float(np.median(value))
     counts = value.min() >= 0 and np.array_equal(value, np.floor(value))
     if counts and value.max() > MANY and value.max() > SKEW * max(median, 1.0):
-        about = f"whole numbers up to {value.max():g} with median {median:g}"
-        return "log1p", f"as log(1 + value), for they are {about} (--transform identity takes them as they are)"
+        size = f"whole numbers up to {value.max():g} with median {median:g}"
+        return "log1p", f"as log(1 + value), for they are {size} (--transform identity takes them as they are)"
     return "identity", "taken as it is (--transform log1p would take log(1 + value))"
 
 
@@ -120,68 +118,64 @@ def _check_means(sheet: Sheet, items: pa.Array, keys: pa.Array, value: np.ndarra
         raise UserError(f"{sheet.name}: all items have the mean value {means[0]:g}, so that there is nothing to learn")
 
 
-def _graph(asked: Asked) -> Given:
-    sheet, count, own = _edges(asked)
+def _graph(request: Request) -> Dataset:
+    sheet, columns, count, nodes = _edges(request)
     notes = [sheet.note] if sheet.note else []
-    roles = {"source": True, "target": True, "weight": False}
-    found = _columns(sheet, asked, roles, ("source", "target", "weight"))
-    ends = [files.keys(sheet, found[role]) for role in ("source", "target")]
-    weight = files.numbers(sheet, found["weight"]) if "weight" in found else None
+    ends = [files.keys(sheet, columns[role]) for role in ("source", "target")]
+    weight = files.numbers(sheet, columns["weight"]) if "weight" in columns else None
     if weight is not None:
-        sheet.refuse(weight < 0, lambda row: f"negative weight {weight[row]:g}; a weight says how near two nodes are")
-        sheet.refuse(weight == 0, lambda row: "weight 0; leave out the edge")
-    for end in ends if own is not None else ():
-        unknown = pc.is_null(pc.index_in(end, value_set=own.columns["id"]))
-        sheet.refuse(unknown, lambda row, end=end: f"{short(end[row].as_py())} is not among the nodes of the graph")
-    ends, weight = _simple(sheet, ends, weight, asked, notes)
+        refuse(sheet, weight < 0, lambda row: f"negative weight {weight[row]:g}; a weight says how near two nodes are")
+        refuse(sheet, weight == 0, lambda row: "weight 0; leave out the edge")
+    for end in ends if nodes is not None else ():
+        unknown = pc.is_null(pc.index_in(end, value_set=nodes.columns["id"]))
+        refuse(sheet, unknown, lambda row, end=end: f"{short(end[row].as_py())} is not among the nodes of the graph")
+    ends, weight = _simple(sheet, ends, weight, request, notes)
     keys = pc.unique(pa.concat_arrays(ends))
     if count is not None:  # a matrix has nodes without edges as well
         keys = pa.array(np.arange(count)).cast(pa.string())
-    elif own is not None:
-        keys = own.columns["id"]
-    about = _in_order(asked, _about(asked, keys, notes, own))
-    if "reward:float" not in about:
-        raise UserError(f"{asked.edges}: no rewards; give --rewards FILE with a line per node")
-    columns = dict(zip(("source_id:token", "target_id:token"), ends, strict=True))
-    columns |= {} if weight is None else {"weight:float": pa.array(weight)}
-    content = "features" if asked.features else "none"
-    return Given("graph", {"net": _written(columns), "item": _written(about)}, content, "identity", {}, notes)
+    elif nodes is not None:
+        keys = nodes.columns["id"]
+    attributes = _attributes(request, keys, notes, nodes)
+    if "reward:float" not in attributes:
+        raise UserError(f"{request.edges}: no rewards; give --rewards FILE with a line per node")
+    if request.rewards:  # their order decides between nodes of one degree
+        rows, roles = _table(request.rewards, request, ("node", "reward"))
+        place = pc.index_in(attributes["item_id:token"], value_set=rows.columns[roles["node"]])
+        order = pa.array(np.argsort(place.to_numpy()))
+        attributes = {name: column.take(order) for name, column in attributes.items()}
+    written = dict(zip(("source_id:token", "target_id:token"), ends, strict=True))
+    written |= {} if weight is None else {"weight:float": pa.array(weight)}
+    content = "features" if request.features else "none"
+    return Dataset("graph", {"net": _written(written), "item": _written(attributes)}, content, "identity", {}, notes)
 
 
-def _in_order(asked: Asked, about: dict[str, pa.Array]) -> dict[str, pa.Array]:
-    """Put the nodes in the order of the file of rewards, which decides between nodes of one degree."""
-    if not asked.rewards:
-        return about
-    sheet = _table(asked.rewards, asked, "node", "reward")
-    named = sheet.columns[_columns(sheet, asked, {"node": True}, ("node", "reward"))["node"]]
-    order = np.argsort(pc.index_in(about["item_id:token"], value_set=named).to_numpy())
-    return {name: column.take(pa.array(order)) for name, column in about.items()}
+def _edges(request: Request) -> tuple[Sheet, dict[str, str], int | None, Sheet | None]:
+    """Read a graph: its edges with their columns, how many nodes it has and what it says about them, if it does."""
+    roles, count, nodes = (("source", "target"), ("weight",)), None, None
+    if request.edges.suffix == ".npz":
+        edges, count = graph_files.npz(request.edges)
+    elif request.edges.suffix == ".graphml":
+        edges, nodes = graph_files.graphml(request.edges)
+        nodes = nodes if "id" in nodes.columns else None
+    else:
+        return *_table(request.edges, request, *roles), None, None
+    return edges, _columns(edges, request, *roles), count, nodes
 
 
-def _edges(asked: Asked) -> tuple[Sheet, int | None, Sheet | None]:
-    """Read a graph: its edges, the number of its nodes if that is known, and what it says about its nodes itself."""
-    if asked.edges.suffix == ".npz":
-        return *graph_files.npz(asked.edges), None
-    if asked.edges.suffix == ".graphml":
-        edges, nodes = graph_files.graphml(asked.edges)
-        return edges, None, nodes if "id" in nodes.columns else None
-    return _table(asked.edges, asked, "source", "target", "weight"), None, None
-
-
-def _simple(sheet: Sheet, ends: list[pa.Array], weight: np.ndarray | None, asked: Asked, notes: list[str]):
+def _simple(sheet: Sheet, ends: list[pa.Array], weight: np.ndarray | None, request: Request, notes: list[str]):
     """Refuse loops and repeated edges or, if asked to, drop and merge them."""
     keys = pc.unique(pa.concat_arrays(ends))
     i, j = (pc.index_in(end, value_set=keys).to_numpy().astype(np.int64) for end in ends)
     loops = i == j
-    if loops.any() and not asked.drop_loops:
-        sheet.refuse(
-            loops, lambda row: f"{short(ends[0][row].as_py())} is joined to itself; --drop-loops leaves that out"
+    if loops.any() and not request.drop_loops:
+        refuse(
+            sheet, loops, lambda row: f"{short(ends[0][row].as_py())} is joined to itself; --drop-loops leaves that out"
         )
     code = np.minimum(i, j) * len(keys) + np.maximum(i, j)
     code = np.where(loops, -1 - np.arange(len(code)), code)
     _, first, place = np.unique(code, return_index=True, return_inverse=True)
     again = first[place] != np.arange(len(code))
-    if again.any() and not asked.merge_duplicates:
+    if again.any() and not request.merge_duplicates:
         row = int(again.argmax())
         pair = " and ".join(short(end[row].as_py()) for end in ends)
         former = sheet.place(int(first[place][row]))
@@ -199,46 +193,44 @@ def _simple(sheet: Sheet, ends: list[pa.Array], weight: np.ndarray | None, asked
     return [end.take(pa.array(kept)) for end in ends], weight
 
 
-def _about(asked: Asked, keys: pa.Array, notes: list[str], own: Sheet | None = None) -> dict[str, pa.Array]:
+def _attributes(request: Request, keys: pa.Array, notes: list[str], nodes: Sheet | None = None) -> dict[str, pa.Array]:
     """Return what is known about the nodes, a column each, in their order."""
-    found = {"item_id:token": keys}
-    if asked.rewards:
-        found["reward:float"] = _rewards(asked, _table(asked.rewards, asked, "node", "reward"), keys, notes)
-    elif own is not None and asked.columns.get("reward", "reward") in own.columns:
-        found["reward:float"] = _rewards(asked, own, keys, notes, key="id")
-    if asked.titles:
-        sheet = _table(asked.titles, asked, "node", "title")
-        column = _columns(sheet, asked, {"node": True, "title": True}, ("node", "title"))
-        place = _aligned(asked._replace(ignore_unknown=True), sheet, column["node"], keys, notes, needed=False)
-        texts = pc.replace_substring_regex(sheet.columns[column["title"]], r"[\t\r\n]+", " ")
-        found["title:token_seq"] = pc.fill_null(texts.take(place), "")
-    if asked.features:
-        found["features:float_seq"] = _features(asked, keys, notes)
-    return found
+    attributes = {"item_id:token": keys}
+    if request.rewards:
+        sheet, columns = _table(request.rewards, request, ("node", "reward"))
+        attributes["reward:float"] = _rewards(request, sheet, columns, keys, notes)
+    elif nodes is not None and (reward := request.columns.get("reward", "reward")) in nodes.columns:
+        attributes["reward:float"] = _rewards(request, nodes, {"node": "id", "reward": reward}, keys, notes)
+    if request.titles:
+        sheet, columns = _table(request.titles, request, ("node", "title"))
+        place = _aligned(request._replace(ignore_unknown=True), sheet, columns["node"], keys, notes, needed=False)
+        texts = pc.replace_substring_regex(sheet.columns[columns["title"]], r"[\t\r\n]+", " ")
+        attributes["title:token_seq"] = pc.fill_null(texts.take(place), "")
+    if request.features:
+        attributes["features:float_seq"] = _features(request, keys, notes)
+    return attributes
 
 
-def _rewards(asked: Asked, sheet: Sheet, keys: pa.Array, notes: list[str], key: str | None = None) -> pa.Array:
-    named = asked._replace(columns=asked.columns | ({"node": key} if key else {}))
-    column = _columns(sheet, named, {"node": True, "reward": True}, ("node", "reward"))
-    place = _aligned(asked, sheet, column["node"], keys, notes)
-    texts = sheet.columns[column["reward"]]
-    if asked.positive is None:
-        reward = files.numbers(sheet, column["reward"])
+def _rewards(request: Request, sheet: Sheet, columns: dict[str, str], keys: pa.Array, notes: list[str]) -> pa.Array:
+    name, positive = columns["reward"], request.positive
+    place = _aligned(request, sheet, columns["node"], keys, notes)
+    if positive is None:
+        reward = files.numbers(sheet, name)
     else:
-        reward = pc.equal(texts, asked.positive).to_numpy(zero_copy_only=False).astype(float)
+        reward = pc.equal(sheet.columns[name], positive).to_numpy(zero_copy_only=False).astype(float)
         if not reward.any():
-            raise UserError(f"{sheet.name}: no {column['reward']} is {asked.positive!r}, the value of --positive")
-        notes.append(f"reward: 1 where column {column['reward']!r} is {asked.positive!r}, else 0")
+            raise UserError(f"{sheet.name}: no {name} is {positive!r}, the value of --positive")
+        notes.append(f"reward: 1 where column {name!r} is {positive!r}, else 0")
     reward = reward[place.to_numpy()]
     if len(reward) > 1 and np.ptp(reward) == 0:
         raise UserError(f"{sheet.name}: all rewards are {reward[0]:g}, so that there is nothing to learn")
     return pa.array(reward)
 
 
-def _features(asked: Asked, keys: pa.Array, notes: list[str]) -> pa.Array:
-    sheet = _table(asked.features, asked, "node")
-    column = _columns(sheet, asked, {"node": True}, ("node",))["node"]
-    place = _aligned(asked, sheet, column, keys, notes)
+def _features(request: Request, keys: pa.Array, notes: list[str]) -> pa.Array:
+    sheet, columns = _table(request.features, request, ("node",))
+    column = columns["node"]
+    place = _aligned(request, sheet, column, keys, notes)
     others = [name for name in sheet.columns if name != column]
     if not others:
         raise UserError(f"{sheet.name}: no column besides {column!r}; expected numbers about each item")
@@ -246,7 +238,7 @@ def _features(asked: Asked, keys: pa.Array, notes: list[str]) -> pa.Array:
     joined = pc.binary_join_element_wise(*parts, " ") if len(parts) > 1 else parts[0]
     sizes = pc.list_value_length(pc.split_pattern(joined, " "))
     expected = sizes[0].as_py()
-    sheet.refuse(pc.not_equal(sizes, expected), lambda row: f"{sizes[row]} features; expected {expected} as above")
+    refuse(sheet, pc.not_equal(sizes, expected), lambda row: f"{sizes[row]} features; expected {expected} as above")
     return joined.take(place)
 
 
@@ -267,7 +259,7 @@ def _repeated(sheet: Sheet, lists: pa.Array) -> list[int]:
 
 
 def _aligned(
-    asked: Asked, sheet: Sheet, column: str, keys: pa.Array, notes: list[str], needed: bool = True
+    request: Request, sheet: Sheet, column: str, keys: pa.Array, notes: list[str], needed: bool = True
 ) -> pa.Array:
     """Return for each key the row that is about it; rows about others, and keys without a row, are refused."""
     named = files.keys(sheet, column)
@@ -276,12 +268,12 @@ def _aligned(
     if len(distinct) < len(named):
         seen = pc.index_in(named, value_set=distinct).to_numpy()
         again = first[seen] != np.arange(len(named))
-        sheet.refuse(again, lambda row: f"{column} {short(named[row].as_py())} again; expected each once")
+        refuse(sheet, again, lambda row: f"{column} {short(named[row].as_py())} again; expected each once")
     unknown = pc.is_null(pc.index_in(named, value_set=keys)).to_numpy(zero_copy_only=False)
     if unknown.any():
         row = int(unknown.argmax())
         count, name = f"{unknown.sum():,} of {len(named):,}", short(named[row].as_py())
-        if not asked.ignore_unknown:
+        if not request.ignore_unknown:
             raise sheet.fault(row, f"{count} are not in the data, {name} first; drop them, or give --ignore-unknown")
         notes.append(f"{Path(sheet.name).name}: {count} are not in the data and are left out, {name} first")
     place = pc.index_in(keys, value_set=named)
@@ -294,36 +286,36 @@ def _aligned(
     return place
 
 
-def _table(path: Path, asked: Asked, *roles: str) -> Sheet:
-    given = [asked.columns[role] for role in roles if role in asked.columns]
-    known = [name for role in roles for name in NAMES[role]] + [files.plain(name) for name in given]
-    return files.read(path, asked.header, known)
+def _table(
+    path: Path, request: Request, needed: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> tuple[Sheet, dict[str, str]]:
+    """Read a file, and find its columns by role."""
+    roles = *needed, *optional
+    named = [files.plain(request.columns[role]) for role in roles if role in request.columns]
+    sheet = files.read(path, request.header, [*named, *(name for role in roles for name in NAMES[role])])
+    return sheet, _columns(sheet, request, needed, optional)
 
 
-def _columns(sheet: Sheet, asked: Asked, wanted: dict[str, bool], order: tuple[str, ...]) -> dict[str, str]:
-    """Find the columns of a sheet by role: as the user says, by usual names, or in order where there is no header.
-
-    ``wanted`` says which roles must be there.
-    """
-    found: dict[str, str] = {}
-    for role in order:
-        if role in asked.columns:
-            if asked.columns[role] not in sheet.columns:
-                raise _no_column(sheet, f"{asked.columns[role]!r}", role)
-            found[role] = asked.columns[role]
-    for role in order:
-        free = [name for name in sheet.columns if name not in found.values()]
-        if role not in found:
-            usual = [name for known in NAMES[role] for name in free if files.plain(name) == known]
+def _columns(sheet: Sheet, request: Request, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, str]:
+    """Find the columns of a sheet by role: as the user says, by usual names, or in order where there is no header."""
+    roles = *needed, *optional
+    columns = {role: request.columns[role] for role in roles if role in request.columns}
+    for role, name in columns.items():
+        if name not in sheet.columns:
+            raise _no_column(sheet, repr(name), role)
+    for role in roles:
+        free = [name for name in sheet.columns if name not in columns.values()]
+        if role not in columns:
+            usual = [name for word in NAMES[role] for name in free if files.plain(name) == word]
             if usual or (sheet.note and free):
-                found[role] = (usual or free)[0]
-    free = [name for name in sheet.columns if name not in found.values()]
-    missing = [role for role, needed in wanted.items() if needed and role not in found]
-    if len(sheet.columns) == len(missing) + len(found) == 2:  # two columns, in the usual order
-        found |= dict(zip(missing, free, strict=True))
+                columns[role] = (usual or free)[0]
+    free = [name for name in sheet.columns if name not in columns.values()]
+    missing = [role for role in needed if role not in columns]
+    if len(sheet.columns) == len(missing) + len(columns) == 2:  # two columns, in the usual order
+        columns |= dict(zip(missing, free, strict=True))
     elif missing:
         raise _no_column(sheet, f"of {missing[0]}s", missing[0])
-    return {role: name for role, name in found.items() if role in wanted}
+    return columns
 
 
 def _no_column(sheet: Sheet, which: str, role: str) -> UserError:

@@ -8,6 +8,7 @@ import numpy as np
 import yaml
 
 from graphdr.advise import block, building, decision, logs, measuring, reading, wording
+from graphdr.advise.findings import ByLog, Findings, Setting
 from graphdr.advise.logs import Log
 from graphdr.advise.survey import survey
 from graphdr.cache import paths
@@ -18,7 +19,7 @@ FILES = {"text": "advice.txt", "json": "advice.json", "page": "advice.html", "bl
 
 
 def advise(
-    asked: reading.Asked,
+    request: reading.Request,
     config: dict,
     root: Path,
     name: str | None = None,
@@ -26,71 +27,72 @@ def advise(
     grid: tuple[int, ...] | None = None,
     log: Log | None = None,
     say: Callable[[str], None] = print,
-) -> dict:
-    """Return advice as one dictionary: the JSON of the command; ``nodes`` None takes all, and a log is optional."""
+) -> Findings:
+    """Return advice with its evidence; ``nodes`` None takes all, and a log is optional."""
     from graphdr.plan import design
 
-    source = reading.source(asked)
-    name = name or block.slug(source.name.split(".")[0])
+    label = reading.source(request).name
+    name = name or block.slug(label.split(".")[0])
     stages = {path.stem for path in (Path(__file__).parent.parent / "stages").glob("*.py")}
     block.check_name(name, TARGETS | stages)
     say("reading")
-    given = reading.read(asked)
+    data = reading.read(request)
     arms = config["protocol"]["arms"]
-    seen = survey(given, config["observed"], arms, nodes, grid or block.GRID, told=grid is not None)
-    label = source.name
-    pasted = block.blocks(name, label, given, seen)
-    whole = block.configuration(config, name, pasted, seen)
+    graph = survey(data, config["observed"], arms, nodes, grid or block.GRID, told=grid is not None)
+    pasted = block.blocks(name, label, data, graph)
+    whole = block.configuration(config, name, pasted, graph)
     plan = design.expand(whole)
-    raw = {file: given.files[role] for role, file in block.file_names(name, given).items()}
+    raw = {file: data.files[role] for role, file in block.file_names(name, data).items()}
     folder = building.lay_out(root.resolve(), name, whole, raw)
     building.build(folder, paths.measurements(name), say)
+    problem, place = plan.problems[plan.members[name][0]], f"{paths.ADVICE}/{name}"
+    labels = {method: spec["label"] for method, spec in whole["methods"].items()}
+    protocol = {key: problem[key] for key in ("horizon", "arms", "noise", "seeds")}
     with contextlib.chdir(folder):
-        found = _measured(plan, name, log)
-    found = {
-        "name": name,
-        "label": label,
-        "folder": f"{paths.ADVICE}/{name}",
-        "notes": given.notes + wording.notes(seen, whole),
-        "graph": seen._asdict() | {"transform": given.transform, "content": given.content},
-        "setting": {key: plan.problems[plan.members[name][0]][key] for key in ("horizon", "arms", "noise", "seeds")}
-        | {"choosing_seeds": block.CHOOSING, "shuffled_copies": 1 + block.DRAWS},
-        **found,
-        "labels": {method: spec["label"] for method, spec in block.METHODS.items()},
-    }
-    found["answer"] = wording.answer(found)
-    found["paste"] = wording.paste(found)
+        findings = Findings(
+            name=name,
+            label=label,
+            folder=place,
+            notes=data.notes + wording.notes(graph, whole),
+            graph=graph,
+            setting=Setting(**protocol, choosing_seeds=block.CHOOSING, shuffled_copies=1 + block.DRAWS),
+            labels=labels,
+            answer=[],
+            paste=wording.paste(name, place),
+            **_measured(plan, name, log, labels),
+        )
     text = yaml.safe_dump(pasted, sort_keys=False, allow_unicode=True, width=110)
     update(text.encode(), folder / FILES["block"])
-    return found
+    return findings._replace(answer=wording.answer(findings))
 
 
-def write(found: dict, root: Path, text: str, json: str) -> None:
+def write(findings: Findings, root: Path, text: str, json: str) -> None:
     """Write advice down: as text, as JSON and as a page."""
     from graphdr.advise import page
 
-    for kind, content in {"text": f"{text}\n", "json": f"{json}\n", "page": page.fill(found)}.items():
-        update(content.encode(), root / found["folder"] / FILES[kind])
+    for kind, content in {"text": f"{text}\n", "json": f"{json}\n", "page": page.fill(findings)}.items():
+        update(content.encode(), root / findings.folder / FILES[kind])
 
 
-def _measured(plan, name: str, log: Log | None) -> dict:
+def _measured(plan, name: str, log: Log | None, labels: dict[str, str]) -> dict:
+    """Return the part of the findings that is read from what was built, in the current folder."""
     regrets = measuring.regrets(plan, name)
     advice = decision.weigh(regrets, block.CHOOSING)
-    shown = dict.fromkeys(regrets, None) | advice["chosen_k"]
-    shown |= {own: advice["chosen_k"][method] for method, own in decision.CONTROLS.items() if own in regrets}
+    ks = dict.fromkeys(regrets, None) | advice.chosen_k
+    ks |= {shuffled: advice.chosen_k[method] for method, shuffled in decision.CONTROLS.items() if shuffled in regrets}
     return {
         "advice": advice,
         "regret": measuring.summary(regrets),
         "facts": measuring.facts(plan, name),
         "spectrum": measuring.spectrum(plan, name),
-        "curves": measuring.curves(plan, name, shown),
-        "log": _judged_by(log, *measuring.arms(plan, name, shown)) if log else None,
+        "curves": measuring.curves(plan, name, ks),
+        "log": _judged_by(log, *measuring.arms(plan, name, ks), labels) if log else None,
     }
 
 
-def _judged_by(log: Log, names: list[str], arms: dict[str, np.ndarray | None]) -> dict:
+def _judged_by(log: Log, names: list[str], arms: dict[str, np.ndarray | None], labels: dict[str, str]) -> ByLog:
     """Estimate from a log what the policy of every method would have earned, each at the k that serves it best."""
-    labelled = {block.METHODS[method]["label"]: features for method, features in arms.items()}
-    against = [block.METHODS[method]["label"] for method in (decision.FULL, *decision.SHUFFLED) if method in arms]
+    against = [labels[method] for method in (decision.FULL, *decision.SHUFFLED) if method in arms]
+    labelled = {labels[method]: features for method, features in arms.items()}
     rows = logs.evaluate(log, labelled, names, against=[*against, logs.LOGGED])
-    return {"estimates": [row._asdict() for row in rows], "warnings": logs.warnings(rows)}
+    return ByLog(rows, logs.warnings(rows))

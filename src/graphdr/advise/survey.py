@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.advise.reading import Given
+from graphdr.advise.reading import Dataset
 from graphdr.core.errors import UserError
 from graphdr.raw.text import Memory
 
@@ -13,7 +13,7 @@ LEAST = 0.5  # share of the nodes that the largest component must hold
 
 
 class Survey(NamedTuple):
-    """The family of the graph, all nodes, those asked for, those in the largest component, components and edges."""
+    """The graph that the data make: nodes in all, asked for and in the largest component, its edges, and what k fit."""
 
     family: str
     available: int
@@ -22,9 +22,11 @@ class Survey(NamedTuple):
     components: int
     edges: int
     grid: tuple[int, ...]
+    transform: str
+    content: str
 
 
-def survey(given: Given, observed: dict, arms: int, nodes: int | None, grid: tuple[int, ...], told: bool) -> Survey:
+def survey(data: Dataset, observed: dict, arms: int, nodes: int | None, grid: tuple[int, ...], told: bool) -> Survey:
     """Build the graph in memory and look at it; ``told`` says whether the user chose the grid."""
     from scipy.sparse.csgraph import connected_components
 
@@ -32,15 +34,15 @@ def survey(given: Given, observed: dict, arms: int, nodes: int | None, grid: tup
     from graphdr.graphs.records import Records
     from graphdr.raw.formats import adapter
 
-    tables = adapter(given.format)(Memory(given.files), **given.options)
+    tables = adapter(data.format)(Memory(data.files), **data.options)
     links = (tables.links[name].to_numpy() for name in ("source", "node", "weight"))
     records = Records(*links, tables.nodes["popularity"].to_numpy())
     available = len(tables.nodes)
     asked = available if nodes is None else min(nodes, available)
     if asked < max(arms, 4):
         raise UserError(f"{asked} items are fewer than the {max(arms, 4)} candidates of a round; bring more data")
-    family = FAMILY[given.format]
-    parameters = {} if family == "network" else {"neighbours": observed["neighbours"], "transform": given.transform}
+    family = FAMILY[data.format]
+    parameters = {} if family == "network" else {"neighbours": observed["neighbours"], "transform": data.transform}
     whole = FAMILIES[family].__wrapped__(asked, records, **parameters)
     count, label = connected_components(whole.adjacency, directed=False)
     sizes = np.bincount(label)
@@ -50,7 +52,9 @@ def survey(given: Given, observed: dict, arms: int, nodes: int | None, grid: tup
     fitting = tuple(k for k in grid if k + 2 <= kept)
     if not fitting or (told and fitting != grid):
         raise UserError(f"--k: {max(grid)} dimensions need {max(grid) + 2} connected nodes, the graph has {kept}")
-    return Survey(family, available, asked, kept, int(count), whole.adjacency.nnz // 2, fitting)
+    return Survey(
+        family, available, asked, kept, int(count), whole.adjacency.nnz // 2, fitting, data.transform, data.content
+    )
 
 
 def _check(kept: int, asked: int, count: int, arms: int, reward: np.ndarray) -> None:

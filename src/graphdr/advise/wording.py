@@ -1,6 +1,7 @@
 """Advice in words: the answer in a few sentences, what to know about the data, and how to paste the data set."""
 
-from graphdr.advise.decision import FULL, GRAPH, RANDOM, REASONS
+from graphdr.advise.decision import FULL, GRAPH, RANDOM, REASONS, Advice
+from graphdr.advise.findings import Findings
 from graphdr.advise.logs import LOGGED
 from graphdr.advise.survey import Survey
 from graphdr.cache import paths
@@ -20,64 +21,62 @@ CERTAIN = {
 }
 
 
-def answer(found: dict) -> list[str]:
+def answer(findings: Findings) -> list[str]:
     """Return the recommendation in a few sentences."""
-    advice, horizon = found["advice"], found["setting"]["horizon"]
-    name = NAMES[advice["method"]] + (f" with k = {advice['k']} dimensions" if advice["k"] else "")
-    rival = advice["best_without_graph"]
-    if advice["use_graph"]:
+    advice, horizon = findings.advice, findings.setting.horizon
+    name = NAMES[advice.method] + (f" with k = {advice.k} dimensions" if advice.k else "")
+    rival = advice.best_without_graph
+    if advice.use_graph:
         first = f"Use the graph, through {name}."
         second = f"Over {horizon:,} rounds it would save {_share(advice, rival)} of the regret of {SHORT[rival]}"
         second += "." if rival == FULL else f", and {_share(advice, FULL)} of that of {SHORT[FULL]}."
         second += _as_good(advice)
-    elif advice["reason"] == "nothing":
+    elif advice.reason == "nothing":
         first = f"Do not use the graph: {REASONS['nothing']} within {horizon:,} rounds."
         second = "Nothing can be said about savings."
     else:
-        best = advice["best_graph_method"]
-        first = f"Do not use the graph: {REASONS[advice['reason']]}. Use {name}."
-        second = f"Over {horizon:,} rounds {SHORT[advice['method']]} would have {_versus(advice, best)} {SHORT[best]}."
-    return [first, second, CERTAIN[advice["sure"]], *_edge(advice), *_by_log(found)]
+        best = advice.best_graph_method
+        first = f"Do not use the graph: {REASONS[advice.reason]}. Use {name}."
+        second = f"Over {horizon:,} rounds {SHORT[advice.method]} would have {_versus(advice, best)} {SHORT[best]}."
+    return [first, second, CERTAIN[advice.sure], *_edge(advice), *_by_log(findings)]
 
 
-def _by_log(found: dict) -> list[str]:
-    """Say what the log, if one was given, says of the method that is advised."""
-    if not found["log"]:
+def _by_log(findings: Findings) -> list[str]:
+    """Say what the log, if there is one, says of the method that is advised."""
+    if not findings.log:
         return []
-    label = found["labels"][found["advice"]["method"]]
-    rows = [row for row in found["log"]["estimates"] if row["policy"] == label and row["estimator"] == "doubly_robust"]
-    gain = next(row for row in rows if row["against"] == LOGGED)
-    if not gain["ess"]:
+    label = findings.labels[findings.advice.method]
+    wanted = label, LOGGED, "doubly_robust"
+    gain = next(row for row in findings.log.estimates if (row.policy, row.against, row.estimator) == wanted)
+    if not gain.ess:
         return [f"The log says nothing of {label}: it never shows what that would have played."]
-    sign = "more" if gain["low"] > 0 else "less" if gain["high"] < 0 else "not clearly more or less"
-    span = f"{gain['value']:+.3g} a round, {gain['low']:+.3g} to {gain['high']:+.3g}"
+    sign = "more" if gain.low > 0 else "less" if gain.high < 0 else "not clearly more or less"
+    span = f"{gain.value:+.3g} per round, {gain.low:+.3g} to {gain.high:+.3g}"
     return [f"By the log it would have earned {sign} than what was played ({span})."]
 
 
-def _edge(advice: dict) -> list[str]:
+def _edge(advice: Advice) -> list[str]:
     """Say which methods were best at the largest k that was tried, and may be better beyond."""
-    names = " and ".join(SHORT[method] for method in advice["at_edge"])
-    return (
-        [f"The largest k that was tried is the best for {names}: larger ones may change this (--k)."] if names else []
-    )
+    names = " and ".join(SHORT[method] for method in advice.at_edge)
+    said = f"The largest k that was tried is the best for {names}: larger ones may change this (--k)."
+    return [said] if names else []
 
 
-def _as_good(advice: dict) -> str:
+def _as_good(advice: Advice) -> str:
     """Name the other graph method where it is not clearly worse."""
     for method in GRAPH:
-        if method in advice["against"] and advice["against"][method]["low"] <= 0:
-            return f" {SHORT[method]} with k = {advice['chosen_k'][method]} is about as good."
+        if method in advice.against and advice.against[method].low <= 0:
+            return f" {SHORT[method]} with k = {advice.chosen_k[method]} is about as good."
     return ""
 
 
-def _share(advice: dict, other: str) -> str:
-    own = advice["saves"][other]
-    return f"{percent(own['share'])} ({percent(own['low'])} to {percent(own['high'])})"
+def _share(advice: Advice, other: str) -> str:
+    return "{} ({} to {})".format(*map(percent, advice.saves[other]))
 
 
-def _versus(advice: dict, other: str) -> str:
-    own = advice["saves"][other]["share"]
-    return f"{percent(abs(own))} {'less' if own >= 0 else 'more'} regret than"
+def _versus(advice: Advice, other: str) -> str:
+    share = advice.saves[other].share
+    return f"{percent(abs(share))} {'less' if share >= 0 else 'more'} regret than"
 
 
 def percent(share: float) -> str:
@@ -85,25 +84,23 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def notes(seen: Survey, config: dict) -> list[str]:
+def notes(survey: Survey, config: dict) -> list[str]:
     """Say what became of the nodes, and how they were joined."""
-    by = {"knn": "most interactions", "network": "most neighbours"}[seen.family]
+    by = {"knn": "most interactions", "network": "most neighbours"}[survey.family]
+    asked, available, kept = f"{survey.asked:,}", f"{survey.available:,}", f"{survey.kept:,}"
     said = []
-    if seen.asked < seen.available:
-        said.append(f"the {seen.asked:,} nodes of {by} are taken, of {seen.available:,} (--nodes N or --nodes all)")
-    if seen.kept < seen.asked:
-        said.append(
-            f"the graph has {seen.components:,} components: the largest is taken, {seen.kept:,} of {seen.asked:,} nodes"
-        )
-    if seen.family == "knn":
+    if asked != available:
+        said.append(f"the {asked} nodes of {by} are taken, of {available} (--nodes N or --nodes all)")
+    if kept != asked:
+        said.append(f"the graph has {survey.components:,} components: the largest is taken, {kept} of {asked} nodes")
+    if survey.family == "knn":
         count = config["observed"]["neighbours"]
         said.append(f"the graph joins each item to its {count} nearest by cosine between the users' values")
     return said
 
 
-def paste(found: dict) -> str:
+def paste(name: str, folder: str) -> str:
     """Return the command that copies the raw files to where config.yaml wants them."""
-    name, folder = found["name"], found["folder"]
     raw = paths.receipt(name).rpartition("/")[0]
     return f"mkdir -p {raw} && cp {folder}/{raw}/{name}.* {raw}/"
 

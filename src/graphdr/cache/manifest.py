@@ -44,32 +44,36 @@ def seal(entry: dict) -> str:
 
 def entries(root: str = ".") -> dict[str, dict | None]:
     """Return every entry by its path; None for one that cannot be read or was changed."""
-    found = {}
-    for path in sorted((Path(root) / paths.MANIFEST).glob("*.json")):
-        name = path.relative_to(root).as_posix()
-        try:
-            text = path.read_text(encoding="utf-8")
-            entry = json.loads(text)
-            found[name] = entry if _is_sound(entry, text, name) else None
-        except UNREADABLE:
-            found[name] = None
-    return found
+    places = sorted((Path(root) / paths.MANIFEST).glob("*.json"))
+    return {name: _entry(name, root) for name in (path.relative_to(root).as_posix() for path in places)}
 
 
-def _is_sound(entry: dict, text: str, name: str) -> bool:
-    """Tell whether an entry is as it was written, and where it was written."""
-    sealed = entry[SEAL] == seal(entry) if SEAL in entry else set(entry) == UNSEALED
-    whole = all(facts["sha256"] and facts["bytes"] >= 0 for facts in entry["outputs"].values())
-    return sealed and whole and text == _text(entry) and name == entry_path(list(entry["outputs"]))
+def by_output(listed: dict[str, dict | None] | None = None) -> dict[str, dict]:
+    """Return the sound entry of every file that some job built, from entries that were read already or anew."""
+    listed = entries() if listed is None else listed
+    return {path: entry for entry in listed.values() if entry for path in entry["outputs"]}
+
+
+def _entry(name: str, root: str = ".") -> dict | None:
+    """Read an entry; None if it cannot be read, or is not as it was written and where it was written."""
+    try:
+        text = (Path(root) / name).read_text(encoding="utf-8")
+        entry = json.loads(text)
+        sealed = entry[SEAL] == seal(entry) if SEAL in entry else set(entry) == UNSEALED
+        whole = all(facts["sha256"] and facts["bytes"] >= 0 for facts in entry["outputs"].values())
+        in_place = text == _text(entry) and name == entry_path(list(entry["outputs"]))
+        return entry if sealed and whole and in_place else None
+    except UNREADABLE:
+        return None
 
 
 def drawing(path: str) -> str:
     """Return a figure as text; refuse one that is not as it was built."""
     points = Path(path).with_suffix(".parquet").as_posix()  # the first output of a figure's job
+    entry = _entry(entry_path([points]))
     try:
         data = Path(path).read_bytes()
-        entry = json.loads(Path(entry_path([points])).read_text(encoding="utf-8"))
-        if hashlib.sha256(data).hexdigest() == entry["outputs"][path]["sha256"]:
+        if entry and hashlib.sha256(data).hexdigest() == entry["outputs"][path]["sha256"]:
             return data.decode()
     except UNREADABLE:
         pass

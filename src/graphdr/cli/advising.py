@@ -2,15 +2,18 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from graphdr.advise import block, log_files, logs, reading, run, tables, wording
+from graphdr.advise.findings import Findings
 from graphdr.cli import project
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.core.terminal import paint
 
+FILES = ("interactions", "edges", "rewards", "features", "titles")
+CHOICES = ("transform", "positive", "merge_duplicates", "drop_loops", "ignore_unknown")
 COLUMNS = ("user", "item", "value", "source", "target", "weight", "node", "reward", "title")
 
 
@@ -23,20 +26,10 @@ def options(parser: argparse.ArgumentParser) -> None:
     add("--features", type=Path, metavar="FILE", help="numbers about each item, for content-PCA")
     add("--titles", type=Path, metavar="FILE", help="what people call the items")
     add("--log", type=Path, metavar="FILE", help="rounds that were played: candidates, action, reward, propensity")
-    add(
-        "--log-columns",
-        nargs="+",
-        metavar="ROLE=COLUMN",
-        default=[],
-        help=f"of the log, by role: {', '.join(log_files.NAMES)}",
-    )
+    roles = ", ".join(log_files.NAMES)
+    add("--log-columns", nargs="+", metavar="ROLE=COLUMN", default=[], help=f"of the log, by role: {roles}")
     add("--name", help="name of the data set (that of the file)")
-    add(
-        "--nodes",
-        metavar="N|all",
-        default=str(block.NODES),
-        help="take so many of the most popular nodes (%(default)s)",
-    )
+    add("--nodes", metavar="N|all", default=str(block.NODES), help="how many of the most popular nodes (%(default)s)")
     add("--k", type=int, nargs="+", metavar="K", help=f"dimensions to try ({' '.join(map(str, block.GRID))})")
     add("--transform", choices=("auto", "identity", "log1p"), default="auto", help="of the values (auto)")
     add("--positive", metavar="VALUE", help="the reward is 1 where the rewards' column has this value, else 0")
@@ -48,30 +41,27 @@ def options(parser: argparse.ArgumentParser) -> None:
         add(f"--{role}", metavar="COLUMN", help=f"name of the column of {role}s")
 
 
-def advise(given: argparse.Namespace, here: Path, as_json: Callable[[dict], str]) -> tuple[dict, list[str]]:
+def advise(arguments: argparse.Namespace, here: Path, as_json: Callable[[Findings], str]) -> tuple[Findings, Callable]:
     """Run the command in the project's folder; files are given relative to ``here``."""
-    files = {name: getattr(given, name) for name in ("interactions", "edges", "rewards", "features", "titles")}
-    asked = reading.Asked(
-        **{name: _shown(here, path) for name, path in files.items() if path},
-        columns={role: getattr(given, role) for role in COLUMNS if getattr(given, role)},
-        header=False if given.no_header else None,
-        **{
-            name: getattr(given, name)
-            for name in ("transform", "positive", "merge_duplicates", "drop_loops", "ignore_unknown")
-        },
+    files = {name: getattr(arguments, name) for name in FILES}
+    request = reading.Request(
+        **{name: _from_project(here, path) for name, path in files.items() if path},
+        **{name: getattr(arguments, name) for name in CHOICES},
+        columns={role: getattr(arguments, role) for role in COLUMNS if getattr(arguments, role)},
+        header=False if arguments.no_header else None,
     )
-    log = logs.read(_shown(here, given.log), _columns(given.log_columns)) if given.log else None
-    chosen = given.name, _nodes(given.nodes), _grid(given.k), log
+    log = logs.read(_from_project(here, arguments.log), _columns(arguments.log_columns)) if arguments.log else None
+    choices = arguments.name, _nodes(arguments.nodes), _grid(arguments.k), log
     try:
-        found = run.advise(asked, project.load_config(), Path(), *chosen, _say)
+        findings = run.advise(request, project.load_config(), Path(), *choices, _say)
     finally:
         _say("")
-    lines = text(found)
-    run.write(found, Path(), terminal.unpainted("\n".join(lines)), as_json(found))
-    return found, lines
+    lines = text(findings)
+    run.write(findings, Path(), terminal.unpainted("\n".join(lines)), as_json(findings))
+    return findings, lambda: lines
 
 
-def _shown(here: Path, path: Path) -> Path:
+def _from_project(here: Path, path: Path) -> Path:
     """Return a file as seen from the project's folder, where the command runs."""
     path = path.expanduser()
     return path if path.is_absolute() or here == Path.cwd() else here / path
@@ -104,28 +94,25 @@ def _say(text: str) -> None:
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def text(found: dict) -> list[str]:
+def text(findings: Findings) -> list[str]:
     """Lay advice out: the answer, then the evidence."""
     width = terminal.width()
-    lines = [paint(line, "bold") for line in terminal.wrapped(" ".join(found["answer"]), width, most=12)]
-    lines += ["", *(line for note in found["notes"] for line in terminal.wrapped(note, width, "- ", "  "))]
-    for caption, head, body in (*tables.of(found), *tables.log(found)):
+
+    def listed(sentences: Iterable[str], first: str = "- ", rest: str = "  ") -> list[str]:
+        return [line for sentence in sentences for line in terminal.wrapped(sentence, width, first, rest)]
+
+    lines = [paint(line, "bold") for line in terminal.wrapped(" ".join(findings.answer), width, most=12)]
+    lines += ["", *listed(findings.notes)]
+    for caption, head, body in (*tables.simulation(findings), *tables.log(findings)):
         lines += ["", *terminal.wrapped(caption, width), *terminal.table(head, body, terminal.figures(head), width)]
-    if found["log"]:
-        lines += [
-            "",
-            *(line for doubt in found["log"]["warnings"] for line in terminal.wrapped(doubt, width, "- ", "  ")),
-        ]
+    if findings.log:
+        lines += ["", *listed(findings.log.warnings)]
     lines += ["", "In these tables:"]
-    lines += [
-        line
-        for word, about in wording.WORDS.items()
-        for line in terminal.wrapped(f"{word}: {about}.", width, "  ", "    ")
-    ]
-    page, blocks = (f"{found['folder']}/{run.FILES[kind]}" for kind in ("page", "block"))
+    lines += listed((f"{word}: {meaning}." for word, meaning in wording.WORDS.items()), "  ", "    ")
+    page, blocks = (f"{findings.folder}/{run.FILES[kind]}" for kind in ("page", "block"))
     return [
         *lines,
         "",
         f"To read: {page}. To keep the data set, paste the blocks of {blocks} into config.yaml, and",
-        f"  {found['paste']}",
+        f"  {findings.paste}",
     ]

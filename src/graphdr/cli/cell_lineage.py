@@ -58,14 +58,14 @@ def find(table: str, row: str, column: str) -> tuple[Cell, Record]:
     return Cell(name, row, column, said, *subject, by_our_cell(lines, specs).get((name, row, column))), record
 
 
-def _pick(what: str, given: str, labels: dict[str, str]) -> str:
-    """Return the name that is given, itself or by its label if only one has it; else say which there are."""
-    if given in labels:
-        return given
-    meant = [name for name, label in labels.items() if label == given]
+def _pick(what: str, word: str, labels: dict[str, str]) -> str:
+    """Return the name that a word stands for, itself or by its label if only one has it; else say which there are."""
+    if word in labels:
+        return word
+    meant = [name for name, label in labels.items() if label == word]
     if len(meant) == 1:
         return meant[0]
-    raise UserError(f"{what} {given!r}; there are: {', '.join(labels)}{names.nearest(given, labels)}")
+    raise UserError(f"{what} {word!r}; there are: {', '.join(labels)}{names.nearest(word, labels)}")
 
 
 def _comparison() -> tuple[list[dict], dict[str, dict]]:
@@ -82,28 +82,28 @@ def measured(cell: Cell, inputs: list[str]) -> list[dict]:
 
     An input that is lost or broken matters only if no other has them.
     """
-    found, lost = [], None
+    measurements, lost = [], None
     for path in inputs:
         try:
             rows = _rows(path, {cell.problem}, {cell.quantity}, {cell.key} if cell.key else set())
-            found += [{"path": path} | row for row in rows]
+            measurements += [{"path": path} | row for row in rows]
         except UserError as error:
             lost = lost or error
-    if lost and not found:
+    if lost and not measurements:
         raise lost
-    return found
+    return measurements
 
 
 def pooled(nodes: dict[str, Node]) -> list[dict]:
     """Return the measurements on instance 0 that a score was computed from, if the cell is a score."""
-    found = []
+    measurements = []
     for node in nodes.values():
         if node.record.stage == "evaluate_predictors":
             for path in node.inputs:
                 focus = nodes[path].focus
                 rows = _rows(path, focus.problems, focus.quantities, focus.methods)
-                found += [{"path": path} | row for row in rows if row["instance"] == 0 and row["draw"] == 0]
-    return found
+                measurements += [{"path": path} | row for row in rows if row["instance"] == 0 and row["draw"] == 0]
+    return measurements
 
 
 def _rows(path: str, problems, quantities, methods) -> list[dict]:
@@ -112,10 +112,10 @@ def _rows(path: str, problems, quantities, methods) -> list[dict]:
     keep = _among(table["quantity"], quantities)
     if problems is not None:
         keep = pc.and_(keep, _among(table["problem"], problems))
-    about = pc.and_(pc.is_null(table["method"]), pc.is_null(table["predictor"]))
+    subject = pc.and_(pc.is_null(table["method"]), pc.is_null(table["predictor"]))
     for name in ("method", "predictor"):
-        about = pc.or_(about, _among(table[name], methods))
-    return table.filter(pc.and_(keep, about)).to_pylist()
+        subject = pc.or_(subject, _among(table[name], methods))
+    return table.filter(pc.and_(keep, subject)).to_pylist()
 
 
 def _among(column: pa.ChunkedArray, values) -> pa.ChunkedArray:
@@ -125,7 +125,7 @@ def _among(column: pa.ChunkedArray, values) -> pa.ChunkedArray:
 def played(cell: Cell, nodes: dict[str, Node]) -> list[dict]:
     """Return the last checkpoint of every run on instance 0 that counts: further draws where the cell is about them."""
     further = cell.quantity == "regret_redrawn"
-    found = []
+    runs = []
     for node in nodes.values():
         if node.record.kind != "runs":
             continue
@@ -138,8 +138,8 @@ def played(cell: Cell, nodes: dict[str, Node]) -> list[dict]:
             key = row["problem"], row["draw"], row["seed"]
             if key not in last or row["t"] > last[key]["t"]:
                 last[key] = row
-        found += [{"path": node.record.path} | row for row in last.values()]
-    return found
+        runs += [{"path": node.record.path} | row for row in last.values()]
+    return runs
 
 
 def as_json(cell: Cell) -> dict:

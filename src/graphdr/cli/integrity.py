@@ -12,18 +12,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from graphdr.cache import io, manifest, paths
+from graphdr.cli import records
+from graphdr.cli.records import RAW
 from graphdr.core.errors import UserError
 from graphdr.raw.archives import Raw
 from graphdr.raw.fetch import HASHES
 
-RAW = Path(paths.receipt("x")).parent.parent
 TABLES = Path(paths.dataset_nodes("x")).parent.parent
 RESULTS = Path(paths.REPORT).parent
-# What is beside the cached files: logs and measurements of time, which change from run to run, and what is in git.
-UNCHECKED = {"results/logs", "results/benchmarks", "results/bench", "results/README.md", paths.ADVICE}
 LEFTOVER = re.compile(r"\.(\d+)\.tmp$")  # core.atomic names the process that writes
-
-
 NOT_LISTED = {"leftover", "unlisted", "foreign"}  # kinds of findings about files that the manifest does not have
 
 
@@ -39,27 +36,27 @@ class Finding(NamedTuple):
 def findings(root: str = ".") -> list[Finding]:
     """Compare every file with what was recorded when it was built; return what is wrong, in the order of paths."""
     top, entries = Path(root), manifest.entries(root)
-    found = unreadable = list(_unreadable(entries))
+    problems = unreadable = list(_unreadable(entries))
     listed = set()
     for path, entry in entries.items():
         if entry is not None:
             listed |= set(entry["outputs"])
-            found = found + _of_job(top, path, entry)
+            problems = problems + _of_job(top, path, entry)
     raw = [finding for folder in sorted((top / RAW).glob("*")) for finding in _of_raw(top, folder, listed)]
-    return sorted([*found, *raw, *_unlisted(top, listed, {_stem(finding.delete[-1]) for finding in unreadable})])
+    return sorted([*problems, *raw, *_unlisted(top, listed, {_stem(finding.delete[-1]) for finding in unreadable})])
 
 
-def to_delete(found: list[Finding]) -> list[str]:
+def to_delete(problems: list[Finding]) -> list[str]:
     """Return the files to delete, each once."""
-    return sorted({path for finding in found for path in finding.delete})
+    return sorted({path for finding in problems for path in finding.delete})
 
 
-def to_rebuild(found: list[Finding]) -> list[str]:
+def to_rebuild(problems: list[Finding]) -> list[str]:
     """Return the files that are missing, or will be once all that is to be deleted is: Snakemake must be told of each.
 
     By itself, it builds no file that is only needed on the way to others that are there.
     """
-    gone = {finding.path for finding in found if finding.kind == "missing"} | set(to_delete(found))
+    gone = {finding.path for finding in problems if finding.kind == "missing"} | set(to_delete(problems))
     return sorted(path for path in gone if not path.startswith(paths.MANIFEST) and not LEFTOVER.search(path))
 
 
@@ -74,18 +71,18 @@ def _unreadable(entries: dict[str, dict | None]) -> Iterator[Finding]:
 
 
 def _of_job(top: Path, entry_path: str, entry: dict) -> list[Finding]:
-    stage, found = entry["stage"], []
+    stage, problems = entry["stage"], []
     for name, facts in entry["outputs"].items():
         if not (top / name).is_file():
-            found.append(Finding(name, "missing", f"missing; rebuild it with snakemake {name}"))
+            problems.append(Finding(name, "missing", f"missing; rebuild it with snakemake {name}"))
         elif (flaw := _flaw(top / name, facts)) is not None:
             text = f"changed since {stage} built it{flaw}; delete it and run snakemake again"
-            found.append(Finding(name, "changed", text, (name,)))
-    if len(found) == len(entry["outputs"]):  # nothing is left of the job: neither is its entry to be
-        found = [finding._replace(delete=(*finding.delete, entry_path)) for finding in found]
-    if not found:
-        found += _other_inputs(top, entry)
-    return found
+            problems.append(Finding(name, "changed", text, (name,)))
+    if len(problems) == len(entry["outputs"]):  # nothing is left of the job: neither is its entry to be
+        problems = [finding._replace(delete=(*finding.delete, entry_path)) for finding in problems]
+    if not problems:
+        problems += _other_inputs(top, entry)
+    return problems
 
 
 def _flaw(path: Path, facts: dict) -> str | None:
@@ -121,13 +118,13 @@ def _of_raw(top: Path, folder: Path, listed: set[str]) -> Iterator[Finding]:
         return
     notes, agree = f"{RAW}/{folder.name}/{HASHES}", True
     for name in dict.fromkeys(row["archive"] for row in rows if row["status"] != "absent"):
-        own = [row for row in rows if row["archive"] == name]
-        path, fetched = f"{RAW}/{folder.name}/{name}", own[0]["source"] != "file"
-        problem = _member_flaw(folder, name, own)
+        members = [row for row in rows if row["archive"] == name]
+        path, fetched = f"{RAW}/{folder.name}/{name}", members[0]["source"] != "file"
+        problem = _member_flaw(folder, name, members)
         if problem is None and fetched and _origin_differs(folder, name):
             agree = False
             # A single file was compared with its receipt already; of a zip, the rest may have changed as well.
-            problem = "changed since it was fetched" if own[0]["member"] else None
+            problem = "changed since it was fetched" if members[0]["member"] else None
         if problem:
             again = (path, receipt) if fetched else ()
             yield Finding(path, "changed", f"{problem}; {_advice(folder.name, fetched)}", again)
@@ -212,16 +209,15 @@ def _unlisted(top: Path, listed: set[str], unread: set[str]) -> Iterator[Finding
 
 
 def _walk(top: Path) -> Iterator[str]:
-    for start in (RAW, TABLES, RESULTS):
-        for folder, inner, files in os.walk(top / start):
-            here = Path(folder).relative_to(top)
-            inner[:] = [name for name in inner if (here / name).as_posix() not in UNCHECKED]
-            expected = _expected_raw(top, here) if here.parent == RAW else set()
-            for name in sorted(files):
-                path = (here / name).as_posix()
-                entry = here.as_posix() == paths.MANIFEST and name.endswith(".json")
-                if path not in UNCHECKED and name not in expected and not entry:
-                    yield path
+    """Yield the files that the manifest should list."""
+    expected: dict[Path, set[str]] = {}
+    for path in records.walk(top, RAW, TABLES, RESULTS):
+        folder, name = Path(path).parent, Path(path).name
+        if folder.parent == RAW and folder not in expected:
+            expected[folder] = _expected_raw(top, folder)
+        entry = folder.as_posix() == paths.MANIFEST and name.endswith(".json")
+        if name not in expected.get(folder, ()) and not entry:
+            yield path
 
 
 def _expected_raw(top: Path, folder: Path) -> set[str]:

@@ -14,7 +14,7 @@ from graphdr.cli.records import Record
 from graphdr.cli.seeds import Stream, streams
 from graphdr.core.errors import UserError
 
-GIVEN = {"compare_paper": paths.PAPER, "judge_claims": paths.PAPER_CLAIMS}  # committed files, read besides
+COMMITTED = {"compare_paper": paths.PAPER, "judge_claims": paths.PAPER_CLAIMS}  # committed files, read besides
 
 
 class Focus(NamedTuple):
@@ -44,24 +44,24 @@ EVERYTHING = Focus()
 
 def trace(start: Mapping[str, Focus], entries: Mapping[str, dict]) -> dict[str, Node]:
     """Return all files behind some files, which are among them; ``entries`` is the manifest."""
-    focuses, found = dict(start), {path: _read(path, entries) for path in start}
+    focuses, files = dict(start), {path: _read(path, entries) for path in start}
     waiting = list(start)
     while waiting:
         path = waiting.pop()
-        for name, focus in followed(found[path], focuses[path]).items():
+        for name, focus in followed(files[path], focuses[path]).items():
             wider = focuses[name] | focus if name in focuses else focus
             if focuses.get(name) != wider:
                 focuses[name] = wider
-                found[name] = found.get(name) or _read(name, entries)
+                files[name] = files.get(name) or _read(name, entries)
                 waiting.append(name)
-    return {path: _node(record, focuses[path], found) for path, record in found.items()}
+    return {path: _node(record, focuses[path], files) for path, record in files.items()}
 
 
 def followed(record: Record, focus: Focus) -> dict[str, Focus]:
     """Return the inputs of a file that matter under a focus, each with what matters of it."""
     chosen = FOLLOWED.get(record.stage, _all)(record, focus)
-    if record.stage in GIVEN:
-        chosen[GIVEN[record.stage]] = EVERYTHING
+    if record.stage in COMMITTED:
+        chosen[COMMITTED[record.stage]] = EVERYTHING
     return chosen
 
 
@@ -86,7 +86,7 @@ def _of_measurements(record: Record, focus: Focus) -> dict[str, Focus]:
         chosen |= {paths.runs(batch, method): Focus(focus.problems) for method in sorted(methods)}
     if facts := wanted - set(MEASURES):
         chosen[paths.facts(batch)] = Focus(focus.problems, quantities=facts)
-    return {path: own for path, own in chosen.items() if path in record.inputs}
+    return {path: part for path, part in chosen.items() if path in record.inputs}
 
 
 def _of_evaluation(record: Record, focus: Focus) -> dict[str, Focus]:
@@ -160,11 +160,11 @@ def _read(path: str, entries: Mapping[str, dict]) -> Record:
         return Record(path, 0, 0.0, broken=str(error).removeprefix(f"{path}: "))
 
 
-def _node(record: Record, focus: Focus, found: Mapping[str, Record]) -> Node:
+def _node(record: Record, focus: Focus, files: Mapping[str, Record]) -> Node:
     inputs = {}
     for path in followed(record, focus):
-        now = found[path].hash
+        now = files[path].hash
         inputs[path] = record.inputs.get(path) == now  # a committed file is not recorded, and has no hash either
     raw = records.rows(record.path).to_pylist() if record.kind == "raw" else []
-    given = record.path in GIVEN.values() and record.broken is None
-    return Node(record, focus, inputs, streams(record, focus), raw, io.file_digest(record.path) if given else None)
+    committed = record.path in COMMITTED.values() and record.broken is None
+    return Node(record, focus, inputs, streams(record, focus), raw, io.file_digest(record.path) if committed else None)

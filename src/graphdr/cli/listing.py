@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from graphdr.cli import names, project, state
@@ -14,51 +15,50 @@ FOREIGN = "foreign"
 COLOURS = {"current": "green", "outdated": "yellow", "changed": "red", "missing": "red", "foreign": "dim"}
 
 
-def run(wanted: str | None, everything: bool) -> dict:
-    """Return all stages and files that are asked for, as the JSON of this command."""
+def run(wanted: str | None, everything: bool) -> tuple[dict, Callable[[], list[str]]]:
+    """Return all stages and files that are asked for: the JSON of this command, and its text."""
     plan = project.Plan(project.load_config())
-    found, unreadable = state.scan(plan.job)
-    files = _select(found, wanted) if wanted else found
-    stale = {cached.record.path for cached in found if cached.state != state.CURRENT}
-    above = sum(
-        cached.state == state.CURRENT and not stale.isdisjoint(cached.record.inputs) for cached in files
-    )  # current by its own inputs, which are not
-    return {
+    every, unreadable = state.scan(plan.job)
+    files = _select(every, wanted) if wanted else every
+    stale = {cached.record.path for cached in every if cached.state != state.CURRENT}
+    answer = {
         "stages": _stages(files),
         "files": [_file(cached) for cached in files],
-        "built_on_others": above,
+        "built_on_others": sum(  # current by its own inputs, which are not
+            cached.state == state.CURRENT and not stale.isdisjoint(cached.record.inputs) for cached in files
+        ),
         "unreadable_manifest_entries": unreadable,
-        "_detailed": bool(wanted or everything),
     }
+    return answer, lambda: _text(**answer, detailed=bool(wanted or everything))
 
 
-def text(found: dict) -> list[str]:
-    """Lay out the answer: a line a stage, or a line a file."""
-    files = found["files"]
-    lines = _file_lines(files) if found["_detailed"] else _stage_lines(found["stages"])
+def _text(
+    stages: list[dict], files: list[dict], built_on_others: int, unreadable_manifest_entries: int, detailed: bool
+) -> list[str]:
+    """Lay out the answer: one line per stage, or one per file."""
+    lines = _file_lines(files) if detailed else _stage_lines(stages)
     counts = Counter(file["state"] for file in files)
     said = ", ".join(f"{counts[word]:,} {word}" for word in COLOURS if counts[word])
-    lines += ["", f"{terminal.plural(len(files), 'file')}, {_size(files)}: {said or 'nothing'}"]
-    if found["built_on_others"]:
-        count = found["built_on_others"]
-        lines.append(f"{count:,} of the current ones {'was' if count == 1 else 'were'} built from files that are not")
-    if found["unreadable_manifest_entries"]:
-        lines.append(f"{found['unreadable_manifest_entries']} manifest entries cannot be read; run graphdr verify")
+    size = terminal.size(sum(file["bytes"] or 0 for file in files))
+    lines += ["", f"{terminal.plural(len(files), 'file')}, {size}: {said or 'nothing'}"]
+    if built_on_others:
+        were = "was" if built_on_others == 1 else "were"
+        lines.append(f"{built_on_others:,} of the current ones {were} built from files that are not")
+    if unreadable_manifest_entries:
+        lines.append(f"{unreadable_manifest_entries} manifest entries cannot be read; run graphdr verify")
     return lines
 
 
-def _select(found: list[Cached], wanted: str) -> list[Cached]:
+def _select(every: list[Cached], wanted: str) -> list[Cached]:
     """Return the files of a stage, or those whose path begins as given."""
-    stages = {_stage(cached) for cached in found}
-    if wanted in stages:
-        return [cached for cached in found if _stage(cached) == wanted]
     prefix = wanted.removeprefix("./")
-    chosen = [
-        cached for cached in found if cached.record.path.startswith((prefix, f"results/{prefix}", f"data/{prefix}"))
-    ]
+    stages, starts = {_stage(cached) for cached in every}, (prefix, f"results/{prefix}", f"data/{prefix}")
+    if wanted in stages:
+        return [cached for cached in every if _stage(cached) == wanted]
+    chosen = [cached for cached in every if cached.record.path.startswith(starts)]
     if not chosen:
         order = [stage for stage in (*jobs.JOBS, FOREIGN) if stage in stages]
-        folders = {cached.record.path.rsplit("/", 1)[0] for cached in found}
+        folders = {cached.record.path.rsplit("/", 1)[0] for cached in every}
         hint = names.nearest(wanted, [*stages, *folders]) or f"; stages: {', '.join(order) or 'none is built'}"
         raise UserError(f"no stage {wanted!r} and no file whose path begins so{hint}")
     return chosen
@@ -92,13 +92,13 @@ def _summary(stage: str, files: list[Cached]) -> dict:
     }
 
 
-def _reasons(found: state.State) -> tuple[str, ...]:
-    return () if found == state.CURRENT else found.reasons or (found.word,)
+def _reasons(judged: state.State) -> tuple[str, ...]:
+    return () if judged == state.CURRENT else judged.reasons or (judged.word,)
 
 
 def _file(cached: Cached) -> dict:
-    record, found = cached
-    gone = found == state.MISSING
+    record, judged = cached
+    gone = judged == state.MISSING
     return {
         "path": record.path,
         "stage": _stage(cached),
@@ -106,8 +106,8 @@ def _file(cached: Cached) -> dict:
         "rows": record.rows,
         "bytes": None if gone else record.bytes,
         "modified": None if gone else _moment(record.modified),
-        "state": found.word,
-        "reasons": list(found.reasons),
+        "state": judged.word,
+        "reasons": list(judged.reasons),
     }
 
 
@@ -140,7 +140,7 @@ def _stage_lines(stages: list[dict]) -> list[str]:
 
 
 def _file_lines(files: list[dict]) -> list[str]:
-    """Lay out a line a file; paths are never cut, since they are there to be copied."""
+    """Lay out one line per file; paths are never cut, since they are there to be copied."""
     cells = [
         (
             file["path"],
@@ -155,17 +155,10 @@ def _file_lines(files: list[dict]) -> list[str]:
     widths = [max(len(row[at]) for row in [head, *cells]) for at in range(4)]
 
     def line(row):
-        path, *numbers = (
-            text.rjust(room) if at else text.ljust(room)
-            for at, (text, room) in enumerate(zip(row[:4], widths, strict=True))
-        )
-        return terminal.GAP.join([path, *numbers])
+        numbers = (text.rjust(room) for text, room in zip(row[1:4], widths[1:], strict=True))
+        return terminal.GAP.join([row[0].ljust(widths[0]), *numbers, ""])
 
-    lines = [terminal.paint(line(head) + terminal.GAP + head[4], "bold")]
-    for file, row in zip(files, cells, strict=True):
-        lines.append(line(row) + terminal.GAP + terminal.paint(row[4], COLOURS[file["state"]]))
-    return lines
-
-
-def _size(files: list[dict]) -> str:
-    return terminal.size(sum(file["bytes"] or 0 for file in files))
+    lines = [terminal.paint(line(head) + head[4], "bold")]
+    return lines + [
+        line(row) + terminal.paint(row[4], COLOURS[file["state"]]) for file, row in zip(files, cells, strict=True)
+    ]

@@ -11,10 +11,10 @@ TABLES, FIGURES = Path(paths.table("x", "parquet")).parent, Path(paths.figure("x
 PAGES = {"comparison": paths.comparison("parquet"), "claims": paths.claims("parquet")}
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a hint at the known name that is nearest to an unknown one, or nothing."""
-    found = difflib.get_close_matches(name, list(known), 1)
-    return f"; did you mean {found[0]!r}?" if found else ""
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return a hint at the name that is nearest to an unknown one, or nothing."""
+    close = difflib.get_close_matches(name, list(names), 1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def named() -> dict[str, str]:
@@ -26,12 +26,12 @@ def named() -> dict[str, str]:
 
 def table_file(name: str) -> str:
     """Return the parquet file of a table, given its name or one of its files."""
-    known = {path.stem for path in TABLES.glob("*.parquet")}
-    given = Path(name)
-    stem = given.stem if given.suffix and given.parent in (TABLES, TABLES.resolve()) else name
-    if stem in known:
+    tables = {path.stem for path in TABLES.glob("*.parquet")}
+    path = Path(name)
+    stem = path.stem if path.suffix and path.parent in (TABLES, TABLES.resolve()) else name
+    if stem in tables:
         return paths.table(stem, "parquet")
-    raise UserError(_not_built(name, known, "table"))
+    raise UserError(_not_built(name, tables, "table"))
 
 
 def resolve(target: str, here: Path) -> tuple[str, bool]:
@@ -45,8 +45,8 @@ def resolve(target: str, here: Path) -> tuple[str, bool]:
                 return _inside(place), False
             if place.is_dir() and target not in named():
                 raise UserError(f"{target}: a folder; graphdr ls {target} lists it")
-        if target in (known := named()):
-            return known[target], True
+        if target in (files := named()):
+            return files[target], True
         for place in (Path("results", target), Path("results", f"{target}.parquet")):
             if place.is_file():
                 return place.as_posix(), place.parent in (TABLES, FIGURES)
@@ -54,7 +54,7 @@ def resolve(target: str, here: Path) -> tuple[str, bool]:
         raise UserError(f"{target[:80]!r}: cannot be a path ({error})") from None
     if "/" in target or Path(target).suffix:
         raise UserError(f"{target}: no such file{nearest(target, _files(target))}")
-    raise UserError(_not_built(target, known, "table, figure or file"))
+    raise UserError(_not_built(target, files, "table, figure or file"))
 
 
 def _inside(place: Path) -> str:
@@ -69,12 +69,12 @@ def _files(target: str) -> list[str]:
     return [path.as_posix() for path in sorted(folder.iterdir())] + [path for path in named().values()]
 
 
-def _not_built(name: str, known: Iterable[str], noun: str) -> str:
+def _not_built(name: str, built: Iterable[str], noun: str) -> str:
     from graphdr.cli.project import load_config
 
     config = load_config()
     for block, path in (("tables", paths.table), ("figures", paths.figure)):
         if name in config[block]:
             return f"{name}: not built yet; run snakemake {path(name, 'parquet')}"
-    names = sorted({*known, *config["tables"]})
+    names = sorted({*built, *config["tables"]})
     return f"no {noun} {name!r}" + (nearest(name, names) or f"; there are: {', '.join(names)}")

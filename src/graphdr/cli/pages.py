@@ -50,12 +50,12 @@ def table(record: Record, rows: list[dict], count: int | None) -> list[str]:
     numbers = ["value", "sem", "panel_median", "panel_low", "panel_high"]
     frame[numbers] = frame[numbers].astype(float)
     caption, head, body, notes = tables.render(frame, spec, Terminal)
-    shown = body if count is None else body[:count]
-    if any("*" in cell for row in shown for cell in row[1:]):
+    first = body if count is None else body[:count]
+    if any("*" in cell for row in first for cell in row[1:]):
         notes = ["* the lowest of its kind.", *notes]
     right = [False, *[True] * (len(head) - 1)]
-    lines = [paint(caption, "bold"), "", *terminal.table(head, shown, right, terminal.width())]
-    return [*lines, *_more(len(body) - len(shown)), "", *_notes(notes)]
+    lines = [paint(caption, "bold"), "", *terminal.table(head, first, right, terminal.width())]
+    return [*lines, *_more(len(body) - len(first)), "", *_notes(notes)]
 
 
 def _more(left: int) -> list[str]:
@@ -85,15 +85,15 @@ def _spread(part: list[dict]) -> list[dict]:
 
 def comparison(record: Record, rows: list[dict], count: int | None) -> list[str]:
     """Lay out the paper's numbers beside ours, table by table."""
-    shown = rows if count is None else rows[:count]
+    first = rows if count is None else rows[:count]
     head = ["row", "column", "paper", "ours", "ratio", "median (5–95 %)", "verdict"]
     right = [False, False, True, True, True, True, False]
     lines = [paint("Our numbers beside the paper's", "bold")]
-    for artifact in dict.fromkeys(row["artifact"] for row in shown):
-        body = [_compared(row) for row in shown if row["artifact"] == artifact]
-        found = _verdicts(terminal.table(head, body, right, terminal.width(), keys=2))
-        lines += ["", paint(artifact, "bold", "cyan"), *found]
-    return [*lines, *_more(len(rows) - len(shown)), "", _counts(rows)]
+    for artifact in dict.fromkeys(row["artifact"] for row in first):
+        body = [_compared(row) for row in first if row["artifact"] == artifact]
+        cells = terminal.table(head, body, right, terminal.width(), keys=2)
+        lines += ["", paint(artifact, "bold", "cyan"), *_verdicts(cells)]
+    return [*lines, *_more(len(rows) - len(first)), "", _counts(rows)]
 
 
 def _compared(row: dict) -> list[str]:
@@ -111,7 +111,7 @@ def _compared(row: dict) -> list[str]:
 
 def claims(record: Record, rows: list[dict], count: int | None) -> list[str]:
     """Lay out the claims with what was measured."""
-    shown = rows if count is None else rows[:count]
+    first = rows if count is None else rows[:count]
     head = ["claim", "verdict", "share", "statement", "measured"]
     body = [
         [
@@ -121,18 +121,18 @@ def claims(record: Record, rows: list[dict], count: int | None) -> list[str]:
             row["statement"],
             row["measured"],
         ]
-        for row in shown
+        for row in first
     ]
     right = [False, False, True, False, False]
     lines = _verdicts(terminal.table(head, body, right, terminal.width()))
-    more = _more(len(rows) - len(shown))
+    more = _more(len(rows) - len(first))
     return [paint("The paper's claims, judged", "bold"), "", *lines, *more, "", _counts(rows)]
 
 
 def _counts(rows: list[dict]) -> str:
     """Count the verdicts, without their reservations."""
-    found = Counter(row["verdict"].split(" on ")[0].split(" (")[0] for row in rows)
-    return ", ".join(f"{count} {word}" for word, count in found.most_common())
+    counts = Counter(row["verdict"].split(" on ")[0].split(" (")[0] for row in rows)
+    return ", ".join(f"{count} {word}" for word, count in counts.most_common())
 
 
 def _verdicts(lines: list[str]) -> list[str]:
@@ -141,9 +141,9 @@ def _verdicts(lines: list[str]) -> list[str]:
         return lines
     for word, colour in COLOURS.items():
         lines = [
-            f"{before}{terminal.GAP}{paint(word, colour)}{after}" if found else line
+            f"{before}{terminal.GAP}{paint(word, colour)}{after}" if verdict else line
             for line in lines
-            for before, found, after in [line.partition(f"{terminal.GAP}{word}")]
+            for before, verdict, after in [line.partition(f"{terminal.GAP}{word}")]
         ]
     return lines
 

@@ -1,8 +1,9 @@
 """``graphdr why``: the chain of inputs, parameters and code behind a file or a number, as a tree."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from graphdr.cache import manifest
 from graphdr.cli import cell_lineage, lineage, names, records
 from graphdr.cli.cell_lineage import Cell
 from graphdr.cli.lineage import EVERYTHING, Node
@@ -16,39 +17,34 @@ MEASURED = ("problem", "instance", "draw", "method", "predictor", "quantity", "v
 PLAYED = ("problem", "instance", "draw", "seed", "t", "regret")
 
 
-def of_file(target: str, here: Path, depth: int | None) -> dict:
-    """Return everything behind a file, as the JSON of this command."""
+Answer = tuple[dict, Callable[[], list[str]]]  # JSON and text
+
+
+def of_file(target: str, here: Path, depth: int | None) -> Answer:
+    """Return everything behind a file."""
     path, _ = names.resolve(target, here)
-    entries = records.manifest()
+    entries = manifest.by_output()
     record = records.record(path, entries.get(path))
     if record.stage is None:
         raise UserError(f"{path}: carries no provenance and is not in the manifest, so nothing is known of its making")
     nodes = lineage.trace({path: EVERYTHING}, entries)
-    return _answer([path], nodes, depth)
+    return _json([path], nodes), lambda: _tree_lines([path], nodes, depth)
 
 
-def of_cell(table: str, row: str, column: str, depth: int | None) -> dict:
+def of_cell(table: str, row: str, column: str, depth: int | None) -> Answer:
     """Return everything behind one number of a table."""
     cell, record = cell_lineage.find(table, row, column)
     rows = cell_lineage.measured(cell, list(record.inputs))
     start = list(dict.fromkeys(row["path"] for row in rows))
-    nodes = lineage.trace(dict.fromkeys(start, cell.focus), records.manifest())
-    answer = _answer(start, nodes, depth)
-    about = {"cell": cell_lineage.as_json(cell), "measurements": rows, "pooled": cell_lineage.pooled(nodes)}
-    return answer | about | {"runs": cell_lineage.played(cell, nodes), "_cell": cell, "_made": record}
+    nodes = lineage.trace(dict.fromkeys(start, cell.focus), manifest.by_output())
+    evidence = {"measurements": rows, "pooled": cell_lineage.pooled(nodes), "runs": cell_lineage.played(cell, nodes)}
+    answer = _json(start, nodes) | {"cell": cell_lineage.as_json(cell), **evidence}
+    return answer, lambda: [*_cell_lines(cell, record, **evidence), *_tree_lines(start, nodes, depth)]
 
 
-def _answer(start: list[str], nodes: dict[str, Node], depth: int | None) -> dict:
-    return {
-        "cell": None,
-        "measurements": [],
-        "pooled": [],
-        "runs": [],
-        "start": start,
-        "files": [_as_json(node) for node in nodes.values()],
-        "_nodes": nodes,
-        "_depth": depth,
-    }
+def _json(start: list[str], nodes: dict[str, Node]) -> dict:
+    files = [_as_json(node) for node in nodes.values()]
+    return {"cell": None, "measurements": [], "pooled": [], "runs": [], "start": start, "files": files}
 
 
 def _as_json(node: Node) -> dict:
@@ -62,45 +58,44 @@ def _as_json(node: Node) -> dict:
         "params": record.params,
         "marks": record.marks,
         "inputs": [{"path": path, "as_recorded": same} for path, same in node.inputs.items()],
-        "streams": [stream._asdict() for stream in node.streams],
+        "streams": node.streams,
         "raw": node.raw,
         "sha256": node.sha256,
         "problem": record.broken,
     }
 
 
-def text(answer: dict) -> list[str]:
-    """Lay out the answer: what a number is, what is behind it, and the tree of files."""
-    lines = list(_cell_lines(answer)) if answer["cell"] else []
+def _tree_lines(start: list[str], nodes: dict[str, Node], depth: int | None) -> list[str]:
+    """Lay out the tree of files, and where it ends."""
     seen: set[str] = set()
-    for path in answer["start"]:
-        lines += _tree(path, answer["_nodes"], seen, "", "", answer["_depth"])
-    ends = list(_ends(answer["_nodes"]))
+    lines = [line for path in start for line in _tree(path, nodes, seen, "", "", depth)]
+    ends = list(_ends(nodes))
     return [*lines, "", *ends] if ends else lines
 
 
-def _cell_lines(answer: dict) -> Iterator[str]:
-    cell: Cell = answer["_cell"]
+def _cell_lines(
+    cell: Cell, made: records.Record, measurements: list[dict], pooled: list[dict], runs: list[dict]
+) -> Iterator[str]:
+    """Yield what a number is, and what it was measured from."""
     said, paper = cell.said, cell.paper
     yield paint(f"{cell.table}, row {cell.row}, column {cell.column}", "bold")
-    shown = with_error(said["value"], said["sem"], 8) if said["value"] is not None else "no value"
+    ours = with_error(said["value"], said["sem"], 8) if said["value"] is not None else "no value"
     panel = f"; median {number(said['panel_median'])} ({number(said['panel_low'])} … {number(said['panel_high'])})"
     count, behind = len(said["panel"] or []), "" if said["n"] is None else f", n = {said['n']}"
-    over = "instances" if len({row["instance"] for row in answer["measurements"]}) > 1 else "draws"
-    yield f"ours     {shown}{behind}" + (f"{panel} over {count} {over}" if count > 1 else "")
+    over = "instances" if len({row["instance"] for row in measurements}) > 1 else "draws"
+    yield f"ours     {ours}{behind}" + (f"{panel} over {count} {over}" if count > 1 else "")
     if paper:
         facts = [f"ratio {number(paper['ratio'], 3)}", f"percentile {number(paper['percentile'], 3)}"]
         yield f"paper    {with_error(paper['paper'], paper['paper_sem'], 8)}, {', '.join(facts)}: {paper['verdict']}"
     else:
         yield "paper    does not print this number"
     yield f"cell     {cell.field} of {cell.quantity}{f' of {cell.key}' if cell.key else ''} on problem {cell.problem}"
-    made = answer["_made"]
     yield f"table    {made.path}, {_made_by(made)}"
-    yield from _rows_lines("measured", MEASURED, answer["measurements"])
-    if not answer["measurements"]:
+    yield from _rows_lines("measured", MEASURED, measurements)
+    if not measurements:
         yield "no measurement: the data are not here, or this method has no such quantity"
-    yield from _rows_lines("pooled from (instance 0)", MEASURED, answer["pooled"])
-    yield from _rows_lines("runs on instance 0, at the last round", PLAYED, answer["runs"])
+    yield from _rows_lines("pooled from (instance 0)", MEASURED, pooled)
+    yield from _rows_lines("runs on instance 0, at the last round", PLAYED, runs)
     yield ""
 
 
@@ -127,7 +122,7 @@ def _tree(path: str, nodes: dict[str, Node], seen: set[str], first: str, rest: s
     seen.add(path)
     yield first + paint(path, "cyan")
     inside = rest + ("│ " if node.inputs and depth != 0 else "  ")
-    for said, *styles in _about(node):
+    for said, *styles in _sentences(node):
         lines = terminal.wrapped(said, terminal.width() - len(inside), rest="  ", most=3)
         yield from (inside + paint(line, *styles) for line in lines)
     if depth == 0:
@@ -143,7 +138,7 @@ def _tree(path: str, nodes: dict[str, Node], seen: set[str], first: str, rest: s
         yield from lines
 
 
-def _about(node: Node) -> Iterator[tuple[str, ...]]:
+def _sentences(node: Node) -> Iterator[tuple[str, ...]]:
     """Yield what is known about a file, each sentence with its colour."""
     record = node.record
     if record.broken:

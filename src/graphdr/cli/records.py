@@ -1,7 +1,9 @@
 """What is written down about a file: in its own footer, or in the manifest entry of the job that built it."""
 
 import json
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +13,12 @@ import pyarrow.parquet as pq
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
 
+RAW = Path(paths.receipt("x")).parent.parent
+# What is beside the cached files: what changes from run to run, advice with its own manifests, and what is in git.
+NOT_CACHED = {
+    *("results/logs", "results/benchmarks", "results/bench", "results/README.md", "data/README.md"),
+    *(paths.ADVICE, Path(paths.PAPER).parent.as_posix()),
+}
 UNREADABLE = (OSError, ValueError, TypeError, AttributeError, KeyError, pa.ArrowException)
 
 
@@ -32,103 +40,77 @@ class Record(NamedTuple):
     broken: str | None = None  # why the file cannot be read
 
 
+def walk(root: Path, *folders: str | Path) -> Iterator[str]:
+    """Yield the files of some folders as paths from the root, without what is beside the cached ones."""
+    for folder, inner, files in (step for start in folders for step in os.walk(root / start)):
+        here = Path(folder).relative_to(root)
+        inner[:] = [name for name in inner if (here / name).as_posix() not in NOT_CACHED]
+        yield from (path for name in sorted(files) if (path := (here / name).as_posix()) not in NOT_CACHED)
+
+
 def is_parquet(path: str) -> bool:
     """Tell whether a file should be parquet, by its name."""
     return path.endswith(".parquet")
 
 
-def metadata(path: str) -> pq.FileMetaData:
-    """Read the footer of a parquet file; one that is not there or broken is one clear error."""
+@contextmanager
+def _reading(path: str, what: str = "not a readable parquet file", advice: str = "") -> Iterator[None]:
+    """Make a file that is not there or broken one clear error."""
     try:
-        return pq.read_metadata(path)
+        yield
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
+        raise UserError(f"{path}: no such file{advice}") from None
     except IsADirectoryError:
         raise UserError(f"{path}: a folder; graphdr ls {path} lists it") from None
     except UNREADABLE as error:
-        raise UserError(f"{path}: not a readable parquet file ({first_line(error)})") from None
+        reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise UserError(f"{path}: {what} ({reason})") from None
+
+
+def schema(path: str) -> pa.Schema:
+    """Read the schema of a parquet file."""
+    with _reading(path, "its schema cannot be read"):
+        return pq.read_schema(path)
 
 
 def rows(path: str, columns: list[str] | None = None) -> pa.Table:
     """Read a parquet file, or some of its columns."""
-    try:
-        with pq.ParquetFile(path) as file:
-            return file.read(columns)
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run snakemake {path}") from None
-    except UNREADABLE as error:
-        raise UserError(f"{path}: not a readable parquet file ({first_line(error)})") from None
+    with _reading(path, advice=f"; run snakemake {path}"), pq.ParquetFile(path) as file:
+        return file.read(columns)
 
 
 def head(path: str, count: int) -> list[dict]:
     """Read the first rows of a parquet file."""
-    try:
-        with pq.ParquetFile(path) as file:
-            found: list[dict] = []
-            for batch in file.iter_batches(max(min(count, 10_000), 1)):
-                found += batch.slice(0, count - len(found)).to_pylist()
-                if len(found) >= count:
-                    break
-            return found
-    except UNREADABLE as error:
-        raise UserError(f"{path}: not a readable parquet file ({first_line(error)})") from None
+    with _reading(path), pq.ParquetFile(path) as file:
+        first: list[dict] = []
+        for batch in file.iter_batches(max(min(count, 10_000), 1)):
+            first += batch.slice(0, count - len(first)).to_pylist()
+            if len(first) >= count:
+                break
+        return first
 
 
 def from_footer(path: str) -> Record:
     """Return what a parquet file says about itself; a foreign one says nothing about its making."""
-    footer = metadata(path)
-    facts = footer.metadata or {}
-    status = Path(path).stat()
-    record = Record(path, status.st_size, status.st_mtime, footer.num_rows)
+    with _reading(path):
+        footer, status = pq.read_metadata(path), Path(path).stat()
+    record, facts = Record(path, status.st_size, status.st_mtime, footer.num_rows), footer.metadata or {}
     if io.KIND not in facts:
         return record
-    try:
-        about = json.loads(facts[io.PROVENANCE])
-        made = {name: about.get(name) for name in ("stage", "version", "code")}
-        made |= {name: dict(about.get(name) or {}) for name in ("params", "inputs")}
-        return record._replace(
-            kind=facts[io.KIND].decode(), hash=facts[io.HASH].decode(), marks=json.loads(facts[io.MARKS]), **made
-        )
-    except UNREADABLE as error:
-        raise UserError(f"{path}: its provenance cannot be read ({first_line(error)})") from None
-
-
-def entries() -> Iterator[tuple[str, dict | None]]:
-    """Yield every entry of the manifest with its own path, None for one that cannot be read."""
-    for path in sorted(Path(paths.MANIFEST).glob("*.json")):
-        try:
-            entry = json.loads(path.read_text(encoding="utf-8"))
-            wanted = ("stage", "code", "params", "inputs", "outputs")
-            yield path.as_posix(), entry if all(name in entry for name in wanted) else None
-        except UNREADABLE:
-            yield path.as_posix(), None
-
-
-def from_manifest(path: str, entry: dict) -> Record:
-    """Return what the manifest says about a file that cannot carry it itself."""
-    status = Path(path).stat()
-    made = {name: entry[name] for name in ("stage", "code", "params", "inputs")}
-    return Record(path, status.st_size, status.st_mtime, marks=entry.get("marks", {}), **made)
-
-
-def manifest() -> dict[str, dict]:
-    """Return the manifest entry of every file that some job built."""
-    return {path: entry for _, entry in entries() if entry is not None for path in entry["outputs"]}
+    with _reading(path, "its provenance cannot be read"):
+        provenance = json.loads(facts[io.PROVENANCE])
+        made = {name: provenance.get(name) for name in ("stage", "version", "code")}
+        made |= {name: dict(provenance.get(name) or {}) for name in ("params", "inputs")}
+        kind, hash_ = facts[io.KIND].decode(), facts[io.HASH].decode()
+        return record._replace(kind=kind, hash=hash_, marks=json.loads(facts[io.MARKS]), **made)
 
 
 def record(path: str, entry: dict | None = None) -> Record:
-    """Return all that is known about a file, its own footer first."""
+    """Return all that is known about a file: from its own footer or, if it cannot have one, its manifest entry."""
     if is_parquet(path):
         return from_footer(path)
-    try:
-        if entry:
-            return from_manifest(path, entry)
+    with _reading(path, "cannot be read"):
         status = Path(path).stat()
-        return Record(path, status.st_size, status.st_mtime)
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of an error's message."""
-    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    entry = entry or {}
+    made = {name: entry[name] for name in ("stage", "code", "params", "inputs", "marks") if name in entry}
+    return Record(path, status.st_size, status.st_mtime, **made)

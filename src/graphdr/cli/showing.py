@@ -1,34 +1,32 @@
 """``graphdr show``: what a file holds and how it was made; a table, a figure or a page by name, to read."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
+from graphdr.cache import manifest
 from graphdr.cli import names, pages, records
 from graphdr.cli.provenance import parameters
 from graphdr.cli.records import Record
 from graphdr.core import terminal
-from graphdr.core.errors import UserError
 from graphdr.core.terminal import number, paint
 
 HEAD = 10  # rows of a file that are shown, unless told otherwise
 TEXTS = {".md", ".csv", ".tex", ".json", ".txt"}
 
 
-def run(target: str, here: Path, count: int | None) -> dict:
-    """Return what is known about a file and its first rows, as the JSON of this command.
+def run(target: str, here: Path, count: int | None) -> tuple[dict, Callable[[], list[str]]]:
+    """Return what is known about a file and its first rows: the JSON of this command, and its text.
 
     Of a table, a figure or a page that is asked for by name, all rows are given unless ``count`` says otherwise.
     """
     path, by_name = names.resolve(target, here)
-    record = records.record(path, records.manifest().get(path) if not records.is_parquet(path) else None)
     parquet = records.is_parquet(path)
+    record = records.record(path, None if parquet else manifest.by_output().get(path))
     page = by_name and record.kind in pages.PAGES
     rows = records.head(path, record.rows or 0 if page else HEAD if count is None else count) if parquet else []
-    return {
+    answer = {
         "path": path,
         "kind": record.kind,
         "rows": record.rows,
@@ -39,23 +37,19 @@ def run(target: str, here: Path, count: int | None) -> dict:
         "marks": record.marks,
         "columns": _columns(path) if parquet else [],
         "head": rows if count is None else rows[:count],
-        "_record": record,
-        "_rows": rows if page else None,
-        "_count": count,
     }
+    if page:
+        return answer, lambda: pages.PAGES[record.kind](record, rows, count)
+    return answer, lambda: _text(record, answer["columns"], answer["head"], count)
 
 
-def text(found: dict) -> list[str]:
+def _text(record: Record, columns: list[dict], head: list[dict], count: int | None) -> list[str]:
     """Lay out the answer for a reader."""
-    record: Record = found["_record"]
-    if found["_rows"] is not None:
-        return pages.PAGES[record.kind](record, found["_rows"], found["_count"])
     lines = [paint(record.path, "bold"), _size(record), *_made(record), ""]
     if not records.is_parquet(record.path):
-        return lines + _lines_of(record.path, found["_count"])
-    lines += ["columns", *_indented(_column_lines(found["columns"])), ""]
-    lines += [f"first {len(found['head'])} of {record.rows:,} rows", *_indented(_head_lines(found))]
-    return lines
+        return lines + _lines_of(record.path, count)
+    lines += ["columns", *_indented(_column_lines(columns)), ""]
+    return [*lines, f"first {len(head)} of {record.rows:,} rows", *_indented(_head_lines(columns, head))]
 
 
 def _provenance(record: Record) -> dict | None:
@@ -66,11 +60,7 @@ def _provenance(record: Record) -> dict | None:
 
 def _columns(path: str) -> list[dict]:
     """Return the columns of a parquet file with their types and meanings."""
-    try:
-        schema = pq.read_schema(path)
-        described = [(field, (field.metadata or {}).get(b"description")) for field in schema]
-    except records.UNREADABLE as error:
-        raise UserError(f"{path}: its schema cannot be read ({records.first_line(error)})") from None
+    described = [(field, (field.metadata or {}).get(b"description")) for field in records.schema(path)]
     return [
         {"name": field.name, "type": str(field.type), "description": text and text.decode(errors="replace")}
         for field, text in described
@@ -115,9 +105,8 @@ def _column_lines(columns: list[dict]) -> list[str]:
     return terminal.table(["name", "type", "meaning"], body, [False] * 3, terminal.width() - 2) if body else []
 
 
-def _head_lines(found: dict) -> list[str]:
-    rows = found["head"]
-    every = [column["name"] for column in found["columns"]]
+def _head_lines(columns: list[dict], rows: list[dict]) -> list[str]:
+    every = [column["name"] for column in columns]
     head = [name for name in every if any(row[name] is not None for row in rows)]
     right = [any(isinstance(row[name], int | float) for row in rows) for name in head]
     body = [[terminal.elide(number(row[name]), 60) for name in head] for row in rows]
@@ -131,5 +120,5 @@ def _lines_of(path: str, count: int | None) -> list[str]:
     if Path(path).suffix not in TEXTS:
         return [f"not parquet and not text: open {path} with a viewer"]
     lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
-    shown = lines if count is None else lines[:count]
-    return shown + ([f"… {len(lines) - len(shown)} more lines"] if len(shown) < len(lines) else [])
+    first = lines if count is None else lines[:count]
+    return first + ([f"… {len(lines) - len(first)} more lines"] if len(first) < len(lines) else [])

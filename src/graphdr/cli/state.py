@@ -1,20 +1,17 @@
 """Whether a cached file is what the present code and configuration would make, judged by footers alone."""
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from graphdr.cache import paths
+from graphdr.cache import manifest, paths
 from graphdr.cli import records
 from graphdr.cli.records import Record
 from graphdr.core.errors import UserError
+from graphdr.raw.fetch import HASHES
 
 FOLDERS = ("data", "results")
-NOT_CACHED = {"results/logs", "results/benchmarks", paths.ADVICE, paths.MANIFEST, str(Path(paths.PAPER).parent)}
-RAW = Path(paths.receipt("x")).parent.parent
-NOTES = "hashes.json"  # that fetch_raw keeps beside the archives
 # A basis reads of its data set what its content is about; all other stages read all that they are given.
 READS_A_PART = {"compute_basis"}
 
@@ -44,24 +41,21 @@ def scan(job_of: Callable) -> tuple[list[Cached], int]:
 
     ``job_of`` says what the job that writes a file would be today, or None.
     """
-    entries, unreadable = {}, 0
-    for _, entry in records.entries():
-        unreadable += entry is None
-        entries |= {path: entry for path in (entry or {"outputs": {}})["outputs"]}
-    archives = _archives()
-    found: dict[str, Cached] = {}
+    every = manifest.entries()
+    entries, archives = manifest.by_output(every), _archives()
+    files: dict[str, Cached] = {}
     read = {path: _record(path, entries.get(path)) for path in _walk() if path not in archives}
     hashes = {path: record.hash for path, record in read.items() if record is not None}
     for path, record in read.items():
         if record is not None:
-            found[path] = Cached(record, judge(record, entries.get(path), job_of, hashes))
+            files[path] = Cached(record, judge(record, entries.get(path), job_of, hashes))
     for path, receipt in archives.items():
-        if receipt in found and (record := _record(path, None)):
-            made = found[receipt].record
-            found[path] = Cached(record._replace(stage=made.stage, code=made.code), found[receipt].state)
-    for path in set(entries) - set(found):
-        found[path] = Cached(Record(path, 0, 0.0, stage=entries[path]["stage"]), MISSING)
-    return [found[path] for path in sorted(found)], unreadable
+        if receipt in files and (record := _record(path, None)):
+            made = files[receipt].record
+            files[path] = Cached(record._replace(stage=made.stage, code=made.code), files[receipt].state)
+    for path in set(entries) - set(files):
+        files[path] = Cached(Record(path, 0, 0.0, stage=entries[path]["stage"]), MISSING)
+    return [files[path] for path in sorted(files)], sum(entry is None for entry in every.values())
 
 
 def judge(record: Record, entry: dict | None, job_of: Callable, hashes: dict[str, str | None]) -> State:
@@ -90,7 +84,7 @@ def _outdated(record: Record, job, hashes: dict[str, str | None]) -> Iterator[st
     declared = {path for path in job.files() if records.is_parquet(path)} if job else set(record.inputs)
     read = set(record.inputs)
     same_files = read <= declared if record.stage in READS_A_PART else read == declared
-    if not same_files or any(hashes.get(path) != known for path, known in record.inputs.items()):
+    if not same_files or any(hashes.get(path) != digest for path, digest in record.inputs.items()):
         yield "inputs"
 
 
@@ -98,7 +92,7 @@ def _record(path: str, entry: dict | None) -> Record | None:
     """Return what is known about a file, None if it went away meanwhile."""
     try:
         return records.record(path, entry)
-    except (UserError, FileNotFoundError) as error:
+    except UserError as error:
         try:
             status = Path(path).stat()
         except FileNotFoundError:
@@ -108,21 +102,20 @@ def _record(path: str, entry: dict | None) -> Record | None:
 
 
 def _walk() -> Iterator[str]:
-    """Yield all files that may be cached ones: no hidden, temporary or committed files, no logs."""
-    for folder, inner, files in (step for top in FOLDERS for step in os.walk(top)):
-        inner[:] = [name for name in inner if name[0] != "." and Path(folder, name).as_posix() not in NOT_CACHED]
-        for name in files:
-            if name[0] != "." and name != "README.md" and not name.endswith(".tmp"):
-                yield Path(folder, name).as_posix()
+    """Yield all files that may be cached ones: no hidden or temporary ones, and nothing of the manifest."""
+    for path in records.walk(Path(), *FOLDERS):
+        hidden = any(part.startswith(".") for part in path.split("/"))
+        if not (hidden or path.endswith(".tmp") or path.startswith(f"{paths.MANIFEST}/")):
+            yield path
 
 
 def _archives() -> dict[str, str]:
     """Return the raw files that receipts speak of, each with its receipt."""
-    found = {}
-    for path in sorted(RAW.glob("*/receipt.parquet")):
+    files = {}
+    for path in sorted(records.RAW.glob("*/receipt.parquet")):
         try:
             names = records.rows(str(path), ["archive"]).column(0).to_pylist()
         except UserError:
             continue
-        found |= {(path.parent / name).as_posix(): path.as_posix() for name in [*dict.fromkeys(names), NOTES] if name}
-    return found
+        files |= {(path.parent / name).as_posix(): path.as_posix() for name in [*dict.fromkeys(names), HASHES] if name}
+    return files

@@ -129,7 +129,7 @@ def _shrunk(natural: list[int], least: list[int], room: int) -> list[int]:
     """Narrow the widest columns, one at a time, until a table fits or all are as narrow as they can be."""
     widths = list(natural)
     while sum(widths) + len(GAP) * (len(widths) - 1) > room:
-        wide = [at for at, own in enumerate(widths) if own > least[at]]
+        wide = [at for at, taken in enumerate(widths) if taken > least[at]]
         if not wide:
             break
         widths[max(wide, key=widths.__getitem__)] -= 1
@@ -141,7 +141,7 @@ def _blocks(widths: list[int], room: int, keys: int) -> list[list[int]]:
     fixed = list(range(min(keys, len(widths))))
     blocks, block = [], list(fixed)
     for at in range(len(fixed), len(widths)):
-        used = sum(widths[own] + len(GAP) for own in block) + widths[at]
+        used = sum(widths[column] + len(GAP) for column in block) + widths[at]
         if len(block) > len(fixed) and used > room:
             blocks.append(block)
             block = list(fixed)

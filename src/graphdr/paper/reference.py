@@ -1,11 +1,11 @@
 """What the paper prints, as files of comma-separated text: read strictly, a mistake being one line that names it."""
 
-import csv
 import math
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from graphdr.core.errors import UserError
+from graphdr.raw import text
+from graphdr.raw.text import Sheet, refuse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,58 +16,40 @@ CLAIMS = ("claim", "where", "statement")
 
 def numbers(path: str) -> "pd.DataFrame":
     """Read the paper's numbers, as text with the digits of the paper."""
-    rows = _rows(path, NUMBERS)
-    for line, row in rows:
-        if not _finite(row["value"]) or (row["sem"] and not _finite(row["sem"])):
-            raise _fault(path, line, f"value {row['value']!r}, sem {row['sem']!r}; expected numbers, sem or nothing")
-    return _frame(rows)
+    sheet = _read(path, NUMBERS)
+    pairs = list(zip(*(sheet.columns[name].to_pylist() for name in ("value", "sem")), strict=True))
+    bad = [not _finite(value) or bool(sem and not _finite(sem)) for value, sem in pairs]
+    refuse(sheet, bad, lambda row: "value {!r}, sem {!r}; expected numbers, sem or nothing".format(*pairs[row]))
+    return _frame(sheet)
 
 
 def claims(path: str) -> "pd.DataFrame":
     """Read the paper's claims, each named once."""
-    rows, seen = _rows(path, CLAIMS), set()
-    for line, row in rows:
-        if not row["claim"] or row["claim"] in seen:
-            raise _fault(path, line, f"claim {row['claim']!r}; expected a name that is not above")
-        seen.add(row["claim"])
-    return _frame(rows)
+    sheet = _read(path, CLAIMS)
+    names = sheet.columns["claim"].to_pylist()
+    first = {name: row for row, name in reversed(list(enumerate(names))) if name}
+    bad = [first.get(name) != row for row, name in enumerate(names)]
+    refuse(sheet, bad, lambda row: f"claim {names[row]!r}; expected a name that is not above")
+    return _frame(sheet)
 
 
-def _rows(path: str, needed: Collection[str]) -> list[tuple[int, dict[str, str]]]:
-    """Return the rows with their lines; all have as many fields as the header, which names the needed ones."""
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, strict=True)
-            header = next(reader, [])
-            if missing := [name for name in needed if header.count(name) != 1]:
-                raise _fault(path, 1, f"column {missing[0]!r} is not there once; expected {', '.join(needed)}")
-            rows = [(reader.line_num, fields) for fields in reader if fields]
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path}: not UTF-8 text") from None
-    except csv.Error as error:
-        raise _fault(path, reader.line_num, f"cannot be parsed ({error})") from None
-    for line, fields in rows:
-        if len(fields) != len(header):
-            raise _fault(path, line, f"number of fields is {len(fields)}; expected {len(header)}")
-    if not rows:
-        raise UserError(f"{path}: no rows below the header")
-    return [(line, dict(zip(header, fields, strict=True))) for line, fields in rows]
+def _read(path: str, needed: Collection[str]) -> Sheet:
+    """Read a file whose header names all columns once, the needed ones among them."""
+    file = text.user_text(path, text.contents(path))
+    header = text.heading(file, ",")
+    if wrong := [name for name in (*needed, *header) if header.count(name) != 1]:
+        raise text.fault(path, 1, f"column {wrong[0]!r} is not there once; expected {', '.join(needed)}")
+    return text.parse(file, dict.fromkeys(header, "text"), ",", text.first_line(file), quoted=True)
 
 
-def _frame(rows: list[tuple[int, dict[str, str]]]) -> "pd.DataFrame":
+def _frame(sheet: Sheet) -> "pd.DataFrame":
     import pandas as pd
 
-    return pd.DataFrame([row for _, row in rows], dtype=str)
+    return pd.DataFrame(sheet.columns.to_pydict(), dtype=str)
 
 
-def _finite(text: str) -> bool:
+def _finite(number: str) -> bool:
     try:
-        return math.isfinite(float(text)) and "_" not in text
+        return math.isfinite(float(number)) and "_" not in number
     except ValueError:
         return False
-
-
-def _fault(path: str, line: int, complaint: str) -> UserError:
-    return UserError(f"{path}, line {line}: {complaint}")

@@ -1,22 +1,34 @@
-"""Read raw text strictly: whole columns at once, and where that fails one message that names the line."""
+"""The one reader of delimited text: strict, whole columns at once, and a mistake is one line that names the place.
 
+Quotes: published data sets and all tab-separated text have none, so a quote there is a letter like any other. A file of
+a user that is separated by another mark may quote a field: the mark and line breaks are then part of the field, and a
+quote in it is doubled. A quote that does not begin a field is a letter; one that is never closed, or is followed by
+more text, is a mistake.
+"""
+
+import csv
+import gzip
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from io import BytesIO
+from io import BytesIO, StringIO
+from itertools import islice
+from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.core.errors import UserError
+from graphdr.core.errors import UserError, reason
 
 BOM = b"\xef\xbb\xbf"
 BLOCK = 1 << 22  # bytes parsed at a time; no line of a real file comes near
+ROWS = 1 << 16  # of quoted text, parsed at a time
 LARGEST = 1e100  # the square of a number, and sums of squares, must be finite as well
-SEPARATORS = {"\t": "tabs", ",": "commas", "|": "bars", "::": "double colons"}
+SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", "::": "double colons"}
 
 
 class Raw(Protocol):
@@ -53,11 +65,22 @@ class File(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """The used columns of a file, its name, and the number of the line with the first row."""
+    """The used columns of a file, its name, and how rows are numbered: from the first one on, or one by one."""
 
-    columns: pa.Table
+    columns: pa.Table | dict[str, pa.Array]
     name: str
-    first: int
+    first: int = 1
+    unit: str = "line"
+    lines: Sequence[int] | None = None
+    note: str = ""  # on how the file was understood
+
+    def place(self, row: int) -> str:
+        """Name the place of a row."""
+        return f"{self.unit} {self.first + row if self.lines is None else self.lines[row]}"
+
+    def fault(self, row: int, complaint: str) -> UserError:
+        """Build the message for a mistake in a row."""
+        return UserError(f"{self.name}, {self.place(row)}: {complaint}")
 
 
 class Kind(NamedTuple):
@@ -96,8 +119,7 @@ def opened(raw: Raw, role: str) -> Iterator[BinaryIO]:
         with raw.open(role) as stream:
             yield stream
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UserError(f"{raw.name(role)}: cannot be read ({reason}); fetch it again") from None
+        raise UserError(f"{raw.name(role)}: cannot be read ({reason(error)}); fetch it again") from None
 
 
 def load(raw: Raw, role: str, encoding: str = "utf-8") -> File:
@@ -111,6 +133,23 @@ def load(raw: Raw, role: str, encoding: str = "utf-8") -> File:
     return file._replace(data=file.data.removeprefix(BOM))
 
 
+def contents(path: Path | str) -> bytes:
+    """Return the bytes of a user's file, unpacked if it is gzipped by its name."""
+    try:
+        data = Path(path).read_bytes()
+        return gzip.decompress(data) if Path(path).suffix == ".gz" else data
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise UserError(f"{path}: cannot be read ({reason(error)})") from None
+
+
+def user_text(name: str, data: bytes) -> File:
+    """Return a user's file without what editors leave in it: a byte order mark, and empty lines at the end."""
+    file = File(name, data.removeprefix(BOM).rstrip(b"\r\n"))
+    if not file.data.strip():
+        raise UserError(f"{name}: empty file")
+    return file
+
+
 def first_line(file: File) -> str:
     """Return the first line of a file, without its end."""
     try:
@@ -119,18 +158,31 @@ def first_line(file: File) -> str:
         raise fault(file.name, 1, "not UTF-8 text") from None
 
 
-def parse(file: File, columns: dict[str, str | None], delimiter: str, header: str | None = None) -> Sheet:
-    """Parse text without quoting into columns, all fields of a line being named with their kind, or None if not used.
+def heading(file: File, delimiter: str) -> list[str]:
+    """Return the fields of the first line of a user's file."""
+    line = first_line(file)
+    if delimiter == "\t" or '"' not in line:
+        return line.split(delimiter)
+    return next(_records(file.name, line, 1, delimiter))[1]
 
-    A header must be just as given, if one is. CRLF, and a last line without an end, are accepted.
+
+def parse(
+    file: File, columns: dict[str, str | None], delimiter: str, header: str | None = None, quoted: bool = False
+) -> Sheet:
+    """Parse text into columns, all fields of a line being named with their kind, or None if not used.
+
+    A header must be just as given, if one is. CRLF, and a last line without an end, are accepted. With ``quoted``, a
+    field may be quoted unless tabs separate them; all used columns are texts then.
     """
     start, first = (0, 1) if header is None else (_below(file, header), 2)
     data, mark = file.data, delimiter
+    if quoted and delimiter != "\t" and data.find(b'"', start) >= 0:
+        return _parse_quoted(file, start, first, columns, delimiter)
     if len(delimiter) > 1:  # Arrow wants one character: take one that is in no text
         mark = "\x1f"
         if (at := data.find(mark.encode())) >= 0:
             raise fault(file.name, _line(data, at), f"character {mark!r}; expected text")
-        data = data.replace(delimiter.encode(), mark.encode())
+        data, start = data[start:].replace(delimiter.encode(), mark.encode()), 0
     body = pa.py_buffer(data).slice(start)
     if not body.size:
         raise UserError(f"{file.name}: no rows below the header")
@@ -144,6 +196,35 @@ def parse(file: File, columns: dict[str, str | None], delimiter: str, header: st
     return sheet._replace(columns=pa.table({name: _checked(sheet, name, columns[name]) for name in table.column_names}))
 
 
+def _parse_quoted(file: File, start: int, first: int, columns: dict[str, str | None], delimiter: str) -> Sheet:
+    try:
+        text = file.data[start:].decode()
+    except UnicodeDecodeError as error:
+        raise fault(file.name, _line(file.data, start + error.start), "not UTF-8 text") from None
+    records, lines, tables = _records(file.name, text, first, delimiter), [], []
+    used = {name: at for at, (name, kind) in enumerate(columns.items()) if kind}
+    while block := list(islice(records, ROWS)):
+        for line, fields in block:
+            if fields and len(fields) != len(columns):
+                raise fault(file.name, line, _miscounted(len(fields), columns, delimiter))
+        lines += [line for line, _ in block]
+        # An empty line is a row of empty fields, as it is in text without quotes.
+        texts = {name: [fields[at] if fields else "" for _, fields in block] for name, at in used.items()}
+        tables.append(pa.table({name: pa.array(column, pa.string()) for name, column in texts.items()}))
+    return Sheet(pa.concat_tables(tables), file.name, lines=lines)
+
+
+def _records(name: str, text: str, line: int, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of quoted text, each with the line in which it begins."""
+    reader, first = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True), line
+    try:
+        for fields in reader:
+            yield line, fields
+            line = first + reader.line_num
+    except csv.Error as error:
+        raise fault(name, line, f"cannot be parsed ({error})") from None
+
+
 def fault(name: str, line: int, complaint: str) -> UserError:
     """Build the message for a mistake in a line of a file."""
     return UserError(f"{name}, line {line}: {complaint}")
@@ -155,11 +236,17 @@ def short(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
-def refuse(sheet: Sheet, bad: pa.ChunkedArray, complaint: Callable[[int], str]) -> None:
-    """Raise an error for the first row that is marked as bad, if there is one."""
-    row = pc.index(bad, True).as_py()
-    if row >= 0:
-        raise fault(sheet.name, sheet.first + row, complaint(row))
+def refuse(
+    sheet: Sheet,
+    bad: np.ndarray | pa.Array | pa.ChunkedArray | list[bool],
+    complaint: Callable[[int], str],
+    rows: np.ndarray | None = None,
+) -> None:
+    """Raise an error for the first place that is marked as bad, if one is; ``rows`` are their rows if others."""
+    places = np.flatnonzero(np.asarray(bad))
+    if len(places):
+        place = int(places[0])
+        raise sheet.fault(place if rows is None else int(rows[place]), complaint(place))
 
 
 def within(sheet: Sheet, name: str, low: float, high: float) -> Sheet:
@@ -177,15 +264,14 @@ def vectors(sheet: Sheet, name: str) -> pa.ListArray:
     length = pc.list_value_length(lists)
     most = length[0].as_py()
     refuse(sheet, pc.not_equal(length, most), lambda row: f"{name} has {length[row]} numbers; expected {most} as above")
+    words, complaint = lists.flatten(), KINDS["float32"].complaint
     try:
-        numbers = lists.flatten().cast(pa.float32())
+        numbers = words.cast(pa.float32())
         bad = _not_finite(numbers)
     except pa.ArrowException:
-        bad = pa.array([not _is_number(text) for text in lists.flatten().to_pylist()])
-    at = pc.index(bad, True).as_py()
-    if at >= 0:
-        word = short(lists.flatten()[at].as_py())
-        raise fault(sheet.name, sheet.first + at // most, f"{name} {word} {KINDS['float32'].complaint}")
+        bad = [not _is_number(word) for word in words.to_pylist()]
+    row_of = np.repeat(np.arange(len(lists)), most)
+    refuse(sheet, bad, lambda at: f"{name} {short(words[at].as_py())} {complaint}", row_of)
     return pa.ListArray.from_arrays(pa.array(range(0, len(numbers) + 1, most), pa.int32()), numbers)
 
 
@@ -197,16 +283,18 @@ def _is_number(text: str) -> bool:
 
 
 def _table(body: pa.Buffer, columns: dict[str, str | None], mark: str) -> pa.Table:
-    from pyarrow import csv
+    from pyarrow import csv as arrow
 
     types = {name: KINDS[kind].parsed for name, kind in columns.items() if kind}
-    return csv.read_csv(
+    return arrow.read_csv(
         pa.BufferReader(body),
-        csv.ReadOptions(column_names=list(columns), block_size=BLOCK),
-        csv.ParseOptions(
+        arrow.ReadOptions(column_names=list(columns), block_size=BLOCK),
+        arrow.ParseOptions(
             delimiter=mark, quote_char=False, double_quote=False, escape_char=False, ignore_empty_lines=False
         ),
-        csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[], strings_can_be_null=False),
+        arrow.ConvertOptions(
+            column_types=types, include_columns=list(types), null_values=[], strings_can_be_null=False
+        ),
     )
 
 
@@ -219,9 +307,9 @@ def _checked(sheet: Sheet, name: str, kind: str) -> pa.ChunkedArray:
 
 def _below(file: File, header: str) -> int:
     """Return where the line after the header begins; a wrong or repeated header is an error."""
-    found, expected = first_line(file), header.encode()
-    if found != header:
-        raise fault(file.name, 1, f"header {short(found)}; expected {header!r}")
+    line, expected = first_line(file), header.encode()
+    if line != header:
+        raise fault(file.name, 1, f"header {short(line)}; expected {header!r}")
     end = re.compile(rb"\r\n|\n|\r|$").match(file.data, len(expected))
     again = file.data.find(end[0] + expected + end[0], len(expected))
     if end[0] and again >= 0:
@@ -248,15 +336,19 @@ def _complaint(line: bytes, columns: dict[str, str | None], mark: str, delimiter
     except UnicodeDecodeError:
         return "not UTF-8 text"
     if len(fields) != len(columns):
-        found = f"number of fields is {len(fields)}" if line.strip() else "empty line"
-        names = ", ".join([*columns][:8] + ["…"] * (len(columns) > 8))
-        return f"{found}; expected {len(columns)} ({names}), separated by {SEPARATORS[delimiter]}"
+        return _miscounted(len(fields) if line.strip() else 0, columns, delimiter)
     for (name, kind), field in zip(columns.items(), fields, strict=True):
         try:
             pa.scalar(field).cast(KINDS[kind or "text"].parsed)
         except pa.ArrowException:
             return f"{name} {short(field)} {KINDS[kind].complaint}"
     return f"cannot be parsed ({len(line)} bytes)"
+
+
+def _miscounted(count: int, columns: dict[str, str | None], delimiter: str) -> str:
+    names = ", ".join([*columns][:8] + ["…"] * (len(columns) > 8))
+    start = f"number of fields is {count}" if count else "empty line"
+    return f"{start}; expected {len(columns)} ({names}), separated by {SEPARATORS[delimiter]}"
 
 
 def _from_latin1(file: File) -> File:
