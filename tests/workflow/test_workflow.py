@@ -108,8 +108,12 @@ def test_golden_values(built):
     pd.testing.assert_series_equal(both["value"], both["value_golden"], check_names=False, rtol=1e-6, atol=1e-12)
 
 
-@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S))
-def test_the_python_of_the_readme_runs_as_printed(built, block):
+PAGES = [ROOT / page for page in ("README.md", "docs/reading.md")]
+PRINTED = [block for page in PAGES for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.S)]
+
+
+@pytest.mark.parametrize("block", PRINTED)
+def test_the_python_of_the_pages_runs_as_printed(built, block):
     done = subprocess.run([sys.executable, "-c", block], cwd=built, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout
@@ -134,7 +138,7 @@ def test_snakemakes_own_report_has_every_table_and_figure_with_its_caption(built
             assert spec[words] in text
 
 
-# What reruns when: one test for each row of the table in the README.
+# What reruns when: the table in docs/running.md.
 
 
 def test_nothing_reruns_after_every_file_was_touched(checkout):
