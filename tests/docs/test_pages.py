@@ -5,6 +5,7 @@ import re
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -186,6 +187,7 @@ def test_the_picture_goes_down_and_its_texts_stay_apart():
     heights = sorted({y for _, y, _ in texts})
     assert min(high - low for low, high in pairwise(heights)) >= 12
     assert "prefers-color-scheme: dark" in picture
+    assert ElementTree.fromstring(picture).tag.endswith("svg")
 
 
 def test_the_table_of_rooms_is_what_the_code_says():
