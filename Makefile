@@ -10,7 +10,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --quiet rules reason host --
 CONFIRM := $(filter yes,$(YES))
 
 .DEFAULT_GOAL := all
-.PHONY: all movielens synthetic paper test test-page test-slurm slurm lint format verify repair determinism torture fuzz soak audit bench bench-scale profile snapshot lock clean distclean help
+.PHONY: all movielens synthetic paper test test-page test-slurm slurm lint format verify repair determinism torture fuzz soak audit bench bench-scale profile docs snapshot lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
 	@began=$$(date +%s); $(SNAKEMAKE) all && $(BIN)/graphdr summary --since $$began
@@ -77,9 +77,14 @@ bench-scale: $(READY) ## measure solvers and GraphDR up to a million nodes
 profile: $(READY) ## say where the time of the last cold build went
 	@$(BIN)/python -m benchmarks.profile
 
-snapshot: all ## refresh the figures and tables under docs/ and in the README from results/
-	@$(BIN)/python docs/snapshot.py
-	@$(BIN)/python docs/findings.py
+docs: $(READY) ## refresh what is written from the code: docs/api.md, the picture of the rooms, tables of columns
+	@$(BIN)/python -m docs.api
+	@$(BIN)/python -m docs.house
+	@$(BIN)/python -m docs.columns
+
+snapshot: all docs ## refresh the figures and tables under docs/ and in the README from results/
+	@$(BIN)/python -m docs.snapshot
+	@$(BIN)/python -m docs.findings
 
 lock: ## pin the newest versions (needs uv)
 	uv pip compile --universal --generate-hashes --no-header --quiet --extra dev --extra slurm -p 3.11 --upgrade pyproject.toml -o requirements.lock

@@ -26,7 +26,7 @@ DATASETS = ("ml_100k", "ml_1m", "amazon", "lastfm", "ogbn_arxiv", "mind_small")
 GRID = {"data sets": 5, "subgraph sizes": 3, "values of k": 5, "ways to draw candidates": 3, "noise levels": 2}
 INTRODUCTION = (
     "Written by `docs/findings.py` from `results/`. Ours is instance 0 ± the standard error over its seeds. All "
-    "numbers are in [comparison.md](comparison.md), the verdicts are explained in the [README](../README.md)."
+    "numbers are in [comparison.md](comparison.md), the verdicts are explained in [verdicts.md](verdicts.md)."
 )
 
 

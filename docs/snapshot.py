@@ -14,18 +14,18 @@ import numpy as np
 import yaml
 
 import graphdr
+from docs.markers import between_markers
 from graphdr.cache import io, paths
 from graphdr.core import atomic
 from graphdr.core.errors import UserError
 from graphdr.core.markdown import pipe_table
 from graphdr.paper.compare import VERDICTS
 
-TABLE = "main_synthetic"
-BEGIN, END = "<!-- headline -->", "<!-- /headline -->"
+TABLE, OURS = "main_synthetic", "graphdr"
 
 
 def headline(table: list[dict], comparison: list[dict], labels: dict[str, str]) -> str:
-    """Return the main comparison as a markdown table, and a line that counts the verdicts."""
+    """Return what the main comparison says in a sentence, as a markdown table, and a line that counts the verdicts."""
     printed = {(line["row"], line["column"]): line for line in comparison if line["artifact"] == TABLE}
     rows = [row for row in table if row["column"] == "regret"]
     body = []
@@ -36,7 +36,22 @@ def headline(table: list[dict], comparison: list[dict], labels: dict[str, str]) 
         body.append([labels.get(row["row"], row["row"]), ours, spread, theirs])
     instances = max(len(row["panel"]) for row in rows)
     head = ["method", "ours ± s.e.m.", f"median (5–95 %) of {instances} instances", "paper ± s.e.m."]
-    return "\n".join([*pipe_table(head, body), "", _verdicts(comparison)])
+    return "\n".join([_sentence(rows, printed), "", *pipe_table(head, body), "", _verdicts(comparison)])
+
+
+def _sentence(rows: list[dict], printed: dict) -> str:
+    """Say how many times less regret ours has than the next best method: on instance 0, in the paper, in the median."""
+    panels = {row["row"]: np.asarray(row["panel"], float) for row in rows}
+    paper = {row: line["paper"] for (row, column), line in printed.items() if column == "regret"}
+    ours, theirs = (
+        min(values[row] for row in values if row != OURS) / values[OURS]
+        for values in ({row["row"]: row["value"] for row in rows}, paper)
+    )
+    middle = np.median(np.min([panels[row] for row in panels if row != OURS], axis=0) / panels[OURS])
+    return (
+        f"GraphDR has {ours:.0f} times less regret than the next best method (paper: {theirs:.0f}; median of "
+        f"{len(panels[OURS])} instances: {middle:.0f})."
+    )
 
 
 def _value(value: float, sem: float) -> str:
@@ -53,21 +68,12 @@ def _verdicts(comparison: list[dict]) -> str:
     return text + (f" {missing} more have no data yet." if missing else "")
 
 
-def between_markers(text: str, inner: str) -> str:
-    """Replace what stands between the two markers."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise UserError(f"README.md: the markers {BEGIN} and {END} are not both there, in this order")
-    return f"{before}{BEGIN}\n{inner}\n{END}{after}"
-
-
 def gallery(figures: dict[str, str], built: str) -> str:
     """Return the page that shows all figures and leads to the rest of the snapshot."""
     pictures = [f"## {title}\n\n![{title}]({name}.png)" for name, title in figures.items()]
     links = (
         "[The paper's numbers beside ours](comparison.md) · [its claims with verdicts](claims.md) · "
-        "[where it disagrees with itself or its data](findings.md) · [speed](benchmarks.md)"
+        "[where it disagrees with itself or its data](findings.md) · [all pages](README.md)"
     )
     about = f"{built} `make snapshot` refreshes all of it; data sets that were not there are missing."
     return "\n\n".join(["# What a build shows, without running it", about, links, *pictures]) + "\n"
@@ -88,7 +94,7 @@ def main() -> int:
         comparison = io.read("comparison", paths.comparison("parquet")).to_pandas().to_dict("records")
         labels = {name: method["label"] for name, method in config["methods"].items()}
         readme = Path("README.md").read_text(encoding="utf-8")
-        readme = between_markers(readme, headline(table, comparison, labels))
+        readme = between_markers(readme, "headline", headline(table, comparison, labels), "README.md")
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -99,9 +105,9 @@ def main() -> int:
     built = f"Built on {day} with graphdr {graphdr.__version__}, {packages}."
     for name, path in pages.items():
         atomic.write_text(f"{built}\n\n{Path(path).read_text(encoding='utf-8')}", f"docs/{name}.md")
-    atomic.write_text(gallery(shown, built), "docs/README.md")
+    atomic.write_text(gallery(shown, built), "docs/gallery.md")
     atomic.write_text(readme, "README.md")
-    print(f"Wrote README.md, docs/README.md, docs/comparison.md, docs/claims.md and {len(figures)} figures in docs/")
+    print(f"Wrote README.md, docs/gallery.md, docs/comparison.md, docs/claims.md and {len(figures)} figures in docs/")
     return 0
 
 

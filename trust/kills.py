@@ -1,4 +1,4 @@
-"""Kill jobs, Snakemake, or all of them at random moments, and resume as the README says."""
+"""Kill jobs, Snakemake, or all of them at random moments, and resume as docs/running.md says."""
 
 import os
 import random
@@ -60,7 +60,7 @@ def everything(expected: dict[str, str]) -> list[str]:
 
 
 def unlock(folder: Path, env: dict) -> None:
-    """Do what the README says after Snakemake itself was killed."""
+    """Do what docs/running.md says after Snakemake itself was killed."""
     if any((folder / ".snakemake" / "locks").glob("*")):
         snakemake(folder, env, "--unlock")
 

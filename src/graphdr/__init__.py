@@ -1,3 +1,46 @@
-"""GraphDR-LinUCB: graph dimensionality reduction for contextual bandits."""
+"""GraphDR-LinUCB: graph dimensionality reduction for contextual bandits.
+
+What people use without Snakemake is named here and explained in docs/api.md. A name is imported when it is first used:
+``import graphdr`` itself loads no library.
+"""
 
 __version__ = "0.4.0"
+
+_PLACES = {
+    "Graph": "graphs.model:Graph",
+    "from_edges": "graphs.model:from_edges",
+    "largest_component": "graphs.model:largest_component",
+    "laplacian": "graphs.model:laplacian",
+    "sbm": "graphs.random_graphs:sbm",
+    "rgg": "graphs.random_graphs:rgg",
+    "low_eigenpairs": "graphs.spectral:low_eigenpairs",
+    "arm_features": "graphs.arm_features:select",
+    "smooth_reward": "bandit.rewards:smooth",
+    "draw_rounds": "bandit.environment:draw",
+    "Run": "bandit.linucb:Run",
+    "run_linucb": "bandit.linucb:play",
+    "GraphDRLinUCB": "serve.policy:GraphDRLinUCB",
+    "ips": "scores.offpolicy:ips",
+    "snips": "scores.offpolicy:snips",
+    "doubly_robust": "scores.offpolicy:doubly_robust",
+    "Estimate": "scores.offpolicy:Estimate",
+    "read_table": "cache.io:read",
+    "read_frame": "cache.io:read_frame",
+    "stream": "core.rng:stream",
+    "UserError": "core.errors:UserError",
+}
+__all__ = list(_PLACES)  # for type checkers, the same names stand in __init__.pyi
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    module, attribute = _PLACES[name].split(":")
+    globals()[name] = getattr(import_module(f"{__name__}.{module}"), attribute)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -144,7 +144,7 @@ def test_a_number_that_the_paper_lacks_and_one_without_value_say_so(inside, call
 
 
 def test_without_a_comparison_the_rest_is_told(own, ask):
-    Path(paths.COMPARISON["parquet"]).unlink()
+    Path(paths.comparison("parquet")).unlink()
     assert ask("why", "main_synthetic", "graphdr", "regret")["cell"]["paper"] is None
 
 

@@ -72,8 +72,12 @@ def test_golden_values(built):
     pd.testing.assert_series_equal(both["value"], both["value_golden"], check_names=False, rtol=1e-6, atol=1e-12)
 
 
-@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S))
-def test_the_python_of_the_readme_runs_as_printed(built, block):
+PAGES = [ROOT / page for page in ("README.md", "docs/reading.md")]
+PRINTED = [block for page in PAGES for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.S)]
+
+
+@pytest.mark.parametrize("block", PRINTED)
+def test_the_python_of_the_pages_runs_as_printed(built, block):
     done = subprocess.run([sys.executable, "-c", block], cwd=built, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout

@@ -134,7 +134,17 @@ NEEDS_GRAPH = {"popularity", "neighbourhood"}
 
 
 def draw(root: int, spec: dict, n: int, instance: int, seed: int, arena: Arena | None = None) -> Stream:
-    """Draw the stream of one seed from the factors of a problem (arms, candidates, horizon, noise)."""
+    """Draw the stream of one seed from the factors of a problem (arms, candidates, horizon, noise).
+
+    ``spec`` says how many ``arms`` are offered per round, how ``candidates`` are drawn ("uniform"; with an ``arena``
+    also "popularity" and "neighbourhood"), how many rounds there are (``horizon``) and the standard deviation of the
+    ``noise``. ``n`` arms exist. Equal arguments give equal rounds, so that methods are compared on the same ones.
+
+    >>> spec = {"arms": 2, "candidates": "uniform", "horizon": 3, "noise": 0.1}
+    >>> rounds = graphdr.draw_rounds(0, spec, 5, instance=0, seed=0)
+    >>> rounds.arms.shape, rounds.noise.shape
+    ((3, 2), (3,))
+    """
     if spec["arms"] > n:
         raise ValueError(f"{spec['arms']} candidates per round are more than {n} arms")
     key = _key(spec, n, instance, seed)

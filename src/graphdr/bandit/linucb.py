@@ -222,7 +222,11 @@ def regret(theta, arms, chosen, every):
 
 
 class Run(NamedTuple):
-    """One run: a reward, a stream, n x k features (None: one-hot arms), V_0^-1 (None: ridge) and a residual or none."""
+    """One run: a reward, a stream, n x k features (None: one-hot arms), V_0^-1 (None: ridge) and a residual or none.
+
+    ``theta`` holds the expected reward of every arm, ``stream`` what ``graphdr.draw_rounds`` returns. With a
+    ``residual``, the part of every arm's reward that its features cannot express, SRL_t and CRW_t are measured.
+    """
 
     theta: np.ndarray
     stream: Stream
@@ -234,7 +238,22 @@ class Run(NamedTuple):
 def play(
     runs: list[Run], radius: float | np.ndarray, *, ridge: float = 1.0, inflation: float = 0.0, every: int = EVERY
 ) -> list[Outcome]:
-    """Play runs of one shape (as many features, rounds and candidates per round) with the kernel that fits them."""
+    """Play LinUCB on runs of one shape (as many features, rounds and candidates per round) and return their outcomes.
+
+    In every round the candidate of the largest x^T theta-hat + radius ||x|| in the norm of V^-1 is played (Algorithm 1;
+    Li et al., 2010). V starts as ``ridge`` I; ``radius`` is one number or one per round. The regret is against the best
+    candidate of every round, summed up to every ``every``-th. SRL and CRW are those of the residual of a run.
+
+    >>> graph = graphdr.largest_component(graphdr.sbm(60, graphdr.stream(0, "g"), blocks=3, p_in=0.5, p_out=0.05))
+    >>> arms = graphdr.arm_features("laplacian_low", graphdr.low_eigenpairs(graph, 4).vectors, k=3)
+    >>> theta = graphdr.smooth_reward(arms, graphdr.stream(0, "theta"))
+    >>> spec = {"arms": 5, "candidates": "uniform", "horizon": 2000, "noise": 0.1}
+    >>> rounds = graphdr.draw_rounds(0, spec, graph.n, instance=0, seed=0)
+    >>> graphdr_run, full_run = graphdr.Run(theta, rounds, arms), graphdr.Run(theta, rounds)
+    >>> [reduced], [full] = graphdr.run_linucb([graphdr_run], 1.0), graphdr.run_linucb([full_run], 1.0)
+    >>> bool(5 * reduced.regret[-1] < full.regret[-1])
+    True
+    """
     runs = [_checked(run, ridge, inflation) for run in runs]
     if len({run.residual is None for run in runs}) > 1:
         raise ValueError("runs played together have all a residual or none")

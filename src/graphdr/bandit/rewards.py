@@ -16,7 +16,12 @@ def centred(values: np.ndarray) -> np.ndarray:
 
 
 def smooth(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw a reward in the span of the given orthonormal columns: unit(U N(0, I))."""
+    """Draw a reward in the span of the given orthonormal columns: theta = U g / ||U g|| with g from N(0, I).
+
+    >>> theta = graphdr.smooth_reward(np.eye(4)[:, :2], graphdr.stream(0, "theta"))
+    >>> float(np.linalg.norm(theta).round(6)), theta[2:].tolist()
+    (1.0, [0.0, 0.0])
+    """
     return unit(vectors @ rng.standard_normal(vectors.shape[1]))
 
 

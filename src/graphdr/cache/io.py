@@ -65,7 +65,14 @@ def write(kind: str, columns: Mapping[str, object], path: str) -> None:
 
 
 def read(kind: str, path: str) -> pa.Table:
-    """Read a table; a missing, broken, foreign or changed file is one clear error."""
+    """Read a table; a missing, broken, foreign or changed file is one clear error.
+
+    The hash covers the path: read with the path that it was written with, in the project's folder.
+
+    >>> graphdr.read_table("theta", "none.parquet")
+    Traceback (most recent call last):
+    graphdr.core.errors.UserError: none.parquet: no such file; run snakemake none.parquet
+    """
     try:
         with pq.ParquetFile(path) as file:
             table = file.read()
@@ -90,7 +97,11 @@ def read(kind: str, path: str) -> pa.Table:
 
 
 def read_frame(kind: str, paths: list[str]):
-    """Read several tables of one kind as one pandas frame."""
+    """Read several tables of one kind as one pandas frame, with the same checks.
+
+    >>> list(graphdr.read_frame("theta", []).columns)
+    ['problem', 'instance', 'node', 'theta']
+    """
     tables = [read(kind, path).replace_schema_metadata() for path in paths]
     return pa.concat_tables(tables or [SCHEMAS[kind].empty_table()]).to_pandas()
 

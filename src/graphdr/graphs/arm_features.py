@@ -50,7 +50,14 @@ def k_fact(k: int | str | None) -> str | None:
 
 
 def select(basis: str, vectors: np.ndarray, k: int) -> np.ndarray:
-    """Return the n x k arm features of a method with this basis, in C order."""
+    """Return the n x k arm features of a method with this basis, in C order.
+
+    GraphDR has ``basis`` "laplacian_low" and takes u_2 … u_{k+1}: u_1 tells no two arms apart.
+
+    >>> low = graphdr.low_eigenpairs(graphdr.from_edges(4, [0, 1, 2], [1, 2, 3]), 3)
+    >>> graphdr.arm_features("laplacian_low", low.vectors, k=2).shape
+    (4, 2)
+    """
     return np.ascontiguousarray(FEATURES[basis](vectors, k))
 
 

@@ -8,7 +8,10 @@ from scipy.sparse.csgraph import connected_components
 
 
 class Graph(NamedTuple):
-    """An undirected graph; ``origin[i]`` is the name that node i had before any node was dropped."""
+    """An undirected graph; ``origin[i]`` is the name that node i had before any node was dropped.
+
+    ``adjacency`` is the symmetric n x n matrix of edge weights, sparse; ``n`` is the number of nodes.
+    """
 
     adjacency: sp.csr_array
     origin: np.ndarray
@@ -19,7 +22,12 @@ class Graph(NamedTuple):
 
 
 def from_edges(n: int, i: np.ndarray, j: np.ndarray, weight=None, origin=None) -> Graph:
-    """Build the graph with edges i–j (each given once, i != j)."""
+    """Build the graph on nodes 0 … n - 1 with edges i–j (each given once, i != j), of weight one unless given.
+
+    >>> path = graphdr.from_edges(3, [0, 1], [1, 2])
+    >>> path.adjacency.toarray().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    """
     weight = np.ones(len(i)) if weight is None else np.asarray(weight, float)
     rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
     adjacency = sp.coo_array((np.concatenate([weight, weight]), (rows, columns)), shape=(n, n)).tocsr()
@@ -41,7 +49,12 @@ def induced(graph: Graph, nodes: np.ndarray) -> Graph:
 
 
 def largest_component(graph: Graph) -> Graph:
-    """Return the largest connected component (the first one on a tie)."""
+    """Return the largest connected component (the first one on a tie).
+
+    >>> two = graphdr.from_edges(5, [0, 2, 3], [1, 3, 4])  # 0–1 and 2–3–4
+    >>> graphdr.largest_component(two).origin.tolist()
+    [2, 3, 4]
+    """
     count, label = connected_components(graph.adjacency, directed=False)
     if count == 1:
         return graph
@@ -61,5 +74,9 @@ def normalised_adjacency(graph: Graph) -> sp.csr_array:
 
 
 def laplacian(graph: Graph) -> sp.csr_array:
-    """Return the symmetric normalised Laplacian L = I - D^-1/2 A D^-1/2."""
+    """Return the symmetric normalised Laplacian L = I - D^-1/2 A D^-1/2, with D the diagonal matrix of degrees.
+
+    >>> graphdr.laplacian(graphdr.from_edges(2, [0], [1])).toarray().tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
     return sp.csr_array(sp.eye_array(graph.n) - normalised_adjacency(graph))

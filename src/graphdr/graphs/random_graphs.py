@@ -6,7 +6,14 @@ from graphdr.graphs.model import Graph, from_edges
 
 
 def sbm(n: int, rng: np.random.Generator, *, blocks: int, p_in: float, p_out: float) -> Graph:
-    """Draw a stochastic block model with equal blocks, nodes sorted by block."""
+    """Draw a stochastic block model (Holland, Laskey and Leinhardt, 1983) with equal blocks, nodes sorted by block.
+
+    Two nodes are joined with probability ``p_in`` in the same block and ``p_out`` in different ones. The graph may have
+    several components.
+
+    >>> graphdr.sbm(6, graphdr.stream(0, "graph"), blocks=2, p_in=1.0, p_out=0.0).adjacency.sum(axis=1).tolist()
+    [2.0, 2.0, 2.0, 2.0, 2.0, 2.0]
+    """
     block = np.arange(n) * blocks // n
     i, j = np.triu_indices(n, k=1)
     keep = rng.random(len(i)) < np.where(block[i] == block[j], p_in, p_out)
@@ -14,7 +21,11 @@ def sbm(n: int, rng: np.random.Generator, *, blocks: int, p_in: float, p_out: fl
 
 
 def rgg(n: int, rng: np.random.Generator, *, radius: float) -> Graph:
-    """Draw a random geometric graph: uniform points in the unit square, joined within the radius."""
+    """Draw a random geometric graph (Gilbert, 1961): uniform points in the unit square, joined within the radius.
+
+    >>> graphdr.rgg(4, graphdr.stream(0, "graph"), radius=1.5).adjacency.sum(axis=1).tolist()
+    [3.0, 3.0, 3.0, 3.0]
+    """
     points = rng.random((n, 2))
     i, j = np.triu_indices(n, k=1)
     keep = np.sum((points[i] - points[j]) ** 2, axis=1) <= radius**2

@@ -22,7 +22,12 @@ def canonical_signs(vectors: np.ndarray) -> np.ndarray:
 def low_eigenpairs(graph: Graph, count: int) -> Basis:
     """Return the ``count`` lowest eigenpairs of the normalised Laplacian (u_1 included), the lowest first.
 
-    The residual of each is the norm of L v - value v.
+    The result has ``vectors`` (n x count, u_1, u_2, … in columns), ``values`` and ``residuals``, the norms of
+    L u - value u. Signs are canonical: the largest entry of each vector is positive.
+
+    >>> square = graphdr.from_edges(4, [0, 1, 2, 0], [1, 2, 3, 3])
+    >>> abs(graphdr.low_eigenpairs(square, 4).values).round(6).tolist()
+    [0.0, 1.0, 1.0, 2.0]
     """
     count = min(count, graph.n)
     if graph.n <= DENSE_UP_TO or count >= graph.n // 4:

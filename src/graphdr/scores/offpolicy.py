@@ -19,7 +19,11 @@ NORMAL, BOOTSTRAP = "normal", "bootstrap"
 
 
 class Estimate(NamedTuple):
-    """A value, its standard error and interval, how the interval was made, and the effective sample size."""
+    """A value, its standard error and interval, how the interval was made, and the effective sample size.
+
+    The interval from ``low`` to ``high`` is "normal" or a "bootstrap". ``ess`` is (sum w)^2 / sum w^2: as many rounds
+    of the target policy itself would say as much.
+    """
 
     value: float
     sem: float
@@ -40,7 +44,14 @@ class Terms(NamedTuple):
 def ips(rewards, propensities, target, *, level: float = 0.95, rng=None, draws: int = 1000) -> Estimate:
     """Estimate by inverse propensities: the mean of w y with w = target / propensity. Unbiased.
 
-    With a generator ``rng`` the interval is a bootstrap of that many ``draws``, else normal.
+    In every logged round an arm was drawn with probability ``propensities[t]`` and paid ``rewards[t]`` = y; the target
+    policy would have drawn it with probability ``target[t]``. With a generator ``rng`` the interval is a bootstrap of
+    that many ``draws``, else normal (Horvitz and Thompson, 1952).
+
+    >>> rewards, target = [1.0, 0.0] * 50, [1.0, 0.0] * 50  # the target plays what paid
+    >>> estimate = graphdr.ips(rewards, [0.5] * 100, target)
+    >>> estimate.value, round(estimate.low, 2), round(estimate.high, 2), estimate.ess
+    (1.0, 0.8, 1.2, 50.0)
     """
     return estimate(ips_terms(rewards, propensities, target), level=level, rng=rng, draws=draws)
 
@@ -49,7 +60,10 @@ def snips(rewards, propensities, target, *, level: float = 0.95, rng=None, draws
     """Estimate by self-normalised inverse propensities: sum w y / sum w.
 
     Its bias vanishes as 1/n, its variance is mostly lower than that of ``ips``, and it is never outside the rewards'
-    range. Intervals as in ``ips``.
+    range. Arguments and intervals as in ``ips`` (Swaminathan and Joachims, 2015).
+
+    >>> graphdr.snips([1.0, 0.0] * 50, [0.5] * 100, [1.0, 0.0] * 50).value
+    1.0
     """
     return estimate(snips_terms(rewards, propensities, target), level=level, rng=rng, draws=draws)
 
@@ -61,7 +75,11 @@ def doubly_robust(
 
     ``target`` and ``model`` are rounds x candidates: the target's probabilities pi, which sum to one in every round,
     and the model's rewards q. ``played`` is the column that was played. Unbiased whatever the model, if that was fitted
-    to other rounds than these. Intervals as in ``ips``.
+    to other rounds than these (Dudík, Langford and Li, 2011). Intervals as in ``ips``.
+
+    >>> target, model = [[1.0, 0.0]] * 100, [[0.9, 0.1]] * 100  # the target plays column 0, which paid 1
+    >>> round(graphdr.doubly_robust([1.0, 0.0] * 50, [0.5] * 100, target, [0, 1] * 50, model).value, 3)
+    1.0
     """
     return estimate(robust_terms(rewards, propensities, target, played, model), level=level, rng=rng, draws=draws)
 

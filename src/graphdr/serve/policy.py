@@ -1,9 +1,5 @@
 """A policy to serve: fit it to a graph, ask it for arms, tell it rewards, save it, and add arms later.
 
->>> policy = GraphDRLinUCB.fit(graph, k=5)
->>> arm = policy.recommend(["a", "b", "c"])
->>> policy.update(arm, reward)
-
 It plays exactly as ``linucb`` does in a simulation. An object is for one thread at a time: nothing is locked.
 """
 
@@ -46,7 +42,14 @@ class GraphDRLinUCB:
     """LinUCB on the smoothest eigenvectors of a graph whose nodes are the arms, or a sibling with other knobs.
 
     Make one with ``fit`` or ``load``. ``state`` holds what was learned, ``settings`` the knobs, ``rounds`` how many
-    rewards it was told so far.
+    rewards it was told so far. docs/serving.md has a longer example, and the limits.
+
+    >>> ring = graphdr.from_edges(6, range(6), [1, 2, 3, 4, 5, 0])
+    >>> policy = graphdr.GraphDRLinUCB.fit(ring, k=2, names=list("abcdef"))
+    >>> for _ in range(20):
+    ...     policy.update("a", 1.0)
+    >>> policy.recommend(["d", "b"])  # b is a neighbour of a
+    'b'
     """
 
     def __init__(
@@ -158,7 +161,7 @@ class GraphDRLinUCB:
     def add(self, edges: Mapping[Name, Mapping[Name, float]]) -> None:
         """Add arms, each with the weights of its edges to arms known by then; with a wrong one among them, none.
 
-        Their features extend the eigenvectors from their neighbours' (``state.extended``). What was learned and
+        Their features extend the eigenvectors from their neighbours' (``serve.state.extended``). What was learned and
         the features of the other arms stay as they are. Full LinUCB needs no edges: ``add({name: {}})``.
         """
         new = _checked_names(edges)
@@ -287,7 +290,7 @@ def _as_graph(source, neighbours: int) -> tuple[Graph, Iterable[Name]]:
         raise ValueError("an adjacency matrix is square and symmetric")
     count = connected_components(adjacency, directed=False)[0]
     if count != 1:
-        raise ValueError(f"the graph has {count} components; take graphs.model.largest_component and add the rest")
+        raise ValueError(f"the graph has {count} components; take graphdr.largest_component, and add the rest later")
     return graph, graph.origin
 
 

@@ -1,0 +1,141 @@
+"""Write docs/api.md, the reference of the public surface, from signatures and docstrings; ``make docs`` runs it."""
+
+import ast
+import inspect
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+import graphdr
+from graphdr.core import atomic
+
+PAGE = "docs/api.md"
+CHAPTERS = {
+    "graphs": "Graphs, eigenvectors and features",
+    "bandit": "Rewards, rounds and LinUCB",
+    "serve": "A policy to serve",
+    "scores": "Estimates from logged rounds",
+    "cache": "Cached tables",
+    "core": "Randomness and errors",
+}
+OPENING = """# The package
+
+Written by `docs/api.py` from the code. These names are the public surface, `graphdr.__all__`: they stay as they are
+within a minor version. Everything else may move. A name is imported when it is first used, so `import graphdr` itself
+costs nothing. The examples are run by the tests, with
+
+```python
+import numpy as np
+
+import graphdr
+```
+"""
+
+
+def render() -> str:
+    """Return the page: the surface by room, each name with its signature, its docstring and where it lives."""
+    by_room: dict[str, list[str]] = {}
+    for name, place in graphdr._PLACES.items():
+        by_room.setdefault(place.split(".")[0], []).append(name)
+    contents = [
+        f"- {title}: " + ", ".join(f"[`{name}`](#{name.lower()})" for name in by_room[room])
+        for room, title in CHAPTERS.items()
+    ]
+    parts = [OPENING, "\n".join(contents)]
+    for room, title in CHAPTERS.items():
+        parts += [f"## {title}", *(entry(name) for name in by_room[room])]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def entry(name: str) -> str:
+    """Return the section of one name."""
+    item = getattr(graphdr, name)
+    source = f"graphdr.{graphdr._PLACES[name].replace(':', '.')}"
+    parts = [f"### {name}", signature(item, name), markdown(item), f"<sub>`{source}`</sub>"]
+    if inspect.isclass(item):
+        parts[-1:-1] = [method(item, own) for own in vars(item) if _is_public(item, own)]
+    return "\n\n".join(parts)
+
+
+def method(owner: type, name: str) -> str:
+    """Return a paragraph on a method or property of a class."""
+    item = inspect.getattr_static(owner, name)
+    if isinstance(item, property):
+        return f"**`{name}`** {markdown(item)}"
+    function = item.__func__ if isinstance(item, classmethod) else item
+    full = f"{owner.__name__}.{name}"
+    return "\n\n".join([f"#### {full}", signature(function, full), markdown(item)])
+
+
+def _is_public(owner: type, name: str) -> bool:
+    item = inspect.getattr_static(owner, name)
+    documented = isinstance(item, property | classmethod) or inspect.isfunction(item)
+    return documented and not name.startswith("_") and bool(inspect.getdoc(item))
+
+
+def signature(item, name: str) -> str:
+    """Return the signature as it is written in the code, or the fields of a record."""
+    node = ast.parse(textwrap.dedent(inspect.getsource(item))).body[0]
+    if isinstance(node, ast.FunctionDef):
+        arguments = [*_arguments(node.args)]
+        head = f"{name}({', '.join(arguments)})"
+        if len(head) > 100:
+            head = f"{name}(\n    " + ",\n    ".join(arguments) + ",\n)"
+        return _fenced(head + (f" -> {_text(node.returns)}" if node.returns else ""))
+    fields = [ast.unparse(line) for line in node.body if isinstance(line, ast.AnnAssign)]
+    bases = ", ".join(map(ast.unparse, node.bases))
+    return _fenced("\n".join([f"class {name}" + (f"({bases})" if bases else ""), *(f"    {line}" for line in fields)]))
+
+
+def _arguments(arguments: ast.arguments):
+    """Yield the arguments of a function as text, without self and cls."""
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults = [None] * (len(plain) - len(arguments.defaults)) + arguments.defaults
+    yield from (_argument(*pair) for pair in zip(plain, defaults, strict=True) if pair[0].arg not in ("self", "cls"))
+    if arguments.vararg:
+        yield f"*{_argument(arguments.vararg, None)}"
+    elif arguments.kwonlyargs:
+        yield "*"
+    yield from (_argument(*pair) for pair in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
+    if arguments.kwarg:
+        yield f"**{_argument(arguments.kwarg, None)}"
+
+
+def _argument(argument: ast.arg, default: ast.expr | None) -> str:
+    name = argument.arg + (f": {_text(argument.annotation)}" if argument.annotation else "")
+    equals = " = " if argument.annotation else "="
+    return name + (f"{equals}{ast.unparse(default)}" if default is not None else "")
+
+
+def _text(annotation: ast.expr) -> str:
+    """Return an annotation; one that is quoted without its quotes."""
+    return annotation.value if isinstance(annotation, ast.Constant) and annotation.value else ast.unparse(annotation)
+
+
+def _fenced(code: str) -> str:
+    return f"```python\n{code}\n```"
+
+
+def markdown(item) -> str:
+    """Return a docstring as Markdown: code in single backticks, examples fenced."""
+    text = re.sub(r"``(.+?)``", r"`\1`", inspect.getdoc(item))
+    parts = [_fenced(part) if part.startswith(">>>") else _escaped(part) for part in text.split("\n\n")]
+    return "\n\n".join(parts)
+
+
+def _escaped(text: str) -> str:
+    """Keep Markdown from reading products and comparisons as markup, outside of code."""
+    pieces = re.split(r"(`[^`]*`)", text)
+    return "".join(piece if piece.startswith("`") else re.sub(r"([*<>])", r"\\\1", piece) for piece in pieces)
+
+
+def main() -> int:
+    """Write the page."""
+    atomic.write_text(render(), str(Path(__file__).parents[1] / PAGE))
+    print(f"Wrote {PAGE}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

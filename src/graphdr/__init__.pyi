@@ -1,0 +1,46 @@
+from graphdr.bandit.environment import draw as draw_rounds
+from graphdr.bandit.linucb import Game as Run
+from graphdr.bandit.linucb import run as run_linucb
+from graphdr.bandit.rewards import smooth as smooth_reward
+from graphdr.cache.io import read as read_table
+from graphdr.cache.io import read_frame as read_frame
+from graphdr.core.errors import UserError as UserError
+from graphdr.core.rng import stream as stream
+from graphdr.graphs.arm_features import select as arm_features
+from graphdr.graphs.model import Graph as Graph
+from graphdr.graphs.model import from_edges as from_edges
+from graphdr.graphs.model import laplacian as laplacian
+from graphdr.graphs.model import largest_component as largest_component
+from graphdr.graphs.random_graphs import rgg as rgg
+from graphdr.graphs.random_graphs import sbm as sbm
+from graphdr.graphs.spectral import low_eigenpairs as low_eigenpairs
+from graphdr.scores.offpolicy import Estimate as Estimate
+from graphdr.scores.offpolicy import doubly_robust as doubly_robust
+from graphdr.scores.offpolicy import ips as ips
+from graphdr.scores.offpolicy import snips as snips
+from graphdr.serve.policy import GraphDRLinUCB as GraphDRLinUCB
+
+__version__: str
+__all__ = [
+    "Estimate",
+    "Graph",
+    "GraphDRLinUCB",
+    "Run",
+    "UserError",
+    "arm_features",
+    "doubly_robust",
+    "draw_rounds",
+    "from_edges",
+    "ips",
+    "laplacian",
+    "largest_component",
+    "low_eigenpairs",
+    "read_frame",
+    "read_table",
+    "rgg",
+    "run_linucb",
+    "sbm",
+    "smooth_reward",
+    "snips",
+    "stream",
+]

@@ -1,0 +1,54 @@
+"""The snapshot: its sentence and table on numbers known beforehand, and the gallery as committed."""
+
+import re
+
+from docs import snapshot
+from tests.support.project import ROOT
+
+NAN = float("nan")
+
+
+def row(name: str, *panel: float) -> dict:
+    """Return a row of the main table with these regrets, instance 0 first."""
+    spread = {"panel_low": min(panel), "panel_median": sorted(panel)[len(panel) // 2], "panel_high": max(panel)}
+    return {"row": name, "column": "regret", "value": panel[0], "sem": 0.5, "panel": list(panel)} | spread
+
+
+def line(name: str, paper: float, verdict: str) -> dict:
+    key = {"artifact": snapshot.TABLE, "row": name, "column": "regret"}
+    return key | {"paper": paper, "paper_sem": NAN, "verdict": verdict}
+
+
+def test_the_headline_compares_with_the_next_best_method():
+    table = [row("random", 90, 80, 70), row("full", 60, 100, 50), row("graphdr", 10, 10, 10)]
+    lines = [line("random", 100, "match"), line("full", 50, "close"), line("graphdr", 5, "no data")]
+    text = snapshot.headline(table, lines, {"full": "LinUCB-full"}).splitlines()
+    assert text[0] == (
+        "GraphDR has 6 times less regret than the next best method (paper: 10; median of 3 instances: 6)."
+    )
+    assert text[2:] == [
+        "| method | ours ± s.e.m. | median (5–95 %) of 3 instances | paper ± s.e.m. |",
+        "| --- | ---: | ---: | ---: |",
+        "| random | 90.0 ± 0.5 | 80.0 (70.0 … 90.0) | 100.0 |",
+        "| LinUCB-full | 60.0 ± 0.5 | 60.0 (50.0 … 100.0) | 50.0 |",
+        "| graphdr | 10.0 ± 0.5 | 10.0 (10.0 … 10.0) | 5.0 |",
+        "",
+        "Of 2 numbers of the paper that are rebuilt here: 1 `match`, 1 `close`, 0 `in panel`, 0 `differs`, "
+        "0 `other data`. 1 more have no data yet.",
+    ]
+
+
+def test_a_missing_build_is_one_line_and_changes_nothing(tmp_path, monkeypatch, capsys):
+    for name in ("README.md", "config.yaml"):
+        (tmp_path / name).write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.setattr(snapshot, "__file__", str(tmp_path / "docs/snapshot.py"))
+    monkeypatch.chdir(tmp_path)
+    assert snapshot.main() == 1
+    assert re.fullmatch(r"error: results/.*: no such file; run make first\n", capsys.readouterr().err)
+    assert {path.name for path in tmp_path.iterdir()} == {"README.md", "config.yaml"}
+
+
+def test_the_committed_gallery_has_every_figure(config):
+    page = (ROOT / "docs/gallery.md").read_text(encoding="utf-8")
+    built = re.search(r"^Built on .*?\d\.(?= `make)", page, re.M)[0]
+    assert page == snapshot.gallery({name: spec["title"] for name, spec in config["figures"].items()}, built)
