@@ -1,18 +1,19 @@
 """A hash of the code behind a job: its stage and all that this imports from the package, comments left out.
 
-An edit reruns what depends on it, so two modules do not count as a whole. Where files live (``cache.paths``) is part of
-every job as its inputs and outputs. Of ``cache.schemas`` only the kinds of table count that the code reads or writes.
+An edit reruns what depends on it, so two files do not count as a whole. Where files live (``cache.paths``) is part of
+every job as its inputs and outputs. Of ``schemas.toml`` only the kinds of table count that the code reads or writes.
 """
 
 import ast
 import hashlib
+import tomllib
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = Path(__file__).parents[1]
-PATHS, SCHEMAS = "cache.paths", "cache.schemas"
+PATHS = "cache.paths"
 
 
 class Source(NamedTuple):
@@ -27,10 +28,10 @@ class Source(NamedTuple):
 def stage_code(stage: str, modules: tuple[str, ...] = (), package: Path = PACKAGE) -> str:
     """Return the fingerprint of a stage, and of modules that its job imports by name."""
     names = closure(stage, modules, package)
-    sources = {name: source(name, package) for name in sorted(names - {SCHEMAS})}
+    sources = {name: source(name, package) for name in sorted(names)}
     kinds = frozenset().union(*(source.kinds for source in sources.values()))
     texts = [f"{name}\n{source.text}" for name, source in sources.items()]
-    texts += [f"{kind}\n{schema}" for kind, schema in schemas(package).items() if kind in kinds]
+    texts += [f"{kind}\n{columns}" for kind, columns in schemas(package).items() if kind in kinds]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
@@ -60,19 +61,9 @@ def source(name: str, package: Path = PACKAGE) -> Source:
 
 
 @cache
-def schemas(package: Path = PACKAGE) -> dict[str, str]:
-    """Return the declaration of every kind of table, shared columns spelt out."""
-    tree = ast.parse(_file(SCHEMAS, package).read_text(encoding="utf-8"))
-    values = {target.id: node.value for node in tree.body if isinstance(node, ast.Assign) for target in node.targets
-              if isinstance(target, ast.Name)}  # fmt: skip
-    shared = {name: ast.unparse(value) for name, value in values.items() if isinstance(value, ast.Tuple)}
-    declared = values["COLUMNS"]
-    assert isinstance(declared, ast.Dict)
-    return {
-        ast.literal_eval(key): " ".join(shared.get(text, text) for text in map(ast.unparse, columns.elts))
-        for key, columns in zip(declared.keys, declared.values, strict=True)
-        if key is not None and isinstance(columns, ast.List)
-    }
+def schemas(package: Path = PACKAGE) -> dict[str, object]:
+    """Return the declaration of every kind of table."""
+    return tomllib.loads((package / "cache" / "schemas.toml").read_text(encoding="utf-8"))
 
 
 def _imported(node: ast.AST) -> list[str]:

@@ -48,6 +48,9 @@ class Params(NamedTuple):
 
 
 Key = tuple[int, int, int]  # number of the problem, instance and draw of a random basis
+Place = tuple[int, int, int, int]  # and seed
+Facts = dict[tuple[str, int, str], float]
+Thetas = dict[tuple[str, int], np.ndarray]
 
 
 def main(input: Input, output: Output, params: Params) -> None:
@@ -74,7 +77,7 @@ def main(input: Input, output: Output, params: Params) -> None:
         return Run(theta, stream, *arms[key], residuals.get(key)), choices
 
     runs = [(*key, seed) for key in arms for seed in range(params.problems[key[0]]["seeds"])]
-    done: dict[tuple[int, int, int, int], Outcome] = {}
+    done: dict[Place, Outcome] = {}
     begin = time.perf_counter()
     for group in _together(runs, params.problems, arms, apart=bool(inputs) or method["k"] == ADAPTIVE):
         seated, choices = zip(*(seat(*run) for run in group), strict=True)
@@ -87,7 +90,7 @@ def main(input: Input, output: Output, params: Params) -> None:
 
 
 def _arms(
-    input: Input, params: Params, laplacians: dict[str, list[np.ndarray]], facts: dict[tuple[str, int, str], float]
+    input: Input, params: Params, laplacians: dict[str, list[np.ndarray]], facts: Facts
 ) -> dict[Key, methods.Arms]:
     """Return what LinUCB works with, by (problem, instance, draw)."""
     method, arms = params.method, {}
@@ -102,9 +105,7 @@ def _arms(
     return arms
 
 
-def _dimensions(
-    k: int | str | None, problem: dict[str, Any], instance: int, facts: dict[tuple[str, int, str], float]
-) -> int:
+def _dimensions(k: int | str | None, problem: dict[str, Any], instance: int, facts: Facts) -> int:
     """Return how many features a method has, by what its line says of k; to find it, it needs those of the largest."""
     if k == ADAPTIVE:
         return max(problem["k_grid"])
@@ -113,11 +114,7 @@ def _dimensions(
 
 
 def _radius_inputs(
-    input: Input,
-    params: Params,
-    arms: dict[Key, methods.Arms],
-    thetas: dict[tuple[str, int], np.ndarray],
-    facts: dict[tuple[str, int, str], float],
+    input: Input, params: Params, arms: dict[Key, methods.Arms], thetas: Thetas, facts: Facts
 ) -> dict[Key, RadiusInputs]:
     """Return what a theorem's radius may use, by (problem, instance, draw); a constant radius needs nothing."""
     if not input.pilot:
@@ -134,9 +131,7 @@ def _radius_inputs(
     return inputs
 
 
-def _residuals(
-    params: Params, arms: dict[Key, methods.Arms], thetas: dict[tuple[str, int], np.ndarray]
-) -> dict[Key, np.ndarray]:
+def _residuals(params: Params, arms: dict[Key, methods.Arms], thetas: Thetas) -> dict[Key, np.ndarray]:
     """Return what of the reward lies outside of the smoothest eigenvectors, where these are the features throughout."""
     if params.method["basis"] != "laplacian_low" or params.method["k"] == ADAPTIVE:
         return {}
@@ -145,23 +140,20 @@ def _residuals(
 
 
 def _together(
-    runs: list[tuple[int, int, int, int]],
-    problems: list[dict[str, Any]],
-    arms: dict[Key, methods.Arms],
-    apart: bool,
-) -> Iterator[list[tuple[int, int, int, int]]]:
+    runs: list[Place], problems: list[dict[str, Any]], arms: dict[Key, methods.Arms], apart: bool
+) -> Iterator[list[Place]]:
     """Yield runs of one shape in groups, all on the streams of a few instances and seeds before the next few.
 
     Where instances differ in more than their shape, they are kept apart and only seeds are played together.
     """
     place = {pair: at for at, pair in enumerate(sorted({(run[1], run[3]) for run in runs}))}
 
-    def shape(run: tuple[int, int, int, int]) -> tuple:
+    def shape(run: Place) -> tuple:
         vectors, key = arms[run[:3]].features, run[:3] if apart else ()
         features = 0 if vectors is None else vectors.shape[1]
         return place[run[1], run[3]] // LANES, features, *(problems[run[0]][factor] for factor in SHAPE), *key
 
-    def order(run: tuple[int, int, int, int]) -> tuple:
+    def order(run: Place) -> tuple:
         number, instance, draw, seed = run
         return shape(run), instance, seed, number, draw
 
@@ -206,9 +198,7 @@ def _from_graphs(
 
 
 def _table(
-    problems: list[dict[str, Any]],
-    done: dict[tuple[int, int, int, int], Outcome],
-    inputs: dict[Key, RadiusInputs],
+    problems: list[dict[str, Any]], done: dict[Place, Outcome], inputs: dict[Key, RadiusInputs]
 ) -> dict[str, np.ndarray]:
     parts = []
     for number, instance, draw, seed in sorted(done):

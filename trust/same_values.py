@@ -1,0 +1,92 @@
+"""Compare two builds value by value: ``python -m trust.same_values OLD NEW [--renamed old=new …]``.
+
+Tables are paired by their paths under results/, names that moved being given as ``--renamed``, and rows by all columns
+that are not fractions. A fraction must be the same to the last bit. Rows that only the new build has are counted.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+def renamer(pairs: dict[str, str]):
+    """Return a function that replaces whole names in a text, the longest first."""
+    names = sorted(pairs, key=len, reverse=True)
+    pattern = re.compile("|".join(rf"(?<![a-z0-9_]){re.escape(name)}(?![a-z0-9_])" for name in names) or r"(?!)")
+    return lambda text: pattern.sub(lambda match: pairs[match[0]], text) if isinstance(text, str) else text
+
+
+def frame(path: Path, rename) -> pd.DataFrame:
+    """Read a table, its names renamed and its lists spelt out."""
+    table = pq.read_table(path)
+    columns = {}
+    for field in table.schema:
+        values = table[field.name].to_pylist()
+        if pa.types.is_list(field.type):
+            values = [None if row is None else " ".join(map(float.hex, row)) for row in values]
+        elif pa.types.is_string(field.type):
+            values = list(map(rename, values))
+        columns[field.name] = pd.Series(values, dtype=float if pa.types.is_floating(field.type) else object)
+    return pd.DataFrame(columns)
+
+
+def differences(old: pd.DataFrame, new: pd.DataFrame) -> tuple[list[str], int]:
+    """Return what differs, and how many rows only the new table has."""
+    if missing := sorted(set(old.columns) - set(new.columns)):
+        return [f"columns gone: {missing}"], 0
+    keys = [name for name in old.columns if old[name].dtype == object]
+    sides = []
+    for side in (old, new):
+        rows = side[list(old.columns)].copy()
+        rows[keys] = rows[keys].astype(str)
+        rows["#"] = rows.groupby(keys, sort=False).cumcount() if keys else np.arange(len(rows))
+        sides.append(rows.set_index([*keys, "#"]))
+    before, after = sides
+    lost = before.index.difference(after.index)
+    if len(lost):
+        return [f"{len(lost)} rows gone, the first {lost[0]}"], 0
+    after_old = after.loc[before.index]
+    found = []
+    for name in before.columns:
+        one, other = before[name].to_numpy(float), after_old[name].to_numpy(float)
+        wrong = ~((one == other) | (np.isnan(one) & np.isnan(other)))
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            found.append(f"{name}: {wrong.sum()} values, the first {before.index[at]}: {one[at]!r}, {other[at]!r}")
+    return found, len(after) - len(before)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m trust.same_values", description=__doc__.splitlines()[0])
+    parser.add_argument("old", type=Path)
+    parser.add_argument("new", type=Path)
+    parser.add_argument("--renamed", action="append", default=[], metavar="OLD=NEW", help="a name that moved")
+    parser.add_argument("--moved", action="append", default=[], metavar="OLD=NEW", help="part of a path that moved")
+    arguments = parser.parse_args()
+    rename = renamer(dict(pair.split("=", 1) for pair in arguments.renamed))
+    compared = rows = further = bad = 0
+    for path in sorted((arguments.old / "results").rglob("*.parquet")):
+        place = rename(path.relative_to(arguments.old).as_posix())
+        for before, after in (pair.split("=", 1) for pair in arguments.moved):
+            place = re.sub(before, after, place)
+        if not (arguments.new / place).exists():
+            print(f"{place}: not there")
+            bad += 1
+            continue
+        old = frame(path, rename)
+        found, more = differences(old, frame(arguments.new / place, lambda text: text))
+        compared, rows, further, bad = compared + 1, rows + len(old), further + more, bad + bool(found)
+        for line in found:
+            print(f"{place}: {line}")
+    print(f"{compared} tables of {rows:,} rows compared, {bad} differ or are not there; {further:,} rows are new")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
