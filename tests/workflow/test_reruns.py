@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from graphdr.cli.project import stages
+from graphdr.plan.jobs import JOBS
+from tests.support import films
 from tests.support.project import ROOT, hashes
 from tests.support.reruns import RUNS_AND_BELOW, behind, copy_package, edit, rerun, stages_of, steps
+from tests.support.tiny_data import put
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +59,62 @@ def test_nothing_reruns_after_reordering_keys(tiny, settings):
 
 def test_a_constant_in_the_graphs_reruns_graphs_bases_and_below(tiny, edited):
     files = edited("graphs/model.py", "- normalised_adjacency", "+ normalised_adjacency")
-    everything = RUNS_AND_BELOW | {"build_graph", "compute_basis", "pose_problem", "describe_problem"}
+    everything = RUNS_AND_BELOW | {"build_graph", "compute_basis", "pose_problem", "estimate_pilot", "describe_problem"}
     assert stages_of(steps(tiny), files) == everything
-    assert everything < set(stages())
+    assert everything < set(JOBS)
 
 
 def test_a_constant_in_the_kernel_reruns_the_runs_and_what_is_below(tiny, edited):
     assert stages_of(steps(tiny), edited("bandit/linucb.py", "total = 0.0", "total = 1.0")) == RUNS_AND_BELOW
+
+
+def test_a_bound_reruns_what_is_measured_and_no_run(tiny, edited):
+    files = edited("theory/bounds.py", "return 2 * beta0", "return 3 * beta0")
+    assert stages_of(steps(tiny), files) == RUNS_AND_BELOW - {"run_bandit"}
+
+
+def test_the_pilot_reruns_itself_its_facts_and_the_runs_that_look_at_it(tiny, edited):
+    files = edited("bandit/pilot.py", "rewards = theta[nodes] + noise", "rewards = theta[nodes] - noise")
+    assert {"estimate_pilot", "describe_problem"} <= stages_of(steps(tiny), files)
+    assert not {"build_graph", "compute_basis", "pose_problem"} & stages_of(steps(tiny), files)
+    assert {Path(name).stem for name in files if name.startswith("results/runs/")} == {
+        "graphdr_estimated",
+        "graphdr_k_naive",
+    }
+
+
+@pytest.fixture
+def on_data(settings) -> dict:
+    """The tiny configuration with two data sets of different formats."""
+    films.add_to(settings)
+    source = settings["datasets"]["films"]["raw"]["sources"][0] | {"format": "amazon_ratings"}
+    raw = settings["datasets"]["films"]["raw"] | {"sources": [source]}
+    settings["datasets"]["lists"] = settings["datasets"]["films"] | {"raw": raw}
+    settings["problems"]["lists"] = {"dataset": "lists"}
+    settings["experiments"]["lists"] = settings["experiments"]["films"] | {"problems": {"of": ["lists"]}}
+    for name in ("films", "lists"):
+        put(Path(f"data/raw/{name}/films.inter"), films.ratings())
+    return settings
+
+
+def test_neighbours_of_items_rerun_no_random_graph(on_data, workdir):
+    edit((package := copy_package(workdir)) / "graphs/from_data.py", "product[j] <= 0.0", "product[j] < 0.0")
+    files = rerun(steps(on_data), steps(on_data, package))
+    assert under("results/graph/", files) == {"films/nodes", "films/edges", "lists/nodes", "lists/edges"}
+    assert {name.split("/")[0] for name in under("results/runs/", files)} == {"films", "lists"}
+
+
+def test_an_adapter_reruns_the_data_sets_of_its_format(on_data, workdir):
+    edit((package := copy_package(workdir)) / "raw/adapters/amazon_ratings.py", '"rating", 1, 5', '"rating", 1, 6')
+    files = rerun(steps(on_data), steps(on_data, package))
+    assert under("data/tables/", files) == {"lists/nodes", "lists/links"}
+    assert {name.split("/")[0] for name in under("results/runs/", files)} == {"lists"}
+
+
+def test_a_new_column_reruns_the_stages_of_its_kind_and_what_is_below(tiny, edited):
+    column = '[curves]\nshown = ["int32", "whether it is shown"]'
+    files = edited("cache/schemas.toml", "[curves]", column)
+    assert stages_of(steps(tiny), files) == RUNS_AND_BELOW - {"run_bandit"}
 
 
 def test_a_diagnostic_reruns_only_the_bandits_that_take_k_or_radius_from_it(tiny, edited):

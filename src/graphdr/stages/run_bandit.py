@@ -17,8 +17,7 @@ from graphdr.core.errors import check_dense
 from graphdr.graphs.arm_features import ADAPTIVE, Basis, k_fact, residual
 from graphdr.panels.bases import read_bases
 from graphdr.panels.items import read_items
-from graphdr.panels.pilots import read_pilots
-from graphdr.panels.problems import read_facts, read_thetas
+from graphdr.panels.problems import read_estimates, read_facts, read_thetas
 from graphdr.panels.rows import stack
 from graphdr.theory.outcome import MEASURED, Outcome
 
@@ -119,12 +118,12 @@ def _radius_inputs(
     """Return what a theorem's radius may use, by (problem, instance, draw); a constant radius needs nothing."""
     if not input.pilot:
         return {}
-    pilots, inputs = read_pilots(input.pilot), {}
+    estimates, inputs = read_estimates(input.pilot), {}
     for number, instance, draw in arms:
         problem = params.problems[number]
         name = problem["name"]
         told = {fact: facts[name, instance, fact] for fact in THEORY_FACTS}
-        theta_hat = pilots[name, instance][problem["pilot"]].theta
+        theta_hat = estimates[name, instance, problem["pilot"]]
         features, theta = arms[number, instance, draw].features, thetas[name, instance]
         assert features is not None  # a theorem's radius has a basis
         inputs[number, instance, draw] = methods.radius_inputs(problem, features, theta, told, theta_hat)
