@@ -47,7 +47,7 @@ def document(built: Built, params, timings: list[dict]) -> dict:
         "headline": headline(params.headline, shown),
         "verdicts": numbers.counts(built.comparison, params.verdicts),
         "claims": numbers.claims(built.claims, [name for name, spec in params.datasets.items() if spec["observed"]]),
-        "groups": _ordered(experiments.groups(shown, _first(printed, params.tables)), params.order),
+        "groups": experiments.groups(shown, _first(printed, params.tables), params.order),
         "experiments": shown,
         "tables": tables,
         "methods": _methods(params, shown),
@@ -83,11 +83,6 @@ def _first(printed: dict[str, int], tables: dict[str, dict]) -> dict[str, int]:
         if name in printed and spec["experiment"]:
             places[spec["experiment"]] = min(printed[name], places.get(spec["experiment"], printed[name]))
     return places
-
-
-def _ordered(groups: list[dict], order: list[str]) -> list[dict]:
-    """Put the groups that have a place in ``order`` first; the others follow by title."""
-    return sorted(groups, key=lambda g: (order.index(g["title"]) if g["title"] in order else len(order), g["title"]))
 
 
 def _methods(params, shown: dict[str, dict]) -> dict[str, dict]:
