@@ -257,11 +257,10 @@ def _command(spec: dict, missing: Collection[str], target: str) -> str:
     """Say how to get what a claim lacks: data sets that were not built, or files of the paper's for those that were."""
     if spec["unknown"]:
         return f"not in config.yaml: {', '.join(spec['unknown'])}"
-    absent = [dataset for dataset in missing if dataset not in spec["here"]]
-    fetched = [dataset for dataset in absent if dataset in spec["raw"]]
-    texts = [f"`snakemake --cores all {' '.join([*fetched, target])}`"] if absent else []
-    if poor := [dataset for dataset in missing if dataset in spec["here"] and dataset in spec["raw"]]:
-        receipts = " ".join(spec["raw"][dataset] for dataset in poor)
-        again = f"`snakemake --cores all --forcerun {receipts} -- {target}`"
+    texts, raw = [], spec["raw"]
+    if absent := [dataset for dataset in missing if dataset not in spec["here"]]:
+        texts.append(f"`snakemake --cores all {' '.join([*(name for name in absent if name in raw), target])}`")
+    if poor := [dataset for dataset in missing if dataset in spec["here"] and dataset in raw]:
+        again = f"`snakemake --cores all --forcerun {' '.join(raw[dataset] for dataset in poor)} -- {target}`"
         texts.append(f"with the paper's own files of {', '.join(poor)} in place: {again}")
     return "; ".join(texts)

@@ -78,11 +78,8 @@ def headline(spec: dict | None, shown: dict[str, dict]) -> dict | None:
 
 def _first(printed: dict[str, int], tables: dict[str, dict]) -> dict[str, int]:
     """Return where the paper first prints a number of each experiment."""
-    places: dict[str, int] = {}
-    for name, spec in tables.items():
-        if name in printed and spec["experiment"]:
-            places[spec["experiment"]] = min(printed[name], places.get(spec["experiment"], printed[name]))
-    return places
+    latest_first = sorted((name for name in tables if name in printed), key=printed.get, reverse=True)
+    return {tables[name]["experiment"]: printed[name] for name in latest_first if tables[name]["experiment"]}
 
 
 def _methods(params, shown: dict[str, dict]) -> dict[str, dict]:
