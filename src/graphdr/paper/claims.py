@@ -244,9 +244,8 @@ def _counts(verdicts: "pd.Series") -> str:
 
 
 def _sentences(parts: dict[str, list[str]], comma: str = "; ") -> str:
-    return "; ".join(
-        f"{label}: {comma.join(texts)}" if label else comma.join(texts) for label, texts in parts.items() if texts
-    )
+    filled = {label: comma.join(texts) for label, texts in parts.items() if texts}
+    return "; ".join(f"{label}: {text}" if label else text for label, text in filled.items())
 
 
 def _row(verdict: str, measured: str, share: float = np.nan, available: list = (), missing: list = ()) -> dict:

@@ -66,16 +66,7 @@ def growth(table: "pd.DataFrame", *, of: str, along: str, **bounds: float) -> Ou
     return Outcome(bool(_obeys(grown, bounds)), f"{_key(of)}: {ends}, {number(grown)} times")
 
 
-def monotone(
-    table: "pd.DataFrame",
-    *,
-    of: str,
-    along: str,
-    falls=False,
-    strict=True,
-    first: float | None = None,
-    last: float | None = None,
-) -> Outcome:
+def monotone(table: "pd.DataFrame", *, of: str, along: str, falls=False, strict=True, first=None, last=None) -> Outcome:
     """Tell whether a cell rises (or falls) along a factor, with the given first and last value if there are such."""
     line = _along(table, of, along)
     steps = np.diff(line.to_numpy()) * (-1 if falls else 1)
@@ -146,13 +137,11 @@ def check_arguments(where: str, predicate: str, arguments: dict) -> None:
     if predicate not in PREDICATES:
         raise no_such(where, "predicate", predicate, PREDICATES)
     parameters = list(inspect.signature(PREDICATES[predicate]).parameters.values())[1:]
-    named = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    named = {p.name: p for p in parameters if p.kind is p.KEYWORD_ONLY}
     limits = set(BOUNDS) if len(named) < len(parameters) else set()
     if unknown := sorted(set(arguments) - set(named) - limits):
         raise no_such(where, f"argument of {predicate}", unknown[0], set(named) | limits)
-    if lacking := sorted(
-        name for name, default in named.items() if default is inspect.Parameter.empty and name not in arguments
-    ):
+    if lacking := sorted(name for name, p in named.items() if p.default is p.empty and name not in arguments):
         raise UserError(f"{where}: {predicate} needs {', '.join(lacking)}")
     if limits and not limits & set(arguments):
         raise UserError(f"{where}: {predicate} needs a bound: {', '.join(BOUNDS)}")
