@@ -198,17 +198,17 @@ def test_a_group_is_predicted_by_the_others_alone(rule, pool):
     ],
 )
 def test_ties_go_to_the_lowest_threshold(values, wins, unseen, sign, expected):
-    found = predictor_scores.threshold(np.array(values), np.array(wins) > 0, np.array(unseen), sign)
+    found = FITS["loo"](np.array(values), np.array(wins) > 0, np.array(unseen), sign)
     assert found.tolist() == [bool(x) for x in expected]
 
 
 def test_a_free_threshold_finds_the_direction_that_the_theory_has_wrong():
     values, wins = np.arange(6.0), np.arange(6) < 4
-    assert predictor_scores.free_threshold(values, wins, np.array([3.4, 3.6]), 1).tolist() == [True, False]
-    assert predictor_scores.free_threshold(values, wins, np.array([3.4, 3.6]), -1).tolist() == [True, False]
+    assert FITS["loo_free"](values, wins, np.array([3.4, 3.6]), 1).tolist() == [True, False]
+    assert FITS["loo_free"](values, wins, np.array([3.4, 3.6]), -1).tolist() == [True, False]
     even = np.array([True, False, False, True])  # right twice in both directions: the theory decides
-    assert predictor_scores.free_threshold(np.zeros(4), even, np.array([1.0]), 1).tolist() == [True]
-    assert predictor_scores.free_threshold(np.zeros(4), even, np.array([1.0]), -1).tolist() == [False]
+    assert FITS["loo_free"](np.zeros(4), even, np.array([1.0]), 1).tolist() == [True]
+    assert FITS["loo_free"](np.zeros(4), even, np.array([1.0]), -1).tolist() == [False]
 
 
 def test_the_sign_rule_needs_a_value_beyond_zero_and_a_gap_below_it():

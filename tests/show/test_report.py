@@ -328,7 +328,7 @@ def test_without_raw_files_the_page_shows_the_synthetic_half(config):
 def test_rows_of_the_paper_are_found_under_our_names(config):
     job = jobs.make_report(design.expand(config))
     line = {"artifact": "noise_stress", "row": "light", "column": "regret", "paper": 1.0}
-    for specs in (job.params.tables, jobs.compare_paper(design.expand(config)).params["tables"]):
+    for specs in (job.params.tables, jobs.compare_paper(design.expand(config)).params.tables):
         assert by_our_cell([line], specs) == {("noise_stress", "0.05", "regret"): line}
 
 

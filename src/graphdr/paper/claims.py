@@ -13,15 +13,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 VERDICTS = ("holds", "fails", "no data")  # the first words of a verdict
-COLUMNS = (
-    "claim", "where", "statement", "criterion", "measured", "verdict", "share", "available", "missing", "build",
-)  # fmt: skip
+WORDS = ("where", "statement", "criterion")  # that the paper or the configuration has on a claim
+COLUMNS = ("claim", *WORDS, "measured", "verdict", "share", "available", "missing", "build")
 
 
 def factors(claims: dict[str, dict]) -> set[str]:
     """Return the names of all factors and facts that some check sorts or selects by."""
     checks = [arguments for spec in claims.values() for _, arguments in cells.named(spec["checks"])]
-    return {name for given in checks for name in [given.get("along"), *given.get("where", {})] if name}
+    return {name for arguments in checks for name in [arguments.get("along"), *arguments.get("where", {})] if name}
 
 
 def tidy(
@@ -40,9 +39,9 @@ def tidy(
     nothing = pd.DataFrame(columns=[*SCHEMAS["measurements"].names, "experiment", "evaluation"])
     table = pd.concat(parts or [nothing], ignore_index=True)
     table = table[table["draw"] == 0].rename(columns={"n": "count"})
-    known = {"dataset", *(factor for problem in problems.values() for factor in problem)}
-    by_problem = {factor: {name: problem.get(factor) for name, problem in problems.items()} for factor in sorted(known)}
-    return table.assign(**{factor: table["problem"].map(own) for factor, own in by_problem.items()})
+    names = sorted({"dataset", *(factor for problem in problems.values() for factor in problem)})
+    factors = {factor: {name: problem.get(factor) for name, problem in problems.items()} for factor in names}
+    return table.assign(**{factor: table["problem"].map(levels) for factor, levels in factors.items()})
 
 
 class Judged(NamedTuple):
@@ -61,8 +60,7 @@ def judge(spec: dict, table: "pd.DataFrame", other: Collection[str]) -> dict:
     ``here``, and the names ``unknown`` to the configuration that it draws on.
     """
     if "evaluation" in spec:
-        rows = table[table["evaluation"] == spec["evaluation"]]
-        return _judge_evaluation(spec, rows, other)
+        return _judge_evaluation(spec, table[table["evaluation"] == spec["evaluation"]], other)
     named = spec["experiment"]
     rows = table[table["experiment"].isin([named] if isinstance(named, str) else named)]
     rows = rows[rows["dataset"].isin(spec["datasets"])]
@@ -79,11 +77,11 @@ def judge_all(
     rows = []
     for claim in [*said, *(name for name in claims if name not in said)]:
         spec = claims.get(claim)
-        text = {"where": "", "statement": "", "criterion": ""} | said.get(claim, {}) | (spec or {})
-        found = _row("no data", "no check in config.yaml") if spec is None else judge(spec, table, other)
-        build = _command(spec or {"unknown": [f"claims.{claim}"]}, found["missing"], target)
-        found |= {"available": ", ".join(found["available"]), "missing": ", ".join(found["missing"]), "build": build}
-        rows.append({"claim": claim, **{name: text[name] for name in ("where", "statement", "criterion")}} | found)
+        text = dict.fromkeys(WORDS, "") | said.get(claim, {}) | (spec or {})
+        row = _row("no data", "no check in config.yaml") if spec is None else judge(spec, table, other)
+        row["build"] = _command(spec or {"unknown": [f"claims.{claim}"]}, row["missing"], target)
+        row |= {name: ", ".join(row[name]) for name in ("available", "missing")}
+        rows.append({"claim": claim} | {name: text[name] for name in WORDS} | row)
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -107,11 +105,10 @@ def markdown(claims: "pd.DataFrame") -> str:
         said = f"{row['where']}: {row['statement']}<br><sub>{row['criterion']}</sub>"
         share = "–" if np.isnan(row["share"]) else f"{100 * row['share']:.0f} %"
         lines.append(line(f"`{row['claim']}`", said, row["measured"], row["verdict"], share))
-    lacking = claims[claims["build"] != ""]
-    if len(lacking):
+    if lacking := claims[claims["build"] != ""].to_dict("records"):
         lines += ["", "## What is missing", "", MISSING_NOTE, ""]
         lines += ["| claim | missing | to build it |", "| --- | --- | --- |"]
-        lines += [line(f"`{row['claim']}`", row["missing"], row["build"]) for row in lacking.to_dict("records")]
+        lines += [line(f"`{row['claim']}`", row["missing"], row["build"]) for row in lacking]
     return "\n".join(lines) + "\n"
 
 
@@ -139,56 +136,46 @@ def _decide(spec: dict, rows: "pd.DataFrame", stated: bool = True) -> Judged:
     least = spec.get("share")
     if not outcomes or (least is None and 0 not in outcomes):
         raise lacking or NoData("measurement")
-    shown = outcomes[min(outcomes)]
+    first = outcomes[min(outcomes)]
     instances = {instance: outcome.holds == stated for instance, outcome in outcomes.items()}
     if least is None:
-        return Judged(instances[0], shown.measured, instances, shown.used)
+        return Judged(instances[0], first.measured, instances, first.used)
     good = sum(instances.values())
     text = f"; in {good} of {len(instances)} instances" if len(instances) > 1 else ""
-    return Judged(good >= least * len(instances), shown.measured + text, instances, shown.used)
+    return Judged(good >= least * len(instances), first.measured + text, instances, first.used)
 
 
 def _check_all(checks: list[dict], table: "pd.DataFrame") -> Outcome:
-    found = [PREDICATES[name](table, **arguments) for name, arguments in cells.named(checks)]
-    used = [outcome.used for outcome in found if outcome.used is not None]
-    text = "; ".join(outcome.measured for outcome in found)
-    return Outcome(all(outcome.holds for outcome in found), text, frozenset.intersection(*used) if used else None)
+    outcomes = [PREDICATES[name](table, **arguments) for name, arguments in cells.named(checks)]
+    used = [outcome.used for outcome in outcomes if outcome.used is not None]
+    text = "; ".join(outcome.measured for outcome in outcomes)
+    return Outcome(all(outcome.holds for outcome in outcomes), text, frozenset.intersection(*used) if used else None)
 
 
 def _judge_each(spec: dict, rows: "pd.DataFrame", other: Collection[str]) -> dict:
     """Judge a claim on every data set by itself; on its exceptions it states the opposite."""
-    found: dict[str, Judged] = {}
-    lacking = {}
+    judged: dict[str, Judged] = {}
+    lacking = list(spec["unknown"])
     for dataset in spec["datasets"]:
         try:
             stated = dataset not in spec.get("except", [])
-            found[dataset] = _decide(spec, rows[rows["dataset"] == dataset], stated)
+            judged[dataset] = _decide(spec, rows[rows["dataset"] == dataset], stated)
         except NoData as error:
-            lacking[dataset] = f"no {error}" if dataset in spec["here"] else "not built"
-    counted = [dataset for dataset in found if dataset not in other]
+            lacking.append(f"{dataset} ({f'no {error}' if dataset in spec['here'] else 'not built'})")
+    texts: dict[str, list[str]] = {"as claimed": [], "not as claimed": [], "other data, not counted": []}
+    for dataset, (holds, measured, *_) in judged.items():
+        word = "as claimed" if holds else "not as claimed"
+        if dataset in other:
+            texts["other data, not counted"].append(f"{dataset} ({measured}, {word})")
+        else:
+            texts[word].append(f"{dataset} ({measured})")
+    counted = [dataset for dataset in judged if dataset not in other]
     missing = [*spec["unknown"], *(dataset for dataset in spec["datasets"] if dataset not in counted)]
-    good = [dataset for dataset in counted if found[dataset].holds]
-    bad = [dataset for dataset in counted if not found[dataset].holds]
-    shown = {dataset: f"{dataset} ({judged.measured})" for dataset, judged in found.items()}
-    aside = [
-        f"{dataset} ({found[dataset].measured}, {'' if found[dataset].holds else 'not '}as claimed)"
-        for dataset in found
-        if dataset in other
-    ]
-    text = _sentences(
-        {
-            "as claimed": [shown[dataset] for dataset in good],
-            "not as claimed": [shown[dataset] for dataset in bad],
-            "other data, not counted": aside,
-            "no data": [*spec["unknown"], *(f"{dataset} ({why})" for dataset, why in lacking.items())],
-        }
-    )
-    panels = [judged.instances for judged in found.values() if len(judged.instances) > 1]
+    said = verdict(len(texts["as claimed"]), len(counted), missing)
+    panels = [panel for _, _, panel, _ in judged.values() if len(panel) > 1]
     common = set.intersection(*map(set, panels)) if panels else set()
     agreed = [all(panel[instance] for panel in panels) for instance in common]
-    return _row(
-        verdict(len(good), len(counted), missing), text, np.mean(agreed) if agreed else np.nan, counted, missing
-    )
+    return _row(said, _sentences(texts | {"no data": lacking}), np.mean(agreed) if agreed else np.nan, counted, missing)
 
 
 def _judge_pool(spec: dict, rows: "pd.DataFrame", other: Collection[str]) -> dict:
@@ -204,9 +191,8 @@ def _judge_pool(spec: dict, rows: "pd.DataFrame", other: Collection[str]) -> dic
         names = ", ".join(dataset for dataset in spec["datasets"] if dataset in set(rows["dataset"]) & set(other))
         try:
             aside = _decide(spec, rows)
-            texts[f"with other data ({names}), not counted"] = [
-                f"{'holds' if aside.holds else 'fails'}, {aside.measured}"
-            ]
+            said = "holds" if aside.holds else "fails"
+            texts[f"with other data ({names}), not counted"] = [f"{said}, {aside.measured}"]
         except NoData as error:
             texts[f"with other data ({names})"] = [f"no {error}"]
     seen = set() if judged is None else set(ours["dataset"]) if judged.used is None else judged.used
@@ -224,9 +210,8 @@ def _judge_evaluation(spec: dict, rows: "pd.DataFrame", other: Collection[str]) 
     except NoData as error:
         why = spec["unknown"] or [f"no {error}" if len(rows) else "not built"]
         return _row("no data", _sentences({"no data": why}), missing=missing or spec["datasets"])
-    pooled = min(
-        values(rows, cell, "n").min() for _, given in cells.named(spec["checks"]) for cell in cell_names(given)
-    )
+    tested = [cell for _, arguments in cells.named(spec["checks"]) for cell in cell_names(arguments)]
+    pooled = min(values(rows, cell, "n").min() for cell in tested)
     said = "holds" if judged.holds else "fails"
     if pooled < spec.get("pool", 0):
         said += f" on {pooled:g} of {spec['pool']} pooled"
@@ -259,9 +244,8 @@ def _counts(verdicts: "pd.Series") -> str:
 
 
 def _sentences(parts: dict[str, list[str]], comma: str = "; ") -> str:
-    return "; ".join(
-        f"{label}: {comma.join(texts)}" if label else comma.join(texts) for label, texts in parts.items() if texts
-    )
+    filled = {label: comma.join(texts) for label, texts in parts.items() if texts}
+    return "; ".join(f"{label}: {text}" if label else text for label, text in filled.items())
 
 
 def _row(verdict: str, measured: str, share: float = np.nan, available: list = (), missing: list = ()) -> dict:
@@ -272,11 +256,10 @@ def _command(spec: dict, missing: Collection[str], target: str) -> str:
     """Say how to get what a claim lacks: data sets that were not built, or files of the paper's for those that were."""
     if spec["unknown"]:
         return f"not in config.yaml: {', '.join(spec['unknown'])}"
-    absent = [dataset for dataset in missing if dataset not in spec["here"]]
-    fetched = [dataset for dataset in absent if dataset in spec["raw"]]
-    texts = [f"`snakemake --cores all {' '.join([*fetched, target])}`"] if absent else []
-    if poor := [dataset for dataset in missing if dataset in spec["here"] and dataset in spec["raw"]]:
-        receipts = " ".join(spec["raw"][dataset] for dataset in poor)
-        again = f"`snakemake --cores all --forcerun {receipts} -- {target}`"
+    texts, raw = [], spec["raw"]
+    if absent := [dataset for dataset in missing if dataset not in spec["here"]]:
+        texts.append(f"`snakemake --cores all {' '.join([*(name for name in absent if name in raw), target])}`")
+    if poor := [dataset for dataset in missing if dataset in spec["here"] and dataset in raw]:
+        again = f"`snakemake --cores all --forcerun {' '.join(raw[dataset] for dataset in poor)} -- {target}`"
         texts.append(f"with the paper's own files of {', '.join(poor)} in place: {again}")
     return "; ".join(texts)

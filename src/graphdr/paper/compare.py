@@ -113,8 +113,8 @@ def markdown(comparison: "pd.DataFrame") -> str:
     counts = built["verdict"].value_counts()
     agreeing = counts.reindex(VERDICTS[:3], fill_value=0).sum()
     lines = ["# Our numbers beside the paper's", ""]
-    lines += [f"{agreeing} of {len(judged)} numbers are {', '.join(VERDICTS[:3])}: " + ", ".join(
-        f"{counts.get(name, 0)} {name}" for name in VERDICTS[:4]) + ".", ""]  # fmt: skip
+    each = ", ".join(f"{counts.get(name, 0)} {name}" for name in VERDICTS[:4])
+    lines += [f"{agreeing} of {len(judged)} numbers are {', '.join(VERDICTS[:3])}: {each}.", ""]
     if len(built) > len(judged):
         lines += [f"{len(built) - len(judged)} more are shown but not judged: they come from other data.", ""]
     lines += [NOTE, ""]
@@ -140,23 +140,12 @@ def _cells(row: dict) -> list[str]:
     def text(value, spec=".4g"):
         if value is None or np.isnan(value):
             return "–"
-        if abs(value) >= 1e4:
-            return f"{value:.0f}"
-        return cells.number(value, spec)
+        return f"{value:.0f}" if abs(value) >= 1e4 else cells.number(value, spec)
 
     def with_error(value, sem):
         return text(value) + (f" ± {sem:.2g}" if sem > 0 else "")
 
     panel = f"{text(row['panel_median'])} ({text(row['panel_low'])} … {text(row['panel_high'])})"
-    if np.isnan(row["percentile"]):  # of one value alone
-        panel = "–"
-    return [
-        row["row"],
-        row["column"],
-        with_error(row["paper"], row["paper_sem"]),
-        with_error(row["ours"], row["sem"]),
-        text(row["ratio"], ".2f"),
-        panel,
-        text(row["percentile"], ".0f"),
-        row["verdict"],
-    ]
+    ours, theirs = with_error(row["ours"], row["sem"]), with_error(row["paper"], row["paper_sem"])
+    spread = ["–", "–"] if np.isnan(row["percentile"]) else [panel, text(row["percentile"], ".0f")]  # of several values
+    return [row["row"], row["column"], theirs, ours, text(row["ratio"], ".2f"), *spread, row["verdict"]]

@@ -51,10 +51,8 @@ def ratio(table: "pd.DataFrame", *, of: str, to: str, where: dict | None = None,
     if not chosen.any():
         raise NoData(f"{of} where {' and '.join(where)} are as asked for")
     label = f"{_key(of)} / {_key(to)} = "
-    if len(pairs) == 1:
-        text = label + f"{number(pairs[of].iloc[0])} / {number(pairs[to].iloc[0])} = {number(quotients.iloc[0])}"
-    else:
-        text = label + _range(quotients[chosen])
+    one = f"{number(pairs[of].iloc[0])} / {number(pairs[to].iloc[0])} = {number(quotients.iloc[0])}"
+    text = label + (one if len(pairs) == 1 else _range(quotients[chosen]))
     if not chosen.all():
         text += f"; elsewhere {_range(quotients[~chosen])}"
     return Outcome(bool(_obeys(quotients[chosen], bounds).all()), text)
@@ -68,16 +66,7 @@ def growth(table: "pd.DataFrame", *, of: str, along: str, **bounds: float) -> Ou
     return Outcome(bool(_obeys(grown, bounds)), f"{_key(of)}: {ends}, {number(grown)} times")
 
 
-def monotone(
-    table: "pd.DataFrame",
-    *,
-    of: str,
-    along: str,
-    falls: bool = False,
-    strict: bool = True,
-    first: float | None = None,
-    last: float | None = None,
-) -> Outcome:
+def monotone(table: "pd.DataFrame", *, of: str, along: str, falls=False, strict=True, first=None, last=None) -> Outcome:
     """Tell whether a cell rises (or falls) along a factor, with the given first and last value if there are such."""
     line = _along(table, of, along)
     steps = np.diff(line.to_numpy()) * (-1 if falls else 1)
@@ -105,16 +94,16 @@ def equal(table: "pd.DataFrame", *, of: str, to: str, along: str) -> Outcome:
 
 def bounded(table: "pd.DataFrame", *, of: str, **bounds: float) -> Outcome:
     """Tell whether every value of a cell obeys the bounds; without a key these are the values of all methods."""
-    found = values(table, of)
-    return Outcome(bool(_obeys(found, bounds).all()), f"{of} = {_range(found)}")
+    numbers = values(table, of)
+    return Outcome(bool(_obeys(numbers, bounds).all()), f"{of} = {_range(numbers)}")
 
 
 def median(table: "pd.DataFrame", *, of: str, **bounds: float) -> Outcome:
     """Tell whether the median of a cell over all problems obeys the bounds."""
-    found = values(table, of)
-    middle = float(found.median())
-    text = f"median of {of} = {number(middle)} of {_range(found)}"
-    return Outcome(bool(_obeys(middle, bounds)), text, _datasets(table, found))
+    numbers = values(table, of)
+    middle = float(numbers.median())
+    text = f"median of {of} = {number(middle)} of {_range(numbers)}"
+    return Outcome(bool(_obeys(middle, bounds)), text, _datasets(table, numbers))
 
 
 def correct(table: "pd.DataFrame", *, of: str, wrong: int) -> Outcome:
@@ -148,12 +137,11 @@ def check_arguments(where: str, predicate: str, arguments: dict) -> None:
     if predicate not in PREDICATES:
         raise no_such(where, "predicate", predicate, PREDICATES)
     parameters = list(inspect.signature(PREDICATES[predicate]).parameters.values())[1:]
-    known = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
-    limits = set(BOUNDS) if len(known) < len(parameters) else set()
-    if unknown := sorted(set(arguments) - known - limits):
-        raise no_such(where, f"argument of {predicate}", unknown[0], known | limits)
-    needed = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty}
-    if lacking := sorted(needed - set(arguments)):
+    named = {p.name: p for p in parameters if p.kind is p.KEYWORD_ONLY}
+    limits = set(BOUNDS) if len(named) < len(parameters) else set()
+    if unknown := sorted(set(arguments) - set(named) - limits):
+        raise no_such(where, f"argument of {predicate}", unknown[0], set(named) | limits)
+    if lacking := sorted(name for name, p in named.items() if p.default is p.empty and name not in arguments):
         raise UserError(f"{where}: {predicate} needs {', '.join(lacking)}")
     if limits and not limits & set(arguments):
         raise UserError(f"{where}: {predicate} needs a bound: {', '.join(BOUNDS)}")
@@ -163,8 +151,8 @@ def check_arguments(where: str, predicate: str, arguments: dict) -> None:
 
 def cell_names(arguments: dict) -> list[str]:
     """Return the cells among the arguments of a predicate."""
-    given = [arguments[name] for name in ("of", "to") if name in arguments]
-    return [cell for part in given for cell in ([part] if isinstance(part, str) else part)]
+    named = [arguments[name] for name in ("of", "to") if name in arguments]
+    return [cell for part in named for cell in ([part] if isinstance(part, str) else part)]
 
 
 def values(table: "pd.DataFrame", text: str, field: str | None = None) -> "pd.Series":
@@ -185,7 +173,7 @@ def _place(table) -> "pd.Series":
 
 
 def _beside(table, texts: list[str], complete: bool = True) -> "pd.DataFrame":
-    """Set cells side by side, a row a problem; a problem that lacks one is an error or, if allowed, left out."""
+    """Set cells side by side, one row per problem; a problem that lacks one is an error or, if allowed, left out."""
     import pandas as pd
 
     columns = {text: values(table, text) for text in texts}
@@ -233,12 +221,11 @@ def _extreme(table, of: str | list[str], among: list[str], sign: int) -> Outcome
 
 
 def _obeys(numbers, bounds: dict[str, float]):
-    held = [BOUNDS[name](numbers, limit) for name, limit in bounds.items()]
-    return np.logical_and.reduce(held)
+    return np.logical_and.reduce([BOUNDS[name](numbers, limit) for name, limit in bounds.items()])
 
 
-def _datasets(table, found) -> frozenset[str]:
-    return frozenset(_by_problem(table, "dataset").reindex(found.index.unique()))
+def _datasets(table, numbers) -> frozenset[str]:
+    return frozenset(_by_problem(table, "dataset").reindex(numbers.index.unique()))
 
 
 def _key(text: str) -> str:
@@ -247,12 +234,8 @@ def _key(text: str) -> str:
     return cell.key or cell.quantity
 
 
-def _list(numbers) -> str:
-    return ", ".join(number(value) for value in numbers)
-
-
 def _line(line, of: str, along: str) -> str:
-    return f"{of} at {along} {', '.join(f'{level:g}' for level in line.index)}: {_list(line)}"
+    return f"{of} at {along} {', '.join(f'{level:g}' for level in line.index)}: {', '.join(map(number, line))}"
 
 
 def _range(numbers) -> str:

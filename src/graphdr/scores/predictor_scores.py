@@ -48,8 +48,7 @@ def spearman(pool: Pool) -> float:
     """Return the correlation of the ranks; NaN if one of the two is constant."""
     from scipy.stats import rankdata
 
-    ranks = (rankdata(column) for column in (pool.values, pool.gap))
-    return _correlation(*(column - column.mean() for column in ranks))
+    return _correlation(*(ranks - ranks.mean() for ranks in map(rankdata, (pool.values, pool.gap))))
 
 
 def abs_spearman(pool: Pool) -> float:
@@ -91,19 +90,16 @@ def favourable(values: np.ndarray, threshold: np.ndarray | float, sign: int) -> 
     return values > threshold if sign > 0 else values <= threshold
 
 
-def threshold(values: np.ndarray, wins: np.ndarray, unseen: np.ndarray, sign: int) -> np.ndarray:
-    """Fit the most often right threshold (the lowest on a tie) and predict the wins of unseen values."""
+def threshold(values: np.ndarray, wins: np.ndarray, unseen: np.ndarray, sign: int, free: bool = False) -> np.ndarray:
+    """Fit the most often right threshold (the lowest on a tie) and predict the wins of unseen values.
+
+    A ``free`` one is fitted together with its direction, on a tie that of the theory.
+    """
     between = midpoints(values)
     right = (favourable(values, between[:, None], sign) == wins).sum(axis=1)
-    return favourable(unseen, between[right.argmax()], sign)
-
-
-def free_threshold(values: np.ndarray, wins: np.ndarray, unseen: np.ndarray, sign: int) -> np.ndarray:
-    """Fit threshold and direction together: the lowest threshold on a tie, and there the direction of the theory."""
-    between = midpoints(values)
-    right = (favourable(values, between[:, None], sign) == wins).sum(axis=1)
-    best = np.maximum(right, len(wins) - right).argmax()  # the other direction is right where this one is wrong
-    return favourable(unseen, between[best], sign if 2 * right[best] >= len(wins) else -sign)
+    wrong = len(wins) - right  # where the other direction is right
+    best = (np.maximum(right, wrong) if free else right).argmax()
+    return favourable(unseen, between[best], -sign if free and wrong[best] > right[best] else sign)
 
 
 def logistic_model(values: np.ndarray, wins: np.ndarray):
@@ -140,7 +136,7 @@ def held_out(fit: Callable, pool: Pool) -> np.ndarray:
     return predicted
 
 
-FITS = {"loo": threshold, "loo_free": free_threshold, "logistic": logistic}
+FITS = {"loo": threshold, "loo_free": partial(threshold, free=True), "logistic": logistic}
 RULES = {"sign": sign_rule} | {name: partial(held_out, fit) for name, fit in FITS.items()}
 
 

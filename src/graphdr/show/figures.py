@@ -22,7 +22,7 @@ def curves(spec: dict, curves):
     last = points.groupby("series").last()
     end = last["x"].max()
     for place, (method, row) in enumerate(last.sort_values("y").iterrows(), start=1):
-        axes.vlines(end * (1 + 0.02 * place), row["panel_low"], row["panel_high"], color=drawn[method].colour,
+        axes.vlines(end * (1 + 0.02 * place), row["panel_low"], row["panel_high"], color=drawn[method].light,
                     linewidth=3, alpha=0.6)  # fmt: skip
     _round_axis(axes, end, end * (1 + 0.02 * (len(last) + 1)))
     label_ends(axes, last["y"].to_dict(), spec["labels"], drawn)
@@ -40,7 +40,7 @@ def bounds(spec: dict, curves):
     table = table[table["method"].isin(list(drawn))]
     parts = [regret_lines(axes, table, drawn)]
     for method, part in table.groupby("method", sort=False):
-        axes.plot(part["t"], part["bound"], color=drawn[method].colour, linestyle=drawn[method].line, linewidth=0.8)
+        axes.plot(part["t"], part["bound"], color=drawn[method].light, linestyle=drawn[method].line, linewidth=0.8)
         parts.append(pd.DataFrame({"series": f"{method} bound", "x": part["t"], "y": part["bound"]}))
     _round_axis(axes, table["t"].max())
     log_ticks(axes.yaxis, subs=(1,))
@@ -59,11 +59,11 @@ def sweep(spec: dict, measurements):
     table = _final_regrets(measurements)
     table = table.assign(place=table["problem"].map(spec["positions"]))
     drawn, parts = _present(spec, table), []
-    for method, (colour, line, marker) in drawn.items():
+    for method, style in drawn.items():
         first, low, high = _panel(table[table["method"] == method].sort_values("place"))
-        axes.fill_between(low.index, low, high, color=colour, alpha=0.18, linewidth=0)
-        axes.errorbar(first["place"], first["value"], yerr=2 * first["sem"], color=colour, linestyle=line,
-                      marker=marker, markersize=4, capsize=2, linewidth=1.4)  # fmt: skip
+        axes.fill_between(low.index, low, high, color=style.light, alpha=0.18, linewidth=0)
+        axes.errorbar(first["place"], first["value"], yerr=2 * first["sem"], color=style.light, linestyle=style.line,
+                      marker=style.marker, markersize=4, capsize=2, linewidth=1.4)  # fmt: skip
         parts.append(_points(method, first, first["place"], first["value"], low, high))
     points = pd.concat(parts, ignore_index=True)
     _factor_axis(axes, sorted(set(spec["positions"].values())))
@@ -83,12 +83,12 @@ def dots(spec: dict, measurements):
     figure, axes = _axes(spec["title"], REGRET, "")
     figure.set_size_inches(figure.get_figwidth(), 1.2 + 0.22 * len(titles))
     parts = []
-    for method, (colour, _, marker) in _present(spec, table).items():
+    for method, style in _present(spec, table).items():
         first, low, high = _panel(table[table["method"] == method])
         low, high = low.reindex(first["place"]), high.reindex(first["place"])
-        axes.hlines(first["place"], low, high, color=colour, alpha=0.4, linewidth=3)
-        axes.plot(first["value"], first["place"], color=colour, marker=marker, linestyle="none", markersize=4,
-                  label=spec["labels"][method])  # fmt: skip
+        axes.hlines(first["place"], low, high, color=style.light, alpha=0.4, linewidth=3)
+        axes.plot(first["value"], first["place"], color=style.light, marker=style.marker, linestyle="none",
+                  markersize=4, label=spec["labels"][method])  # fmt: skip
         parts.append(_points(method, first, first["value"], first["place"], low, high))
     axes.set_yscale("linear")
     axes.set_ylim(-len(titles), 1)
@@ -106,7 +106,7 @@ def _final_regrets(measurements):
 def _present(spec: dict, table) -> dict:
     """Return how the methods that have rows are drawn."""
     methods = set(table["method"])
-    return {method: look for method, look in looks(spec).items() if method in methods}
+    return {method: style for method, style in looks(spec).items() if method in methods}
 
 
 def _panel(rows):

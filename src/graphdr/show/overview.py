@@ -44,7 +44,9 @@ def draw(spec: dict, graph: Graph, basis: Basis, curves: pd.DataFrame):
         _draw_regret(panels[4], curves[curves["problem"] == spec["problem"]], spec),
     ]
     _write_texts(figure, spec, graph.n, k)
-    _draw_arrows(figure)
+    middle = BOTTOM + TALL / 2
+    for left, width, following in zip(LEFTS, WIDTHS, LEFTS[1:], strict=False):  # with room for letters beside an axis
+        _arrow(figure, (left + width + 0.12, middle), (following - 0.2, middle), color=FOCUS, linewidth=2)
     _draw_residual(figure)
     return figure, pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
 
@@ -214,13 +216,6 @@ def _write_texts(figure, spec: dict, n: int, k: int) -> None:
                bbox={"boxstyle": "circle,pad=0.25", "color": FOCUS})  # fmt: skip
         _write(figure, left + 0.25, 3.52, heading, fontsize=10, fontweight="bold")
         _write(figure, left, 0.9, caption, fontsize=8.8, linespacing=1.25)
-
-
-def _draw_arrows(figure) -> None:
-    """Join the panels from left to right, leaving room for the letters beside an axis."""
-    middle = BOTTOM + TALL / 2
-    for left, width, following in zip(LEFTS, WIDTHS, LEFTS[1:], strict=False):
-        _arrow(figure, (left + width + 0.12, middle), (following - 0.2, middle), color=FOCUS, linewidth=2)
 
 
 def _draw_residual(figure) -> None:

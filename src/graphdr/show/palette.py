@@ -12,6 +12,11 @@ class Style(NamedTuple):
     dash: str = ""
     marker: str = "."
 
+    @property
+    def line(self) -> object:
+        """The dashes as Matplotlib takes them."""
+        return (0, tuple(float(part) / 2 for part in self.dash.split())) if self.dash else "-"
+
 
 # Hues of Okabe and Ito, at least 3:1 against the page in both themes; the dash tells lines apart without colour.
 METHODS = {
@@ -51,15 +56,11 @@ FURTHER = [  # for methods without a style, in the order of their names
     Style("#1f6f8b", "#7fc8de", "4 4"),
     Style("#a3122e", "#ff8196", "2 2"),
 ]
-DATASETS = [
-    ("#0072b2", "#56b4e9"),
-    ("#d55e00", "#ff8f45"),
-    ("#008a65", "#3ccfa3"),
-    ("#c25c93", "#eda9cd"),
-    ("#b07a00", "#e6a93a"),
-    ("#5b3fa8", "#b7a3f5"),
-    ("#6b6b6b", "#a8a8a8"),
-]
+DATASETS = list(zip(
+    ("#0072b2", "#d55e00", "#008a65", "#c25c93", "#b07a00", "#5b3fa8", "#6b6b6b"),  # on a light page
+    ("#56b4e9", "#ff8f45", "#3ccfa3", "#eda9cd", "#e6a93a", "#b7a3f5", "#a8a8a8"),  # on a dark one
+    strict=True,
+))  # fmt: skip
 
 
 def styles(methods: Collection[str], settings: Mapping[str, Mapping] | None = None) -> dict[str, Style]:

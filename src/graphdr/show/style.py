@@ -1,9 +1,8 @@
 """What all figures share: the look of axes, lines and labels, and the lines of regret over rounds."""
 
 from math import log
-from typing import NamedTuple
 
-from graphdr.show import palette
+from graphdr.show.palette import Style, styles
 
 INK, GREY = "#222222", "#777777"
 RC = {
@@ -25,21 +24,9 @@ RC = {
 }
 
 
-class Look(NamedTuple):
-    """How a method is drawn: colour, line style and marker."""
-
-    colour: str
-    line: object
-    marker: str
-
-
-def looks(spec: dict) -> dict[str, Look]:
+def looks(spec: dict) -> dict[str, Style]:
     """Return how each labelled method of a figure is drawn."""
-    drawn = {}
-    for method, style in palette.styles(list(spec["labels"]), spec.get("styles")).items():
-        line = (0, tuple(float(part) / 2 for part in style.dash.split())) if style.dash else "-"
-        drawn[method] = Look(style.light, line, style.marker)
-    return drawn
+    return styles(list(spec["labels"]), spec.get("styles"))
 
 
 def blank(size: tuple[float, float], **options):
@@ -66,16 +53,16 @@ def log_ticks(axis, subs=(1, 2, 5)) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def regret_lines(axes, table, looks: dict[str, Look]):
+def regret_lines(axes, table, looks: dict[str, Style]):
     """Draw regret over rounds on instance 0 with a band of two standard errors, and return the points."""
     import pandas as pd
 
     parts = []
-    for method, (colour, line, _) in looks.items():
+    for method, style in looks.items():
         part = table[table["method"] == method]
         low, high = part["mean"] - 2 * part["sem"], part["mean"] + 2 * part["sem"]
-        axes.plot(part["t"], part["mean"], color=colour, linestyle=line, linewidth=1.5)
-        axes.fill_between(part["t"], low, high, color=colour, alpha=0.25, linewidth=0)
+        axes.plot(part["t"], part["mean"], color=style.light, linestyle=style.line, linewidth=1.5)
+        axes.fill_between(part["t"], low, high, color=style.light, alpha=0.25, linewidth=0)
         points = {"series": method, "x": part["t"], "y": part["mean"], "low": low, "high": high}
         parts.append(pd.DataFrame(points | {side: part[side] for side in ("panel_low", "panel_high")}))
     return pd.concat(parts, ignore_index=True)
@@ -92,13 +79,13 @@ def spread(positions: list[float], gap: float) -> list[float]:
     return placed
 
 
-def label_ends(axes, ends: dict[str, float], labels: dict[str, str], looks: dict[str, Look], gap=0.062) -> None:
+def label_ends(axes, ends: dict[str, float], labels: dict[str, str], looks: dict[str, Style], gap=0.062) -> None:
     """Write the label of every line to the right of its end, a gap (as a share of the height) apart."""
     low, high = axes.get_ylim()
     methods = sorted(ends, key=ends.get)
     heights = [log(max(ends[method], low) / low) / log(high / low) for method in methods]
     for method, height, place in zip(methods, heights, spread(heights, gap), strict=True):
-        leader = {"arrowstyle": "-", "color": looks[method].colour, "linestyle": looks[method].line, "linewidth": 1.5}
-        leader |= {"relpos": (0, 0.5), "shrinkA": 0, "shrinkB": 0}
+        leader = {"arrowstyle": "-", "color": looks[method].light, "linestyle": looks[method].line}
+        leader |= {"linewidth": 1.5, "relpos": (0, 0.5), "shrinkA": 0, "shrinkB": 0}
         axes.annotate(labels[method], (1, height), (1.1, place), xycoords="axes fraction", va="center", color=INK,
                       fontsize=8.5, arrowprops=leader, annotation_clip=False)  # fmt: skip

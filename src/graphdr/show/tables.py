@@ -23,34 +23,25 @@ def build(spec: dict, measurements: "pd.DataFrame") -> "pd.DataFrame":
         for column, text in cells.named(spec["columns"]):
             cell = cells.parse(column, text)
             key = cell.key or row.get("method")
-            found = _select(measurements, row["problem"], cell.quantity, key)
-            first = found[found["draw"] == 0]
-            shown = first[first["instance"] == 0]
-            panel = (first if len(first) > 1 else found)[cell.field].dropna().to_numpy(float)
+            draws = _select(measurements, row["problem"], cell.quantity, key)
+            instances = draws[draws["draw"] == 0]
+            value, sem, n = np.nan, np.nan, _absence(measurements, row["problem"], key)
+            if len(shown := instances[instances["instance"] == 0]):
+                first = shown.iloc[0]
+                value, sem, n = first[cell.field], first["sem"] if cell.field == "value" else np.nan, first["n"]
+            panel = (instances if len(instances) > 1 else draws)[cell.field].dropna().to_numpy(float)
             low, median, high = np.quantile(panel, [0.05, 0.5, 0.95]) if len(panel) else [np.nan] * 3
-            rows.append(
-                {
-                    "row": row["label"],
-                    "column": column,
-                    "quantity": cell.quantity,
-                    "value": shown[cell.field].iloc[0] if len(shown) else np.nan,
-                    "sem": shown["sem"].iloc[0] if len(shown) and cell.field == "value" else np.nan,
-                    "n": shown["n"].iloc[0] if len(shown) else _absence(measurements, row["problem"], key),
-                    "panel_median": median,
-                    "panel_low": low,
-                    "panel_high": high,
-                    "panel": panel,
-                }
-            )
-    return pd.DataFrame(rows)
+            rows.append((row["label"], column, cell.quantity, value, sem, n, median, low, high, panel))
+    names = ["row", "column", "quantity", "value", "sem", "n", "panel_median", "panel_low", "panel_high", "panel"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def _select(measurements, problem, quantity, key):
-    found = measurements[(measurements["problem"] == problem) & (measurements["quantity"] == quantity)]
-    about = found["method"].isna() & found["predictor"].isna()
+    rows = measurements[(measurements["problem"] == problem) & (measurements["quantity"] == quantity)]
+    matching = rows["method"].isna() & rows["predictor"].isna()
     if key is not None:
-        about |= (found["method"] == key) | (found["predictor"] == key)
-    return found[about]
+        matching |= (rows["method"] == key) | (rows["predictor"] == key)
+    return rows[matching]
 
 
 def _absence(measurements, problem, key) -> int | None:
@@ -61,8 +52,8 @@ def _absence(measurements, problem, key) -> int | None:
 
 def mark_notes(marks: dict, labels: dict) -> list[str]:
     """Say of every data set behind a table in what its data are not the published ones."""
-    found = [(labels.get(dataset, dataset), mark) for dataset, words in marks.items() for mark in words.items()]
-    return [f"{label}: {kind} ({text})." for label, (kind, text) in found]
+    said = [(labels.get(dataset, dataset), mark) for dataset, words in marks.items() for mark in words.items()]
+    return [f"{label}: {kind} ({text})." for label, (kind, text) in said]
 
 
 def best_cells(table: "pd.DataFrame", spec: dict) -> set[tuple[str, str]]:
@@ -182,20 +173,13 @@ class Latex:
 
     @staticmethod
     def document(caption: str, head: list[str], body: list[list[str]], notes: list[str]) -> str:
-        lines = [
-            "\\begin{table}",
-            "\\centering\\small",
-            f"\\caption{{{Latex.escape(' '.join([caption + '.', *notes]))}}}",
-            f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
-            "\\toprule",
-            " & ".join(head) + " \\\\",
-            "\\midrule",
-            *(" & ".join(row) + " \\\\" for row in body),
-            "\\bottomrule",
-            "\\end{tabular}",
-            "\\end{table}",
-        ]
-        return "\n".join(lines) + "\n"
+        caption = Latex.escape(" ".join([caption + ".", *notes]))
+        top, lines = ("".join(f"{' & '.join(row)} \\\\\n" for row in rows) for rows in ([head], body))
+        return (
+            f"\\begin{{table}}\n\\centering\\small\n\\caption{{{caption}}}\n"
+            f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}\n\\toprule\n{top}\\midrule\n{lines}"
+            "\\bottomrule\n\\end{tabular}\n\\end{table}\n"
+        )
 
 
 NO_DATA = "no data"

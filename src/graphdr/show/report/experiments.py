@@ -35,35 +35,36 @@ def show(spec: dict, curves: pd.DataFrame, measured: dict[str, pd.DataFrame], pa
 
 def curves_of(table: pd.DataFrame, methods: list[str], most: int) -> dict:
     """Return the rounds and, by method, regret, standard error, bound and spread over the instances, thinned."""
-    found = {}
-    rounds: list = []
+    rounds: list[int] = []
+    lines: dict[str, dict] = {}
     for method in methods:
         part = table[table["method"] == method].sort_values("t")
         if not len(part):
             continue
         part = part.iloc[thinned(len(part), most)]
-        rounds = [int(t) for t in part["t"]]
-        found[method] = {"mean": shorts(part["mean"]), "sem": shorts(part["sem"], 2)}
+        rounds = part["t"].astype(int).tolist()
+        line = lines[method] = {"mean": shorts(part["mean"]), "sem": shorts(part["sem"], 2)}
         if (part["panel_high"] > part["panel_low"]).any():
-            found[method] |= {name: shorts(part[column]) for name, column in BANDS.items()}
+            line |= {name: shorts(part[column]) for name, column in BANDS.items()}
         if part["bound"].notna().any():
-            found[method]["bound"] = shorts(part["bound"])
-    return {"rounds": rounds, "curves": found}
+            line["bound"] = shorts(part["bound"])
+    return {"rounds": rounds, "curves": lines}
 
 
 def panels(regrets: pd.DataFrame | None, problem: str, methods: list[str], papers: Papers) -> dict:
     """Return by method the final regret on every instance, or of every draw where there is one instance alone."""
-    found = {}
+    by_method: dict[str, dict] = {}
     for method in methods if regrets is not None else ():
-        own = regrets[(regrets["problem"] == problem) & (regrets["method"] == method)]
-        first = own[own["draw"] == 0].sort_values("instance")
-        if not len(first):
-            continue
-        shown = first if len(first) > 1 else own.sort_values("draw")
-        found[method] = {"values": shorts(shown["value"]), "of": "instances" if len(first) > 1 else "draws"}
-        if (problem, method) in papers:
-            found[method]["paper"] = short(papers[problem, method], 5)
-    return found
+        draws = regrets[(regrets["problem"] == problem) & (regrets["method"] == method)].sort_values(
+            ["instance", "draw"]
+        )
+        instances = draws[draws["draw"] == 0]
+        if len(instances):
+            rows, kind = (instances, "instances") if len(instances) > 1 else (draws, "draws")
+            by_method[method] = {"values": shorts(rows["value"]), "of": kind}
+            if (problem, method) in papers:
+                by_method[method]["paper"] = short(papers[problem, method], 5)
+    return by_method
 
 
 def cloud(regrets: dict[str, pd.DataFrame], against: str, methods: list[str]) -> list[dict]:
@@ -80,11 +81,13 @@ def cloud(regrets: dict[str, pd.DataFrame], against: str, methods: list[str]) ->
     return points
 
 
-def groups(experiments: dict[str, dict], first: dict[str, int]) -> list[dict]:
-    """Sort experiments into groups, in the order in which the paper prints their tables (``first``)."""
-    late = len(first)
-    names = sorted(experiments, key=lambda name: (first.get(name, late), name))
+def groups(experiments: dict[str, dict], first: dict[str, int], order: list[str]) -> list[dict]:
+    """Sort experiments into groups, in the order in which the paper prints their tables (``first``).
+
+    Groups that have a place in ``order`` come first; the others follow by title.
+    """
     by_group: dict[str, list[str]] = {}
-    for name in names:
+    for name in sorted(experiments, key=lambda name: (first.get(name, len(first)), name)):
         by_group.setdefault(experiments[name]["group"], []).append(name)
-    return [{"title": title, "experiments": members} for title, members in by_group.items()]
+    titles = sorted(by_group, key=lambda title: (order.index(title) if title in order else len(order), title))
+    return [{"title": title, "experiments": by_group[title]} for title in titles]

@@ -2,22 +2,21 @@
 
 import os
 import platform
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
 
-PACKAGES = ("numpy", "scipy", "numba", "pandas", "pyarrow", "matplotlib", "snakemake")
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "pandas", "pyarrow", "matplotlib", "snakemake")
 
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that compute."""
-    found = {"Python": platform.python_version()}
+    versions = {"Python": platform.python_version()}
     for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return versions
 
 
 def machine() -> dict[str, str]:
@@ -34,15 +33,15 @@ def timings(folder: str) -> list[dict]:
 
     They are no inputs of the page: time differs in every build, and must rebuild nothing.
     """
-    found = []
+    lines = []
     for rule in sorted(Path(str(file)).stem for file in files("graphdr.stages").iterdir() if file.name.endswith(".py")):
         paths = [*Path(folder).glob(f"{rule}.tsv"), *Path(folder).glob(f"{rule}/**/*.tsv")]
         jobs = [job for job in map(_benchmark, paths) if job]
         if jobs:
             seconds, memory = zip(*jobs, strict=True)
-            found.append({"rule": rule, "jobs": len(jobs), "seconds": round(sum(seconds), 1)}
+            lines.append({"rule": rule, "jobs": len(jobs), "seconds": round(sum(seconds), 1)}
                          | {"longest": round(max(seconds), 1), "memory": round(max(memory))})  # fmt: skip
-    return sorted(found, key=lambda line: -line["seconds"])
+    return sorted(lines, key=lambda line: -line["seconds"])
 
 
 def _benchmark(path: Path) -> tuple[float, float] | None:

@@ -47,7 +47,7 @@ def document(built: Built, params, timings: list[dict]) -> dict:
         "headline": headline(params.headline, shown),
         "verdicts": numbers.counts(built.comparison, params.verdicts),
         "claims": numbers.claims(built.claims, [name for name, spec in params.datasets.items() if spec["observed"]]),
-        "groups": _ordered(experiments.groups(shown, _first(printed, params.tables)), params.order),
+        "groups": experiments.groups(shown, _first(printed, params.tables), params.order),
         "experiments": shown,
         "tables": tables,
         "methods": _methods(params, shown),
@@ -78,16 +78,8 @@ def headline(spec: dict | None, shown: dict[str, dict]) -> dict | None:
 
 def _first(printed: dict[str, int], tables: dict[str, dict]) -> dict[str, int]:
     """Return where the paper first prints a number of each experiment."""
-    places: dict[str, int] = {}
-    for name, spec in tables.items():
-        if name in printed and spec["experiment"]:
-            places[spec["experiment"]] = min(printed[name], places.get(spec["experiment"], printed[name]))
-    return places
-
-
-def _ordered(groups: list[dict], order: list[str]) -> list[dict]:
-    """Put the groups that have a place in ``order`` first; the others follow by title."""
-    return sorted(groups, key=lambda g: (order.index(g["title"]) if g["title"] in order else len(order), g["title"]))
+    latest_first = sorted((name for name in tables if name in printed), key=printed.get, reverse=True)
+    return {tables[name]["experiment"]: printed[name] for name in latest_first if tables[name]["experiment"]}
 
 
 def _methods(params, shown: dict[str, dict]) -> dict[str, dict]:

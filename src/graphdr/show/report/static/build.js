@@ -31,7 +31,7 @@ function showBuild() {
     line = ([name, value]) => [name, value];
   const seeds = [
     ["root of all random streams", seed],
-    ["seeds a problem", protocol.seeds],
+    ["seeds per problem", protocol.seeds],
     ["random instances", protocol.instances],
     ["further draws of a random basis", protocol.draws],
     ["seeds on a data set", observed.seeds],

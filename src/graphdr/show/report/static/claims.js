@@ -84,7 +84,7 @@ function claimItem(claim) {
       "div",
       { class: "judged" },
       verdict(claim.word),
-      claim.share !== null && h("small", null, `in ${Math.round(100 * claim.share)} % of instances`),
+      claim.share !== null && h("small", null, `holds in ${Math.round(100 * claim.share)} % of instances`),
     ),
     h(
       "div",

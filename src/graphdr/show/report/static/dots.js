@@ -58,7 +58,7 @@ function rewardMap(place, card, width) {
   };
 }
 
-// One dot a problem: the regret of a method against that of GraphDR, on equal axes.
+// One dot per problem: the regret of a method against that of GraphDR, on equal axes.
 function cloudChart(place, parts, against, method, width) {
   const own = parts.filter((part) => part.method === method),
     values = own.flatMap((part) => [...part.x, ...part.y]).filter((v) => v > 0);

@@ -148,7 +148,7 @@ function cloudOf(spec) {
     tip = note(plot);
   const draw = redrawn(plot, (width) => {
     const chart = cloudChart(plot, spec.cloud, spec.against, method, width);
-    said.textContent = `One dot a problem; below the diagonal ${DATA.methods[spec.against].label} has less regret: ${chart.below} of ${chart.total}.`;
+    said.textContent = `One dot per problem; below the diagonal ${DATA.methods[spec.against].label} has less regret: ${chart.below} of ${chart.total}.`;
     nearest(chart, tip);
   });
   const sets = [...new Set(spec.cloud.map((part) => part.dataset))];

@@ -39,7 +39,7 @@ function result() {
         h(
           "span",
           null,
-          `the regret of ${name(main.against)} is what ${name(best)}, the best of the others, pays: ${number(regret)} against ${number(own)}.`,
+          `less regret for ${name(main.against)} than for ${name(best)}, the next best method: ${number(own)} against ${number(regret)}${elsewhere(main, best)}.`,
         ),
       ),
     h(
@@ -50,6 +50,21 @@ function result() {
       h("ol", null, bars),
     ),
   );
+}
+
+// The same ratio in the paper, and in the middle of the random instances.
+function elsewhere({ experiment, against, problem }, best) {
+  const { panel } = DATA.experiments[experiment].problems.find(({ key }) => key === problem.key),
+    ours = panel[against],
+    other = panel[best],
+    notes = [];
+  if (ours.paper && other.paper) notes.push(`paper: ${number(other.paper / ours.paper, 2)}×`);
+  if (ours.of === "instances" && ours.values.length === other.values.length) {
+    const ratios = other.values.map((value, i) => value / ours.values[i]).sort((a, b) => a - b),
+      middle = (ratios[Math.floor((ratios.length - 1) / 2)] + ratios[Math.ceil((ratios.length - 1) / 2)]) / 2;
+    notes.push(`median of ${ratios.length} instances: ${number(middle, 2)}×`);
+  }
+  return notes.length ? ` (${notes.join("; ")})` : "";
 }
 
 function tallies() {
