@@ -46,7 +46,7 @@ def large_config(config: dict, problems: int, batch: int) -> dict:
     vary = FACTORS | ({"noise": noises} if len(noises) > 1 else {})
     experiment = {
         "problems": {"of": ["sbm_large"], "vary": vary},
-        "methods": ["linucb_full", "pca_onehot", "graphdr"],
+        "methods": ["linucb_full", "onehot_pca", "graphdr"],
         "facts": ["zeta", "eigengap"],
         "target": STUDY,
         "apart": True,

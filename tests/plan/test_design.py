@@ -80,7 +80,7 @@ def test_all_nodes_are_a_graph_of_their_own_and_can_be_sampled(sample, graph):
 )
 def test_problems_that_see_other_data_are_on_other_graphs(factor, values):
     """A graph's files hold the rewards of its nodes, and a basis of its own is made of their content."""
-    varied = {"problems": {"of": ["ml_1m"], "vary": {factor: values}}, "methods": ["graphdr", "pca_content"]}
+    varied = {"problems": {"of": ["ml_1m"], "vary": {factor: values}}, "methods": ["graphdr", "content_pca"]}
     other = design.expand(CONFIG | NOTHING_SHOWN | {"experiments": {"e": varied}})
     for name in other.members["e"]:
         problem = other.problems[name]
@@ -146,11 +146,11 @@ def test_tables_show_what_is_there_and_the_paper_is_compared_with_what_is_built(
         usual = {name for name, spec in CONFIG["tables"].items() if not design.is_apart(plan, spec)}
         shown = {name for name in usual if tables[name].files() and "evaluation" not in CONFIG["tables"][name]}
         assert {name for name in built if "evaluation" not in CONFIG["tables"][name]} == shown
-        assert ("movielens_100k" in built) == ("ml_100k" not in missing)
+        assert ("ml_100k" in built) == ("ml_100k" not in missing)
         assert "graph_aware_baselines" in built  # its first row is a random graph
     assert built == set(CONFIG["tables"]) - {  # all data sets are missing
         *("cross_dataset", "matched_pca", "k_selection", "dataset_construction", "ml_100k_graph"),
-        *("movielens_100k", "movielens_1m", "amazon", "lastfm", "ogbn_arxiv", "mind_small"),
+        *("ml_100k", "ml_1m", "amazon", "lastfm", "ogbn_arxiv", "mind_small"),
         *("capture_margin", "pilot_budgets", "selectors", "selectors_graph", "selectors_full"),
         *("diagnostic_study", "diagnostic_budgets", "diagnostic_onehot", "diagnostic_factorial"),
         "whole_graphs",
@@ -173,7 +173,7 @@ def test_every_input_of_every_job_is_made_by_some_rule(missing):
 
 def test_labels_captions_and_notes_stay_out_of_heavy_stages(plan):
     for batch in plan.batches:
-        text = str(jobs.run_bandit(plan, batch, "pca_onehot"))
+        text = str(jobs.run_bandit(plan, batch, "onehot_pca"))
         assert "label" not in text
         assert "note" not in text
 

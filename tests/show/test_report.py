@@ -246,12 +246,12 @@ def test_draws_stand_in_where_there_is_one_instance():
             "problem": "p",
             "instance": 0,
             "draw": [0, 1, 2],
-            "method": "jl",
+            "method": "gaussian",
             "quantity": "regret",
             "value": [3.0, 4.0, 5.0],
         }
     )
-    assert experiments.panels(frame, "p", ["jl"], {}) == {"jl": {"values": [3, 4, 5], "of": "draws"}}
+    assert experiments.panels(frame, "p", ["gaussian"], {}) == {"gaussian": {"values": [3, 4, 5], "of": "draws"}}
 
 
 def test_timings_are_summed_by_rule_and_broken_files_left_out(tmp_path):
