@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import yaml
 from scipy.stats import spearmanr
 
 from graphdr.cache import io, paths
@@ -17,6 +16,7 @@ from graphdr.core import atomic
 from graphdr.core.errors import UserError
 from graphdr.core.markdown import pipe_table
 from graphdr.paper.compare import CLOSE, OTHER, VERDICTS, half_digit
+from graphdr.plan import config as configuration
 from graphdr.show.tables import shown
 
 PAGE = "docs/findings.md"
@@ -285,8 +285,9 @@ def rare_draw(r: Results) -> str:
         f"Random has {r.paper('main_synthetic', 'random', 'regret')} in the paper. Over our {len(random)} instances "
         f"the median is {median:.1f} ({low:.1f} … {high:.1f}), the least {random.min():.1f}: "
         f"{(random <= theirs['random']).sum()} are as low. JL and the shuffled control go with Random (Spearman "
-        f"{spearman(random, gaussian):.2f} and {spearman(random, shuffled):.2f} over the instances).\n\nThe draw understates "
-        f"GraphDR: full LinUCB has {paper_ratio:.1f} times its regret in the paper and {np.median(ratio):.1f} times in "
+        f"{spearman(random, gaussian):.2f} and {spearman(random, shuffled):.2f} over the instances).\n\n"
+        f"The draw understates GraphDR: full LinUCB has {paper_ratio:.1f} times its regret in the paper and "
+        f"{np.median(ratio):.1f} times in "
         f"our median; {(ratio < paper_ratio).sum()} of {len(ratio)} instances are below the paper's ratio."
     )
 
@@ -369,7 +370,7 @@ def load() -> Results:
     def read(kind: str, path: str) -> pd.DataFrame:
         return io.read(kind, path).to_pandas() if Path(path).is_file() else pd.DataFrame()
 
-    config = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))
+    config = configuration.load(Path("config.yaml")).plain()
     reference = pd.read_csv(paths.PAPER, dtype=str, keep_default_na=False).to_dict("records")
     with io.provenance():
         comparison = io.read("comparison", paths.comparison("parquet")).to_pandas()

@@ -25,8 +25,8 @@ from graphdr.bandit import environment, linucb, rewards
 from graphdr.cli.main import main
 from graphdr.core.errors import UserError
 from graphdr.graphs import arm_features, spectral
+from graphdr.plan import config as configuration
 from graphdr.plan import design
-from graphdr.plan.config import check
 from tests.support.project import ROOT, draw_sbm
 from trust import cases
 
@@ -391,9 +391,9 @@ def test_the_blocks_can_be_pasted_into_the_configuration(config, content):
     )
     pasted = yaml.safe_load(yaml.safe_dump(block.blocks("mine", "mine.csv", found, seen)))
     whole = {name: part | pasted.get(name, {}) if isinstance(part, dict) else part for name, part in config.items()}
-    check(whole)
+    configuration.read(whole)
     plan = design.expand(whole, missing=[name for name in config["datasets"]])
-    assert plan.batches["mine"]["problems"] == ["mine"]
+    assert plan.batches["mine"].problems == ["mine"]
     assert ("content_pca" in whole["experiments"]["mine"]["methods"]) == (content != "none")
     own = block.configuration(config, "mine", pasted, seen)
     plan = design.expand(own)
@@ -627,7 +627,7 @@ def test_texts_of_a_user_cannot_break_the_page():
             regret={method: {k: Mean(1.0, 0.1) for k in (2, 5)} for method in block.METHODS},
             facts={2: facts, 5: facts}, spectrum=[0.0, 0.1], curves={"graphdr": [[100, 1.0]]},
             log=ByLog([logs.Row(evil, None, "ips", *[0.5] * 7, 100, 0.95)], [evil]),
-            labels=dict.fromkeys(block.METHODS, evil),
+            labels=dict.fromkeys(block.METHODS, evil), styles={},
         )
     )  # fmt: skip
     assert "<script" not in page_text

@@ -1,6 +1,7 @@
 """What all figures share: the look of axes, lines and labels, and the lines of regret over rounds."""
 
 from math import log
+from pathlib import Path
 from typing import NamedTuple
 
 from graphdr.show import palette
@@ -36,7 +37,7 @@ class Look(NamedTuple):
 def looks(spec: dict) -> dict[str, Look]:
     """Return how each labelled method of a figure is drawn."""
     drawn = {}
-    for method, style in palette.styles(list(spec["labels"]), spec.get("styles")).items():
+    for method, style in palette.styles(list(spec["labels"]), spec["styles"]).items():
         line = (0, tuple(float(part) / 2 for part in style.dash.split())) if style.dash else "-"
         drawn[method] = Look(style.light, line, style.marker)
     return drawn
@@ -51,7 +52,7 @@ def blank(size: tuple[float, float], **options):
     return Figure(figsize=size, **options)
 
 
-def save(figure, path: str, suffix: str) -> None:
+def save(figure, path: str | Path, suffix: str) -> None:
     """Save a figure without dates, so that equal figures are equal files."""
     metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[suffix]
     figure.savefig(path, format=suffix, metadata=metadata, dpi=200)
