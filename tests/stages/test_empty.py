@@ -149,7 +149,7 @@ def test_a_sweep_leaves_out_a_method_without_data(workdir):
     measured |= {"predictor": [None] * 2, "quantity": ["regret"] * 2, "value": [1.0, 2.0], "sem": [0.1, 0.1]}
     io.write("measurements", measured, "measurements.parquet")
     labels = {"content_pca": "content-PCA", "graphdr": "GraphDR"}
-    params = make_figure.Params("sweep", "S", [], labels, x="k", positions={"a": 1, "b": 2})
+    params = make_figure.Params("sweep", "S", [], labels, {}, x="k", positions={"a": 1, "b": 2})
     job = Job("make_figure", make_figure.Input(["measurements.parquet"]), make_figure.Output(), params)
     run(job, **{suffix: f"figure.{suffix}" for suffix in job.output._fields})
     points = io.read("figure", "figure.parquet").to_pydict()
