@@ -10,7 +10,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --quiet rules reason host --
 CONFIRM := $(filter yes,$(YES))
 
 .DEFAULT_GOAL := all
-.PHONY: all movielens synthetic paper test test-page test-slurm slurm lint format verify repair determinism torture fuzz soak audit bench bench-scale profile docs snapshot lock clean distclean help
+.PHONY: all movielens synthetic paper test test-page test-slurm slurm lint format schema verify repair determinism torture fuzz soak audit bench bench-scale profile docs snapshot lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
 	@began=$$(date +%s); $(SNAKEMAKE) all && $(BIN)/graphdr summary --since $$began
@@ -43,6 +43,9 @@ lint: $(READY) ## check style
 
 format: $(READY) ## apply the style
 	@$(BIN)/ruff check --fix . && $(BIN)/ruff format . && $(BIN)/snakefmt Snakefile workflow
+
+schema: $(READY) ## write the schema of config.yaml, for editors
+	@$(BIN)/python -c 'from graphdr.plan import config; config.write_schema()'
 
 verify: $(READY) ## compare every built file with the manifest
 	@$(BIN)/python -m graphdr verify

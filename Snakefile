@@ -12,12 +12,12 @@ include: "workflow/profiles/slurm/start.smk"
 rule all:
     default_target: True
     input:
-        results_on(config["datasets"], STUDIES),
+        results_on(CONFIG.datasets, STUDIES),
 
 
 rule synthetic:
     input:
-        results_on(set(config["datasets"]) - set(OBSERVED)),
+        results_on(set(CONFIG.datasets) - set(OBSERVED)),
 
 
 # The raw files of all data sets, and nothing else.
@@ -38,13 +38,13 @@ rule paper:
 
 
 # A study of its own: `snakemake theory` builds the experiments that name it as their target.
-for study in sorted(STUDIES - {None} | APART):
+for study in sorted(STUDIES - {None} | OPT_IN):
 
     rule:
         name:
             study
         input:
-            results_on(config["datasets"], [study]),
+            results_on(CONFIG.datasets, [study]),
 
 
 # A data set of its own: `snakemake ml_1m` fetches it if need be, and builds what shows it alone.

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from graphdr.cache import paths
+from graphdr.plan import config as configuration
 from graphdr.plan import design, jobs
 
 ROOT = Path(__file__).parent.parent
@@ -46,7 +47,7 @@ def large_config(config: dict, problems: int, batch: int) -> dict:
     vary = FACTORS | ({"noise": noises} if len(noises) > 1 else {})
     experiment = {
         "problems": {"of": ["sbm_large"], "vary": vary},
-        "methods": ["linucb_full", "pca_onehot", "graphdr"],
+        "methods": ["linucb_full", "onehot_pca", "graphdr"],
         "facts": ["zeta", "eigengap"],
         "target": STUDY,
         "apart": True,
@@ -140,7 +141,7 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="lay out the study in this folder and leave it there")
     parser.add_argument("--costs", action="store_true", help="measure the stages instead")
     arguments = parser.parse_args()
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config = configuration.load(ROOT / "config.yaml").plain()
     with tempfile.TemporaryDirectory() as name:
         folder = arguments.keep or Path(name) / "study"
         if arguments.costs:

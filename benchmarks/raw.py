@@ -198,11 +198,9 @@ def rows_of(design, dataset: str) -> Iterator[Row]:
 
 def measure() -> list[Row]:
     """Return the rows of all data sets."""
-    import yaml
+    from graphdr.plan import config, design
 
-    from graphdr.plan import design
-
-    planned = design.expand(yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8")))
+    planned = design.expand(config.load(Path("config.yaml")))
     return [row for dataset in WRITERS for row in rows_of(planned, dataset)]
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import yaml
 from scipy.stats import spearmanr
 
 from graphdr.cache import io, paths
@@ -17,6 +16,7 @@ from graphdr.core import atomic
 from graphdr.core.errors import UserError
 from graphdr.core.markdown import pipe_table
 from graphdr.paper.compare import CLOSE, OTHER, VERDICTS, half_digit
+from graphdr.plan import config as configuration
 from graphdr.show.tables import shown
 
 PAGE = "docs/findings.md"
@@ -126,7 +126,7 @@ def reason(r: Results, artifact: str, row: str, column: str) -> str:
     """Say why a number differs, as far as we know."""
     known = {
         ("main_synthetic", row, "regret"): "the paper's instance is a rare draw: point 9",
-        ("main_synthetic", "pca_onehot", "regret"): "one-hot features have no principal directions",
+        ("main_synthetic", "onehot_pca", "regret"): "one-hot features have no principal directions",
         ("k_selection", row, "k_hat"): "the largest gap is elsewhere: point 4",
         ("k_selection", "ml_100k", "eigengap"): "the paper's belongs to all items: point 3",
         ("k_selection", "ogbn_arxiv", "eigengap"): "not known; for the spectrum at the cut see point 8",
@@ -173,9 +173,9 @@ def tails(r: Results) -> str:
 
 def items(r: Results) -> str:
     """MovieLens-100k: the graph of all items, the regrets of the popular ones"""
-    regrets = ("random", "linucb_full", "graphdr", "pca_content", "pca_graph")
-    tables = {"edges": "dataset_construction", "eigengap": "k_selection", "pca_graph": "matched_pca"}
-    elsewhere = {"random": ("movielens_100k", "random", "regret"), "edges": ("ml_100k_graph", "ml_100k", "edges")}
+    regrets = ("random", "linucb_full", "graphdr", "content_pca", "graph_pca")
+    tables = {"edges": "dataset_construction", "eigengap": "k_selection", "graph_pca": "matched_pca"}
+    elsewhere = {"random": ("ml_100k", "random", "regret"), "edges": ("ml_100k_graph", "ml_100k", "edges")}
     body, whole = [], {}
     for column in ("edges", "eigengap", "zeta", *regrets):
         every, popular = ((name, "ml_100k", column) for name in ("ml_100k_graph", tables.get(column, "cross_dataset")))
@@ -206,12 +206,12 @@ def choice(r: Results) -> str:
 
 def two_maps(r: Results) -> str:
     """Two maps are called PCA"""
-    short, long = ("graph_aware_baselines", "ml_1m", "pca_onehot"), ("cross_dataset", "ml_1m", "pca_content")
+    short, long = ("graph_aware_baselines", "ml_1m", "onehot_pca"), ("cross_dataset", "ml_1m", "content_pca")
     early, late = (f"{int(r.lines[key]['horizon']):,}" for key in (short, long))
     return (
         f"On {r.label('ml_1m')} the paper's PCA has regret {r.paper(*short)} after {early} rounds (`{short[0]}`) and "
         f"{r.paper(*long)} after {late} (`{long[0]}`). Cumulative regret cannot fall, so these are two maps. Ours: PCA "
-        f"of one-hot features {r.ours(*short)} and {r.ours('matched_pca', 'ml_1m', 'pca_onehot')} after {early} and "
+        f"of one-hot features {r.ours(*short)} and {r.ours('matched_pca', 'ml_1m', 'onehot_pca')} after {early} and "
         f"{late} rounds, PCA of the items' ratings {r.ours(*long)} after {late}."
     )
 
@@ -223,7 +223,7 @@ def release(r: Results) -> str:
     sound = [k for k in ratio if k != "amazon" and not OTHER & set(r.marks.get(k, {}))]
     if "amazon" not in ratio or not sound:
         raise Missing("amazon")
-    keys = [("cross_dataset", "amazon", name) for name in ("linucb_full", "graphdr", "pca_content")]
+    keys = [("cross_dataset", "amazon", name) for name in ("linucb_full", "graphdr", "content_pca")]
     pairs = "; ".join(f"{r.label(key[2])} {r.paper(*key)} and {r.ours(*key)}" for key in keys)
     mark = r.marks.get("amazon", {}).get("release", "not marked as another release")
     return (
@@ -276,8 +276,8 @@ def cut(r: Results) -> str:
 
 def rare_draw(r: Results) -> str:
     """The main instance is a rare draw"""
-    rows = ("random", "jl", "graphdr_shuffled", "linucb_full", "graphdr")
-    random, jl, shuffled, full, graphdr = (r.cells["main_synthetic", row, "regret"]["panel"] for row in rows)
+    rows = ("random", "gaussian", "graphdr_shuffled", "linucb_full", "graphdr")
+    random, gaussian, shuffled, full, graphdr = (r.cells["main_synthetic", row, "regret"]["panel"] for row in rows)
     theirs = {row: r.printed("main_synthetic", row, "regret") for row in rows}
     low, median, high = np.quantile(random, [0.05, 0.5, 0.95])
     ratio, paper_ratio = full / graphdr, theirs["linucb_full"] / theirs["graphdr"]
@@ -285,8 +285,9 @@ def rare_draw(r: Results) -> str:
         f"Random has {r.paper('main_synthetic', 'random', 'regret')} in the paper. Over our {len(random)} instances "
         f"the median is {median:.1f} ({low:.1f} … {high:.1f}), the least {random.min():.1f}: "
         f"{(random <= theirs['random']).sum()} are as low. JL and the shuffled control go with Random (Spearman "
-        f"{spearman(random, jl):.2f} and {spearman(random, shuffled):.2f} over the instances).\n\nThe draw understates "
-        f"GraphDR: full LinUCB has {paper_ratio:.1f} times its regret in the paper and {np.median(ratio):.1f} times in "
+        f"{spearman(random, gaussian):.2f} and {spearman(random, shuffled):.2f} over the instances).\n\n"
+        f"The draw understates GraphDR: full LinUCB has {paper_ratio:.1f} times its regret in the paper and "
+        f"{np.median(ratio):.1f} times in "
         f"our median; {(ratio < paper_ratio).sum()} of {len(ratio)} instances are below the paper's ratio."
     )
 
@@ -369,7 +370,7 @@ def load() -> Results:
     def read(kind: str, path: str) -> pd.DataFrame:
         return io.read(kind, path).to_pandas() if Path(path).is_file() else pd.DataFrame()
 
-    config = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))
+    config = configuration.load(Path("config.yaml")).plain()
     reference = pd.read_csv(paths.PAPER, dtype=str, keep_default_na=False).to_dict("records")
     with io.provenance():
         comparison = io.read("comparison", paths.comparison("parquet")).to_pandas()

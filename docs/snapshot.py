@@ -11,7 +11,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-import yaml
 
 import graphdr
 from docs.markers import between_markers
@@ -20,6 +19,7 @@ from graphdr.core import atomic
 from graphdr.core.errors import UserError
 from graphdr.core.markdown import pipe_table
 from graphdr.paper.compare import VERDICTS
+from graphdr.plan.config import load
 
 TABLE, OURS = "main_synthetic", "graphdr"
 
@@ -82,8 +82,8 @@ def gallery(figures: dict[str, str], built: str) -> str:
 def main() -> int:
     """Check that everything is there, then write; a missing file is one line and changes nothing."""
     os.chdir(Path(__file__).parent.parent)
-    config = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))
-    shown = {name: spec["title"] for name, spec in config["figures"].items()}
+    config = load(Path("config.yaml"))
+    shown = {name: spec.title for name, spec in config.figures.items()}
     figures = [paths.figure(name, "png") for name in shown]
     pages = {"comparison": paths.comparison("md"), "claims": paths.claims("md")}
     try:
@@ -92,7 +92,7 @@ def main() -> int:
                 raise UserError(f"{path}: no such file; run make first")
         table = io.read("table", paths.table(TABLE, "parquet")).to_pandas().to_dict("records")
         comparison = io.read("comparison", paths.comparison("parquet")).to_pandas().to_dict("records")
-        labels = {name: method["label"] for name, method in config["methods"].items()}
+        labels = {name: method.label for name, method in config.methods.items()}
         readme = Path("README.md").read_text(encoding="utf-8")
         readme = between_markers(readme, "headline", headline(table, comparison, labels), "README.md")
     except UserError as error:

@@ -13,6 +13,7 @@ import yaml
 from hypothesis import settings
 
 from graphdr.graphs.model import Graph
+from graphdr.plan.short_forms import full
 from tests.support.project import ROOT, draw_sbm, lay_out, once, snakemake
 
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=100)
@@ -35,8 +36,8 @@ def small_graph() -> Graph:
 
 @pytest.fixture(scope="session")
 def config() -> dict:
-    """The configuration of the repository."""
-    return yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    """The configuration of the repository, its short forms written out."""
+    return full(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")), ROOT)
 
 
 @pytest.fixture

@@ -36,6 +36,7 @@ def lay_out(folder: Path, with_films: bool = False) -> Path:
     for name in ("workflow", "profiles", "data/paper"):
         shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "Snakefile", folder)
+    shutil.copy(ROOT / "data" / "sources.yaml", folder / "data")
     shutil.copy(ROOT / "tests" / "support" / "tiny.yaml", folder / "config.yaml")
     if with_films:
         _add_films(folder)

@@ -88,7 +88,7 @@ def _run(plan) -> None:
         ("pose_problem", BATCH),
         ("estimate_pilot", BATCH),
         ("describe_problem", BATCH),
-        *(("run_bandit", BATCH, method) for method in ("pca_content", "graphdr", "graphdr_shuffled")),
+        *(("run_bandit", BATCH, method) for method in ("content_pca", "graphdr", "graphdr_shuffled")),
         ("measure_batch", BATCH),
         ("make_table", TABLE),
     ]

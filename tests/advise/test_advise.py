@@ -25,8 +25,8 @@ from graphdr.bandit import environment, linucb, rewards
 from graphdr.cli.main import main
 from graphdr.core.errors import UserError
 from graphdr.graphs import arm_features, spectral
+from graphdr.plan import config as configuration
 from graphdr.plan import design
-from graphdr.plan.config import check
 from tests.support.project import ROOT, draw_sbm
 from trust import cases
 
@@ -391,10 +391,10 @@ def test_the_blocks_can_be_pasted_into_the_configuration(config, content):
     )
     pasted = yaml.safe_load(yaml.safe_dump(block.blocks("mine", "mine.csv", found, seen)))
     whole = {name: part | pasted.get(name, {}) if isinstance(part, dict) else part for name, part in config.items()}
-    check(whole)
+    configuration.read(whole)
     plan = design.expand(whole, missing=[name for name in config["datasets"]])
-    assert plan.batches["mine"]["problems"] == ["mine"]
-    assert ("pca_content" in whole["experiments"]["mine"]["methods"]) == (content != "none")
+    assert plan.batches["mine"].problems == ["mine"]
+    assert ("content_pca" in whole["experiments"]["mine"]["methods"]) == (content != "none")
     own = block.configuration(config, "mine", pasted, seen)
     plan = design.expand(own)
     assert [plan.problems[name]["k"] for name in plan.members["mine"]] == list(block.GRID)
@@ -426,7 +426,7 @@ def regrets(seed: int = 0, **means: float) -> dict:
         rows = mean + 20 * rng.normal(size=(10, 1)) if method in SHUFFLED else np.full((1, 1), mean)
         return rows + common + rng.normal(size=(len(rows), 5))
 
-    usual = {"random": 900.0, "linucb_full": 700.0, "graphdr": 500.0, "pca_graph": 550.0} | dict.fromkeys(
+    usual = {"random": 900.0, "linucb_full": 700.0, "graphdr": 500.0, "graph_pca": 550.0} | dict.fromkeys(
         SHUFFLED, 800.0
     )
     return {method: {2: draw(method, mean + 50), 5: draw(method, mean)} for method, mean in (usual | means).items()}
@@ -436,25 +436,25 @@ def regrets(seed: int = 0, **means: float) -> dict:
     ("means", "reason", "method"),
     [
         ({}, "graph", "graphdr"),
-        ({"pca_graph": 300}, "graph", "pca_graph"),
-        ({"pca_content": 600}, "graph", "graphdr"),
-        ({"pca_content": 400}, "content", "pca_content"),
+        ({"graph_pca": 300}, "graph", "graph_pca"),
+        ({"content_pca": 600}, "graph", "graphdr"),
+        ({"content_pca": 400}, "content", "content_pca"),
         (
-            {"pca_content": 400, CONTROLS["pca_content"]: 410, "graphdr": 790, "pca_graph": 795},
+            {"content_pca": 400, CONTROLS["content_pca"]: 410, "graphdr": 790, "graph_pca": 795},
             "control",
             "linucb_full",
         ),
         (
-            {"pca_content": 690, "graphdr": 750, "pca_graph": 760, **dict.fromkeys(SHUFFLED, 700)},
+            {"content_pca": 690, "graphdr": 750, "graph_pca": 760, **dict.fromkeys(SHUFFLED, 700)},
             "control",
             "linucb_full",
         ),
-        ({"graphdr": 750, "pca_graph": 760, CONTROLS["graphdr"]: 1200}, "full", "linucb_full"),
-        ({"pca_graph": 300, CONTROLS["pca_graph"]: 310}, "control", "linucb_full"),
-        ({"graphdr": 790, "pca_graph": 800}, "control", "linucb_full"),
-        ({"graphdr": 650, CONTROLS["graphdr"]: 660, "pca_graph": 680}, "control", "linucb_full"),
-        ({"linucb_full": 500.3, "pca_graph": 600}, "tie", "linucb_full"),
-        ({"linucb_full": 900.2, "graphdr": 950, "pca_graph": 960}, "nothing", "linucb_full"),
+        ({"graphdr": 750, "graph_pca": 760, CONTROLS["graphdr"]: 1200}, "full", "linucb_full"),
+        ({"graph_pca": 300, CONTROLS["graph_pca"]: 310}, "control", "linucb_full"),
+        ({"graphdr": 790, "graph_pca": 800}, "control", "linucb_full"),
+        ({"graphdr": 650, CONTROLS["graphdr"]: 660, "graph_pca": 680}, "control", "linucb_full"),
+        ({"linucb_full": 500.3, "graph_pca": 600}, "tie", "linucb_full"),
+        ({"linucb_full": 900.2, "graphdr": 950, "graph_pca": 960}, "nothing", "linucb_full"),
     ],
 )
 def test_what_is_advised_follows_from_the_regrets(means, reason, method):
@@ -497,10 +497,10 @@ def simulated(reward: np.ndarray, graph, draws: int = 5, horizon: int = 2000) ->
         return [run.regret[-1] for run in runs]
 
     orders = [np.random.default_rng(draw).permutation(graph.n) for draw in range(draws)]
-    found = {method: {} for method in ("random", "linucb_full", "graphdr", "pca_graph", *SHUFFLED)}
+    found = {method: {} for method in ("random", "linucb_full", "graphdr", "graph_pca", *SHUFFLED)}
     for k in (3, 6):
         own = arm_features.select("laplacian_low", low, k=k)
-        found["graphdr"][k] = found["pca_graph"][k] = np.array([play(own)])
+        found["graphdr"][k] = found["graph_pca"][k] = np.array([play(own)])
         found |= {name: found[name] | {k: np.array([play(own[order]) for order in orders])} for name in SHUFFLED}
         found["linucb_full"][k] = np.array([play(None)])
         found["random"][k] = found["linucb_full"][k] + 50
@@ -563,7 +563,7 @@ def test_the_command_builds_advises_and_builds_nothing_twice(project, monkeypatc
     assert json.loads((folder / "advice.json").read_text()) == found
     best = min((own[k]["mean"], method, k) for method, own in found["regret"].items() for k in own)
     assert best[1:] == ("graphdr", "3")
-    assert "pca_content" not in found["regret"]
+    assert "content_pca" not in found["regret"]
     shown = (folder / "advice.html").read_text()
     assert not re.search(r"(src|href)=\"(?!data:)|<script|@import|url\(|<!-- ", shown)
     text = (folder / "advice.txt").read_text()
@@ -627,7 +627,7 @@ def test_texts_of_a_user_cannot_break_the_page():
             regret={method: {k: Mean(1.0, 0.1) for k in (2, 5)} for method in block.METHODS},
             facts={2: facts, 5: facts}, spectrum=[0.0, 0.1], curves={"graphdr": [[100, 1.0]]},
             log=ByLog([logs.Row(evil, None, "ips", *[0.5] * 7, 100, 0.95)], [evil]),
-            labels=dict.fromkeys(block.METHODS, evil),
+            labels=dict.fromkeys(block.METHODS, evil), styles={},
         )
     )  # fmt: skip
     assert "<script" not in page_text
@@ -637,10 +637,10 @@ def test_texts_of_a_user_cannot_break_the_page():
 def test_the_methods_are_those_of_the_configuration(config):
     found = block.methods(config)
     assert {method: spec["label"] for method, spec in found.items() if not spec.get("control")} == {
-        "random": "Random", "linucb_full": "LinUCB-full", "pca_content": "content-PCA", "pca_graph": "graph-PCA",
+        "random": "Random", "linucb_full": "LinUCB-full", "content_pca": "content-PCA", "graph_pca": "graph-PCA",
         "graphdr": "GraphDR",
     }  # fmt: skip
     assert all(found[method]["control"] for method in SHUFFLED)
-    lacking = {name: spec for name, spec in config["methods"].items() if name != "pca_graph"}
-    with pytest.raises(UserError, match=r"^config.yaml: methods: no 'pca_graph'"):
+    lacking = {name: spec for name, spec in config["methods"].items() if name != "graph_pca"}
+    with pytest.raises(UserError, match=r"^config.yaml: methods: no 'graph_pca'"):
         block.methods(config | {"methods": lacking})

@@ -77,7 +77,7 @@ def test_all_has_a_line_a_file(inside, call, ask):
 def test_what_is_not_current_is_said_why(own, ask, call):
     config = yaml.safe_load(Path("config.yaml").read_text())
     config["methods"]["graphdr"]["label"] = "another label"
-    config["experiments"]["rgg"]["methods"].append("jl")
+    config["experiments"]["rgg"]["methods"].append("gaussian")
     Path("config.yaml").write_text(yaml.safe_dump(config))
     shutil.copy("results/graph/sbm-n_40/nodes.parquet", "results/graph/rgg-n_40/nodes.parquet")
     Path("results/figures/main.png").write_bytes(b"short")

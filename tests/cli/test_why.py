@@ -77,12 +77,12 @@ def test_a_cell_has_only_what_is_behind_it(inside, ask):
 
 
 def test_a_paired_difference_has_both_methods_behind_it(inside, ask):
-    found = ask("why", "main_synthetic", "jl", "gap")
-    assert {row["path"] for row in found["runs"]} == {paths.runs("main", "jl"), paths.runs("main", "graphdr")}
+    found = ask("why", "main_synthetic", "gaussian", "gap")
+    assert {row["path"] for row in found["runs"]} == {paths.runs("main", "gaussian"), paths.runs("main", "graphdr")}
 
 
 def test_a_redrawn_number_shows_the_further_draws(inside, ask):
-    found = ask("why", "main_synthetic", "jl", "redrawn")
+    found = ask("why", "main_synthetic", "gaussian", "redrawn")
     assert {row["draw"] for row in found["runs"]} == {1, 2}
 
 

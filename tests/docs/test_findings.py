@@ -65,8 +65,8 @@ def test_tails(make):
 
 def test_items(make):
     columns = {"edges": (13685, 12046), "eigengap": (0.0023, 0.0174), "zeta": (0.68, 0.69), "random": (632, 701)}
-    columns |= {"linucb_full": (558, 612), "graphdr": (298, 240), "pca_content": (312, 340), "pca_graph": (340, 500)}
-    tables = {"edges": "dataset_construction", "eigengap": "k_selection", "pca_graph": "matched_pca"}
+    columns |= {"linucb_full": (558, 612), "graphdr": (298, 240), "content_pca": (312, 340), "graph_pca": (340, 500)}
+    tables = {"edges": "dataset_construction", "eigengap": "k_selection", "graph_pca": "matched_pca"}
     cells = {("ml_100k_graph", "ml_100k", name): every for name, (every, _) in columns.items()}
     cells |= {(tables.get(name, "cross_dataset"), "ml_100k", name): top for name, (_, top) in columns.items()}
     cells |= {("ml_100k_graph", "ml_100k", "nodes"): 1682, ("dataset_construction", "ml_100k", "nodes"): 1500}
@@ -90,8 +90,8 @@ def test_choice(make):
 
 
 def test_two_maps(make):
-    cells = {("graph_aware_baselines", "ml_1m", "pca_onehot"): 196, ("matched_pca", "ml_1m", "pca_onehot"): 494}
-    text = findings.two_maps(make(cells | {("cross_dataset", "ml_1m", "pca_content"): 177.64}))
+    cells = {("graph_aware_baselines", "ml_1m", "onehot_pca"): 196, ("matched_pca", "ml_1m", "onehot_pca"): 494}
+    text = findings.two_maps(make(cells | {("cross_dataset", "ml_1m", "content_pca"): 177.64}))
     assert "has regret 199.4 after 8,000 rounds" in text
     assert "and 186.7 after 20,000" in text
     assert "one-hot features 196.0 and 494.0 after 8,000 and 20,000 rounds" in text
@@ -101,7 +101,7 @@ def test_two_maps(make):
 def test_release(make):
     full = {"ml_100k": 615.0 * 0.99, "lastfm": 678.9 * 1.02, "mind_small": 3 * 780.5, "amazon": 463.4 * 1.25}
     cells = {("cross_dataset", k, "linucb_full"): value for k, value in full.items()}
-    cells |= {("cross_dataset", "amazon", "graphdr"): 400, ("cross_dataset", "amazon", "pca_content"): 350}
+    cells |= {("cross_dataset", "amazon", "graphdr"): 400, ("cross_dataset", "amazon", "content_pca"): 350}
     marks = {"amazon": {"release": "an old one"}, "mind_small": {"incomplete": "a sample"}}
     text = findings.release(make(cells, marks=marks))
     assert "within 2.0 % of the paper's on MovieLens-100k, LastFM, and 1.25 times" in text
@@ -136,7 +136,7 @@ def test_cut(make):
 
 
 def test_rare_draw(make):
-    panels = {"random": [2000, 1200, 1600], "jl": [1800, 1000, 1500], "graphdr_shuffled": [1500, 1100, 1700]}
+    panels = {"random": [2000, 1200, 1600], "gaussian": [1800, 1000, 1500], "graphdr_shuffled": [1500, 1100, 1700]}
     panels |= {"linucb_full": [500, 500, 500], "graphdr": [25, 50, 10]}
     text = findings.rare_draw(make({("main_synthetic", name, "regret"): panel for name, panel in panels.items()}))
     assert "Random has 1226.0 ± 2.8 in the paper. Over our 3 instances the median is 1600.0 (1240.0 … 1960.0)" in text
@@ -173,7 +173,7 @@ def test_a_threshold_is_fitted_without_the_case_it_judges(values, wins, sign, ri
 
 
 def test_verdicts_are_counted_by_artifact_in_the_order_of_the_paper(make):
-    rows = [("rgg", "jl", "regret", 1.0, verdict) for verdict in ("match", "match", "differs")]
+    rows = [("rgg", "gaussian", "regret", 1.0, verdict) for verdict in ("match", "match", "differs")]
     text = findings.summary(make(comparison=compared(("noise", "a", "b", NAN, "no data"), *rows)))
     assert text.splitlines()[2:] == [
         "| `noise` | 0 | 0 | 0 | 0 | 0 | 1 | 1 |",
@@ -230,7 +230,7 @@ def test_a_page_without_data_has_all_its_headings(make):
 
 
 def test_cells_without_value_are_left_out_and_marks_are_found(workdir):
-    for path in ("config.yaml", paths.PAPER):
+    for path in ("config.yaml", "data/sources.yaml", "data/paper/checks.yaml", paths.PAPER):
         (workdir / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, workdir / path)
     with pytest.raises(UserError, match="no such file"):

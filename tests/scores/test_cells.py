@@ -43,8 +43,8 @@ def test_malformed_cells_are_rejected(text):
 
 
 def test_named_columns_keep_their_order():
-    columns = [{"b": "zeta"}, {"a": "regret@jl"}]
-    assert cells.named(columns) == [("b", "zeta"), ("a", "regret@jl")]
+    columns = [{"b": "zeta"}, {"a": "regret@gaussian"}]
+    assert cells.named(columns) == [("b", "zeta"), ("a", "regret@gaussian")]
 
 
 def test_every_cell_of_the_configuration_is_in_the_grammar(config):

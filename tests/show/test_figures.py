@@ -44,7 +44,7 @@ def measurements() -> pd.DataFrame:
 
 
 def settings(**more) -> dict:
-    return {"title": "T", "labels": LABELS, "problem": "p", "k": 2} | more
+    return {"title": "T", "labels": LABELS, "styles": {}, "problem": "p", "k": 2} | more
 
 
 SPECS = {
@@ -120,12 +120,10 @@ def test_a_style_of_the_settings_is_drawn(kind, shown):
     assert palette.FURTHER[0].light in colours(figure)
 
 
-def test_settings_come_before_the_palette_and_others_take_turns():
-    chosen = palette.styles(["yours", "mine", "graphdr", "also"], MINE)
+def test_methods_without_a_style_take_turns():
+    chosen = palette.styles(["yours", "mine", "also"], MINE)
     assert chosen["mine"] == palette.Style(**MINE["mine"])
-    assert chosen["graphdr"] == palette.METHODS["graphdr"]
     assert (chosen["also"], chosen["yours"]) == tuple(palette.FURTHER[:2])  # in the order of their names
-    assert palette.styles(["graphdr"], {"graphdr": MINE["mine"]})["graphdr"].light == "#123456"
     assert "--m-mine:#123456;" in palette.css(["mine"], [], MINE)
 
 

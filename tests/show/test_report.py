@@ -72,6 +72,7 @@ def params(**changed) -> SimpleNamespace:
         "opt_in": ["long_study"],
         "verdicts": ["match", "close", "in panel", "differs", "other data", "no data"],
         "settings": SETTINGS,
+        "styles": {},
     }
     return SimpleNamespace(**usual | changed)
 
@@ -246,12 +247,12 @@ def test_draws_stand_in_where_there_is_one_instance():
             "problem": "p",
             "instance": 0,
             "draw": [0, 1, 2],
-            "method": "jl",
+            "method": "gaussian",
             "quantity": "regret",
             "value": [3.0, 4.0, 5.0],
         }
     )
-    assert experiments.panels(frame, "p", ["jl"], {}) == {"jl": {"values": [3, 4, 5], "of": "draws"}}
+    assert experiments.panels(frame, "p", ["gaussian"], {}) == {"gaussian": {"values": [3, 4, 5], "of": "draws"}}
 
 
 def test_timings_are_summed_by_rule_and_broken_files_left_out(tmp_path):
@@ -279,22 +280,24 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("theme", [0, 1])
-def test_colours_stand_out_against_the_page(theme):
+def test_colours_stand_out_against_the_page(config, theme):
     text = (ROOT / "src/graphdr/show/report/static/page.css").read_text(encoding="utf-8")
     block = re.findall(r":root \{(.*?)\}", text, re.S)[theme]
     colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block.replace("#fff;", "#ffffff;")))
     for ground in ("page", "card"):
         for name in ("ink", "soft", "accent", "good", "fair", "bad", "none", "focus"):
             assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
-        for method, style in palette.METHODS.items():
+        styled = {method: spec["style"] for method, spec in config["methods"].items()}
+        for method, style in (styled | dict(enumerate(palette.FURTHER))).items():
             assert contrast(style[theme], colours[ground]) >= 3, (method, ground)
 
 
 def test_every_method_has_a_style_of_its_own_wherever_it_is_shown(config):
+    settings = {name: method.look for name, method in design.expand(config).config.methods.items()}
     for name, spec in config["experiments"].items():
-        found = palette.styles(spec["methods"])
-        assert len(set(found.values())) == len(spec["methods"]), name
-    assert set(palette.styles(["mine", "yours"]).values()) <= set(palette.FURTHER)
+        styles = palette.styles(spec["methods"], settings)
+        assert len(set(styles.values())) == len(spec["methods"]), name
+    assert set(palette.styles(["mine", "yours"], {}).values()) <= set(palette.FURTHER)
 
 
 # The job

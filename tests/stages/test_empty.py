@@ -16,9 +16,9 @@ from graphdr.stages import make_figure, measure_batch
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, run
 
-METHODS = ["graphdr", "pca_content", "graphdr_shuffled"]
-COLUMNS = {"zeta": "zeta", "energy": "energy_content", "ours": "regret@graphdr", "content": "regret@pca_content"}
-COLUMNS |= {"gap": "regret_gap@pca_content", "redrawn": "regret_redrawn@graphdr"}
+METHODS = ["graphdr", "content_pca", "graphdr_shuffled"]
+COLUMNS = {"zeta": "zeta", "energy": "energy_content", "ours": "regret@graphdr", "content": "regret@content_pca"}
+COLUMNS |= {"gap": "regret_gap@content_pca", "redrawn": "regret_redrawn@graphdr"}
 
 
 def expand(config: dict, missing=(), against: str = "graphdr", **toy) -> design.Design:
@@ -74,7 +74,7 @@ def test_no_content_is_an_empty_basis_no_run_no_fact_and_no_measurement(workdir,
     write_toy(draw_ratings())
     build(plan)
     assert read_bases(paths.basis("toy", "content_pca")) == {}
-    assert len(io.read("runs", paths.runs("e", "pca_content"))) == 0
+    assert len(io.read("runs", paths.runs("e", "content_pca"))) == 0
     assert set(read_facts(paths.facts("e"))) == {("toy", 0, "zeta")}
     assert methods_in("measurements", paths.measurements("e")) == {"graphdr", "graphdr_shuffled"}
     assert methods_in("curves", paths.curves("e")) == {"graphdr", "graphdr_shuffled"}
@@ -124,7 +124,7 @@ def test_a_data_set_without_content_is_no_data_or_one_clear_error(workdir, confi
 
 
 def test_without_the_method_that_others_are_compared_with_there_are_no_gaps(workdir, config):
-    plan = expand(config, content="text", against="pca_content")
+    plan = expand(config, content="text", against="content_pca")
     write_toy(draw_ratings())
     build(plan)
     quantities = set(io.read("measurements", paths.measurements("e"))["quantity"].to_pylist())
@@ -136,8 +136,8 @@ def test_without_any_run_the_facts_are_measured(workdir):
     facts = {"problem": ["p"], "instance": [0], "quantity": ["zeta"], "value": [0.5]}
     io.write("facts", facts, "facts.parquet")
     io.write("runs", io.nothing("runs"), "runs.parquet")
-    input = measure_batch.Input({"pca_content": "runs.parquet"}, "facts.parquet")
-    params = measure_batch.Params(against="pca_content", radii={}, problems={}, grids={})
+    input = measure_batch.Input({"content_pca": "runs.parquet"}, "facts.parquet")
+    params = measure_batch.Params(against="content_pca", radii={}, problems={}, grids={})
     job = Job("measure_batch", input, measure_batch.Output(), params)
     run(job, measurements="measurements.parquet", curves="curves.parquet")
     assert io.read("measurements", "measurements.parquet").select(list(facts)).to_pydict() == facts
@@ -148,8 +148,8 @@ def test_a_sweep_leaves_out_a_method_without_data(workdir):
     measured = {"problem": ["a", "b"], "instance": [0, 0], "draw": [0, 0], "method": ["graphdr"] * 2, "n": [3, 3]}
     measured |= {"predictor": [None] * 2, "quantity": ["regret"] * 2, "value": [1.0, 2.0], "sem": [0.1, 0.1]}
     io.write("measurements", measured, "measurements.parquet")
-    labels = {"pca_content": "content-PCA", "graphdr": "GraphDR"}
-    params = make_figure.Params("sweep", "S", [], labels, x="k", positions={"a": 1, "b": 2})
+    labels = {"content_pca": "content-PCA", "graphdr": "GraphDR"}
+    params = make_figure.Params("sweep", "S", [], labels, {}, x="k", positions={"a": 1, "b": 2})
     job = Job("make_figure", make_figure.Input(["measurements.parquet"]), make_figure.Output(), params)
     run(job, **{suffix: f"figure.{suffix}" for suffix in job.output._fields})
     points = io.read("figure", "figure.parquet").to_pydict()

@@ -66,7 +66,7 @@ def build(config: dict) -> design.Design:
         if jobs.has_pilot(plan, batch):
             run(jobs.estimate_pilot(plan, batch))
         run(jobs.describe_problem(plan, batch))
-        for method in plan.config["experiments"][spec["experiment"]]["methods"]:
+        for method in plan.config.experiments[spec.experiment].methods:
             run(jobs.run_bandit(plan, batch, method))
     return plan
 
@@ -108,7 +108,7 @@ FEATURES |= {f"{name}_shuffled": in_another_order(FEATURES[name]) for name in ("
 
 def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, draw: int, seed: int) -> np.ndarray:
     """Return the regret of Algorithm 1 on the graph and reward of an instance, and the stream of a seed."""
-    root, batch = plan.config["seed"], BATCH[problem["dataset"]]
+    root, batch = plan.config.seed, BATCH[problem["dataset"]]
     graph = read_graphs(paths.nodes(problem["graph"]), paths.edges(problem["graph"]))[instance]
     adjacency, n = graph.adjacency.toarray(), graph.n
     theta = read_thetas(paths.theta(batch))[problem["name"], instance]
@@ -175,8 +175,8 @@ def test_graphs_are_drawn_and_flipped_by_streams_of_their_own(plan):
             zip(graphs_of(problem["clean"]), graphs_of(problem["graph"]), strict=True)
         ):
             key = {"family": "sbm", "n": 30, "instance": instance}
-            drawn = model.largest_component(family(30, stream(plan.config["seed"], "graph", **key), **parameters))
-            flipped = perturb.flip_pairs(drawn, problem["flip"], stream(plan.config["seed"], "flip", **key))
+            drawn = model.largest_component(family(30, stream(plan.config.seed, "graph", **key), **parameters))
+            flipped = perturb.flip_pairs(drawn, problem["flip"], stream(plan.config.seed, "flip", **key))
             assert (clean.adjacency != drawn.adjacency).nnz == 0
             assert (observed.adjacency != model.largest_component(flipped).adjacency).nnz == 0
             assert (observed.adjacency.nnz != clean.adjacency.nnz) == (problem["flip"] > 0)
@@ -241,12 +241,12 @@ def test_k_hat_is_read_off_the_observed_graph(plan):
 
 def played_methods(plan: design.Design) -> list[tuple[str, str]]:
     """Return every data set with every method that is played on it."""
-    return [(data, m) for data, name in BATCH.items() for m in plan.config["experiments"][name]["methods"]]
+    return [(data, m) for data, name in BATCH.items() for m in plan.config.experiments[name].methods]
 
 
 def test_every_method_plays_what_its_twin_plays(plan):
     for dataset, name in played_methods(plan):
-        method, problems = plan.config["methods"][name], on(plan, dataset)
+        method, problems = plan.config.methods[name].plain(), on(plan, dataset)
         runs = io.read("runs", paths.runs(BATCH[dataset], name)).to_pandas()
         played = set()
         for (problem, instance, draw, seed), part in runs.groupby(["problem", "instance", "draw", "seed"]):
@@ -257,13 +257,13 @@ def test_every_method_plays_what_its_twin_plays(plan):
         further = [1, 2] if method.get("basis") in bases.REDRAWN else []  # on instance 0 only
         draws = [(0, draw) for draw in further] + [(i, 0) for i in range(problems[0]["instances"])]
         assert played == {(p["name"], i, d, s) for p in problems for i, d in draws for s in (0, 1)}
-    assert {name for _, name in played_methods(plan)} == set(plan.config["methods"])
+    assert {name for _, name in played_methods(plan)} == set(plan.config.methods)
 
 
 def test_runs_hold_leverage_width_and_what_their_bound_needs(plan):
     residual, told = ["srl", "crw", "widths"], ["size", "nu_k", "s_k_bar", "error"]
     for dataset, name in played_methods(plan):
-        method = plan.config["methods"][name]
+        method = plan.config.methods[name].plain()
         runs = io.read("runs", paths.runs(BATCH[dataset], name)).to_pandas()
         assert runs[residual].notna().all(axis=None) == (
             method.get("basis") == "laplacian_low" and method.get("k") != "adaptive"
@@ -277,7 +277,7 @@ def test_runs_hold_leverage_width_and_what_their_bound_needs(plan):
 def test_different_algorithms_play_differently(plan):
     finals, algorithms = set(), set()
     for dataset, name in played_methods(plan):
-        method = plan.config["methods"][name]
+        method = plan.config.methods[name].plain()
         finals.add((dataset, round(io.read("runs", paths.runs(BATCH[dataset], name))["regret"][79].as_py(), 9)))
         algorithms.add((dataset, *(method.get(knob) for knob in ("policy", "basis", "laplacian"))))
     assert len(finals) >= len(algorithms)
@@ -300,7 +300,7 @@ def test_adding_a_method_changes_no_other_number(plan, config, tmp_path):
 
 @pytest.mark.parametrize("batch", BATCH.values())
 def test_measurements_are_means_over_the_seeds(plan, batch):
-    methods = plan.config["experiments"][batch]["methods"]
+    methods = plan.config.experiments[batch].methods
     run(jobs.measure_batch(plan, batch))
     table = io.read("measurements", paths.measurements(batch)).to_pandas()
     finals = {name: io.read("runs", paths.runs(batch, name)).to_pandas().query("t == 80") for name in methods}

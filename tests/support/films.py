@@ -41,10 +41,10 @@ def add_to(
     raw = {"licence": "none", "citation": "nobody", "sources": [{"format": "recbole", "archives": archives}]}
     config["datasets"]["films"] = {"label": "Films", "family": "knn", "raw": raw}
     config["problems"]["films"] = {"dataset": "films"} | problem
-    config["methods"].setdefault("pca_content", {"label": "content", "basis": "content_pca"})
+    config["methods"].setdefault("content_pca", {"label": "content", "basis": "content_pca"})
     config["experiments"]["films"] = {
         "problems": {"of": ["films"]},
-        "methods": methods or ["pca_content", "graphdr", "graphdr_shuffled"],
+        "methods": methods or ["content_pca", "graphdr", "graphdr_shuffled"],
         "facts": list(facts),
     }
     config["tables"]["films"] = {

@@ -62,6 +62,7 @@ def lay_out(folder: Path) -> Path:
     for name in ("workflow", "profiles", "data/paper"):
         shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "Snakefile", folder)
+    shutil.copy(ROOT / "data" / "sources.yaml", folder / "data")
     shutil.copy(ROOT / "tests" / "support" / "tiny.yaml", folder / "config.yaml")
     return folder
 

@@ -226,18 +226,18 @@ def test_without_an_optional_file_its_cells_have_no_data(whole, dataset):
     assert whole.verdicts()["others", "papers", "content"] == "no data"
 
 
-@pytest.mark.parametrize("methods", [["graphdr", "pca_content"], ["pca_content"]])
+@pytest.mark.parametrize("methods", [["graphdr", "content_pca"], ["content_pca"]])
 def test_a_method_without_data_may_be_the_one_compared_with(whole, after, monkeypatch, methods):
     monkeypatch.chdir(after(whole))
     runs = {method: paths.runs("others-papers", method) for method in methods}
     job = {
         "input": {"runs": runs, "facts": paths.facts("others-papers")},
-        "params": {"against": "pca_content", "radii": {}, "problems": {}, "grids": {}},
+        "params": {"against": "content_pca", "radii": {}, "problems": {}, "grids": {}},
         "output": {"measurements": paths.measurements("new"), "curves": paths.curves("new")},
     }
     assert main(["measure_batch", "code", json.dumps(job)]) == 0
     measured = pq.read_table(paths.measurements("new")).to_pandas()
-    assert set(measured["method"].dropna()) == set(methods) - {"pca_content"}
+    assert set(measured["method"].dropna()) == set(methods) - {"content_pca"}
 
 
 def test_without_titles_items_are_called_by_their_keys(workdir):

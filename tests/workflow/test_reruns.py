@@ -126,9 +126,9 @@ def test_a_diagnostic_reruns_only_the_bandits_that_take_k_or_radius_from_it(tiny
 
 def test_a_new_method_reruns_its_runs_that_measurement_and_that_table(tiny, settings):
     assert settings["experiments"]["rgg"]["methods"] == ["linucb_full", "graphdr"]
-    settings["experiments"]["rgg"]["methods"].append("jl")
+    settings["experiments"]["rgg"]["methods"].append("gaussian")
     files = rerun(steps(tiny), steps(settings))
-    assert under("results/runs/", files) == {"rgg/jl"}
+    assert under("results/runs/", files) == {"rgg/gaussian"}
     assert under("results/measurements/", files) == {"rgg"}
     assert under("results/tables/", files) == {"rgg"}
 

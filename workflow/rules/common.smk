@@ -1,4 +1,4 @@
-# Needs: config. Makes: DESIGN, and what every rule is written with.
+# Needs: config. Makes: CONFIG, DESIGN, and what every rule is written with.
 import os
 import sys
 import time
@@ -7,8 +7,8 @@ from pathlib import Path
 
 from graphdr.cache import paths
 from graphdr.core.errors import UserError
+from graphdr.plan import config as configuration
 from graphdr.plan import design, jobs
-from graphdr.plan.config import check, typed
 from graphdr.raw import fetch
 
 if config.get("mirror"):
@@ -16,16 +16,16 @@ if config.get("mirror"):
 
 
 try:
-    config.update(typed(config))
-    check(config)
+    CONFIG = configuration.read(config)
+    config.update(CONFIG.plain())  # captions of the report read it
     MISSING = fetch.missing_datasets(config, sys.argv[1:])  # the targets are not yet known to Snakemake itself
-    DESIGN = design.expand(config, MISSING)
+    DESIGN = design.expand(CONFIG, MISSING)
 except UserError as error:
     sys.exit(f"config error: {error}")
 
-STUDIES = {None} | {spec.get("target") for spec in config["experiments"].values() if not spec.get("apart")}
-APART = {spec["target"] for spec in config["experiments"].values() if spec.get("apart")}
-OBSERVED = [name for name, block in config["datasets"].items() if design.is_observed(block)]
+STUDIES = {None} | {spec.target for spec in CONFIG.experiments.values() if not spec.opt_in}
+OPT_IN = {spec.target for spec in CONFIG.experiments.values() if spec.opt_in}
+OBSERVED = [name for name, block in CONFIG.datasets.items() if design.is_observed(block)]
 
 # The interpreter that runs Snakemake runs the stages, whether or not its environment is activated.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -63,15 +63,14 @@ def results_on(datasets, targets=(None,)) -> list[str]:
     Experiments with a target of their own are left out, unless it is among ``targets``.
     """
     datasets = set(datasets)
-    here = {name for name in config["datasets"] if name not in MISSING}
+    here = {name for name in CONFIG.datasets if name not in MISSING}
     files = [
         paths.measurements(batch)
         for batch, spec in DESIGN.batches.items()
-        if design.dataset_of(DESIGN, batch) in datasets
-        and config["experiments"][spec["experiment"]].get("target") in targets
+        if design.dataset_of(DESIGN, batch) in datasets and CONFIG.experiments[spec.experiment].target in targets
     ]
     for kind in ("table", "figure"):
-        for name, spec in config[f"{kind}s"].items():
+        for name, spec in getattr(CONFIG, f"{kind}s").items():
             shown = design.datasets_of(DESIGN, spec) & here
             if shown and shown <= datasets and design.target_of(DESIGN, spec) in targets:
                 files += job(f"make_{kind}", **{kind: name}).output
@@ -110,8 +109,8 @@ wildcard_constraints:
     graph="|".join(DESIGN.graphs),
     basis="|".join(sorted({basis for _, basis in DESIGN.bases})),
     batch="|".join(DESIGN.batches),
-    method="|".join(config["methods"]),
-    experiment="|".join(config["experiments"]),
-    evaluation="|".join(config["evaluations"]),
-    table="|".join(config["tables"]),
-    figure="|".join(config["figures"]),
+    method="|".join(CONFIG.methods),
+    experiment="|".join(CONFIG.experiments),
+    evaluation="|".join(CONFIG.evaluations),
+    table="|".join(CONFIG.tables),
+    figure="|".join(CONFIG.figures),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-GRAPH, CONTENT, FULL, RANDOM = ("graphdr", "pca_graph"), "pca_content", "linucb_full", "random"
+GRAPH, CONTENT, FULL, RANDOM = ("graphdr", "graph_pca"), "content_pca", "linucb_full", "random"
 CONTROLS = {method: f"{method}_shuffled" for method in (*GRAPH, CONTENT)}  # the same, its rows given to other nodes
 SHUFFLED = tuple(CONTROLS.values())
 SURE = {"sure": 0.99, "fairly sure": 0.95}  # the level at which all intervals behind an advice exclude 0

@@ -48,5 +48,6 @@ class Findings(NamedTuple):
     curves: dict[str, list[list[float]]]  # round and mean regret, by method
     log: ByLog | None
     labels: dict[str, str]  # of methods
+    styles: dict[str, dict[str, str]]  # of methods
     answer: list[str]
     paste: str

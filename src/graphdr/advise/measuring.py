@@ -24,7 +24,7 @@ def regrets(design: Design, name: str) -> dict[str, dict[int, np.ndarray]]:
     from graphdr.scores.measure import final_values
 
     regrets, ks = {}, dimensions(design, name)
-    for method in design.config["experiments"][name]["methods"]:
+    for method in design.config.experiments[name].methods:
         runs = io.read("runs", paths.runs(name, method)).to_pandas()
         if len(runs):
             finals = final_values(runs)
@@ -83,10 +83,10 @@ def arms(design: Design, name: str, ks: dict[str, int | None]) -> tuple[list[str
     keys = io.read("dataset_nodes", paths.dataset_nodes(name))["key"].to_pylist()
     features = {}
     for method, k in ks.items():
-        basis = design.config["methods"][method].get("basis")
-        if basis == IDENTITY:
+        spec = design.config.methods[method]
+        if spec.basis != IDENTITY:
+            vectors = read_bases(paths.basis(problem["graph"], spec.basis))[0, 0].vectors
+            features[method] = select(spec.basis, vectors, k)
+        elif spec.policy != "random":
             features[method] = None
-        elif basis:
-            vectors = read_bases(paths.basis(problem["graph"], basis))[0, 0].vectors
-            features[method] = select(basis, vectors, k)
     return [keys[item] for item in items], features

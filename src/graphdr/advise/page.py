@@ -53,20 +53,20 @@ def fill(findings: Findings) -> str:
     horizon = findings.setting.horizon
     return page.render(
         findings._asdict(),
-        style=template.style(palette.css(sorted(findings.regret), [])),
+        style=template.style(palette.css(sorted(findings.regret), [], findings.styles)),
         version=__version__,
         tables=tables.simulation(findings),
         log_tables=tables.log(findings),
         frame=FRAME,
-        by_k=_chart(by_k, "k", list(findings.facts)),
-        by_round=_chart(findings.curves, "round", [horizon // 2, horizon]),
+        by_k=_chart(by_k, findings.styles, "k", list(findings.facts)),
+        by_round=_chart(findings.curves, findings.styles, "round", [horizon // 2, horizon]),
         words=wording.WORDS,
     )
 
 
-def _chart(series: Series, x: str, marks: list[int]) -> Chart:
+def _chart(series: Series, settings: dict, x: str, marks: list[int]) -> Chart:
     """Lay out the regret against x, both from zero to the largest value."""
-    styles = palette.styles(list(series))
+    styles = palette.styles(list(series), settings)
     most, highest = (max(point[axis] for points in series.values() for point in points) for axis in (0, 1))
 
     def across(value: float) -> str:
@@ -76,7 +76,7 @@ def _chart(series: Series, x: str, marks: list[int]) -> Chart:
         return f"{FRAME.bottom - value / (1.05 * highest) * (FRAME.bottom - FRAME.top) + below:.1f}"
 
     lines = [
-        Line(method, styles[method][2], " ".join(f"{across(point[0])},{up(point[1])}" for point in points))
+        Line(method, styles[method].dash, " ".join(f"{across(point[0])},{up(point[1])}" for point in points))
         for method, points in series.items()
     ]
     ticks = [(up(value, below=4), f"{value:,.0f}") for value in (0, highest / 2, highest)]

@@ -13,7 +13,7 @@ from graphdr.advise.logs import Log
 from graphdr.advise.survey import survey
 from graphdr.cache import paths
 from graphdr.core.atomic import update
-from graphdr.plan.config import TARGETS
+from graphdr.plan.references import TARGETS
 
 FILES = {"text": "advice.txt", "json": "advice.json", "page": "advice.html", "block": "block.yaml"}
 
@@ -57,6 +57,7 @@ def advise(
             graph=graph,
             setting=Setting(**protocol, choosing_seeds=block.CHOOSING, shuffled_copies=1 + block.DRAWS),
             labels=labels,
+            styles={method: spec.look for method, spec in plan.config.methods.items() if spec.style},
             answer=[],
             paste=wording.paste(name, place),
             **_measured(plan, name, log, labels),

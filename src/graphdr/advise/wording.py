@@ -8,8 +8,8 @@ from graphdr.cache import paths
 
 NAMES = {
     "graphdr": "GraphDR (the smoothest eigenvectors of the graph)",
-    "pca_graph": "graph-PCA (principal components of the graph's adjacency matrix)",
-    "pca_content": "content-PCA (principal components of what is known about the items)",
+    "graph_pca": "graph-PCA (principal components of the graph's adjacency matrix)",
+    "content_pca": "content-PCA (principal components of what is known about the items)",
     FULL: "full LinUCB (every item learned by itself)",
     RANDOM: "random play",
 }

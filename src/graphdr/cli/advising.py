@@ -53,7 +53,7 @@ def advise(arguments: argparse.Namespace, here: Path, as_json: Callable[[Finding
     log = logs.read(_from_project(here, arguments.log), _columns(arguments.log_columns)) if arguments.log else None
     choices = arguments.name, _nodes(arguments.nodes), _grid(arguments.k), log
     try:
-        findings = run.advise(request, project.load_config(), Path(), *choices, _say)
+        findings = run.advise(request, project.load_config().plain(), Path(), *choices, _say)
     finally:
         _say("")
     lines = text(findings)

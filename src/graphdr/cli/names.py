@@ -73,8 +73,8 @@ def _not_built(name: str, built: Iterable[str], noun: str) -> str:
     from graphdr.cli.project import load_config
 
     config = load_config()
-    for block, path in (("tables", paths.table), ("figures", paths.figure)):
-        if name in config[block]:
+    for block, path in ((config.tables, paths.table), (config.figures, paths.figure)):
+        if name in block:
             return f"{name}: not built yet; run snakemake {path(name, 'parquet')}"
-    names = sorted({*built, *config["tables"]})
+    names = sorted({*built, *config.tables})
     return f"no {noun} {name!r}" + (nearest(name, names) or f"; there are: {', '.join(names)}")

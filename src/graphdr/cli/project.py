@@ -2,10 +2,12 @@
 
 from functools import cache
 from pathlib import Path
-
-import yaml
+from typing import TYPE_CHECKING
 
 from graphdr.core.errors import UserError
+
+if TYPE_CHECKING:
+    from graphdr.plan.blocks import Config
 
 CONFIG = "config.yaml"
 MARKERS = (CONFIG, "Snakefile")  # what is in the folder of a project
@@ -22,31 +24,21 @@ def check_root(root: Path) -> Path:
     return root
 
 
-def load_config(path: str = CONFIG) -> dict:
+def load_config(path: str = CONFIG) -> "Config":
     """Read and check a configuration."""
-    from graphdr.plan.config import check, typed
+    from graphdr.plan import config
 
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-        config = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise UserError(f"{path}: cannot be read ({' '.join(str(error).split())})") from None
-    try:
-        config = typed(config)
-        check(config)
-    except UserError as error:
-        raise UserError(f"{path}: {error}") from None
-    return config
+    return config.load(Path(path))
 
 
 class Plan:
     """What every job would read, write and be told today, by the files that it writes."""
 
-    def __init__(self, config: dict) -> None:
+    def __init__(self, config: "Config") -> None:
         from graphdr.plan import design, jobs
         from graphdr.raw import fetch
 
-        self._design = design.expand(config, fetch.missing_datasets(config))
+        self._design = design.expand(config, fetch.missing_datasets(config.plain()))
         self._jobs = jobs.JOBS
         self._keys = {
             path.format(**key): (stage, key)

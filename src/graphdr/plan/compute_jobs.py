@@ -1,14 +1,12 @@
 """Jobs from raw files to measurements: one function per stage, from its wildcards to a Job."""
 
-from typing import Any
-
 from graphdr.bandit.environment import NEEDS_GRAPH
 from graphdr.bandit.radii import CONSTANT
 from graphdr.cache import paths
 from graphdr.facts.registry import FACT_BASES, FACTORS, budgets, needs_rounds
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, k_fact
 from graphdr.graphs.bases import FROM_DATA, FROM_GRAPH, FROM_LOW
-from graphdr.plan.config import against
+from graphdr.plan.blocks import Raw, against
 from graphdr.plan.design import (
     ADAPTIVE_FACTORS,
     RUN_FACTORS,
@@ -18,7 +16,7 @@ from graphdr.plan.design import (
 )
 from graphdr.plan.job import Job, at
 from graphdr.raw import formats
-from graphdr.raw.fetch import file_name, parts
+from graphdr.raw.fetch import file_name
 from graphdr.stages import (
     build_graph as build,
 )
@@ -49,45 +47,45 @@ from graphdr.stages import (
 
 
 def fetch_raw(design: Design, dataset: str) -> Job[fetch.Input, fetch.Output, fetch.Params]:
-    raw = design.config["datasets"][dataset]["raw"]
-    wanted = {name: raw[name] for name in ("sources", "terms", "page") if name in raw}
+    raw = _raw(design, dataset).model_dump(exclude_unset=True, include={"sources", "terms", "page"})
     output = at(fetch.Output(), dataset=dataset)
-    return Job("fetch_raw", fetch.Input(), output, fetch.Params(dataset=dataset, raw=wanted))
+    return Job("fetch_raw", fetch.Input(), output, fetch.Params(dataset=dataset, raw=raw))
 
 
 def tabulate_dataset(design: Design, dataset: str) -> Job[tabulate.Input, tabulate.Output, tabulate.Params]:
-    raw = design.config["datasets"][dataset]["raw"]
-    archives = [archive for source in raw["sources"] for archive in parts(source)]
+    raw = _raw(design, dataset)
+    archives = [archive for source in raw.sources for archive in source.archives or [source]]
     lines = {
-        file_name(archive): {r: m["lines"] for r, m in archive["members"].items() if "lines" in m}
+        file_name(archive.plain()): {role: member.lines for role, member in archive.members.items() if member.lines}
         for archive in archives
     }
-    params = tabulate.Params(dataset, lines, raw.get("release"), raw.get("options", {}))
+    params = tabulate.Params(dataset, lines, raw.release, raw.options or {})
     input, output = tabulate.Input(paths.receipt(dataset)), at(tabulate.Output(), dataset=dataset)
-    adapters = tuple(formats.module(name) for name in sorted({source["format"] for source in raw["sources"]}))
+    adapters = tuple(formats.module(name) for name in sorted({source.format for source in raw.sources}))
     return Job("tabulate_dataset", input, output, params, adapters)
 
 
+KNOBS = {"policy", "basis", "laplacian", "k", "radius"}  # of a method: what is not only shown
 MAKERS = {name: f"graphdr.graphs.{name}" for name in ("random_graphs", "from_data", "perturb")}
 
 
 def build_graph(design: Design, graph: str) -> Job[build.Input, build.Output, build.Params]:
     spec = design.graphs[graph]
-    if spec["parent"]:
-        input, maker = build.Input(nodes=paths.nodes(spec["parent"]), edges=paths.edges(spec["parent"])), "perturb"
+    if spec.parent:
+        input, maker = build.Input(nodes=paths.nodes(spec.parent), edges=paths.edges(spec.parent)), "perturb"
     else:
-        input, maker = build.Input(**_data(spec["dataset"])), "from_data" if spec["dataset"] else "random_graphs"
+        input, maker = build.Input(**_data(spec.dataset)), "from_data" if spec.dataset else "random_graphs"
     params = build.Params(
         maker=MAKERS[maker],
-        dataset=spec["dataset"],
-        family=spec["family"],
-        n=spec["n"],
-        parameters=spec["parameters"],
-        reward=spec["reward"],
-        instances=spec["instances"],
-        change=spec["change"],
-        min_nodes=spec["least"],
-        seed=design.config["seed"],
+        dataset=spec.dataset,
+        family=spec.family,
+        n=spec.n,
+        parameters=spec.parameters,
+        reward=spec.reward,
+        instances=spec.instances,
+        change=spec.change,
+        min_nodes=spec.min_nodes,
+        seed=design.config.seed,
     )
     return Job("build_graph", input, at(build.Output(), graph=graph), params, (MAKERS[maker],))
 
@@ -98,12 +96,12 @@ def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input,
         nodes=paths.nodes(graph),
         edges=paths.edges(graph) if basis in FROM_GRAPH else "",
         low=paths.basis(graph, "laplacian_low") if basis in FROM_LOW else "",
-        **(_data(spec["dataset"]) if basis in FROM_DATA else {}),
+        **(_data(spec.dataset) if basis in FROM_DATA else {}),
     )
-    params = basis_of.Params(basis, size["components"], size["draws"], design.config["seed"])
+    params = basis_of.Params(basis, size.components, size.draws, design.config.seed)
     if basis in FROM_DATA:
-        transform = spec["parameters"].get("transform", "identity")
-        params = params._replace(content=spec["content"], rank=spec["rank"], transform=transform)
+        transform = spec.parameters.get("transform", "identity")
+        params = params._replace(content=spec.content, rank=spec.rank, transform=transform)
     return Job("compute_basis", input, at(basis_of.Output(), graph=graph, basis=basis), params)
 
 
@@ -115,7 +113,7 @@ def pose_problem(design: Design, batch: str) -> Job[pose.Input, pose.Output, pos
         basis={graph: paths.basis(graph, "laplacian_low") for graph in cleans},
         nodes={graph: paths.nodes(graph) for graph in graphs},
     )
-    params = pose.Params(problems, design.config["seed"])
+    params = pose.Params(problems, design.config.seed)
     return Job("pose_problem", input, at(pose.Output(), batch=batch), params)
 
 
@@ -125,7 +123,7 @@ def estimate_pilot(design: Design, batch: str) -> Job[pilot.Input, pilot.Output,
     for problem in problems:
         played = {problem["pilot"]} if _by_theorem(design, batch) else set()
         problem["budgets"] = sorted(played | set(budgets(facts, problem["pilot"])))
-    params = pilot.Params(problems, needs_rounds(facts), design.config["seed"])
+    params = pilot.Params(problems, needs_rounds(facts), design.config.seed)
     return Job("estimate_pilot", pilot.Input(paths.theta(batch)), at(pilot.Output(), batch=batch), params)
 
 
@@ -150,79 +148,74 @@ def describe_problem(design: Design, batch: str) -> Job[describe.Input, describe
         pilot=paths.pilot(batch) if seen else "",
         pilot_rounds=paths.pilot_rounds(batch) if needs_rounds(facts) else "",
     )
-    params = describe.Params(problems, facts, design.config["seed"])
+    params = describe.Params(problems, facts, design.config.seed)
     return Job("describe_problem", input, at(describe.Output(), batch=batch), params)
 
 
 def run_bandit(design: Design, batch: str, method: str) -> Job[bandit.Input, bandit.Output, bandit.Params]:
-    spec = _method(design, method)
-    by_theorem = spec["radius"] != CONSTANT
-    further = THEORY_FACTORS if by_theorem else ADAPTIVE_FACTORS if spec["k"] == ADAPTIVE else ()
+    spec = design.config.methods[method]
+    by_theorem = spec.radius != CONSTANT
+    further = THEORY_FACTORS if by_theorem else ADAPTIVE_FACTORS if spec.k == ADAPTIVE else ()
     problems = _problems(design, batch, RUN_FACTORS + further)
     graphs = _graphs(problems, "graph")
-    on_graph = spec["laplacian"] or any(problem["candidates"] in NEEDS_GRAPH for problem in problems)
-    projected = spec["basis"] != IDENTITY
+    on_graph = spec.laplacian or any(problem["candidates"] in NEEDS_GRAPH for problem in problems)
+    projected = spec.basis != IDENTITY
     input = bandit.Input(
         theta=paths.theta(batch),
-        basis={graph: paths.basis(graph, spec["basis"]) for graph in graphs} if projected else None,
+        basis={graph: paths.basis(graph, spec.basis) for graph in graphs} if projected else None,
         nodes={graph: paths.nodes(graph) for graph in graphs} if on_graph else None,
         edges={graph: paths.edges(graph) for graph in graphs} if on_graph else None,
-        facts=paths.facts(batch) if k_fact(spec["k"]) or by_theorem else "",
+        facts=paths.facts(batch) if k_fact(spec.k) or by_theorem else "",
         pilot=paths.pilot(batch) if by_theorem else "",
     )
-    params = bandit.Params(problems, spec, design.config["seed"])
+    params = bandit.Params(problems, spec.model_dump(include=KNOBS), design.config.seed)
     return Job("run_bandit", input, at(bandit.Output(), batch=batch, method=method), params)
 
 
-def _method(design: Design, method: str) -> dict[str, Any]:
-    """Return the knobs of a method, how it is shown left out."""
-    usual = {"policy": "linucb", "basis": IDENTITY, "laplacian": 0, "k": None, "radius": CONSTANT}
-    spec = usual | design.config["methods"][method]
-    return {name: value for name, value in spec.items() if name not in ("label", "note", "control")}
+def _raw(design: Design, dataset: str) -> Raw:
+    return design.config.datasets[dataset].raw
 
 
 def _facts(design: Design, batch: str) -> list[str]:
-    return design.config["experiments"][design.batches[batch]["experiment"]].get("facts", [])
+    return design.config.experiments[design.batches[batch].experiment].facts
 
 
 def _by_theorem(design: Design, batch: str) -> dict[str, str]:
     """Return the methods of a batch whose radius is a theorem's, with its rule."""
-    methods = design.config["experiments"][design.batches[batch]["experiment"]]["methods"]
-    rules = {method: _method(design, method)["radius"] for method in methods}
+    methods = design.config.experiments[design.batches[batch].experiment].methods
+    rules = {method: design.config.methods[method].radius for method in methods}
     return {method: rule for method, rule in rules.items() if rule != CONSTANT}
 
 
 def measure_batch(design: Design, batch: str) -> Job[measure.Input, measure.Output, measure.Params]:
-    spec = design.config["experiments"][design.batches[batch]["experiment"]]
+    spec = design.config.experiments[design.batches[batch].experiment]
     radii = _by_theorem(design, batch)
     constants = ("k", "noise", "delta", "ridge") if radii else ()
-    names = design.batches[batch]["problems"]
+    names = design.batches[batch].problems
     params = measure.Params(
         against=against(spec),
         radii=radii,
         problems={name: {factor: design.problems[name][factor] for factor in constants} for name in names},
-        grids=_grids(design, spec["methods"]),
+        grids=_grids(design, spec.methods),
     )
-    runs = {method: paths.runs(batch, method) for method in spec["methods"]}
+    runs = {method: paths.runs(batch, method) for method in spec.methods}
     input = measure.Input(runs, paths.facts(batch))
     return Job("measure_batch", input, at(measure.Output(), batch=batch), params)
 
 
 def _grids(design: Design, methods: list[str]) -> dict[str, dict[str, int]]:
     """Return the methods of a fixed k, with their k, that each method of an adaptive k can be compared with."""
-    specs = {name: design.config["methods"][name] for name in methods}
+    specs = {name: design.config.methods[name] for name in methods}
     return {
-        name: {
-            other: m["k"] for other, m in specs.items() if m.get("basis") == spec["basis"] and type(m.get("k")) is int
-        }
+        name: {other: m.k for other, m in specs.items() if m.basis == spec.basis and isinstance(m.k, int)}
         for name, spec in specs.items()
-        if spec.get("k") == ADAPTIVE
+        if spec.k == ADAPTIVE
     }
 
 
 def _problems(design: Design, batch: str, factors: tuple[str, ...]) -> list[dict]:
     wanted = ("name", "clean", "graph", *factors)
-    return [{name: design.problems[p][name] for name in wanted} for p in design.batches[batch]["problems"]]
+    return [{name: design.problems[p][name] for name in wanted} for p in design.batches[batch].problems]
 
 
 def _graphs(problems: list[dict], *roles: str) -> list[str]:

@@ -6,163 +6,193 @@ change of any other one does not rerun it.
 
 import inspect
 import itertools
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from graphdr.core.errors import UserError
 from graphdr.facts.registry import FACT_BASES, FACTORS
 from graphdr.graphs import from_data
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.random_graphs import FAMILIES
-from graphdr.plan.config import check, check_method, check_problem, evaluations_of, experiments_of, pick
+from graphdr.plan.blocks import Config, Dataset, Evaluation, Experiment, Figure, Shown, Table
+from graphdr.plan.config import read
+from graphdr.plan.references import check_method, check_problem, pick
+from graphdr.plan.short_forms import problem_name
 
 THETA_FACTORS = ("instances", "reward", "k_star", "tail")
 RUN_FACTORS = (
     "instances", "draws", "horizon", "seeds", "checkpoint", "candidates", "arms", "noise", "ridge", "alpha", "k",
 )  # fmt: skip
-
-
 THEORY_FACTORS = ("delta", "pilot")  # of runs with the radius of a theorem, besides
 ADAPTIVE_FACTORS = ("delta", "k_grid")  # of runs that find their k, besides
 CHANGES = ("flip", "swap", "perturb")  # factors that make the observed graph another than the clean one
+
+Problem = dict[str, Any]  # factors by name, and `name`, `title`, `clean` and `graph`
+
+
+class GraphSpec(NamedTuple):
+    """A graph: that of a data set, a sample of it, or one of these after a change."""
+
+    name: str
+    dataset: str | None  # None for a random graph
+    family: str
+    n: int | str
+    parameters: dict[str, Any]  # of the family
+    reward: str
+    content: str
+    rank: int
+    instances: int
+    change: dict[str, Any] | None
+    min_nodes: int  # that must be left: as many as the largest basis and candidate set need
+    parent: str | None
+
+
+class BasisSpec(NamedTuple):
+    """How much is stored of a basis: vectors, and random draws besides the first."""
+
+    components: int
+    draws: int
+
+
+class Batch(NamedTuple):
+    """Problems of one experiment, on one data set, that one job computes."""
+
+    experiment: str
+    problems: list[str]
 
 
 class Design(NamedTuple):
     """Flat tables, each keyed by name; ``members`` are the problems of every experiment, built or not."""
 
-    config: dict
-    graphs: dict[str, dict]
-    bases: dict[tuple[str, str], dict]
-    problems: dict[str, dict]
-    batches: dict[str, dict]
+    config: Config
+    graphs: dict[str, GraphSpec]
+    bases: dict[tuple[str, str], BasisSpec]
+    problems: dict[str, Problem]
+    batches: dict[str, Batch]
     members: dict[str, list[str]]
 
 
-def expand(config: dict, missing: Collection[str] = ()) -> Design:
-    """Check a configuration and turn its blocks into flat tables; nothing is planned on data sets that are missing."""
-    check(config)
-    graphs: dict[str, dict] = {}
-    bases: dict[tuple[str, str], dict] = {}
-    problems: dict[str, dict] = {}
-    batches: dict[str, dict] = {}
-    members: dict[str, list[str]] = {}
-    for experiment, spec in config["experiments"].items():
-        found = _members(config, experiment, spec["problems"])
-        problems |= {problem["name"]: problem for problem in found}
-        members[experiment] = [problem["name"] for problem in found]
-        for method, problem in itertools.product(spec["methods"], found):
-            where = f"experiments.{experiment}: method {method} on problem {problem['name']}"
-            check_method(where, config["methods"][method], problem)
-        here = [problem for problem in found if problem["dataset"] not in missing]
-        several = len({problem["dataset"] for problem in found}) > 1
-        wanted = {"laplacian_low"} | {FACT_BASES[fact] for fact in spec.get("facts", []) if fact in FACT_BASES}
-        wanted |= {config["methods"][method].get("basis", IDENTITY) for method in spec["methods"]} - {IDENTITY}
+def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) -> Design:
+    """Turn the blocks of a configuration into flat tables; nothing is planned on data sets that are missing."""
+    config = config if isinstance(config, Config) else read(config)
+    design = Design(config, {}, {}, {}, {}, {})
+    for name, experiment in config.experiments.items():
+        members = _members(config, name, experiment)
+        design.problems.update({problem["name"]: problem for problem in members})
+        design.members[name] = [problem["name"] for problem in members]
+        for method, problem in itertools.product(experiment.methods, members):
+            where = f"experiments.{name}: method {method} on problem {problem['name']}"
+            check_method(where, config.methods[method], problem)
+        here = [problem for problem in members if problem["dataset"] not in missing]
+        wanted = {"laplacian_low"} | {FACT_BASES[fact] for fact in experiment.facts if fact in FACT_BASES}
+        wanted |= {config.methods[method].basis for method in experiment.methods} - {IDENTITY}
         for problem in here:
             for graph in _chain(config, problem).values():
-                known = graphs.setdefault(graph["name"], graph)
-                known["least"] = max(known["least"], problem["components"], problem["arms"])
-            for basis in sorted(wanted):
-                _enlarge(bases.setdefault((problem["graph"], basis), {"components": 0, "draws": 0}), problem)
-            _enlarge(bases.setdefault((problem["clean"], "laplacian_low"), {"components": 0, "draws": 0}), problem)
-        for name, part in _split(experiment, here, several, config["batch"]):
-            batches[name] = {"experiment": experiment, "problems": [p["name"] for p in part]}
-    design = Design(config, graphs, bases, problems, batches, members)
+                planned = design.graphs.get(graph.name, graph)
+                least = max(planned.min_nodes, problem["components"], problem["arms"])
+                design.graphs[graph.name] = planned._replace(min_nodes=least)
+            for key in [*((problem["graph"], basis) for basis in sorted(wanted)), (problem["clean"], "laplacian_low")]:
+                stored = design.bases.get(key, BasisSpec(0, 0))
+                design.bases[key] = BasisSpec(*map(max, stored, (problem["components"], problem["draws"])))
+        several = len({problem["dataset"] for problem in members}) > 1
+        for batch, part in _split(name, here, several, config.batch):
+            design.batches[batch] = Batch(name, [problem["name"] for problem in part])
     _check_rows(design)
     return design
 
 
-def is_observed(dataset: dict) -> bool:
+def is_observed(dataset: Dataset) -> bool:
     """Tell whether a data set comes from raw files (and not from a random graph)."""
-    return "raw" in dataset
+    return dataset.raw is not None
 
 
-def _members(config: dict, experiment: str, spec: dict) -> list[dict]:
+def _members(config: Config, experiment: str, spec: Experiment) -> list[Problem]:
     """Expand the problems of one experiment: every base with every combination of the varied factors."""
     members = []
-    for base in spec["of"]:
-        block = config["problems"][base]
-        fixed, vary = spec.get("set", {}), dict(sorted(spec.get("vary", {}).items()))
+    fixed, cycle = spec.problems.set.factors, spec.problems.cycle.plain()
+    vary = dict(sorted(spec.problems.vary.plain().items()))
+    for base in spec.problems.of:
         for places in itertools.product(*(range(len(values)) for values in vary.values())):
             varied = {factor: values[at] for (factor, values), at in zip(vary.items(), places, strict=True)}
             # A cycled factor takes its values in turn along the varied ones, instead of crossing them.
-            varied |= {factor: values[sum(places) % len(values)] for factor, values in spec.get("cycle", {}).items()}
-            own = block | fixed | varied
+            varied |= {factor: values[sum(places) % len(values)] for factor, values in cycle.items()}
+            own = config.problems[base].factors | fixed | varied
             factors = defaults(config, own["dataset"]) | own
-            if missing := sorted(set(_required(factors)) - set(factors)):
+            if missing := sorted(_required(factors["family"]) - set(factors)):
                 raise UserError(f"problems.{base}: factor {missing[0]!r} has no value")
-            name = _name(base, fixed | varied)
+            name = problem_name(base, fixed | varied)
             check_problem(f"experiments.{experiment}: problem {name}", factors)
             chain = _chain(config, factors)
-            roles = {role: chain[role]["name"] for role in ("clean", "graph")}
+            roles = {role: chain[role].name for role in ("clean", "graph")}
             members.append(factors | {"name": name, "title": _title(config, base, varied)} | roles)
     return members
 
 
-def defaults(config: dict, dataset: str) -> dict:
+def defaults(config: Config, dataset: str) -> dict[str, Any]:
     """Return the factors that every problem on a data set starts from."""
-    block = config["datasets"][dataset]
-    own = {name: value for name, value in block.items() if name not in ("raw", "label")}
-    return config["protocol"] | (config["observed"] if is_observed(block) else {}) | own
+    block = config.datasets[dataset]
+    return config.protocol.factors | (config.observed.factors if is_observed(block) else {}) | block.factors
 
 
 def _check_rows(design: Design) -> None:
     """Check that the rows of every table, and the positions of every sweep, tell the problems apart."""
-    config = design.config
-    for block in ("tables", "figures"):
-        for name, spec in config[block].items():
-            if "problem" in spec:
-                names = experiments_of(spec)
-                members = [problem for experiment in names for problem in design.members[experiment]]
-                pick(f"{block}.{name}.problem", f"problem of {' and '.join(names)}", spec["problem"], members)
-    shown = [(f"tables.{n}.rows", t["rows"], t) for n, t in config["tables"].items() if "evaluation" not in t]
-    shown += [(f"figures.{n}.x", f["x"], f) for n, f in config["figures"].items() if f["kind"] == "sweep"]
-    for where, factor, spec in shown:
-        members = [design.problems[name] for name in shown_problems(design, spec)]
-        values = [member["name"] if factor == "method" else member.get(factor) for member in members]
-        if len(set(values)) < len(values) or (factor == "method" and len(members) > 1):
-            names = " and ".join(experiments_of(spec))
-            raise UserError(f"{where}: {factor!r} does not tell the {len(members)} problems of {names} apart")
+    tables, figures = design.config.tables, design.config.figures
+    named: dict[str, Table | Figure] = {f"tables.{name}": spec for name, spec in tables.items()}
+    named |= {f"figures.{name}": spec for name, spec in figures.items()}
+    for where, spec in named.items():
+        if spec.problem:
+            members = [problem for experiment in spec.experiments for problem in design.members[experiment]]
+            pick(f"{where}.problem", f"problem of {' and '.join(spec.experiments)}", spec.problem, members)
+    shown: list[tuple[str, str, Table | Figure]] = []
+    shown += [(f"tables.{name}.rows", table.rows, table) for name, table in tables.items() if table.experiment]
+    shown += [(f"figures.{name}.x", figure.x, figure) for name, figure in figures.items() if figure.kind == "sweep"]
+    for place, factor, artifact in shown:
+        problems = [design.problems[name] for name in shown_problems(design, artifact)]
+        values = [problem["name"] if factor == "method" else problem.get(factor) for problem in problems]
+        if len(set(map(str, values))) < len(values) or (factor == "method" and len(problems) > 1):
+            names = " and ".join(artifact.experiments)
+            raise UserError(f"{place}: {factor!r} does not tell the {len(problems)} problems of {names} apart")
 
 
-def shown_problems(design: Design, spec: dict) -> list[str]:
+def shown_problems(design: Design, spec: Table | Figure) -> list[str]:
     """Return the problems that a table or figure shows: those of its experiments, or the one that it names."""
-    if "problem" in spec:
-        return [spec["problem"]]
-    return [name for experiment in experiments_of(spec) for name in design.members[experiment]]
+    if spec.problem:
+        return [spec.problem]
+    return [name for experiment in spec.experiments for name in design.members[experiment]]
 
 
-def is_apart(design: Design, spec: dict) -> bool:
+def is_opt_in(design: Design, spec: Shown | Evaluation) -> bool:
     """Tell whether a table, figure or evaluation is built by a target of its own alone."""
-    return any(design.config["experiments"][name].get("apart") for name in experiments_behind(design, spec))
+    return any(design.config.experiments[name].opt_in for name in experiments_behind(design, spec))
 
 
-def experiments_behind(design: Design, spec: dict) -> list[str]:
+def experiments_behind(design: Design, spec: Shown | Evaluation) -> list[str]:
     """Return the experiments that a table, figure or evaluation rests on."""
-    if "evaluation" in spec:
-        blocks = [design.config["evaluations"][name] for name in evaluations_of(spec)]
-        return list(dict.fromkeys(name for block in blocks for name in block["experiments"]))
-    return spec["experiments"] if "experiments" in spec else experiments_of(spec)
+    if isinstance(spec, Evaluation) or spec.experiment:
+        return spec.experiments
+    evaluations = [design.config.evaluations[name] for name in spec.evaluations]
+    return list(dict.fromkeys(name for evaluation in evaluations for name in evaluation.experiments))
 
 
-def target_of(design: Design, spec: dict) -> str | None:
+def target_of(design: Design, spec: Shown | Evaluation) -> str | None:
     """Return the target of its own that a table, figure or evaluation belongs to, if any."""
-    targets = [design.config["experiments"][name].get("target") for name in experiments_behind(design, spec)]
+    targets = [design.config.experiments[name].target for name in experiments_behind(design, spec)]
     return next((target for target in targets if target), None)
 
 
 def dataset_of(design: Design, batch: str) -> str:
     """Return the data set that all problems of a batch are on."""
-    return design.problems[design.batches[batch]["problems"][0]]["dataset"]
+    return design.problems[design.batches[batch].problems[0]]["dataset"]
 
 
-def datasets_of(design: Design, spec: dict) -> set[str]:
-    """Return the data sets that a table or figure shows."""
-    if "evaluation" in spec:
-        return {
-            design.problems[name]["dataset"] for e in experiments_behind(design, spec) for name in design.members[e]
-        }
-    return {design.problems[name]["dataset"] for name in shown_problems(design, spec)}
+def datasets_of(design: Design, spec: Table | Figure | Evaluation) -> set[str]:
+    """Return the data sets that a table, figure or evaluation shows."""
+    if isinstance(spec, Evaluation) or spec.evaluation:
+        names = [name for experiment in experiments_behind(design, spec) for name in design.members[experiment]]
+    else:
+        names = shown_problems(design, spec)
+    return {design.problems[name]["dataset"] for name in names}
 
 
 def batches_of(design: Design, experiments: list[str], problems: set[str] | None = None) -> list[str]:
@@ -171,23 +201,24 @@ def batches_of(design: Design, experiments: list[str], problems: set[str] | None
         name
         for experiment in experiments
         for name, batch in design.batches.items()
-        if batch["experiment"] == experiment and (problems is None or problems & set(batch["problems"]))
+        if batch.experiment == experiment and (problems is None or problems & set(batch.problems))
     ]
 
 
-def _required(factors: dict) -> set[str]:
-    graph = set(_parameters(factors["family"])) | {"n", "sample", "components", "content", "rank", *CHANGES}
-    return graph.union(THETA_FACTORS, RUN_FACTORS, THEORY_FACTORS, *FACTORS.values())
+@cache
+def _required(family: str) -> frozenset[str]:
+    graph = {*_parameters(family), "n", "sample", "components", "content", "rank", *CHANGES}
+    return frozenset(graph.union(THETA_FACTORS, RUN_FACTORS, THEORY_FACTORS, *FACTORS.values()))
 
 
 @cache  # thousands of problems share a few families
-def _parameters(family: str) -> list[str]:
+def _parameters(family: str) -> tuple[str, ...]:
     """Return the factors that a graph family takes: its keyword-only arguments."""
     signature = inspect.signature((FAMILIES | from_data.FAMILIES)[family])
-    return [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY]
+    return tuple(p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY)
 
 
-def _chain(config: dict, factors: dict) -> dict[str, dict]:
+def _chain(config: Config, factors: Problem) -> dict[str, GraphSpec]:
     """Return the graphs behind a problem by role: the one of its data set, the clean and the observed one.
 
     The clean graph is a sample of the first, if a sample is asked for; the observed one is the clean one after a
@@ -195,23 +226,19 @@ def _chain(config: dict, factors: dict) -> dict[str, dict]:
     """
     family, dataset = factors["family"], factors["dataset"]
     parameters = {name: factors[name] for name in _parameters(family)}
-    shape = {name: factors[name] for name in ("n", "instances", "reward", "content", "rank")} | parameters
+    shape = {name: factors[name] for name in ("n", "instances", "reward", "content", "rank")}
     usual = defaults(config, dataset)
-    changed = {name: value for name, value in shape.items() if value != usual.get(name)}
-    whole = {
-        "name": _name(dataset, changed),
-        "dataset": dataset if is_observed(config["datasets"][dataset]) else None,
-        "family": family,
-        "n": factors["n"],
-        "parameters": parameters,
-        "reward": factors["reward"],
-        "content": factors["content"],
-        "rank": factors["rank"],
-        "instances": factors["instances"],
-        "change": None,
-        "least": 0,  # nodes that must be left: as many as the largest basis and candidate set need
-        "parent": None,
-    }
+    changed = {name: value for name, value in (shape | parameters).items() if value != usual.get(name)}
+    whole = GraphSpec(
+        name=problem_name(dataset, changed),
+        dataset=dataset if is_observed(config.datasets[dataset]) else None,
+        family=family,
+        parameters=parameters,
+        change=None,
+        min_nodes=0,
+        parent=None,
+        **shape,
+    )
     sampled = 0 < factors["sample"] < from_data.most(factors["n"])
     clean = _changed(whole, {"sample": factors["sample"]}) if sampled else whole
     changes = {name: factors[name] for name in CHANGES if factors[name]}
@@ -222,29 +249,17 @@ def _chain(config: dict, factors: dict) -> dict[str, dict]:
     return {"whole": whole, "clean": clean, "graph": _changed(clean, changes) if changes else clean}
 
 
-def _changed(parent: dict, change: dict) -> dict:
-    return parent | {"name": _name(parent["name"], change), "change": change, "parent": parent["name"]}
+def _changed(parent: GraphSpec, change: dict[str, Any]) -> GraphSpec:
+    return parent._replace(name=problem_name(parent.name, change), change=change, parent=parent.name)
 
 
-def _name(base: str, changes: dict) -> str:
-    """Join a base and its variations; the result is only ever used as a key."""
-    changes = sorted(changes.items())
-    spelt = str.maketrans({".": "_", "-": "m", "+": None, "[": None, "]": None, ",": "_", " ": None})
-    return "-".join([base, *(f"{factor}_{value}".translate(spelt) for factor, value in changes)])
-
-
-def _title(config: dict, base: str, varied: dict) -> str:
+def _title(config: Config, base: str, varied: dict[str, Any]) -> str:
     """Say what a problem is to a reader: its data set, and what varies."""
-    label = config["datasets"][config["problems"][base]["dataset"]].get("label", base)
+    label = config.datasets[config.problems[base].dataset].label or base
     return ", ".join([label, *(f"{factor} {value}" for factor, value in varied.items())])
 
 
-def _enlarge(basis: dict, problem: dict) -> None:
-    for factor in ("components", "draws"):
-        basis[factor] = max(basis[factor], problem[factor])
-
-
-def _split(experiment: str, members: list[dict], several: bool, size: int):
+def _split(experiment: str, members: list[Problem], several: bool, size: int) -> Iterator[tuple[str, list[Problem]]]:
     """Yield batches of problems on one data set each, so that a change of one data set reruns no other."""
     for dataset in dict.fromkeys(member["dataset"] for member in members):
         alike = [member for member in members if member["dataset"] == dataset]

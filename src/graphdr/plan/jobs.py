@@ -55,16 +55,14 @@ def keys(design: Design, stage: str) -> Iterable[dict[str, str]]:
     config, batches = design.config, design.batches
     values: dict[tuple[str, ...], Iterable[tuple[str, ...]]] = {
         (): [()],
-        ("dataset",): [(name,) for name, block in config["datasets"].items() if is_observed(block)],
+        ("dataset",): [(name,) for name, block in config.datasets.items() if is_observed(block)],
         ("graph",): [(name,) for name in design.graphs],
         ("graph", "basis"): design.bases,
         ("batch",): [(name,) for name in batches if stage != "estimate_pilot" or has_pilot(design, name)],
         ("batch", "method"): [
-            (name, method)
-            for name, batch in batches.items()
-            for method in config["experiments"][batch["experiment"]]["methods"]
+            (name, method) for name, batch in batches.items() for method in config.experiments[batch.experiment].methods
         ],
     }
     for block in ("evaluation", "table", "figure"):
-        values[(block,)] = [(name,) for name in config[f"{block}s"]]
+        values[(block,)] = [(name,) for name in getattr(config, f"{block}s")]
     return (dict(zip(names, value, strict=True)) for value in values[tuple(names)])

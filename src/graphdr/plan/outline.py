@@ -1,79 +1,79 @@
 """What the page is to show, from the configuration alone: experiments, tables, data sets, and what is missing."""
 
 from collections.abc import Collection
+from typing import Any
 
 from graphdr.cache import paths
-from graphdr.plan.config import against, experiments_of
+from graphdr.plan.blocks import Config, Table, against
 from graphdr.plan.design import Design, is_observed, shown_problems
 
 MANY = 40  # problems above which an experiment is one cloud of points and not a choice of curves
-SETTINGS = ("seed", "batch", "protocol", "observed", "problems", "methods", "experiments", "evaluations")
+SETTINGS = {"seed", "batch", "protocol", "observed", "datasets", "problems", "methods", "experiments", "evaluations"}
 SYNTHETIC, OBSERVED = "Synthetic graphs", "Data sets"
 
 
-def files(design: Design, batches: dict[str, str], tables: dict[str, dict]) -> dict:
+def files(design: Design, batches: dict[str, str], tables: dict[str, dict]) -> dict[str, Any]:
     """Return the files that the page reads, by role; ``batches`` maps every batch to its data set."""
-    own = _own(design, batches)
-    curves = {name: parts for name, parts in own.items() if len(_problems(design, parts)) <= MANY}
-    measured: dict[str, dict] = {name: {} for name in own}
+    built = _by_experiment(design, batches)
+    curves = {name: parts for name, parts in built.items() if len(_problems(design, parts)) <= MANY}
+    measured: dict[str, dict[str, list[str]]] = {name: {} for name in built}
     for batch, dataset in batches.items():
-        experiment = design.batches[batch]["experiment"]
-        measured[experiment].setdefault(dataset, []).append(paths.measurements(batch))
+        measured[design.batches[batch].experiment].setdefault(dataset, []).append(paths.measurements(batch))
     return {
         "comparison": paths.comparison("parquet"),
         "claims": paths.claims("parquet"),
         "tables": {name: table["path"] for name, table in tables.items()},
         "curves": {name: [paths.curves(batch) for batch in parts] for name, parts in curves.items()},
         "measurements": measured,
-        "overview": [paths.figure(name, "svg") for name in overviews(design, own)],
+        "overview": [paths.figure(name, "svg") for name in overviews(design, built)],
         "datasets": {name: card(design, name, *home) for name, home in home_problems(design, batches).items()},
     }
 
 
-def params(design: Design, batches: dict[str, str], tables: dict[str, dict]) -> dict:
+def params(design: Design, batches: dict[str, str], tables: dict[str, dict]) -> dict[str, Any]:
     """Return what the page must know besides its files; ``tables`` are the parameters of every table that is built."""
-    config, own = design.config, _own(design, batches)
+    config, built = design.config, _by_experiment(design, batches)
     homes = home_problems(design, batches)
     return {
-        "experiments": {name: experiment(design, name, _problems(design, parts)) for name, parts in own.items()},
-        "tables": {name: table(design, config["tables"][name], own, spec) for name, spec in tables.items()},
-        "quantities": {name: spec for own in tables.values() for name, spec in own["quantities"].items()},
-        "datasets": {name: dataset(design, name, homes.get(name, (None,))[0]) for name in config["datasets"]},
-        "headline": headline(design, own),
+        "experiments": {name: experiment(design, name, _problems(design, parts)) for name, parts in built.items()},
+        "tables": {name: table(design, config.tables[name], built, spec) for name, spec in tables.items()},
+        "quantities": {name: spec for table in tables.values() for name, spec in table["quantities"].items()},
+        "datasets": {name: dataset(design, name, homes.get(name, (None,))[0]) for name in config.datasets},
+        "headline": headline(design, built),
         "order": [SYNTHETIC, OBSERVED],
-        "opt_in": sorted({spec["target"] for spec in config["experiments"].values() if spec.get("apart")}),
+        "opt_in": sorted({spec.target for spec in config.experiments.values() if spec.opt_in}),
         "settings": settings(config),
+        "styles": {name: method.look for name, method in config.methods.items() if method.style},
     }
 
 
-def _own(design: Design, batches: dict[str, str]) -> dict[str, list[str]]:
+def _by_experiment(design: Design, batches: dict[str, str]) -> dict[str, list[str]]:
     """Return the batches of every experiment."""
-    found: dict[str, list[str]] = {}
+    parts: dict[str, list[str]] = {}
     for batch in batches:
-        found.setdefault(design.batches[batch]["experiment"], []).append(batch)
-    return found
+        parts.setdefault(design.batches[batch].experiment, []).append(batch)
+    return parts
 
 
 def _problems(design: Design, batches: list[str]) -> list[str]:
-    return [problem for batch in batches for problem in design.batches[batch]["problems"]]
+    return [problem for batch in batches for problem in design.batches[batch].problems]
 
 
-def experiment(design: Design, name: str, built: list[str]) -> dict:
+def experiment(design: Design, name: str, built: list[str]) -> dict[str, Any]:
     """Describe an experiment: title, group, methods and, unless there are many, the problems that were built."""
-    spec = design.config["experiments"][name]
-    observed = any(is_observed(design.config["datasets"][design.problems[p]["dataset"]]) for p in design.members[name])
-    group = spec.get("target", OBSERVED if observed else SYNTHETIC)
+    spec = design.config.experiments[name]
+    observed = any(is_observed(design.config.datasets[design.problems[p]["dataset"]]) for p in design.members[name])
     return {
         "title": title(design, name),
-        "group": group if group in (SYNTHETIC, OBSERVED) else title(design, group),
-        "methods": spec["methods"],
+        "group": title(design, spec.target) if spec.target else OBSERVED if observed else SYNTHETIC,
+        "methods": spec.methods,
         "against": against(spec),
         "problems": [problem(design, key) for key in built] if len(built) <= MANY else None,
         "count": len(built),
     }
 
 
-def problem(design: Design, name: str) -> dict:
+def problem(design: Design, name: str) -> dict[str, Any]:
     """Describe a problem by what its curves depend on most."""
     facts = ("title", "dataset", "n", "k", "horizon", "seeds", "instances", "draws")
     return {"key": name} | {fact: design.problems[name][fact] for fact in facts}
@@ -81,28 +81,28 @@ def problem(design: Design, name: str) -> dict:
 
 def title(design: Design, name: str) -> str:
     """Turn the name of a block into a heading: a data set by its label, the rest in words."""
-    for dataset, block in sorted(design.config["datasets"].items(), key=lambda item: -len(item[0])):
+    for dataset, block in sorted(design.config.datasets.items(), key=lambda item: -len(item[0])):
         if name == dataset or name.startswith(f"{dataset}_"):
-            return block.get("label", dataset) + name.removeprefix(dataset).replace("_", " ")
+            return (block.label or dataset) + name.removeprefix(dataset).replace("_", " ")
     words = name.replace("_", " ")
     return words if words[1:2] == " " else words[:1].upper() + words[1:]
 
 
-def table(design: Design, spec: dict, shown: Collection[str], made: dict) -> dict:
+def table(design: Design, spec: Table, shown: Collection[str], made: dict[str, Any]) -> dict[str, Any]:
     """Describe a table and say with which of its experiments, and with which problem of it alone, it is shown."""
     sources = made["sources"]
     home = [name for name in sources if name in shown]
-    one = shown_problems(design, spec) if "experiment" in spec and len(sources) == 1 else []
+    one = shown_problems(design, spec) if spec.experiment and len(sources) == 1 else []
     return {
-        "caption": spec["caption"],
-        "heading": spec.get("heading", spec["rows"]),
-        "columns": spec["columns"],
-        "bold": spec.get("bold"),
+        "caption": spec.caption,
+        "heading": spec.heading or spec.rows,
+        "columns": spec.columns,
+        "bold": spec.bold,
         "controls": made["controls"],
         "rows": [[row["label"], row["problem"], row.get("method")] for row in made["row_keys"]],
         "experiment": home[-1] if home else None,
         "problem": one[0] if len(one) == 1 and len(design.members[sources[0]]) > 1 else None,
-        "paper_rows": {str(paper): ours for paper, ours in spec.get("paper_rows", {}).items()},
+        "paper_rows": {str(paper): ours for paper, ours in spec.paper_rows.items()},
     }
 
 
@@ -111,62 +111,58 @@ def home_problems(design: Design, batches: dict[str, str]) -> dict[str, tuple[st
 
     ``batches`` maps every batch to its data set.
     """
-    found: dict[str, tuple[str, str]] = {}
+    homes: dict[str, tuple[str, str]] = {}
     for dataset in sorted(set(batches.values())):
         candidates = [
             (len(name), name, len(batch), batch)
-            for batch, own in batches.items()
-            for name in design.batches[batch]["problems"]
-            if own == dataset and design.problems[name]["graph"] == design.problems[name]["clean"]
+            for batch, place in batches.items()
+            for name in design.batches[batch].problems
+            if place == dataset and design.problems[name]["graph"] == design.problems[name]["clean"]
         ]
         if candidates:
             _, name, _, batch = min(candidates)
-            found[dataset] = name, batch
-    return found
+            homes[dataset] = name, batch
+    return homes
 
 
-def dataset(design: Design, name: str, problem: str | None) -> dict:
+def dataset(design: Design, name: str, problem: str | None) -> dict[str, Any]:
     """Describe a data set: what it is called, on what terms it comes, and its problem with k."""
-    block = design.config["datasets"][name]
-    raw = block.get("raw", {})
-    chosen = design.problems[problem] if problem else {}
-    parameters = {key: value for key, value in block.items() if key not in ("raw", "label")}
+    block = design.config.datasets[name]
+    raw = block.raw.plain() if block.raw else {}
     return {
-        "label": block.get("label", name),
+        "label": block.label or name,
         "observed": is_observed(block),
-        "parameters": parameters,
+        "parameters": block.factors,
         "problem": problem,
-        "k": chosen.get("k"),
+        "k": design.problems[problem]["k"] if problem else None,
     } | {key: raw[key] for key in ("licence", "citation", "page", "terms") if key in raw}
 
 
 def card(design: Design, name: str, problem: str, batch: str) -> dict[str, str]:
     """Return the files behind the card of a data set: graph, basis, rewards and, if there are any, titles."""
     graph = design.problems[problem]["graph"]
-    found = {"nodes": paths.nodes(graph), "edges": paths.edges(graph)}
-    found |= {"basis": paths.basis(graph, "laplacian_low"), "theta": paths.theta(batch)}
-    titled = is_observed(design.config["datasets"][name])
-    return found | ({"titles": paths.dataset_nodes(name)} if titled else {})
+    files = {"nodes": paths.nodes(graph), "edges": paths.edges(graph)}
+    files |= {"basis": paths.basis(graph, "laplacian_low"), "theta": paths.theta(batch)}
+    return files | ({"titles": paths.dataset_nodes(name)} if is_observed(design.config.datasets[name]) else {})
 
 
 def overviews(design: Design, shown: Collection[str]) -> list[str]:
     """Return the figure that shows the pipeline, if there is one and its experiment is built."""
-    drawn = sorted(name for name, spec in design.config["figures"].items() if spec["kind"] == "overview")
-    return [name for name in drawn if experiments_of(design.config["figures"][name])[0] in shown][:1]
+    drawn = sorted(name for name, spec in design.config.figures.items() if spec.kind == "overview")
+    return [name for name in drawn if design.config.figures[name].experiments[0] in shown][:1]
 
 
-def headline(design: Design, shown: Collection[str]) -> dict | None:
+def headline(design: Design, shown: Collection[str]) -> dict[str, Any] | None:
     """Choose the problem of the overview picture for the numbers at the top."""
     for name in overviews(design, shown):
-        spec = design.config["figures"][name]
-        experiment = experiments_of(spec)[0]
-        about = {"experiment": experiment, "against": against(design.config["experiments"][experiment])}
-        return about | {"problem": problem(design, shown_problems(design, spec)[0])}
+        spec = design.config.figures[name]
+        experiment = spec.experiments[0]
+        played = {"experiment": experiment, "against": against(design.config.experiments[experiment])}
+        return played | {"problem": problem(design, shown_problems(design, spec)[0])}
     return None
 
 
-def settings(config: dict) -> dict:
+def settings(config: Config) -> dict[str, Any]:
     """Return the settings that numbers depend on: how they are shown, and where raw files come from, left out."""
-    kept = {name: config[name] for name in SETTINGS if name in config}
-    plain = {name: {k: v for k, v in block.items() if k != "raw"} for name, block in config["datasets"].items()}
-    return kept | {"datasets": plain}
+    hidden = {"datasets": {"__all__": {"raw"}}, "methods": {"__all__": {"style"}}}
+    return config.model_dump(exclude_unset=True, include=SETTINGS, exclude=hidden)

@@ -16,7 +16,7 @@ class Cell(NamedTuple):
 
 
 def parse(where: str, text: str) -> Cell:
-    """Parse one cell, e.g. ``regret@graphdr`` or ``regret.sem@jl``."""
+    """Parse one cell, e.g. ``regret@graphdr`` or ``regret.sem@gaussian``."""
     match = re.fullmatch(r"([a-z0-9_]+)(?:\.([a-z]+))?(?:@([a-z0-9_]+))?", text)
     if match is None or (match[2] or "value") not in FIELDS:
         raise UserError(f"{where}: {text!r} is not quantity[.{'|'.join(FIELDS)}][@method]")

@@ -1,6 +1,7 @@
 """What all figures share: the look of axes, lines and labels, and the lines of regret over rounds."""
 
 from math import log
+from pathlib import Path
 
 from graphdr.show.palette import Style, styles
 
@@ -26,7 +27,7 @@ RC = {
 
 def looks(spec: dict) -> dict[str, Style]:
     """Return how each labelled method of a figure is drawn."""
-    return styles(list(spec["labels"]), spec.get("styles"))
+    return styles(list(spec["labels"]), spec["styles"])
 
 
 def blank(size: tuple[float, float], **options):
@@ -38,7 +39,7 @@ def blank(size: tuple[float, float], **options):
     return Figure(figsize=size, **options)
 
 
-def save(figure, path: str, suffix: str) -> None:
+def save(figure, path: str | Path, suffix: str) -> None:
     """Save a figure without dates, so that equal figures are equal files."""
     metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[suffix]
     figure.savefig(path, format=suffix, metadata=metadata, dpi=200)

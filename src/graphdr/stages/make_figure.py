@@ -32,6 +32,7 @@ class Params(NamedTuple):
     title: str
     datasets: list[str]
     labels: dict[str, str]
+    styles: dict[str, dict[str, str]]  # of the methods that have one
     x: str | None = None  # factor along which a sweep goes …
     positions: dict[str, Any] | None = None  # … and its value in every problem
     rows: list[list[str]] | None = None  # problem and title

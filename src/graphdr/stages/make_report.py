@@ -33,6 +33,7 @@ class Params(NamedTuple):
     order: list[str]
     opt_in: list[str]  # targets that `all` does not build
     settings: dict[str, Any]
+    styles: dict[str, dict[str, str]]  # of the methods that have one
     verdicts: list[str]
     template: str  # digest of the static parts of the page
 

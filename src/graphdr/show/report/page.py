@@ -63,7 +63,7 @@ def document(built: Built, params, timings: list[dict]) -> dict:
 
 def colours(document: dict, params) -> str:
     """Return the style that gives every method and data set its colour."""
-    return palette.css(document["methods"], document["datasets"], getattr(params, "styles", None))
+    return palette.css(document["methods"], document["datasets"], params.styles)
 
 
 def headline(spec: dict | None, shown: dict[str, dict]) -> dict | None:
@@ -85,7 +85,7 @@ def _first(printed: dict[str, int], tables: dict[str, dict]) -> dict[str, int]:
 def _methods(params, shown: dict[str, dict]) -> dict[str, dict]:
     blocks = params.settings["methods"]
     used = sorted({method for spec in shown.values() for method in spec["methods"]})
-    styles = palette.styles(used, getattr(params, "styles", None))
+    styles = palette.styles(used, params.styles)
     return {name: {"label": blocks[name]["label"], "dash": styles[name].dash}
             | {key: blocks[name][key] for key in ("note", "control") if key in blocks[name]}
             for name in used}  # fmt: skip

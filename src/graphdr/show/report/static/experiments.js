@@ -141,7 +141,7 @@ function chartsOf(key, spec, changed) {
 function cloudOf(spec) {
   const methods = spec.methods.filter((method) => spec.cloud.some((part) => part.method === method));
   if (!methods.length) return h("p", { class: "notice" }, "Nothing is built of this experiment yet.");
-  let method = methods.find((name) => name === "pca_content") ?? methods[0];
+  let method = methods.find((name) => name === "content_pca") ?? methods[0];
   const plot = h("div", { class: "plot", "data-chart": "cloud" }),
     said = h("figcaption"),
     holder = h("div", { class: "holder" }, plot),

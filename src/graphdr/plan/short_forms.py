@@ -1,0 +1,236 @@
+"""Write the short forms of config.yaml out: files that it names, templates, entries like others, and named sets."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from graphdr.core.errors import UserError, no_such
+
+NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?")
+LARGEST_WHOLE = 2**53  # beyond, not every whole number is a float
+TEXTS = (
+    "label", "note", "style", "tex", "caption", "title", "sha256", "citation", "licence", "terms", "release",
+    "where", "statement", "criterion",
+)  # fmt: skip
+BLOCKS = (
+    "datasets", "problems", "methods", "experiments", "evaluations", "tables", "figures", "claims", "quantities",
+)  # fmt: skip
+SETS = ("problems", "methods", "facts", "scores", "columns")  # what a set can hold
+VARIABLE = re.compile(r"\{(\w+)\}")
+SPELLING = str.maketrans({".": "_", "-": "m", "+": None, "[": None, "]": None, ",": "_", " ": None})
+
+
+def full(raw: Any, folder: Path = Path()) -> dict[str, Any]:
+    """Return the configuration without short forms; names of files are relative to ``folder``."""
+    config = _mapping("top level", typed(raw))
+    for block in BLOCKS:
+        for name, entry in _mapping(block, config.get(block, {})).items():
+            _mapping(f"{block}.{name}", entry)
+    _attach(config, folder)
+    sets = _sets(config)
+    for block in BLOCKS:
+        entries, templates = _written_out(block, config.get(block, {}), sets["problems"])
+        sets[block] = sets.get(block, {}) | templates  # in a list, a template stands for its entries
+        if block in config:
+            config[block] = {name: _like(block, name, entries) for name in entries}
+    for experiment in config.get("experiments", {}).values():
+        if isinstance(experiment.get("problems"), dict):
+            _replace(experiment["problems"], "of", sets["problems"])
+        _replace(experiment, "methods", sets["methods"])
+        _replace(experiment, "facts", sets["facts"])
+    for evaluation in config.get("evaluations", {}).values():
+        _replace(evaluation, "experiments", sets["experiments"])
+        _replace(evaluation, "scores", sets["scores"])
+    for block in ("tables", "figures"):
+        for name, entry in config.get(block, {}).items():
+            _show(block, name, entry, config, sets)
+    return config
+
+
+def typed(value: Any, name: str = "") -> Any:
+    """Turn text that spells a number into that number, since values of ``--config`` and 1e5 of YAML arrive as text.
+
+    A whole number is an integer, however it is spelled.
+    """
+    if isinstance(value, dict):
+        return {key: typed(part, key) for key, part in value.items()}
+    if isinstance(value, list):
+        return [typed(part, name) for part in value]
+    if isinstance(value, str) and name not in TEXTS and NUMBER.fullmatch(value):
+        value = int(value) if value.lstrip("+-").isdigit() else float(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_WHOLE:
+        return int(value)
+    return value
+
+
+def read_yaml(path: Path, where: str = "") -> Any:
+    """Read a YAML file that is named somewhere."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise UserError(f"{where}{path}: cannot be read ({' '.join(str(error).split())})") from None
+
+
+def problem_name(base: str, changes: Mapping[str, Any]) -> str:
+    """Join a base and its variations; the result is only ever used as a key."""
+    return "-".join([base, *(f"{factor}_{value}".translate(SPELLING) for factor, value in sorted(changes.items()))])
+
+
+def _mapping(where: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UserError(f"{where}: a mapping is needed")
+    return value
+
+
+def _attach(config: dict[str, Any], folder: Path) -> None:
+    """Put sources into their data sets, and checks beside the claims, which win where both say something."""
+    files = {}
+    for key in ("sources", "checks"):
+        named = config.pop(key, {})
+        whole = typed(read_yaml(folder / named, f"{key}: ")) if isinstance(named, str) else named
+        files[key] = {name: _mapping(f"{key}.{name}", entry) for name, entry in _mapping(key, whole).items()}
+    datasets = config.get("datasets", {})
+    for name, source in files["sources"].items():
+        if name not in datasets:
+            raise no_such("sources", "dataset", name, datasets)
+        datasets[name]["raw"] = source | _mapping(f"datasets.{name}.raw", datasets[name].get("raw", {}))
+    if files["checks"]:
+        config["claims"] = files["checks"] | config.get("claims", {})
+
+
+def _sets(config: dict[str, Any]) -> dict[str, dict[str, list]]:
+    sets = _mapping("sets", config.pop("sets", {}))
+    for kind, members in sets.items():
+        if kind not in SETS:
+            raise no_such("sets", "kind of set", kind, SETS)
+        for name, names in _mapping(f"sets.{kind}", members).items():
+            if not isinstance(names, list):
+                raise UserError(f"sets.{kind}.{name}: a list of its members is needed")
+            if name in config.get(kind, {}):
+                raise UserError(f"sets.{kind}.{name}: {kind}.{name} has the same name")
+    return {kind: sets.get(kind, {}) for kind in SETS}
+
+
+def _written_out(block: str, entries: dict, problems: Mapping) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """Return the entries with one per value in place of every template, and the names that came from each.
+
+    An entry with the name of one that a template stands for changes that one.
+    """
+    written: dict[str, Any] = {}
+    templates: dict[str, list[str]] = {}
+    for key, entry in entries.items():
+        if "for" not in entry:
+            written[key] = _merged(written[key], entry) if key in written else entry
+            continue
+        where = f"{block}.{key}"
+        body = {name: value for name, value in entry.items() if name != "for"}
+        templates[key] = []
+        for row in _rows(f"{where}.for", entry["for"], problems):
+            name = str(_fill(where, key, row))
+            if name == key or any(name in names for names in templates.values()):
+                raise UserError(f"{where}: two entries have the name {name!r}")
+            filled = _fill(where, body, row)
+            written[name] = _merged(filled, written[name]) if name in written else filled
+            templates[key].append(name)
+    return written, templates
+
+
+def _merged(base: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
+    """Return what is said, and from the base what is not, also inside a mapping."""
+    pairs = {key: (base[key], value) for key, value in said.items() if isinstance(base.get(key), dict)}
+    inner = {key: old | new for key, (old, new) in pairs.items() if isinstance(new, dict)}
+    return base | said | inner
+
+
+def _rows(where: str, variables: Any, problems: Mapping) -> list[dict[str, Any]]:
+    """Return the values of a template's variables, one mapping per entry; a name stands for a set of problems."""
+    columns = {}
+    for name, values in variables.items() if isinstance(variables, dict) else ():
+        if isinstance(values, str) and values not in problems:
+            raise no_such(f"{where}.{name}", "set of problems", values, problems)
+        columns[name] = problems[values] if isinstance(values, str) else values
+    if not columns or not all(isinstance(values, list) and values for values in columns.values()):
+        raise UserError(f"{where}: every variable needs a list of values")
+    if len({len(values) for values in columns.values()}) > 1:
+        raise UserError(f"{where}: all lists must be of the same length")
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _fill(where: str, value: Any, row: Mapping[str, Any]) -> Any:
+    """Replace the {variables} in a value; a text that is nothing but a variable becomes its value."""
+    if isinstance(value, dict):
+        return {_fill(where, key, row): _fill(where, part, row) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_fill(where, part, row) for part in value]
+    if not isinstance(value, str):
+        return value
+    if unknown := [name for name in VARIABLE.findall(value) if name not in row]:
+        raise no_such(where, "variable", unknown[0], row)
+    whole = VARIABLE.fullmatch(value)
+    return row[whole[1]] if whole else VARIABLE.sub(lambda match: str(row[match[1]]), value)
+
+
+def _like(block: str, name: str, entries: Mapping[str, dict], seen: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return an entry with what it does not say itself taken from the one that it is like."""
+    entry = entries[name]
+    if "like" not in entry:
+        return entry
+    where, model = f"{block}.{name}.like", str(entry["like"])
+    if model not in entries:
+        raise no_such(where, f"entry of {block}", model, entries)
+    if model in (name, *seen):
+        raise UserError(f"{where}: {model!r} is like {name!r} itself")
+    base = _like(block, model, entries, (*seen, name))
+    return _merged(base, {key: value for key, value in entry.items() if key != "like"})
+
+
+def _show(block: str, name: str, entry: dict[str, Any], config: Mapping, sets: Mapping) -> None:
+    """Write out a table or figure: what it shows, its problem, rows and columns, and how it is called."""
+    where = f"{block}.{name}"
+    for place in ("experiment", "evaluation"):
+        if isinstance(entry.get(place), list) or str(entry.get(place)) in sets[f"{place}s"]:
+            _replace(entry, place, sets[f"{place}s"])
+    if block == "tables" and "evaluation" not in entry and name in config.get("experiments", {}):
+        entry.setdefault("experiment", name)
+    if isinstance(variation := entry.get("problem"), dict):
+        if not isinstance(variation.get("of"), str):
+            raise UserError(f"{where}.problem: the problem that it is a variation `of` is needed")
+        changes = {str(factor): value for factor, value in variation.items() if factor != "of"}
+        entry["problem"] = problem_name(variation["of"], changes)
+    if isinstance(problem := entry.get("problem"), str):
+        dataset = str(config.get("problems", {}).get(problem, {}).get("dataset"))
+        label = config.get("datasets", {}).get(dataset, {}).get("label", problem)
+        entry.setdefault("caption" if block == "tables" else "title", label)
+    if isinstance(rows := entry.get("rows"), dict) and len(rows) == 1:
+        ((entry["rows"], entry["heading"]),) = rows.items()
+    _replace(entry, "methods", sets["methods"])
+    _replace(entry, "columns", sets["columns"])
+    if isinstance(columns := entry.get("columns"), list):
+        entry["columns"] = [one for column in columns for one in _columns(f"{where}.columns", column, sets["problems"])]
+
+
+def _columns(where: str, column: Any, problems: Mapping) -> list:
+    """Write out a template of columns, and name a cell by itself after its method or predictor, else its quantity."""
+    if isinstance(column, str):
+        return [{column.rpartition("@")[2].partition(".")[0]: column}]
+    if not isinstance(column, dict) or "for" not in column:
+        return [column]
+    cells = [(name, cell) for name, cell in column.items() if name != "for"]
+    return [
+        _fill(where, {name: cell}, row)
+        for row in _rows(f"{where}.for", column["for"], problems)
+        for name, cell in cells
+    ]
+
+
+def _replace(entry: dict, place: str, sets: Mapping[str, list]) -> None:
+    """Put the members of a set where its name stands in a list; one name by itself is a list, too."""
+    names = entry.get(place)
+    names = [names] if isinstance(names, str) else names
+    if isinstance(names, list):
+        parts = [sets[name] if isinstance(name, str) and name in sets else [name] for name in names]
+        entry[place] = [name for part in parts for name in part]
