@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from browser import Page, browser, executable
+
+from tests.page.browser import Page, browser, executable
 
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium here")
 WIDTHS = (390, 1400)

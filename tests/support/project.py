@@ -75,7 +75,9 @@ def once(tmp_path_factory, name: str, build: Callable[[Path], object]) -> Path:
     with open(shared / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
-            (under_way := shared / f"{name}_under_way").mkdir()
+            under_way = shared / f"{name}_under_way"
+            assert not under_way.exists(), f"{name}: building it failed before; see the first error"
+            under_way.mkdir()
             build(under_way)
             under_way.rename(folder)
     return folder
