@@ -19,6 +19,7 @@ CHAPTERS = {
     "cache": "Cached tables",
     "core": "Randomness and errors",
 }
+SHOWN_WITH = {"theory": "bandit"}  # a record is explained beside the function that returns it
 OPENING = """# The package
 
 Written by `docs/api.py` from the code. These names are the public surface, `graphdr.__all__`: they stay as they are
@@ -37,7 +38,8 @@ def render() -> str:
     """Return the page: the surface by room, each name with its signature, its docstring and where it lives."""
     by_room: dict[str, list[str]] = {}
     for name, place in graphdr._PLACES.items():
-        by_room.setdefault(place.split(".")[0], []).append(name)
+        room = place.split(".")[0]
+        by_room.setdefault(SHOWN_WITH.get(room, room), []).append(name)
     contents = [
         f"- {title}: " + ", ".join(f"[`{name}`](#{name.lower()})" for name in by_room[room])
         for room, title in CHAPTERS.items()

@@ -19,6 +19,7 @@ _PLACES = {
     "draw_rounds": "bandit.environment:draw",
     "Run": "bandit.linucb:Run",
     "run_linucb": "bandit.linucb:play",
+    "Outcome": "theory.outcome:Outcome",
     "GraphDRLinUCB": "serve.policy:GraphDRLinUCB",
     "ips": "scores.offpolicy:ips",
     "snips": "scores.offpolicy:snips",

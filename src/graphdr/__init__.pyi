@@ -1,6 +1,6 @@
 from graphdr.bandit.environment import draw as draw_rounds
-from graphdr.bandit.linucb import Game as Run
-from graphdr.bandit.linucb import run as run_linucb
+from graphdr.bandit.linucb import Run as Run
+from graphdr.bandit.linucb import play as run_linucb
 from graphdr.bandit.rewards import smooth as smooth_reward
 from graphdr.cache.io import read as read_table
 from graphdr.cache.io import read_frame as read_frame
@@ -19,12 +19,14 @@ from graphdr.scores.offpolicy import doubly_robust as doubly_robust
 from graphdr.scores.offpolicy import ips as ips
 from graphdr.scores.offpolicy import snips as snips
 from graphdr.serve.policy import GraphDRLinUCB as GraphDRLinUCB
+from graphdr.theory.outcome import Outcome as Outcome
 
 __version__: str
 __all__ = [
     "Estimate",
     "Graph",
     "GraphDRLinUCB",
+    "Outcome",
     "Run",
     "UserError",
     "arm_features",

@@ -39,7 +39,7 @@ def test_the_examples_of_public_names_hold(name, workdir):
 
 def test_all_functions_but_records_and_errors_have_an_example():
     bare = {name for name in graphdr.__all__ if ">>>" not in getattr(graphdr, name).__doc__}
-    assert bare == {"Graph", "Run", "Estimate", "UserError"}
+    assert bare == {"Graph", "Run", "Outcome", "Estimate", "UserError"}
 
 
 def test_importing_the_package_loads_nothing_else():

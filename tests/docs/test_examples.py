@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 import graphdr
 from graphdr.bandit import radii
-from graphdr.facts import graph_facts
+from graphdr.facts import declare, graph_facts
 from graphdr.graphs import bases, random_graphs
 from graphdr.paper import predicates
 from graphdr.raw.tables import LINKS, NODES
@@ -58,9 +58,9 @@ def test_the_basis(small_graph):
 
 def test_the_radius_rule():
     doubled = defined("bandit/radii.py", radii).doubled
-    known = radii.Known(rounds=50, constants=Constants(3, 0.2, 0.05, 1.5, 1.1, 0.8))
-    radius, inflation, residual = doubled(known)
-    assert_allclose(radius, 2 * radii.exact(known).radius)
+    inputs = radii.RadiusInputs(rounds=50, constants=Constants(3, 0.2, 0.05, 1.5, 1.1, 0.8))
+    radius, inflation, residual = doubled(inputs)
+    assert_allclose(radius, 2 * radii.exact(inputs).radius)
     assert (inflation, residual) == (0, None)
 
 
@@ -73,10 +73,12 @@ def test_the_format():
         defined("raw/adapters/semicolons.py").read(Memory({"ratings": b"u;a;7\nu;b;11\n"}))
 
 
-def test_the_fact(small_graph):
+def test_the_fact(small_graph, monkeypatch):
+    monkeypatch.setattr(declare, "FACTS", declare.FACTS.copy())
     density = defined("facts/graph_facts.py", graph_facts).density
     matrix = small_graph.adjacency.toarray() > 0
     assert_allclose(density(SimpleNamespace(observed=small_graph)), matrix.sum() / (matrix.size - len(matrix)))
+    assert declare.FACTS["density"] is density
 
 
 def test_the_predicate():
