@@ -234,23 +234,18 @@ def _expected_raw(top: Path, folder: Path) -> set[str]:
 
 
 def _has_our_footer(path: Path) -> bool:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
-        return io.KIND in (pq.read_schema(path).metadata or {})
-    except (OSError, ValueError, pa.ArrowException):
+        return io.KIND in (records.schema(str(path)).metadata or {})
+    except UserError:
         return False
 
 
 def _alive(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # of another user
         return True
-    return True
+    except OSError as error:  # a process of another user is alive, too
+        return not isinstance(error, ProcessLookupError)
 
 
 def problems(root: str = ".") -> list[str]:
