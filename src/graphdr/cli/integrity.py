@@ -173,12 +173,9 @@ def _notes_agree(path: Path, rows: list[dict]) -> bool:
         for row in rows:
             kept = notes["downloaded"].get(f"{row['archive']}: {row['member']}", row["sha256"])
             origin = notes["origin"].get(row["archive"], {})
-            if row["source"] in ("url", "wheel") and kept != row["sha256"]:
-                return False
-            if row["source"] not in ("", "file") and (origin["source"], origin["address"]) != (
-                row["source"],
-                row["address"],
-            ):
+            changed = row["source"] in ("url", "wheel") and kept != row["sha256"]
+            asked = row["source"] not in ("", "file")
+            if changed or (asked and any(origin[name] != row[name] for name in ("source", "address"))):
                 return False
     except manifest.UNREADABLE:
         return False

@@ -27,10 +27,7 @@ def run(target: str, here: Path, count: int | None) -> tuple[dict, Callable[[], 
     page = by_name and record.kind in pages.PAGES
     rows = records.head(path, record.rows or 0 if page else HEAD if count is None else count) if parquet else []
     answer = {
-        "path": path,
-        "kind": record.kind,
-        "rows": record.rows,
-        "bytes": record.bytes,
+        **{name: getattr(record, name) for name in ("path", "kind", "rows", "bytes")},
         "modified": datetime.fromtimestamp(record.modified, UTC).isoformat(timespec="seconds"),
         "hash": record.hash,
         "provenance": _provenance(record),
