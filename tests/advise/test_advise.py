@@ -48,8 +48,8 @@ def put(tmp_path, monkeypatch):
     return write
 
 
-def lines(found: Dataset, role: str) -> list[list[str]]:
-    return [line.split("\t") for line in found.files[role].decode().splitlines()]
+def lines(dataset: Dataset, role: str) -> list[list[str]]:
+    return [line.split("\t") for line in dataset.files[role].decode().splitlines()]
 
 
 # Reading
@@ -69,12 +69,12 @@ def lines(found: Dataset, role: str) -> list[list[str]]:
 )
 def test_the_same_interactions_in_any_format_are_the_same(put, name, text):
     put(**{name: text})
-    found = reading.read(Request(interactions=Path(name)))
-    assert lines(found, "inter") == [
+    dataset = reading.read(Request(interactions=Path(name)))
+    assert lines(dataset, "inter") == [
         ["user_id:token", "item_id:token", "value:float"],
         *(list(row) for row in ("aa4", "ba2", "ab5", "bc1")),
     ]
-    assert (found.content, found.transform, found.options) == ("ratings", "identity", {"value": "value"})
+    assert (dataset.content, dataset.transform, dataset.options) == ("ratings", "identity", {"value": "value"})
 
 
 def test_parquet_is_read_and_columns_can_be_named(put):
@@ -82,8 +82,8 @@ def test_parquet_is_read_and_columns_can_be_named(put):
     table = pa.table({"who": [7, 7, 8], "what": ["x", "y", "x"], "how": [0.5, 1.0, 2.0], "rating": [1, 1, 1]})
     pq.write_table(table, "x.parquet")
     columns = {"user": "who", "item": "what", "value": "how"}
-    found = reading.read(Request(interactions=Path("x.parquet"), columns=columns))
-    assert lines(found, "inter")[1:] == [["7", "x", "0.5"], ["7", "y", "1"], ["8", "x", "2"]]
+    dataset = reading.read(Request(interactions=Path("x.parquet"), columns=columns))
+    assert lines(dataset, "inter")[1:] == [["7", "x", "0.5"], ["7", "y", "1"], ["8", "x", "2"]]
 
 
 @pytest.mark.parametrize("kind", ["csv", "graphml", "npz"])
@@ -100,10 +100,10 @@ def test_the_same_graph_in_any_format_is_the_same(put, kind):
         inside = "".join(f'<node id="{key}"/>' for key in keys) + edge.format("a", "b", 2) + edge.format("b", "c", 1)
         head = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="d" for="edge" attr.name="weight"/>'
         put(**{name: f"{head}<graph>{inside}</graph></graphml>"})
-    found = reading.read(Request(edges=Path(name), rewards=Path("r.csv")))
+    dataset = reading.read(Request(edges=Path(name), rewards=Path("r.csv")))
     a, b, c = keys
-    assert lines(found, "net")[1:] == [[a, b, "2"], [b, c, "1"]]
-    assert lines(found, "item")[1:] == [[a, "0"], [b, "1"], [c, "2"]]
+    assert lines(dataset, "net")[1:] == [[a, b, "2"], [b, c, "1"]]
+    assert lines(dataset, "item")[1:] == [[a, "0"], [b, "1"], [c, "2"]]
 
 
 def test_a_graphml_may_hold_its_rewards(put):
@@ -157,27 +157,29 @@ def test_features_titles_and_rewards_are_brought_into_the_order_of_the_items(put
         features="item,x,y\nb,0,1\nc,1,1\na,0.5,-2\n",
         titles='item,title\nb,"Two, words"\nz,Other\n',
     )
-    found = reading.read(Request(**files))
-    assert lines(found, "item")[1:] == [
+    dataset = reading.read(Request(**files))
+    assert lines(dataset, "item")[1:] == [
         ["a", "1", "", "0.5 -2"],
         ["b", "2", "Two, words", "0 1"],
         ["c", "3", "", "1 1"],
     ]
-    assert found.content == "features"
-    assert any("z" in note for note in found.notes)
+    assert dataset.content == "features"
+    assert any("z" in note for note in dataset.notes)
 
 
 def test_loops_and_repeats_are_merged_if_asked(put):
     put(edges="source,target,weight\na,b,1\nb,a,2\nc,c,1\nb,c,5\n", rewards=REWARDS)
-    found = reading.read(Request(edges=Path("edges"), rewards=Path("rewards"), merge_duplicates=True, drop_loops=True))
-    assert lines(found, "net")[1:] == [["a", "b", "3"], ["b", "c", "5"]]
-    assert len(found.notes) == 2
+    dataset = reading.read(
+        Request(edges=Path("edges"), rewards=Path("rewards"), merge_duplicates=True, drop_loops=True)
+    )
+    assert lines(dataset, "net")[1:] == [["a", "b", "3"], ["b", "c", "5"]]
+    assert len(dataset.notes) == 2
 
 
 def test_one_value_can_be_the_positive_one(put):
     put(edges=EDGES, rewards="node,label\na,cs\nb,math\nc,cs\n")
-    found = reading.read(Request(edges=Path("edges"), rewards=Path("rewards"), positive="cs"))
-    assert lines(found, "item")[1:] == [["a", "1"], ["b", "0"], ["c", "1"]]
+    dataset = reading.read(Request(edges=Path("edges"), rewards=Path("rewards"), positive="cs"))
+    assert lines(dataset, "item")[1:] == [["a", "1"], ["b", "0"], ["c", "1"]]
 
 
 @pytest.mark.parametrize(
@@ -328,18 +330,18 @@ def test_odd_files_are_read_or_refused_in_one_line(put, data):
     put(**{name: contents[name] for name in kind} | {odd + suffix: data.draw(cases.odd_files(contents[odd].encode()))})
     asked = {name: Path(name) for name in kind} | {odd: Path(odd + suffix)}
     try:
-        found = reading.read(Request(**asked))
+        dataset = reading.read(Request(**asked))
     except UserError as error:
         assert len(str(error).splitlines()) == 1
     else:
-        survey_of(found, arms=1)
+        survey_of(dataset, arms=1)
 
 
 def survey_of(
-    found: Dataset, arms: int = 2, nodes: int | None = None, grid: tuple[int, ...] = (1,), told: bool = False
+    dataset: Dataset, arms: int = 2, nodes: int | None = None, grid: tuple[int, ...] = (1,), told: bool = False
 ):
     try:
-        return survey(found, {"neighbours": 3}, arms, nodes, grid, told)
+        return survey(dataset, {"neighbours": 3}, arms, nodes, grid, told)
     except UserError as error:
         assert len(str(error).splitlines()) == 1
         return str(error)
@@ -357,9 +359,9 @@ def graph_of(pairs: list[tuple[int, int]], nodes: int) -> Dataset:
 
 def test_the_survey_counts_what_is_connected():
     ring = [(i, (i + 1) % 8) for i in range(8)]
-    found = survey_of(graph_of([*ring, (8, 9)], 10), grid=(2, 5, 40))
-    assert (found.available, found.asked, found.kept, found.components, found.grid) == (10, 10, 8, 2, (2, 5))
-    assert "components: the largest is taken, 8 of 10 nodes" in " ".join(wording.notes(found, {}))
+    size = survey_of(graph_of([*ring, (8, 9)], 10), grid=(2, 5, 40))
+    assert (size.available, size.asked, size.kept, size.components, size.grid) == (10, 10, 8, 2, (2, 5))
+    assert "components: the largest is taken, 8 of 10 nodes" in " ".join(wording.notes(size, {}))
     assert "5 dimensions need 7 connected nodes" not in survey_of(graph_of(ring, 8), grid=(40,), told=True)
     assert "--k: 40 dimensions need 42 connected nodes, the graph has 8" in survey_of(
         graph_of(ring, 8), grid=(2, 40), told=True
@@ -370,9 +372,9 @@ def test_the_survey_counts_what_is_connected():
 
 
 def test_equal_rewards_among_the_connected_nodes_are_refused():
-    found = graph_of([(0, 3), (3, 6), (6, 9), (9, 12), (1, 2)], 13)
-    text = found.files["item"].decode()
-    alike = found._replace(files=found.files | {"item": re.sub(r"\t\d\n", "\t1\n", text).encode()})
+    dataset = graph_of([(0, 3), (3, 6), (6, 9), (9, 12), (1, 2)], 13)
+    text = dataset.files["item"].decode()
+    alike = dataset._replace(files=dataset.files | {"item": re.sub(r"\t\d\n", "\t1\n", text).encode()})
     ring = alike._replace(
         files=alike.files | {"net": graph_of([(i, (i + 1) % 13) for i in range(13)], 13).files["net"]}
     )
@@ -385,11 +387,11 @@ def test_equal_rewards_among_the_connected_nodes_are_refused():
 @pytest.mark.parametrize("content", ["ratings", "none"])
 def test_the_blocks_can_be_pasted_into_the_configuration(config, content):
     inter = b"user_id:token\titem_id:token\tvalue:float\nu\ta\t1\n"
-    found = Dataset("recbole", {"inter": inter}, content, "log1p", {"value": "value", "log1p": True}, [])
+    dataset = Dataset("recbole", {"inter": inter}, content, "log1p", {"value": "value", "log1p": True}, [])
     seen = survey_of(graph_of([(i, j) for i in range(60) for j in range(i)], 60), grid=block.GRID)._replace(
         family="knn"
     )
-    pasted = yaml.safe_load(yaml.safe_dump(block.blocks("mine", "mine.csv", found, seen)))
+    pasted = yaml.safe_load(yaml.safe_dump(block.blocks("mine", "mine.csv", dataset, seen)))
     whole = {name: part | pasted.get(name, {}) if isinstance(part, dict) else part for name, part in config.items()}
     configuration.read(whole)
     plan = design.expand(whole, missing=[name for name in config["datasets"]])
@@ -400,7 +402,7 @@ def test_the_blocks_can_be_pasted_into_the_configuration(config, content):
     assert [plan.problems[name]["k"] for name in plan.members["mine"]] == list(block.GRID)
     assert list(plan.batches) == ["mine"]
     few = seen._replace(kept=12, grid=(2, 5))
-    small = block.configuration(config, "mine", block.blocks("mine", "x", found, few), few)
+    small = block.configuration(config, "mine", block.blocks("mine", "x", dataset, few), few)
     small["protocol"] = small["protocol"] | {"arms": 5}
     design.expand(small)
 
@@ -458,13 +460,13 @@ def regrets(seed: int = 0, **means: float) -> dict:
     ],
 )
 def test_what_is_advised_follows_from_the_regrets(means, reason, method):
-    found = decision.weigh(regrets(**means), 2)
-    assert (found.reason, found.method) == (reason, method)
-    assert found.use_graph == (reason == "graph")
-    assert found.k == (None if method == FULL else 5)
-    beats_full = found.against[FULL].low > 0  # as its control does: neither way is sure
-    assert (found.sure == "not sure") == (reason in ("tie", "nothing") or (reason == "control" and beats_full))
-    assert found.at_edge == sorted({method, found.best_without_graph} - {FULL})
+    advice = decision.weigh(regrets(**means), 2)
+    assert (advice.reason, advice.method) == (reason, method)
+    assert advice.use_graph == (reason == "graph")
+    assert advice.k == (None if method == FULL else 5)
+    beats_full = advice.against[FULL].low > 0  # as its control does: neither way is sure
+    assert (advice.sure == "not sure") == (reason in ("tie", "nothing") or (reason == "control" and beats_full))
+    assert advice.at_edge == sorted({method, advice.best_without_graph} - {FULL})
 
 
 def test_the_judging_seeds_alone_decide_what_is_saved():
@@ -497,6 +499,7 @@ def simulated(reward: np.ndarray, graph, draws: int = 5, horizon: int = 2000) ->
         return [run.regret[-1] for run in runs]
 
     orders = [np.random.default_rng(draw).permutation(graph.n) for draw in range(draws)]
+<<<<<<< HEAD
     found = {method: {} for method in ("random", "linucb_full", "graphdr", "graph_pca", *SHUFFLED)}
     for k in (3, 6):
         own = arm_features.select("laplacian_low", low, k=k)
@@ -505,6 +508,16 @@ def simulated(reward: np.ndarray, graph, draws: int = 5, horizon: int = 2000) ->
         found["linucb_full"][k] = np.array([play(None)])
         found["random"][k] = found["linucb_full"][k] + 50
     return found
+=======
+    regret = {method: {} for method in ("random", "linucb_full", "graphdr", "pca_graph", *SHUFFLED)}
+    for k in (3, 6):
+        own = arm_features.select("laplacian_low", low, k=k)
+        regret["graphdr"][k] = regret["pca_graph"][k] = np.array([play(own)])
+        regret |= {name: regret[name] | {k: np.array([play(own[order]) for order in orders])} for name in SHUFFLED}
+        regret["linucb_full"][k] = np.array([play(None)])
+        regret["random"][k] = regret["linucb_full"][k] + 50
+    return regret
+>>>>>>> h_advise
 
 
 def test_a_smooth_reward_needs_the_graph_and_a_shuffled_one_does_not():
@@ -557,13 +570,17 @@ ARGUMENTS = ("advise", "--edges", "links.csv", "--rewards", "clicks.csv", "--nam
 def test_the_command_builds_advises_and_builds_nothing_twice(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
     assert main([*ARGUMENTS, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["advice"]["use_graph"], found["advice"]["k"]) == (True, 3)
-    folder = project / found["folder"]
-    assert json.loads((folder / "advice.json").read_text()) == found
-    best = min((own[k]["mean"], method, k) for method, own in found["regret"].items() for k in own)
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["advice"]["use_graph"], answer["advice"]["k"]) == (True, 3)
+    folder = project / answer["folder"]
+    assert json.loads((folder / "advice.json").read_text()) == answer
+    best = min((own[k]["mean"], method, k) for method, own in answer["regret"].items() for k in own)
     assert best[1:] == ("graphdr", "3")
+<<<<<<< HEAD
     assert "content_pca" not in found["regret"]
+=======
+    assert "pca_content" not in answer["regret"]
+>>>>>>> h_advise
     shown = (folder / "advice.html").read_text()
     assert not re.search(r"(src|href)=\"(?!data:)|<script|@import|url\(|<!-- ", shown)
     text = (folder / "advice.txt").read_text()
@@ -579,15 +596,19 @@ def test_the_command_builds_advises_and_builds_nothing_twice(project, monkeypatc
 def test_a_log_judges_the_same_methods(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
     assert main([*ARGUMENTS, "--log", "rounds.csv", "--log-columns", "reward=gain", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    answer = json.loads(capsys.readouterr().out)
     gain = {
-        (row["policy"], row["against"]): row for row in found["log"]["estimates"] if row["estimator"] == "doubly_robust"
+        (row["policy"], row["against"]): row
+        for row in answer["log"]["estimates"]
+        if row["estimator"] == "doubly_robust"
     }
     assert gain["GraphDR", "GraphDR-shuffled (control)"]["low"] > 0
     assert gain["GraphDR", "logged"]["low"] > 0
-    assert found["answer"][-1].startswith("By the log it would have earned more than what was played (+0.")
-    assert "Mean reward a round, from 1,200 rounds of the log" in (project / found["folder"] / "advice.txt").read_text()
-    assert "<h2>By the log</h2>" in (project / found["folder"] / "advice.html").read_text()
+    assert answer["answer"][-1].startswith("By the log it would have earned more than what was played (+0.")
+    assert (
+        "Mean reward a round, from 1,200 rounds of the log" in (project / answer["folder"] / "advice.txt").read_text()
+    )
+    assert "<h2>By the log</h2>" in (project / answer["folder"] / "advice.html").read_text()
     for columns, message in (("reward", "'reward' is not ROLE=COLUMN"), ("gain=reward", "no role 'gain'")):
         assert main([*ARGUMENTS, "--log", "rounds.csv", "--log-columns", columns]) == 1
         assert message in capsys.readouterr().err
@@ -635,6 +656,7 @@ def test_texts_of_a_user_cannot_break_the_page():
 
 
 def test_the_methods_are_those_of_the_configuration(config):
+<<<<<<< HEAD
     found = block.methods(config)
     assert {method: spec["label"] for method, spec in found.items() if not spec.get("control")} == {
         "random": "Random", "linucb_full": "LinUCB-full", "content_pca": "content-PCA", "graph_pca": "graph-PCA",
@@ -643,4 +665,14 @@ def test_the_methods_are_those_of_the_configuration(config):
     assert all(found[method]["control"] for method in SHUFFLED)
     lacking = {name: spec for name, spec in config["methods"].items() if name != "graph_pca"}
     with pytest.raises(UserError, match=r"^config.yaml: methods: no 'graph_pca'"):
+=======
+    methods = block.methods(config)
+    assert {method: spec["label"] for method, spec in methods.items() if not spec.get("control")} == {
+        "random": "Random", "linucb_full": "LinUCB-full", "pca_content": "content-PCA", "pca_graph": "graph-PCA",
+        "graphdr": "GraphDR",
+    }  # fmt: skip
+    assert all(methods[method]["control"] for method in SHUFFLED)
+    lacking = {name: spec for name, spec in config["methods"].items() if name != "pca_graph"}
+    with pytest.raises(UserError, match=r"^config.yaml: methods: no 'pca_graph'"):
+>>>>>>> h_advise
         block.methods(config | {"methods": lacking})

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from graphdr.cache import io, manifest, paths
-from graphdr.cli import project
+from graphdr.cli import integrity, project, records
 from graphdr.plan import jobs
 from graphdr.plan.job import Job
 from tests.support.in_process import RUNS
@@ -110,9 +110,22 @@ def test_a_file_without_manifest_entry_speaks_for_itself(own, ask):
     assert found["results/figures/main.png"] == "foreign"
 
 
-def test_an_unreadable_manifest_entry_is_told(own, call):
-    next(Path(paths.MANIFEST).glob("*.json")).write_text("{")
+@pytest.mark.parametrize("change", [lambda text: "{", lambda text: text.replace('"bytes": ', '"bytes": 1')])
+def test_an_unreadable_or_changed_manifest_entry_is_told_and_not_believed(own, call, change):
+    entry = next(Path(paths.MANIFEST).glob("*.json"))
+    entry.write_text(change(entry.read_text()))
     assert "1 manifest entries cannot be read" in call("ls")[1]
+
+
+def test_ls_and_verify_leave_out_the_same_folders(own, ask):
+    beside = [Path(folder, "x.txt") for folder in records.NOT_CACHED if not folder.endswith(".md")]
+    for path in [*beside, stray := Path("results/stray.txt")]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    listed = {file["path"] for file in ask("ls")["files"]}
+    named = {finding.path for finding in integrity.findings()}
+    assert {path.as_posix() for path in [*beside, stray]} & (listed | named) == {"results/stray.txt"}
+    assert "results/stray.txt" in listed & named
 
 
 def test_every_stage_has_a_plan_and_a_rule():

@@ -1,6 +1,6 @@
 """Read a log of bandit rounds: what was offered, what was played with which probability, and what it paid.
 
-A wide file has a row a round, with the candidates in one column or, without that column, all arms as candidates. A long
+A wide file has one row per round, with the candidates in one column or, without it, all arms as candidates. A long
 file has a row for every candidate of a round, and a flag on the one that was played. Nothing is guessed or left out:
 what makes no sense is one line that names the file and the place in it.
 """

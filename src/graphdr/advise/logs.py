@@ -128,7 +128,7 @@ def placed(log: Log, names: Sequence[str | int], block: np.ndarray) -> Rounds:
         raise UserError(f"{log.name}: {count}, {example}")
     node = np.array([place[arm] for arm in log.arms], np.int64)
     common = log.rewards, log.propensities, node[log.played], block
-    if log.candidates is None:  # all arms in every round: one set a block
+    if log.candidates is None:  # all arms in every round: one set per block
         sets = np.arange(block.max() + 1)
         members, starts = np.tile(np.arange(len(names)), len(sets)), np.append(sets, len(sets)) * len(names)
         return Rounds(*common, block, members, starts, sets)

@@ -1,6 +1,7 @@
 """Advice as one self-contained page in the style of the report, without scripts."""
 
 from importlib.resources import files
+from types import SimpleNamespace
 from typing import NamedTuple
 
 from graphdr import __version__
@@ -9,36 +10,15 @@ from graphdr.advise.findings import Findings
 from graphdr.show import palette
 from graphdr.show.report import template
 
-Series = dict[str, list[list[float]]]  # points by method
-
-
-class Frame(NamedTuple):
-    """The size of a chart, and where its axes are in it."""
-
-    width: int = 640
-    height: int = 300
-    left: int = 56
-    right: int = 616
-    top: int = 12
-    bottom: int = 260
-
-
-FRAME = Frame()
-
-
-class Line(NamedTuple):
-    """The line of a method."""
-
-    method: str
-    dashes: str
-    points: str
+# The size of a chart, and where its axes are in it.
+FRAME = SimpleNamespace(width=640, height=300, left=56, right=616, top=12, bottom=260)
 
 
 class Chart(NamedTuple):
-    """A chart of the regret against x: its lines, and the texts on both axes with their places."""
+    """A chart of the regret against x: method, dashes and points of each line, and the texts on both axes."""
 
     x: str
-    lines: list[Line]
+    lines: list[tuple[str, str, str]]
     ticks: list[tuple[str, str]]
     marks: list[tuple[str, str]]
 
@@ -64,7 +44,11 @@ def fill(findings: Findings) -> str:
     )
 
 
+<<<<<<< HEAD
 def _chart(series: Series, settings: dict, x: str, marks: list[int]) -> Chart:
+=======
+def _chart(series: dict[str, list[list[float]]], x: str, marks: list[int]) -> Chart:
+>>>>>>> h_advise
     """Lay out the regret against x, both from zero to the largest value."""
     styles = palette.styles(list(series), settings)
     most, highest = (max(point[axis] for points in series.values() for point in points) for axis in (0, 1))
@@ -76,7 +60,11 @@ def _chart(series: Series, settings: dict, x: str, marks: list[int]) -> Chart:
         return f"{FRAME.bottom - value / (1.05 * highest) * (FRAME.bottom - FRAME.top) + below:.1f}"
 
     lines = [
+<<<<<<< HEAD
         Line(method, styles[method].dash, " ".join(f"{across(point[0])},{up(point[1])}" for point in points))
+=======
+        (method, styles[method][2], " ".join(f"{across(point[0])},{up(point[1])}" for point in points))
+>>>>>>> h_advise
         for method, points in series.items()
     ]
     ticks = [(up(value, below=4), f"{value:,.0f}") for value in (0, highest / 2, highest)]

@@ -194,7 +194,7 @@ def _simple(sheet: Sheet, ends: list[pa.Array], weight: np.ndarray | None, reque
 
 
 def _attributes(request: Request, keys: pa.Array, notes: list[str], nodes: Sheet | None = None) -> dict[str, pa.Array]:
-    """Return what is known about the nodes, a column each, in their order."""
+    """Return what is known about the nodes, one column per fact, in their order."""
     attributes = {"item_id:token": keys}
     if request.rewards:
         sheet, columns = _table(request.rewards, request, ("node", "reward"))

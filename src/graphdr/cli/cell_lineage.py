@@ -49,7 +49,7 @@ def find(table: str, row: str, column: str) -> tuple[Cell, Record]:
     _, row, _ = our_cell({"artifact": name, "row": row, "column": column}, specs)  # or as the paper calls it
     row = _pick(f"{name}: no row", row, labels)
     columns = dict(cells.named(params["columns"]))
-    titles = {own: params["quantities"][cells.parse(name, text).quantity]["label"] for own, text in columns.items()}
+    titles = {key: params["quantities"][cells.parse(name, text).quantity]["label"] for key, text in columns.items()}
     column = _pick(f"{name}: no column", column, titles)
     parsed = cells.parse(name, columns[column])
     key = next(key for key in params["row_keys"] if key["label"] == row)
@@ -145,14 +145,9 @@ def played(cell: Cell, nodes: dict[str, Node]) -> list[dict]:
 def as_json(cell: Cell) -> dict:
     """Return a cell with the paper's number, for scripts."""
     wanted = ("paper", "paper_sem", "ratio", "percentile", "verdict")
+    place = ("table", "row", "column", "problem", "key", "quantity", "field")
     return {
-        "table": cell.table,
-        "row": cell.row,
-        "column": cell.column,
-        "problem": cell.problem,
-        "key": cell.key,
-        "quantity": cell.quantity,
-        "field": cell.field,
+        **{name: getattr(cell, name) for name in place},
         **{name: cell.said[name] for name in NUMBERS},
         "paper": cell.paper and {name: cell.paper[name] for name in wanted},
     }

@@ -173,12 +173,9 @@ def _notes_agree(path: Path, rows: list[dict]) -> bool:
         for row in rows:
             kept = notes["downloaded"].get(f"{row['archive']}: {row['member']}", row["sha256"])
             origin = notes["origin"].get(row["archive"], {})
-            if row["source"] in ("url", "wheel") and kept != row["sha256"]:
-                return False
-            if row["source"] not in ("", "file") and (origin["source"], origin["address"]) != (
-                row["source"],
-                row["address"],
-            ):
+            changed = row["source"] in ("url", "wheel") and kept != row["sha256"]
+            asked = row["source"] not in ("", "file")
+            if changed or (asked and any(origin[name] != row[name] for name in ("source", "address"))):
                 return False
     except manifest.UNREADABLE:
         return False
@@ -234,23 +231,18 @@ def _expected_raw(top: Path, folder: Path) -> set[str]:
 
 
 def _has_our_footer(path: Path) -> bool:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
-        return io.KIND in (pq.read_schema(path).metadata or {})
-    except (OSError, ValueError, pa.ArrowException):
+        return io.KIND in (records.schema(str(path)).metadata or {})
+    except UserError:
         return False
 
 
 def _alive(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # of another user
         return True
-    return True
+    except OSError as error:  # a process of another user is alive, too
+        return not isinstance(error, ProcessLookupError)
 
 
 def problems(root: str = ".") -> list[str]:

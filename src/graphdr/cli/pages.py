@@ -50,11 +50,10 @@ def table(record: Record, rows: list[dict], count: int | None) -> list[str]:
     numbers = ["value", "sem", "panel_median", "panel_low", "panel_high"]
     frame[numbers] = frame[numbers].astype(float)
     caption, head, body, notes = tables.render(frame, spec, Terminal)
-    first = body if count is None else body[:count]
+    first = body[:count]
     if any("*" in cell for row in first for cell in row[1:]):
         notes = ["* the lowest of its kind.", *notes]
-    right = [False, *[True] * (len(head) - 1)]
-    lines = [paint(caption, "bold"), "", *terminal.table(head, first, right, terminal.width())]
+    lines = [paint(caption, "bold"), "", *terminal.table(head, first, terminal.figures(head), terminal.width())]
     return [*lines, *_more(len(body) - len(first)), "", *_notes(notes)]
 
 
@@ -85,7 +84,7 @@ def _spread(part: list[dict]) -> list[dict]:
 
 def comparison(record: Record, rows: list[dict], count: int | None) -> list[str]:
     """Lay out the paper's numbers beside ours, table by table."""
-    first = rows if count is None else rows[:count]
+    first = rows[:count]
     head = ["row", "column", "paper", "ours", "ratio", "median (5–95 %)", "verdict"]
     right = [False, False, True, True, True, True, False]
     lines = [paint("Our numbers beside the paper's", "bold")]
@@ -111,7 +110,7 @@ def _compared(row: dict) -> list[str]:
 
 def claims(record: Record, rows: list[dict], count: int | None) -> list[str]:
     """Lay out the claims with what was measured."""
-    first = rows if count is None else rows[:count]
+    first = rows[:count]
     head = ["claim", "verdict", "share", "statement", "measured"]
     body = [
         [

@@ -49,14 +49,8 @@ def _json(start: list[str], nodes: dict[str, Node]) -> dict:
 
 def _as_json(node: Node) -> dict:
     record = node.record
-    return {
-        "path": record.path,
-        "stage": record.stage,
-        "version": record.version,
-        "code": record.code,
-        "hash": record.hash,
-        "params": record.params,
-        "marks": record.marks,
+    made = ("path", "stage", "version", "code", "hash", "params", "marks")
+    return {name: getattr(record, name) for name in made} | {
         "inputs": [{"path": path, "as_recorded": same} for path, same in node.inputs.items()],
         "streams": node.streams,
         "raw": node.raw,

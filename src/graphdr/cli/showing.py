@@ -27,16 +27,13 @@ def run(target: str, here: Path, count: int | None) -> tuple[dict, Callable[[], 
     page = by_name and record.kind in pages.PAGES
     rows = records.head(path, record.rows or 0 if page else HEAD if count is None else count) if parquet else []
     answer = {
-        "path": path,
-        "kind": record.kind,
-        "rows": record.rows,
-        "bytes": record.bytes,
+        **{name: getattr(record, name) for name in ("path", "kind", "rows", "bytes")},
         "modified": datetime.fromtimestamp(record.modified, UTC).isoformat(timespec="seconds"),
         "hash": record.hash,
         "provenance": _provenance(record),
         "marks": record.marks,
         "columns": _columns(path) if parquet else [],
-        "head": rows if count is None else rows[:count],
+        "head": rows[:count],
     }
     if page:
         return answer, lambda: pages.PAGES[record.kind](record, rows, count)
@@ -120,5 +117,5 @@ def _lines_of(path: str, count: int | None) -> list[str]:
     if Path(path).suffix not in TEXTS:
         return [f"not parquet and not text: open {path} with a viewer"]
     lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
-    first = lines if count is None else lines[:count]
-    return first + ([f"… {len(lines) - len(first)} more lines"] if len(first) < len(lines) else [])
+    left = len(lines) - len(lines[:count])
+    return lines[:count] + ([f"… {left} more lines"] if left else [])
