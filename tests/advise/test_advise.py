@@ -499,25 +499,14 @@ def simulated(reward: np.ndarray, graph, draws: int = 5, horizon: int = 2000) ->
         return [run.regret[-1] for run in runs]
 
     orders = [np.random.default_rng(draw).permutation(graph.n) for draw in range(draws)]
-<<<<<<< HEAD
-    found = {method: {} for method in ("random", "linucb_full", "graphdr", "graph_pca", *SHUFFLED)}
+    regret = {method: {} for method in ("random", "linucb_full", "graphdr", "graph_pca", *SHUFFLED)}
     for k in (3, 6):
         own = arm_features.select("laplacian_low", low, k=k)
-        found["graphdr"][k] = found["graph_pca"][k] = np.array([play(own)])
-        found |= {name: found[name] | {k: np.array([play(own[order]) for order in orders])} for name in SHUFFLED}
-        found["linucb_full"][k] = np.array([play(None)])
-        found["random"][k] = found["linucb_full"][k] + 50
-    return found
-=======
-    regret = {method: {} for method in ("random", "linucb_full", "graphdr", "pca_graph", *SHUFFLED)}
-    for k in (3, 6):
-        own = arm_features.select("laplacian_low", low, k=k)
-        regret["graphdr"][k] = regret["pca_graph"][k] = np.array([play(own)])
+        regret["graphdr"][k] = regret["graph_pca"][k] = np.array([play(own)])
         regret |= {name: regret[name] | {k: np.array([play(own[order]) for order in orders])} for name in SHUFFLED}
         regret["linucb_full"][k] = np.array([play(None)])
         regret["random"][k] = regret["linucb_full"][k] + 50
     return regret
->>>>>>> h_advise
 
 
 def test_a_smooth_reward_needs_the_graph_and_a_shuffled_one_does_not():
@@ -576,11 +565,7 @@ def test_the_command_builds_advises_and_builds_nothing_twice(project, monkeypatc
     assert json.loads((folder / "advice.json").read_text()) == answer
     best = min((own[k]["mean"], method, k) for method, own in answer["regret"].items() for k in own)
     assert best[1:] == ("graphdr", "3")
-<<<<<<< HEAD
-    assert "content_pca" not in found["regret"]
-=======
-    assert "pca_content" not in answer["regret"]
->>>>>>> h_advise
+    assert "content_pca" not in answer["regret"]
     shown = (folder / "advice.html").read_text()
     assert not re.search(r"(src|href)=\"(?!data:)|<script|@import|url\(|<!-- ", shown)
     text = (folder / "advice.txt").read_text()
@@ -656,23 +641,12 @@ def test_texts_of_a_user_cannot_break_the_page():
 
 
 def test_the_methods_are_those_of_the_configuration(config):
-<<<<<<< HEAD
-    found = block.methods(config)
-    assert {method: spec["label"] for method, spec in found.items() if not spec.get("control")} == {
+    methods = block.methods(config)
+    assert {method: spec["label"] for method, spec in methods.items() if not spec.get("control")} == {
         "random": "Random", "linucb_full": "LinUCB-full", "content_pca": "content-PCA", "graph_pca": "graph-PCA",
         "graphdr": "GraphDR",
     }  # fmt: skip
-    assert all(found[method]["control"] for method in SHUFFLED)
+    assert all(methods[method]["control"] for method in SHUFFLED)
     lacking = {name: spec for name, spec in config["methods"].items() if name != "graph_pca"}
     with pytest.raises(UserError, match=r"^config.yaml: methods: no 'graph_pca'"):
-=======
-    methods = block.methods(config)
-    assert {method: spec["label"] for method, spec in methods.items() if not spec.get("control")} == {
-        "random": "Random", "linucb_full": "LinUCB-full", "pca_content": "content-PCA", "pca_graph": "graph-PCA",
-        "graphdr": "GraphDR",
-    }  # fmt: skip
-    assert all(methods[method]["control"] for method in SHUFFLED)
-    lacking = {name: spec for name, spec in config["methods"].items() if name != "pca_graph"}
-    with pytest.raises(UserError, match=r"^config.yaml: methods: no 'pca_graph'"):
->>>>>>> h_advise
         block.methods(config | {"methods": lacking})

@@ -44,11 +44,7 @@ def fill(findings: Findings) -> str:
     )
 
 
-<<<<<<< HEAD
-def _chart(series: Series, settings: dict, x: str, marks: list[int]) -> Chart:
-=======
-def _chart(series: dict[str, list[list[float]]], x: str, marks: list[int]) -> Chart:
->>>>>>> h_advise
+def _chart(series: dict[str, list[list[float]]], settings: dict, x: str, marks: list[int]) -> Chart:
     """Lay out the regret against x, both from zero to the largest value."""
     styles = palette.styles(list(series), settings)
     most, highest = (max(point[axis] for points in series.values() for point in points) for axis in (0, 1))
@@ -60,11 +56,7 @@ def _chart(series: dict[str, list[list[float]]], x: str, marks: list[int]) -> Ch
         return f"{FRAME.bottom - value / (1.05 * highest) * (FRAME.bottom - FRAME.top) + below:.1f}"
 
     lines = [
-<<<<<<< HEAD
-        Line(method, styles[method].dash, " ".join(f"{across(point[0])},{up(point[1])}" for point in points))
-=======
-        (method, styles[method][2], " ".join(f"{across(point[0])},{up(point[1])}" for point in points))
->>>>>>> h_advise
+        (method, styles[method].dash, " ".join(f"{across(point[0])},{up(point[1])}" for point in points))
         for method, points in series.items()
     ]
     ticks = [(up(value, below=4), f"{value:,.0f}") for value in (0, highest / 2, highest)]
