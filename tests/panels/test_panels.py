@@ -2,14 +2,10 @@
 
 import numpy as np
 import pytest
-from graphdr.panels.store import (
-    groups,
-    random_items,
-    read_bases,
-    read_graphs,
-    read_items,
-    write_bases,
-    write_graphs,
+from graphdr.panels.bases import read_bases, write_bases
+from graphdr.panels.graphs import read_graphs, write_graphs
+from graphdr.panels.items import random_items, read_items
+from graphdr.panels.rows import groups
 )
 from numpy.testing import assert_array_equal
 
