@@ -2,16 +2,15 @@
 
 import numpy as np
 import pytest
-from graphdr.panels.bases import read_bases, write_bases
-from graphdr.panels.graphs import read_graphs, write_graphs
-from graphdr.panels.items import random_items, read_items
-from graphdr.panels.rows import groups
-)
 from numpy.testing import assert_array_equal
 
 from graphdr.cache import io
 from graphdr.graphs import spectral
 from graphdr.graphs.model import from_edges
+from graphdr.panels.bases import read_bases, write_bases
+from graphdr.panels.graphs import read_graphs, write_graphs
+from graphdr.panels.items import random_items, read_items
+from graphdr.panels.rows import groups
 from tests.support.project import draw_sbm
 
 pytestmark = pytest.mark.usefixtures("workdir")

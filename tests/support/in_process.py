@@ -43,5 +43,5 @@ def build_here(config: dict, wanted: Collection[str] | None = None) -> project.P
     Path("config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
     config = project.load_config()
     with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):
-        run_all(design.expand(config, fetch.missing_datasets(config)), STAGES, wanted)
+        run_all(design.expand(config, fetch.missing_datasets(config.plain())), STAGES, wanted)
     return project.Plan(config)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from graphdr.cache.fingerprint import PACKAGE, stage_code
 from graphdr.plan import design, jobs
-from graphdr.plan.config import check, typed
+from graphdr.plan.config import read
 from graphdr.raw import fetch
 
 STAGES = list(jobs.JOBS)
@@ -51,8 +51,8 @@ def codes(package: Path = PACKAGE) -> dict[str, str]:
 
 def steps(config: dict, package: Path = PACKAGE) -> dict[str, Step]:
     """Return the jobs of a configuration by the files that they write."""
-    check(config := typed(config))
-    plan, planned = design.expand(config, fetch.missing_datasets(config)), {}
+    settings = read(config)
+    plan, planned = design.expand(settings, fetch.missing_datasets(settings.plain())), {}
     for stage, job_of in jobs.JOBS.items():
         for job in (job_of(plan, **key) for key in jobs.keys(plan, stage)):
             code = stage_code(stage, job.modules, package)

@@ -12,7 +12,7 @@ from graphdr.__main__ import main
 from graphdr.cache import paths
 from graphdr.core.errors import UserError
 from graphdr.plan import design, jobs
-from graphdr.plan.config import check, typed
+from graphdr.plan.config import read
 from graphdr.raw import fetch
 from tests.support.adapter_twins import fixture
 from tests.support.tiny_data import CONFIG, Built, lay_out, put, run, zipped
@@ -198,5 +198,5 @@ def test_a_mistake_in_a_raw_block_is_one_line(raw, message):
     config = yaml.safe_load(CONFIG.read_text())
     config["datasets"]["bad"] = {"family": "knn", "raw": yaml.safe_load(raw)}
     with pytest.raises(UserError, match=rf"^datasets\.bad\.raw.*{message}") as refusal:
-        check(typed(config))
+        read(config)
     assert len(str(refusal.value).splitlines()) == 1
