@@ -17,7 +17,7 @@ SECTIONS = ("k-dimensional features", "one-hot arms", "dense penalty in node spa
 
 
 class Heat(NamedTuple):
-    """One race: ours first, the peers after it, the least seconds a round of ours, and notes by name."""
+    """One race: ours first, the peers after it, the least seconds per round of ours, and notes by name."""
 
     section: str
     setting: str
@@ -28,7 +28,7 @@ class Heat(NamedTuple):
     baseline: str = "ours"
 
 
-class Game(NamedTuple):
+class Bandit(NamedTuple):
     """What all contestants of a heat play."""
 
     features: np.ndarray
@@ -42,13 +42,13 @@ class Game(NamedTuple):
         return self.arms[:count], self.noise[:count], self.radius[:count]
 
 
-def game(n: int, k: int, m: int, rounds: int) -> Game:
+def pose(n: int, k: int, m: int, rounds: int) -> Bandit:
     """Draw features, a reward that they explain but for a tail, and the rounds."""
     rng = np.random.default_rng(1)
     features = rng.standard_normal((n, k)) / np.sqrt(k)
     theta = features @ rng.standard_normal(k) / np.sqrt(k) + 0.05 * rng.standard_normal(n)
     arms, noise = environment.uniform(n, rounds, m, rng), 0.1 * rng.standard_normal(rounds)
-    return Game(features, theta, arms, noise, np.ones(rounds))
+    return Bandit(features, theta, arms, noise, np.ones(rounds))
 
 
 def agreement(ours: np.ndarray, theirs: np.ndarray) -> str:
@@ -56,13 +56,13 @@ def agreement(ours: np.ndarray, theirs: np.ndarray) -> str:
     return f"same arm in {np.count_nonzero(ours[: len(theirs)] == theirs)} of {len(theirs)} rounds"
 
 
-def one_run(g: Game, residual: np.ndarray = linucb.NOTHING) -> Callable:
+def one_run(g: Bandit, residual: np.ndarray = linucb.NOTHING) -> Callable:
     """Return the call of the k-dimensional kernel that plays one run."""
     arguments = g.features, np.eye(g.features.shape[1]), g.theta, *g.rounds(None)
     return partial(linucb.projected, *arguments, residual=residual)
 
 
-def with_residual(ours: Contestant, g: Game) -> Contestant:
+def with_residual(ours: Contestant, g: Bandit) -> Contestant:
     """Return ours with the residual leverage and width along every run, here with the same residual."""
     residual = g.theta - g.theta.mean()
     kept = ours_of(g, residual)
@@ -75,7 +75,7 @@ def with_residual(ours: Contestant, g: Game) -> Contestant:
     return Contestant("ours, with its residual", play, ours.rounds)
 
 
-def ours_of(g: Game, residual: np.ndarray = linucb.NOTHING) -> Contestant:
+def ours_of(g: Bandit, residual: np.ndarray = linucb.NOTHING) -> Contestant:
     """Return ours as the workflow plays it: many seeds side by side where there are few features, else one."""
     if g.features.shape[1] > linucb_batched.WIDEST:
         return Contestant("ours", one_run(g, residual), ROUNDS)
@@ -84,10 +84,12 @@ def ours_of(g: Game, residual: np.ndarray = linucb.NOTHING) -> Contestant:
         (environment.uniform(n, rounds, m, rng), 0.1 * rng.standard_normal(rounds))
         for _ in range(linucb_batched.LANES - 1)
     ]
-    met = [(g.arms, g.noise), *seeds]
-    games = [(g.features, np.eye(g.features.shape[1]), g.theta, *own, residual) for own in met]
+    runs = [
+        (g.features, np.eye(g.features.shape[1]), g.theta, *rounds_of_seed, residual)
+        for rounds_of_seed in [(g.arms, g.noise), *seeds]
+    ]
     return Contestant(
-        "ours", partial(linucb_batched.side_by_side, games, g.radius, 0.0, linucb.EVERY), rounds * linucb_batched.LANES
+        "ours", partial(linucb_batched.side_by_side, runs, g.radius, 0.0, linucb.EVERY), rounds * linucb_batched.LANES
     )
 
 
@@ -95,7 +97,7 @@ def projected(machine: limits.Machine) -> Iterator[Heat]:
     """Race k-dimensional features: runs side by side, a run alone, and one that tracks the residual leverage."""
     few = 500
     for k, n, m in PROJECTED:
-        g = game(n, k, m, ROUNDS)
+        g = pose(n, k, m, ROUNDS)
         inverse = np.eye(k)
         forms = {
             "NumPy Sherman–Morrison, candidates at once": plain.sherman_morrison,
@@ -126,7 +128,7 @@ def one_hot(machine: limits.Machine) -> Iterator[Heat]:
     """Race full LinUCB with one-hot arms."""
     few = 1000
     for m in (20, 10):
-        g = game(N, 1, m, ROUNDS)
+        g = pose(N, 1, m, ROUNDS)
         ours = partial(linucb.one_hot, 1.0, g.theta, *g.rounds(None))
         numpy_form = partial(plain.diagonal, 1.0, g.theta, *g.rounds(few))
         contestants = [Contestant("ours", ours, ROUNDS), Contestant("NumPy diagonal", numpy_form, few)]
@@ -142,7 +144,7 @@ def dense(machine: limits.Machine) -> Iterator[Heat]:
     factor = rng.standard_normal((N, 40)) / np.sqrt(40)
     inverse = np.linalg.inv(np.eye(N) + factor @ factor.T)
     for m in (20, 10):
-        g = game(N, 1, m, DENSE_ROUNDS)
+        g = pose(N, 1, m, DENSE_ROUNDS)
         ours = partial(linucb.node_space, inverse, g.theta, *g.rounds(None))
         numpy_form = partial(plain.node_space, inverse, g.theta, *g.rounds(few))
         contestants = [
@@ -166,7 +168,7 @@ def drawing(machine: limits.Machine) -> Iterator[Heat]:
     arena = environment.Arena(adjacency.sum(axis=1), adjacency.indptr, adjacency.indices)
     n, rng = adjacency.shape[0], np.random.default_rng(4)
     for m in (20, 10):
-        contestants = [ours_of(game(N, 10, m, ROUNDS))._replace(name="k=10 step")]
+        contestants = [ours_of(pose(N, 10, m, ROUNDS))._replace(name="k=10 step")]
         contestants += [
             Contestant(name, partial(sample, n, ROUNDS, m, rng, arena), ROUNDS)
             for name, sample in environment.CANDIDATES.items()
@@ -195,7 +197,7 @@ def rows_of(heat: Heat) -> list[Row]:
 
 
 def measure(machine: limits.Machine) -> Iterator[list[Row]]:
-    """Run all heats of the four kinds of kernels, one list of rows a heat."""
+    """Run all heats of the four kinds of kernels, one list of rows per heat."""
     for heats in HEATS:
         for heat in heats(machine):
             yield rows_of(heat)

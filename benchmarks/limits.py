@@ -76,7 +76,7 @@ def one_hot(machine: Machine, m: int) -> float:
 
 
 def dense(machine: Machine, n: int, rounds: int, sizes: list[int], flushes: int, block: int) -> float:
-    """Return the least seconds of a dense round: 2 n size flops a round and n^2 block a flush at the BLAS peak."""
+    """Return the least seconds of a dense round: 2 n size flops per round and n^2 block per flush at the BLAS peak."""
     return 1e-9 * (2 * n * sum(sizes) + n * n * block * flushes) / rounds / machine.blas
 
 

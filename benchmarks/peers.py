@@ -137,7 +137,7 @@ PEERS = {
 
 
 def measure(make: Callable[[Game], Round], game: Game) -> float:
-    """Return the best microseconds a round over fresh learners; the first rounds of each warm up."""
+    """Return the best microseconds per round over fresh learners; the first rounds of each warm up."""
     best = float("inf")
     for _ in range(REPETITIONS):
         play = make(game)

@@ -62,6 +62,6 @@ def node_space(v0_inverse, theta, arms, noise, radius):
 
 
 def choice(n, rounds, m, rng, popularity=None):
-    """Draw m of n arms a round with NumPy's own sampler."""
+    """Draw m of n arms per round with NumPy's own sampler."""
     share = None if popularity is None else popularity / popularity.sum()
     return np.array([rng.choice(n, m, replace=False, p=share) for _ in range(rounds)])

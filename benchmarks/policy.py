@@ -74,7 +74,7 @@ def file_of(policy: GraphDRLinUCB) -> str:
 
 def main() -> None:
     """Print the table."""
-    print("| microseconds a call | median | p99 | processor, median | processor, p99 |\n|---|---:|---:|---:|---:|")
+    print("| microseconds per call | median | p99 | processor, median | processor, p99 |\n|---|---:|---:|---:|---:|")
     calls, setting = measure()
     for name, *times in calls:
         print(f"| {name} | {' | '.join(f'{value:,.1f}' for value in times)} |")

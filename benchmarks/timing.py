@@ -23,7 +23,7 @@ def seconds(run: Callable[[], object]) -> float:
 
 
 def race(contestants: list[Contestant], repetitions: int = REPETITIONS) -> dict[str, float]:
-    """Call all contestants in turns; return the best seconds a round of each, after one call that warms up."""
+    """Call all contestants in turns; return the best seconds per round of each, after one call that warms up."""
     for contestant in contestants:
         contestant.run()
     laps = [[seconds(c.run) / c.rounds for c in contestants] for _ in range(repetitions)]
