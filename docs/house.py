@@ -60,10 +60,10 @@ class House(NamedTuple):
 def read() -> House:
     """Read contracts, docstrings and imports."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    contracts = {contract["type"]: contract for contract in project["tool"]["importlinter"]["contracts"]}
-    layers = " | ".join(contracts["layers"]["layers"]).replace(":", "|").split("|")
+    contracts = {contract["name"]: contract for contract in project["tool"]["importlinter"]["contracts"]}
+    layers = " | ".join(contracts["Rooms import downward only"]["layers"]).replace(":", "|").split("|")
     rooms = [_room(layer.strip(" ()")) for layer in layers]
-    compute = {_room(module) for module in contracts["forbidden"]["source_modules"]}
+    compute = {_room(module) for module in contracts["Compute rooms touch no files"]["source_modules"]}
     return House(rooms, compute, {room: _words(room) for room in rooms}, _imports(rooms))
 
 

@@ -177,6 +177,7 @@ def test_the_picture_goes_down_and_its_texts_stay_apart():
     drawn = house.read()
     place = {room: number for number, room in enumerate(drawn.rooms)}
     assert all(place[importer] < place[imported] for importer, imported in drawn.imports)
+    assert {"graphs", "bandit", "theory"} <= drawn.compute
     picture = house.draw(drawn)
     texts = [
         (float(x), float(y), text)
