@@ -244,7 +244,7 @@ def play(
     Li et al., 2010). V starts as ``ridge`` I; ``radius`` is one number or one per round. The regret is against the best
     candidate of every round, summed up to every ``every``-th. SRL and CRW are those of the residual of a run.
 
-    >>> graph = graphdr.largest_component(graphdr.sbm(60, graphdr.stream(0, "g"), blocks=3, p_in=0.5, p_out=0.05))
+    >>> graph = graphdr.largest_component(graphdr.sbm(60, graphdr.stream(0, "graph"), blocks=3, p_in=0.5, p_out=0.05))
     >>> arms = graphdr.arm_features("laplacian_low", graphdr.low_eigenpairs(graph, 4).vectors, k=3)
     >>> theta = graphdr.smooth_reward(arms, graphdr.stream(0, "theta"))
     >>> spec = {"arms": 5, "candidates": "uniform", "horizon": 2000, "noise": 0.1}
