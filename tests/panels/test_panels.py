@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from graphdr.bandit import pilot
 from graphdr.cache import io
 from graphdr.graphs import spectral
 from graphdr.graphs.model import from_edges
 from graphdr.panels.bases import read_bases, write_bases
 from graphdr.panels.graphs import read_graphs, write_graphs
 from graphdr.panels.items import random_items, read_items
+from graphdr.panels.pilots import read_pilots, write_pilots
+from graphdr.panels.problems import read_estimates
 from graphdr.panels.rows import groups
 from tests.support.project import draw_sbm
 
@@ -57,3 +60,17 @@ def test_bases_of_several_sizes_come_back_by_instance_and_draw():
 def test_no_basis_is_a_table_without_rows():
     write_bases({}, "basis.parquet")
     assert read_bases("basis.parquet") == {}
+
+
+def test_pilots_come_back_with_their_sums_and_the_rounds_that_were_kept():
+    theta = np.array([0.6, -0.8, 0.0])
+    panel = {("a", 0): {b: pilot.play(theta, 0.1, b * 3, np.random.default_rng(b)) for b in (1, 4)}}
+    write_pilots(panel, "estimates.parquet", "rounds.parquet", {"a": 4})
+    kept = read_pilots("estimates.parquet", "rounds.parquet")["a", 0]
+    for budget, played in panel["a", 0].items():
+        for name in ("theta", "pulls", "sums", "sums_of_squares"):
+            assert_array_equal(getattr(kept[budget], name), getattr(played, name))
+    assert kept[1].nodes is None
+    assert_array_equal(kept[4].nodes, panel["a", 0][4].nodes)
+    assert_array_equal(kept[4].rewards, panel["a", 0][4].rewards)
+    assert_array_equal(read_estimates("estimates.parquet")["a", 0, 4], panel["a", 0][4].theta)

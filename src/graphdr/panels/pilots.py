@@ -33,9 +33,8 @@ def read_pilots(estimates_path: str, rounds_path: str | None = None) -> Panel:
     for (problem, instance, budget), rows in groups(table, "problem", "instance", "budget"):
         theta, pulls, sums, squares = (column[rows] for column in columns)
         played = rounds.get((problem, instance, budget), (None, None))
-        panel.setdefault((problem, int(instance)), {})[int(budget)] = Pilot(
-            theta, pulls.astype(float), *played, sums, squares
-        )
+        pilot = Pilot(theta, pulls.astype(float), sums, squares, *played)
+        panel.setdefault((problem, int(instance)), {})[int(budget)] = pilot
     return panel
 
 
