@@ -39,7 +39,7 @@ slurm: $(READY) ## build everything that can be built here on a SLURM cluster
 	@$(BIN)/snakemake --profile workflow/profiles/slurm --quiet rules reason host -- all
 
 lint: $(READY) ## check style
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/snakefmt --check Snakefile workflow && $(BIN)/lint-imports --no-logo --no-cache
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/snakefmt --check Snakefile workflow && $(BIN)/lint-imports --no-logo --no-cache && $(BIN)/mypy --no-error-summary
 
 format: $(READY) ## apply the style
 	@$(BIN)/ruff check --fix . && $(BIN)/ruff format . && $(BIN)/snakefmt Snakefile workflow
