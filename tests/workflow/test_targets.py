@@ -75,7 +75,7 @@ def test_what_cannot_be_fetched_is_named_and_nothing_else_is_built(lacking, targ
     [
         (
             "experiments={main: {methods: [grahpdr]}}",
-            "experiments.main.methods: no method 'grahpdr'; there are: graphdr, ",
+            "experiments.main.methods: no method 'grahpdr'; there are: gaussian, ",
         ),
         ("protocol={k: 41}", "k = 41 needs a graph of 43 nodes, n = 40"),
     ],

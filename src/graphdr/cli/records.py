@@ -17,7 +17,7 @@ RAW = Path(paths.receipt("x")).parent.parent
 # What is beside the cached files: what changes from run to run, advice with its own manifests, and what is in git.
 NOT_CACHED = {
     *("results/logs", "results/benchmarks", "results/bench", "results/README.md", "data/README.md"),
-    *(paths.ADVICE, Path(paths.PAPER).parent.as_posix()),
+    *("data/sources.yaml", paths.ADVICE, Path(paths.PAPER).parent.as_posix()),
 }
 UNREADABLE = (OSError, ValueError, TypeError, AttributeError, KeyError, pa.ArrowException)
 
