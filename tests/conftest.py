@@ -1,10 +1,12 @@
-"""Shared by all tests: one BLAS thread, a fixed Hypothesis profile, and the fixtures that several rooms use."""
+"""Shared by all tests: the arithmetic of the stages, a fixed Hypothesis profile, and fixtures of several rooms."""
 
-import os
+# ruff: noqa: E402 - numpy comes after its settings
+
 import shutil
 
-os.environ["OMP_NUM_THREADS"] = "1"  # before numpy, as every stage does
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
+from graphdr.__main__ import steady_arithmetic
+
+steady_arithmetic()  # before numpy, as every stage does
 
 from pathlib import Path
 
