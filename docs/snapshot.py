@@ -65,7 +65,7 @@ def _verdicts(comparison: list[dict]) -> str:
     missing = count.pop("no data")
     parts = ", ".join(f"{number} `{name}`" for name, number in count.items())
     text = f"Of {sum(count.values())} numbers of the paper that are rebuilt here: {parts}."
-    return text + (f" {missing} more have no data yet." if missing else "")
+    return text + (f" For {missing} more the data set is missing." if missing else "")
 
 
 def gallery(figures: dict[str, str], built: str) -> str:

@@ -55,7 +55,9 @@ def test_kernels_compiled_for_several_sizes_live_together(tmp_path):
 HEAVY = {"pandas", "sklearn", "matplotlib"}
 
 
-@pytest.mark.parametrize("stage", ["build_graph", "compute_basis", "pose_problem", "describe_problem", "run_bandit"])
+@pytest.mark.parametrize(
+    "stage", ["build_graph", "compute_basis", "pose_problem", "estimate_pilot", "describe_problem", "run_bandit"]
+)
 def test_stages_before_the_measurements_import_nothing_heavy(stage):
     code = f"import sys, graphdr.stages.{stage}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

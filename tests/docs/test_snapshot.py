@@ -34,7 +34,7 @@ def test_the_headline_compares_with_the_next_best_method():
         "| graphdr | 10.0 ± 0.5 | 10.0 (10.0 … 10.0) | 5.0 |",
         "",
         "Of 2 numbers of the paper that are rebuilt here: 1 `match`, 1 `close`, 0 `in panel`, 0 `differs`, "
-        "0 `other data`. 1 more have no data yet.",
+        "0 `other data`. For 1 more the data set is missing.",
     ]
 
 
