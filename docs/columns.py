@@ -13,42 +13,42 @@ MARKER = "columns"
 
 # Per page: path below its folder, kind, what one row is, and what else to say of the columns.
 FILES = {
-    "data/README.md": [
-        ("raw/{dataset}/receipt.parquet", "raw", "a raw file: what came from where", ""),
-        ("tables/{dataset}/nodes.parquet", "dataset_nodes", "a node", ""),
-        ("tables/{dataset}/links.parquet", "dataset_links", "an interaction or citation", ""),
-    ],
-    "results/README.md": [
-        ("graph/{graph}/nodes.parquet", "nodes", "a node", ""),
-        ("graph/{graph}/edges.parquet", "edges", "an edge, i < j", ""),
-        ("basis/{graph}/{basis}.parquet", "basis", "a component of a basis", ""),
-        ("problem/{batch}/theta.parquet", "theta", "a node's expected reward", ""),
-        ("pilot/{batch}/estimates.parquet", "pilot", "a node as a pilot saw it", "empty where nothing needs a pilot"),
-        ("pilot/{batch}/rounds.parquet", "pilot_rounds", "a round of a pilot", "empty where no fact looks at rounds"),
-        ("problem/{batch}/facts.parquet", "facts", "a fact that needs no run", ""),
-        (
-            "runs/{batch}/{method}.parquet",
-            "runs",
-            "a checkpoint of a run",
-            "missing where a method has no residual, pilot or theorem",
-        ),
-        ("measurements/{batch}.parquet", "measurements", "a measured quantity", ""),
-        ("curves/{batch}.parquet", "curves", "a round of a regret curve", ""),
-        ("evaluations/{evaluation}.parquet", "measurements", "a score of a predictor", "`predictor` filled"),
-        ("tables/{table}.parquet", "table", "a cell", ""),
-        ("figures/{figure}.parquet", "figure", "a point drawn", ""),
-        ("comparison.parquet", "comparison", "a number of the paper", ""),
-        ("claims.parquet", "claims", "a claim of the paper", ""),
-    ],
-}
+    "data/README.md": """
+raw/{dataset}/receipt.parquet | raw | a raw file: what came from where
+tables/{dataset}/nodes.parquet | dataset_nodes | a node
+tables/{dataset}/links.parquet | dataset_links | an interaction or citation
+""",
+    "results/README.md": """
+graph/{graph}/nodes.parquet | nodes | a node
+graph/{graph}/edges.parquet | edges | an edge, i < j
+basis/{graph}/{basis}.parquet | basis | a component of a basis
+problem/{batch}/theta.parquet | theta | a node's expected reward
+pilot/{batch}/estimates.parquet | pilot | a node as a pilot saw it | empty where nothing needs a pilot
+pilot/{batch}/rounds.parquet | pilot_rounds | a round of a pilot | empty where no fact looks at rounds
+problem/{batch}/facts.parquet | facts | a fact that needs no run
+runs/{batch}/{method}.parquet | runs | a checkpoint of a run | missing where a method has no residual, pilot or theorem
+measurements/{batch}.parquet | measurements | a measured quantity
+curves/{batch}.parquet | curves | a round of a regret curve
+evaluations/{evaluation}.parquet | measurements | a score of a predictor | `predictor` filled
+tables/{table}.parquet | table | a cell
+figures/{figure}.parquet | figure | a point drawn
+comparison.parquet | comparison | a number of the paper
+claims.parquet | claims | a claim of the paper
+""",
+}  # path, kind, what a row is and, where it needs a word, what more there is to say
+
+
+def files(page: str) -> list[list[str]]:
+    """Return path, kind, row and, if there is one, the remark of every file of a page."""
+    return [line.split(" | ") for line in FILES[page].strip().splitlines()]
 
 
 def table(page: str) -> str:
     """Return the table of a page."""
     rows = []
-    for path, kind, row, remark in FILES[page]:
+    for path, kind, row, *remark in files(page):
         columns = f"`{', '.join(io.nothing(kind))}`"
-        rows.append([f"`{path}`", f"`{kind}`", row, f"{columns}; {remark}" if remark else columns])
+        rows.append([f"`{path}`", f"`{kind}`", row, "; ".join([columns, *remark])])
     lines = pipe_table(["path", "kind", "one row is", "columns"], rows)
     lines[1] = "|---|---|---|---|"
     return "\n".join(lines)

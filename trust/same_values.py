@@ -84,8 +84,9 @@ def main() -> int:
         compared, rows, further, bad = compared + 1, rows + len(old), further + more, bad + bool(found)
         for line in found:
             print(f"{place}: {line}")
-    print(f"{compared} tables of {rows:,} rows compared, {bad} differ or are not there; {further:,} rows are new")
-    return 1 if bad else 0
+    counts = f"{compared} tables of {rows:,} rows compared, {bad} differ or are not there"
+    print(counts + f"; {further:,} rows are new" * bool(further))
+    return min(bad, 1)
 
 
 if __name__ == "__main__":

@@ -249,35 +249,24 @@ MISTAKES = [  # files, options, message
     ({"interactions": RATINGS.encode() + b"x,\xe9,1,1\n"}, {}, "^interactions, line 6: not UTF-8 text"),
     ({"interactions": b"PK\x03\x04rubbish"}, {}, "^interactions: not a table of text"),
     ({"interactions": "user,user,rating\na,b,1\n"}, {}, "line 1: two columns of one name: user, user, rating"),
-    (
-        {"interactions": RATINGS, "rewards": "item,reward\na,1\nb,2\n"},
-        {},
-        "^rewards: 1 of 3 items of the data are missing, 'c' first",
-    ),
-    (
-        {"interactions": RATINGS, "rewards": "item,reward\na,1\nb,2\nc,1\nz,2\n"},
-        {},
-        "^rewards, line 5: 1 of 4 are not in the data, 'z' first; drop them, or",
-    ),
-    (
-        {"interactions": RATINGS, "rewards": "item,reward\na,1\nb,1\nc,1\n"},
-        {},
-        "^rewards: all rewards are 1, so that there is nothing to learn",
-    ),
-    (
-        {"interactions": RATINGS, "rewards": "item,reward\na,1\na,1\nc,1\n"},
-        {},
-        "^rewards, line 3: item 'a' again; expected each once",
-    ),
-    (
-        {"interactions": RATINGS, "features": "item,x\na,1\nb,2\n"},
-        {},
-        "^features: 1 of 3 items of the data are missing, 'c' first",
-    ),
-    (
-        {"interactions": RATINGS, "features": "item,x\na,1\nb,red\nc,2\n"},
-        {},
-        "^features, line 3: x 'red' is not a finite number",
+    *(
+        ({"interactions": RATINGS, role: text}, {}, message)
+        for role, text, message in (
+            ("rewards", "item,reward\na,1\nb,2\n", "^rewards: 1 of 3 items of the data are missing, 'c' first"),
+            (
+                "rewards",
+                "item,reward\na,1\nb,2\nc,1\nz,2\n",
+                "^rewards, line 5: 1 of 4 are not in the data, 'z' first; drop",
+            ),
+            (
+                "rewards",
+                "item,reward\na,1\nb,1\nc,1\n",
+                "^rewards: all rewards are 1, so that there is nothing to learn",
+            ),
+            ("rewards", "item,reward\na,1\na,1\nc,1\n", "^rewards, line 3: item 'a' again; expected each once"),
+            ("features", "item,x\na,1\nb,2\n", "^features: 1 of 3 items of the data are missing, 'c' first"),
+            ("features", "item,x\na,1\nb,red\nc,2\n", "^features, line 3: x 'red' is not a finite number"),
+        )
     ),
     ({"edges": EDGES}, {}, "^edges: no rewards; give --rewards FILE"),
     (
