@@ -16,16 +16,6 @@ SURE = {"sure": 0.99, "fairly sure": 0.95}  # the level at which all intervals b
 UNSURE = "not sure"
 LEVEL = 0.95  # of the intervals that are shown
 
-# What is advised, by the reason that decides.
-REASONS = {
-    "graph": "the graph helps",
-    "content": "what is known about the items serves better than the graph",
-    "control": "with its nodes shuffled it serves as well, so that it says nothing about the reward",
-    "full": "learning every item by itself serves better than the graph",
-    "tie": "the graph is not clearly better than doing without it",
-    "nothing": "no method is clearly better than random play",
-}
-
 
 class Interval(NamedTuple):
     """An estimated difference of regrets, the ends of its interval at ``LEVEL``, and how sure its sign is."""

@@ -1,6 +1,7 @@
 """Tables of a user in any usual format, as sheets of text columns: mistakes name the file and the line."""
 
 import os
+import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pyarrow.compute as pc
 
 from graphdr.core.errors import UserError
 from graphdr.raw import text
+from graphdr.raw.tables import encode
 from graphdr.raw.text import KINDS, Sheet, refuse, short
 
+USUAL = tomllib.loads((Path(__file__).parent / "columns.toml").read_text(encoding="utf-8"))  # names of columns
 DELIMITERS = ("\t", ",", ";", "|")
 TYPED = (".inter", ".item", ".net")  # RecBole's atomic files, whose header names a type besides
 WRONG = (b"\x1f\x8b", b"PK\x03\x04", b"<!DOCTYPE", b"<html")
@@ -63,8 +66,7 @@ def _as_text(column: pa.Array) -> pa.Array:
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type) or pa.types.is_fixed_size_list(column.type):
         texts = (" ".join(map(str, numbers)) if numbers is not None else "" for numbers in column.to_pylist())
         return pa.array(texts, pa.string())
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.int8())
+    column = column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column
     return pc.fill_null(column.cast(pa.string()), "")
 
 
@@ -77,8 +79,8 @@ def _text(path: Path, data: bytes, header: bool | None, usual: set[str]) -> Shee
     names = [field.strip() for field in text.heading(file, delimiter)]
     if typed:
         names = [field.rpartition(":")[0] or field for field in names]
-    if header is None:
-        header = typed or not _is_data(names, usual)
+    if header is None:  # data hold some number, and no name that a column would have
+        header = typed or not any(map(_is_number, names)) or any(plain(field) in usual for field in names)
     if not header:
         names = [str(number) for number in range(1, 1 + len(names))]
     if len(set(names)) < len(names):
@@ -94,11 +96,6 @@ def delimiter_of(file: text.File) -> str:
     return max(DELIMITERS, key=text.first_line(file).count)
 
 
-def _is_data(fields: list[str], usual: set[str]) -> bool:
-    """Tell whether a first line holds data: some number, and no name that a column would have."""
-    return any(_is_number(field) for field in fields) and not any(plain(field) in usual for field in fields)
-
-
 def plain(name: str) -> str:
     """Return a name as it is compared: lower case, letters and digits alone."""
     return "".join(letter for letter in name.lower() if letter.isalnum())
@@ -111,14 +108,14 @@ def _is_number(field: str) -> bool:
         return False
 
 
-def numbers(sheet: Sheet, name: str) -> np.ndarray:
-    """Return a column as finite numbers."""
+def numbers(sheet: Sheet, name: str, rows: np.ndarray | None = None) -> np.ndarray:
+    """Return a column as finite numbers; ``rows`` are their rows in the file, if others."""
     column, complaint = sheet.columns[name], KINDS["float"].complaint
     try:
         values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
     except pa.ArrowException:
         values = np.array([float(field) if _is_number(field) else np.nan for field in column.to_pylist()])
-    refuse(sheet, KINDS["float"].bad(pa.array(values)), lambda row: f"{name} {short(column[row].as_py())} {complaint}")
+    refuse(sheet, KINDS["float"].bad(pa.array(values)), lambda at: f"{name} {quoted(column, at)} {complaint}", rows)
     return values
 
 
@@ -126,9 +123,23 @@ def keys(sheet: Sheet, name: str) -> pa.Array:
     """Return a column of names of users, items or nodes: not empty, and without a tab or a line break."""
     column = sheet.columns[name]
     refuse(sheet, pc.equal(column, ""), lambda row: f"{name} is empty")
-    refuse(
-        sheet,
-        pc.match_substring_regex(column, "[\t\r\n]"),
-        lambda row: f"{name} {short(column[row].as_py())} holds a tab or a line break",
-    )
+    broken = pc.match_substring_regex(column, "[\t\r\n]")
+    refuse(sheet, broken, lambda row: f"{name} {quoted(column, row)} holds a tab or a line break")
     return column
+
+
+def quoted(column: pa.Array | pa.ChunkedArray, at: int) -> str:
+    """Return a value of a column as it is shown in a message."""
+    return short(column[int(at)].as_py())
+
+
+def repeated(values: np.ndarray | pa.Array) -> np.ndarray:
+    """Say of each value whether it was there before."""
+    places = encode(values)[1] if isinstance(values, pa.Array) else values
+    return ~np.isin(np.arange(len(places)), np.unique(places, return_index=True)[1])
+
+
+def refuse_equal(values: np.ndarray, what: str) -> None:
+    """Refuse values that are all the same."""
+    if len(values) > 1 and np.ptp(values) == 0:
+        raise UserError(f"{what} {values[0]:g}, so that there is nothing to learn")

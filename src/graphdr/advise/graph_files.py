@@ -8,8 +8,9 @@ from xml.parsers import expat
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from graphdr.advise.files import content
+from graphdr.advise.files import content, repeated
 from graphdr.core.errors import UserError
 from graphdr.raw.text import Sheet, refuse
 
@@ -36,10 +37,9 @@ def graphml(path: Path) -> tuple[Sheet, Sheet]:
     for name in ("source", "target"):
         if name not in edges.columns or "" in edges.columns[name].to_pylist():
             raise UserError(f"{path}: an edge without {name!r}; expected <edge source=… target=…>")
-    ids = nodes.columns.get("id", pa.array([], pa.string())).to_pylist()
-    seen: set[str] = set()
-    again = np.array([key in seen or not key or bool(seen.add(key)) for key in ids], bool)
-    refuse(nodes, again, lambda row: f"node id {ids[row]!r} again, or empty; expected distinct ids")
+    ids = nodes.columns.get("id", pa.array([], pa.string()))
+    again = repeated(ids) | np.asarray(pc.equal(ids, ""), bool)
+    refuse(nodes, again, lambda row: f"node id {ids[row].as_py()!r} again, or empty; expected distinct ids")
     return edges, nodes
 
 
@@ -99,10 +99,9 @@ def npz(path: Path) -> tuple[Sheet, int]:
         raise UserError(f"{path}: not a sparse matrix of scipy.sparse.save_npz, or a damaged one") from None
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise UserError(f"{path}: shape {matrix.shape} is not that of an adjacency matrix, which is square")
-    if (abs(matrix - matrix.T) > 0).nnz == 0:
-        upper = row <= column
-        row, column, values = row[upper], column[upper], values[upper]
     kept = values != 0
+    if (abs(matrix - matrix.T) > 0).nnz == 0:
+        kept &= row <= column
     if not kept.any():
         raise UserError(f"{path}: an adjacency matrix without entries")
     texts = [pa.array(part[kept]).cast(pa.string()) for part in (row, column, values)]

@@ -9,24 +9,10 @@ import pyarrow.compute as pc
 
 from graphdr.advise import files, graph_files
 from graphdr.core.errors import UserError
-from graphdr.raw.text import Sheet, refuse, short
+from graphdr.raw.tables import encode
+from graphdr.raw.text import Sheet, refuse
 
-# How a column may be called, by what it holds; letters and digits are compared alone, in lower case.
-NAMES = {
-    "user": "user userid uid reviewer reviewerid customer customerid visitor visitorid session sessionid "
-    "member listener",
-    "item": "item itemid iid movie movieid film artist artistid product productid asin article articleid news newsid "
-    "song songid track trackid book bookid isbn business businessid parentasin",
-    "value": "rating value weight score plays playcount count clicks click stars overall reward listens quantity",
-    "time": "timestamp time date datetime unixreviewtime",
-    "source": "source sourceid src from fromid u node1 i citing follower start",
-    "target": "target targetid dst to toid v node2 j cited followee end",
-    "weight": "weight w value count score strength",
-    "node": "node nodeid id key item itemid name movie movieid artist artistid product productid paper paperid",
-    "reward": "reward value score label rating mean y target",
-    "title": "title name label movietitle",
-}
-NAMES = {role: names.split() for role, names in NAMES.items()}
+NAMES = {role: names.split() for role, names in files.USUAL["tables"].items()}
 MANY, SKEW = 100, 10  # counts reach above the one, and above so many medians: their logarithm says more
 
 
@@ -87,12 +73,13 @@ def _interactions(request: Request) -> Dataset:
     elif not request.rewards:
         names = ", ".join(sheet.columns)
         raise UserError(f"{sheet.name}: no column of values; there are: {names}; name it by --value, or give --rewards")
-    keys = pc.unique(items)
+    keys, place = encode(items)
     if again := len(users) - len(pa.table([users, items], ["user", "item"]).group_by(["user", "item"]).aggregate([])):
         notes.append(f"{again:,} interactions repeat a user and an item: each of them counts")
     attributes = _attributes(request, keys, notes)
     if not request.rewards:
-        _check_means(sheet, items, keys, np.log1p(value) if transform == "log1p" else value)
+        means = np.bincount(place, np.log1p(value) if transform == "log1p" else value) / np.bincount(place)
+        files.refuse_equal(means, f"{sheet.name}: all items have the mean value")
     texts = {"inter": _written(written)} | ({"item": _written(attributes)} if len(attributes) > 1 else {})
     content = "features" if request.features else "ratings" if "value" in columns else "none"
     options = ({"value": "value"} if "value" in columns else {}) | ({"log1p": True} if transform == "log1p" else {})
@@ -111,13 +98,6 @@ def chosen_transform(value: np.ndarray, wanted: str) -> tuple[str, str]:
     return "identity", "taken as it is (--transform log1p would take log(1 + value))"
 
 
-def _check_means(sheet: Sheet, items: pa.Array, keys: pa.Array, value: np.ndarray) -> None:
-    place = pc.index_in(items, value_set=keys).to_numpy()
-    means = np.bincount(place, value) / np.bincount(place)
-    if len(means) > 1 and np.ptp(means) == 0:
-        raise UserError(f"{sheet.name}: all items have the mean value {means[0]:g}, so that there is nothing to learn")
-
-
 def _graph(request: Request) -> Dataset:
     sheet, columns, count, nodes = _edges(request)
     notes = [sheet.note] if sheet.note else []
@@ -128,7 +108,7 @@ def _graph(request: Request) -> Dataset:
         refuse(sheet, weight == 0, lambda row: "weight 0; leave out the edge")
     for end in ends if nodes is not None else ():
         unknown = pc.is_null(pc.index_in(end, value_set=nodes.columns["id"]))
-        refuse(sheet, unknown, lambda row, end=end: f"{short(end[row].as_py())} is not among the nodes of the graph")
+        refuse(sheet, unknown, lambda row, end=end: f"{files.quoted(end, row)} is not among the nodes of the graph")
     ends, weight = _simple(sheet, ends, weight, request, notes)
     keys = pc.unique(pa.concat_arrays(ends))
     if count is not None:  # a matrix has nodes without edges as well
@@ -168,16 +148,15 @@ def _simple(sheet: Sheet, ends: list[pa.Array], weight: np.ndarray | None, reque
     i, j = (pc.index_in(end, value_set=keys).to_numpy().astype(np.int64) for end in ends)
     loops = i == j
     if loops.any() and not request.drop_loops:
-        refuse(
-            sheet, loops, lambda row: f"{short(ends[0][row].as_py())} is joined to itself; --drop-loops leaves that out"
-        )
+        at = files.quoted(ends[0], loops.argmax())
+        refuse(sheet, loops, lambda row: f"{at} is joined to itself; --drop-loops leaves that out")
     code = np.minimum(i, j) * len(keys) + np.maximum(i, j)
     code = np.where(loops, -1 - np.arange(len(code)), code)
     _, first, place = np.unique(code, return_index=True, return_inverse=True)
     again = first[place] != np.arange(len(code))
     if again.any() and not request.merge_duplicates:
         row = int(again.argmax())
-        pair = " and ".join(short(end[row].as_py()) for end in ends)
+        pair = " and ".join(files.quoted(end, row) for end in ends)
         former = sheet.place(int(first[place][row]))
         raise sheet.fault(row, f"{pair} are joined again (as in {former}); --merge-duplicates makes them one edge")
     if loops.any():
@@ -222,8 +201,7 @@ def _rewards(request: Request, sheet: Sheet, columns: dict[str, str], keys: pa.A
             raise UserError(f"{sheet.name}: no {name} is {positive!r}, the value of --positive")
         notes.append(f"reward: 1 where column {name!r} is {positive!r}, else 0")
     reward = reward[place.to_numpy()]
-    if len(reward) > 1 and np.ptp(reward) == 0:
-        raise UserError(f"{sheet.name}: all rewards are {reward[0]:g}, so that there is nothing to learn")
+    files.refuse_equal(reward, f"{sheet.name}: all rewards are")
     return pa.array(reward)
 
 
@@ -248,14 +226,9 @@ def _number_texts(sheet: Sheet, name: str) -> pa.Array:
     if not pc.any(pc.match_substring(column, " ")).as_py():
         return pa.array(files.numbers(sheet, name)).cast(pa.string())
     lists = pc.split_pattern(column, " ")
-    flat = Sheet({name: lists.flatten()}, sheet.name, lines=_repeated(sheet, lists), unit=sheet.unit)
-    files.numbers(flat, name)
+    rows = pc.list_parent_indices(lists).to_numpy()
+    files.numbers(sheet._replace(columns={name: lists.flatten()}), name, rows)
     return column
-
-
-def _repeated(sheet: Sheet, lists: pa.Array) -> list[int]:
-    sizes = pc.list_value_length(lists).to_numpy()
-    return np.repeat(sheet.lines or np.arange(len(sizes)) + sheet.first, sizes).tolist()
 
 
 def _aligned(
@@ -263,27 +236,25 @@ def _aligned(
 ) -> pa.Array:
     """Return for each key the row that is about it; rows about others, and keys without a row, are refused."""
     named = files.keys(sheet, column)
-    distinct = pc.unique(named)
-    first = pc.index_in(distinct, value_set=named).to_numpy()
-    if len(distinct) < len(named):
-        seen = pc.index_in(named, value_set=distinct).to_numpy()
-        again = first[seen] != np.arange(len(named))
-        refuse(sheet, again, lambda row: f"{column} {short(named[row].as_py())} again; expected each once")
-    unknown = pc.is_null(pc.index_in(named, value_set=keys)).to_numpy(zero_copy_only=False)
-    if unknown.any():
-        row = int(unknown.argmax())
-        count, name = f"{unknown.sum():,} of {len(named):,}", short(named[row].as_py())
+    refuse(sheet, files.repeated(named), lambda row: f"{column} {files.quoted(named, row)} again; expected each once")
+    unknown, place = pc.index_in(named, value_set=keys), pc.index_in(keys, value_set=named)
+    if unknown.null_count:
+        row, count, first = _first_missing(unknown, named)
         if not request.ignore_unknown:
-            raise sheet.fault(row, f"{count} are not in the data, {name} first; drop them, or give --ignore-unknown")
-        notes.append(f"{Path(sheet.name).name}: {count} are not in the data and are left out, {name} first")
-    place = pc.index_in(keys, value_set=named)
-    lacking = pc.is_null(place).to_numpy(zero_copy_only=False)
-    if lacking.any():
-        name, count = short(keys[int(lacking.argmax())].as_py()), f"{lacking.sum():,} of {len(keys):,}"
+            raise sheet.fault(row, f"{count} are not in the data, {first} first; drop them, or give --ignore-unknown")
+        notes.append(f"{Path(sheet.name).name}: {count} are not in the data and are left out, {first} first")
+    if place.null_count:
+        _, count, first = _first_missing(place, keys)
         if needed:
-            raise UserError(f"{sheet.name}: {count} items of the data are missing, {name} first; expected each once")
-        notes.append(f"{Path(sheet.name).name}: {count} items have no line, {name} first")
+            raise UserError(f"{sheet.name}: {count} items of the data are missing, {first} first; expected each once")
+        notes.append(f"{Path(sheet.name).name}: {count} items have no line, {first} first")
     return place
+
+
+def _first_missing(places: pa.Array, names: pa.Array) -> tuple[int, str, str]:
+    """Return the row of the first name without a place, how many there are, and that name."""
+    row = pc.index(pc.is_null(places), True).as_py()
+    return row, f"{places.null_count:,} of {len(names):,}", files.quoted(names, row)
 
 
 def _table(

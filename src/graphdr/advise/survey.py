@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphdr.advise.files import refuse_equal
 from graphdr.advise.reading import Dataset
 from graphdr.core.errors import UserError
 from graphdr.raw.text import Memory
@@ -65,7 +66,4 @@ def _check(kept: int, asked: int, count: int, arms: int, reward: np.ndarray) -> 
         )
     if kept < max(arms, 4):
         raise UserError(f"{kept} connected nodes are fewer than the {max(arms, 4)} candidates of a round")
-    if np.ptp(reward) == 0:
-        raise UserError(
-            f"all {kept:,} connected nodes have the reward {reward[0]:g}, so that there is nothing to learn"
-        )
+    refuse_equal(reward, f"all {kept:,} connected nodes have the reward")
