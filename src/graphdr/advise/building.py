@@ -18,14 +18,9 @@ LOG = "build.log"
 STEPS = re.compile(r"^(\d+) of (\d+) steps .* done$")
 
 
-def folder_of(root: Path, name: str) -> Path:
-    """Return the folder of a data set that is advised on."""
-    return root / paths.ADVICE / name
-
-
 def lay_out(root: Path, name: str, config: dict, raw: Mapping[str, bytes]) -> Path:
     """Lay out the folder: links to the workflow, the configuration, the raw files; what is the same stays as it is."""
-    folder = folder_of(root, name)
+    folder = root / paths.ADVICE / name
     with writing(folder):
         raw_folder = folder / Path(paths.receipt(name)).parent
         raw_folder.mkdir(parents=True, exist_ok=True)

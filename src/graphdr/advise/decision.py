@@ -81,7 +81,9 @@ def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> Adv
     chance = {method: regrets[method][k][0, :choosing].mean() for method, k in chosen.items() if method != RANDOM}
     order = sorted(chance, key=lambda method: (chance[method], method))
     graph = next(method for method in order if method in GRAPH)
-    plain = CONTENT if CONTENT in order and _content_helps(regrets[CONTROLS[CONTENT]], judged, choosing) else FULL
+    helps = CONTENT in order and interval(judged[FULL] - judged[CONTENT]).above
+    helps = helps and control(regrets[CONTROLS[CONTENT]], judged[CONTENT], choosing).above
+    plain = CONTENT if helps else FULL
     against = {method: interval(judged[method] - judged[graph]) for method in order if method != graph}
     against[CONTROLS[graph]] = control(regrets[CONTROLS[graph]], judged[graph], choosing)
     rivals = {method: gap for method, gap in against.items() if method not in GRAPH}
@@ -115,11 +117,6 @@ def control(shuffled: Mapping[int, np.ndarray], regret: np.ndarray, choosing: in
     at = [best_k(shuffled, choosing, draw) for draw in range(draws)]
     gaps = [(shuffled[k][draw, choosing:] - regret).mean() for draw, k in enumerate(at)]
     return interval(np.array(gaps), of_one=True)
-
-
-def _content_helps(shuffled: Mapping[int, np.ndarray], judged: Mapping[str, np.ndarray], choosing: int) -> bool:
-    """Tell whether content-PCA beats full LinUCB and its own shuffled copies."""
-    return interval(judged[FULL] - judged[CONTENT]).above and control(shuffled, judged[CONTENT], choosing).above
 
 
 def _reason(against: Mapping[str, Interval], shuffled: str, plain: str, learns: Interval) -> str:

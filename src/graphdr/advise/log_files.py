@@ -15,34 +15,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.advise import files
+from graphdr.advise.files import quoted, repeated
 from graphdr.core.errors import UserError, no_such
 from graphdr.raw import text
-from graphdr.raw.tables import encode
+from graphdr.raw.tables import encode, given
 from graphdr.raw.text import Sheet, refuse, short
 from graphdr.scores.offpolicy import FEWEST
 
-DONE = ("action", "chosen", "selected", "taken")  # beside a column of arms it says which was played
-NAMES = {  # how the column of a role may be called, best first; see _plain
-    "round": (("round",), ("t", "step", "impression", "request")),
-    "candidates": (("candidates",), ("arms", "items", "nodes", "offered", "slate", "actions")),
-    "reward": (("reward",), ("payoff", "click", "clicked", "y")),
-    "propensity": (("propensity",), ("propensityscore", "pscore", "probability", "prob", "p")),
-    "arm": (("arm",), ("candidate", "item", "node"), ("action",), ("played", *DONE)),
-    "played": (("played",), DONE),
-}
-MEANING = {
-    "round": "which rows belong together",
-    "arm": "what was played, or in a long file every candidate",
-    "reward": "what it paid",
-    "propensity": "the probability with which it was played: without it there is no off-policy estimate",
-}
+NAMES = {role: [words.split() for words in tries] for role, tries in files.USUAL["logs"].items()}  # best first
+NEEDED = files.USUAL["needed"]
 BETWEEN = ("|", ";", ",", " ")  # of candidates in one text: the first of these that occurs
 MISSING = ("", "na", "nan", "null", "none")
 NUMBER = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?$"
 SMALLEST = 1e-12  # propensity: squares of rewards over it must be finite
 SHOWN = 150  # characters of the names of columns in a message
 LEAST = 2 * FEWEST  # rounds: one half to learn from, one to judge by
-PARQUET = b"PAR1"
 
 
 class Log(NamedTuple):
@@ -62,12 +49,10 @@ class Log(NamedTuple):
 
 def read(path: str | Path, columns: Mapping[str, str] | None = None) -> Log:
     """Read a csv, tsv or parquet file; ``columns`` names by role those that are not found by themselves."""
-    columns = dict(columns or {})
-    for role in columns:
-        if role not in NAMES:
-            raise no_such("columns", "role", role, NAMES)
+    if unknown := [role for role in columns or {} if role not in NAMES]:
+        raise no_such("columns", "role", unknown[0], NAMES)
     data = text.contents(path)
-    sheet = (_parquet if data.startswith(PARQUET) else _delimited)(str(path), data, columns)
+    sheet = (_parquet if data.startswith(b"PAR1") else _delimited)(str(path), data, columns or {})
     return enough((_long if "played" in sheet.columns else _wide)(sheet))
 
 
@@ -78,10 +63,7 @@ def enough(log: Log) -> Log:
     return log
 
 
-# Files
-
-
-def _delimited(name: str, data: bytes, named: dict[str, str]) -> Sheet:
+def _delimited(name: str, data: bytes, named: Mapping[str, str]) -> Sheet:
     file = text.user_text(name, data)
     delimiter = files.delimiter_of(file)
     header = text.heading(file, delimiter)
@@ -91,39 +73,25 @@ def _delimited(name: str, data: bytes, named: dict[str, str]) -> Sheet:
     return sheet._replace(columns={role: sheet.columns[column] for role, column in roles.items()})
 
 
-def _parquet(name: str, data: bytes, named: dict[str, str]) -> Sheet:
-    roles: dict[str, str] = {}
-
-    def choose(header: list[str]) -> list[str]:
-        roles.update(_roles(name, header, named))
-        return list(roles.values())
-
-    table = files.parquet(name, data, choose)
-    columns = {role: table[column] for role, column in roles.items()}
-    for role, column in columns.items():
-        if not _readable(column.type, role):
-            expected = "lists or texts" if role == "candidates" else "texts or numbers"
-            kind = short(str(column.type))
-            raise UserError(f"{name}: column {short(roles[role])} is of type {kind}; expected {expected}")
-    return Sheet(columns, name, unit="row")
-
-
-def _readable(kind: pa.DataType, role: str) -> bool:
-    if pa.types.is_dictionary(kind) or (role == "candidates" and _is_list(kind)):
-        kind = kind.value_type
-    types = pa.types
-    tests = (types.is_string, types.is_large_string, types.is_integer, types.is_floating, types.is_boolean)
-    return any(test(kind) for test in tests)
+def _parquet(name: str, data: bytes, named: Mapping[str, str]) -> Sheet:
+    table = files.parquet(name, data, lambda header: list(_roles(name, header, named).values()))
+    roles, types = _roles(name, table.column_names, named), pa.types
+    for role, column in roles.items():
+        kind, many = table[column].type, role == "candidates"
+        if types.is_dictionary(kind) or (many and _is_list(kind)):
+            kind = kind.value_type
+        tests = (types.is_string, types.is_large_string, types.is_integer, types.is_floating, types.is_boolean)
+        if not any(test(kind) for test in tests):
+            of_type = f"column {short(column)} is of type {short(str(table[column].type))}"
+            raise UserError(f"{name}: {of_type}; expected {'lists or texts' if many else 'texts or numbers'}")
+    return Sheet({role: table[column] for role, column in roles.items()}, name, unit="row")
 
 
 def _is_list(kind: pa.DataType) -> bool:
     return pa.types.is_list(kind) or pa.types.is_large_list(kind)
 
 
-# Columns
-
-
-def _roles(name: str, header: list[str], named: dict[str, str]) -> dict[str, str]:
+def _roles(name: str, header: list[str], named: Mapping[str, str]) -> dict[str, str]:
     """Return the column of every role, those that the user named first; refuse what is missing or not clear."""
     if twice := [column for column in header if header.count(column) > 1]:
         raise UserError(f"{name}: two columns are called {short(twice[0])}")
@@ -132,22 +100,18 @@ def _roles(name: str, header: list[str], named: dict[str, str]) -> dict[str, str
     if len(set(named.values())) < len(named):
         raise UserError(f"columns: one column is given for two roles: {_briefly(list(named.values()))}")
     roles = dict(named)
-    for role, tries in NAMES.items():
-        for words in tries:
-            if role not in roles and not (role == "played" and "candidates" in roles):
-                roles |= _matching(name, role, [column for column in header if column not in roles.values()], words)
+    for role, words in ((role, words) for role, tries in NAMES.items() for words in tries):
+        if role in roles or (role == "played" and "candidates" in roles):
+            continue
+        matches = [column for column in header if column not in roles.values() and _plain(column) in words]
+        if len(matches) > 1:
+            raise UserError(f"{name}: {role} may be any of the columns {_briefly(matches)}; say which")
+        if matches:
+            roles[role] = matches[0]
     for role in ("arm", "reward", "propensity", *(["round"] if "played" in roles else [])):
         if role not in roles:
-            raise UserError(f"{name}: no column {role!r}, {MEANING[role]}; there are: {_briefly(header)}")
+            raise UserError(f"{name}: no column {role!r}, {NEEDED[role]}; there are: {_briefly(header)}")
     return roles
-
-
-def _matching(name: str, role: str, free: list[str], words: tuple[str, ...]) -> dict[str, str]:
-    """Return the column with one of these names as that of a role, if there is one."""
-    matches = [column for column in free if _plain(column) in words]
-    if len(matches) > 1:
-        raise UserError(f"{name}: {role} may be any of the columns {_briefly(matches)}; say which")
-    return {role: matches[0]} if matches else {}
 
 
 def _plain(column: str) -> str:
@@ -160,15 +124,11 @@ def _briefly(names: list[str]) -> str:
     return listed if len(listed) <= SHOWN else f"{listed[:SHOWN]}…"
 
 
-# Rounds
-
-
 def _wide(sheet: Sheet) -> Log:
     columns, rounds = sheet.columns, len(sheet.columns["arm"])
     if "round" in columns:
         ids = _keys(sheet, "round")
-        again = _repeated(encode(ids)[1])
-        refuse(sheet, again, lambda row: f"round {_quoted(ids, row)} again; a long file needs a column 'played'")
+        refuse(sheet, repeated(ids), lambda row: f"round {quoted(ids, row)} again; a long file needs a column 'played'")
     rewards, propensities = _outcomes(sheet, np.arange(rounds))
     played = _keys(sheet, "arm")
     if "candidates" not in columns:
@@ -183,8 +143,8 @@ def _wide(sheet: Sheet) -> Log:
     refuse(sheet, empty, lambda at: "an empty name among the candidates", round_of)
     _refuse_twice(sheet, arms, round_of, place, round_of)
     there = np.bincount(round_of[place == played[round_of]], minlength=rounds) > 0
-    refuse(sheet, ~there, lambda row: f"arm {_quoted(arms, played[row])} is not among its candidates")
-    return Log(sheet.name, arms.to_pylist(), rewards, propensities, played, place, _starts(sizes))
+    refuse(sheet, ~there, lambda row: f"arm {quoted(arms, played[row])} is not among its candidates")
+    return Log(sheet.name, arms.to_pylist(), rewards, propensities, played, place, np.append(0, np.cumsum(sizes)))
 
 
 def _long(sheet: Sheet) -> Log:
@@ -195,21 +155,17 @@ def _long(sheet: Sheet) -> Log:
     flag, wrong = _numbers(marks)
     flag = np.nan_to_num(flag)
     wrong |= (flag != 0) & (flag != 1)
-    refuse(sheet, wrong, lambda row: f"played {_quoted(marks, row)} is neither 0 nor 1")
+    refuse(sheet, wrong, lambda row: f"played {quoted(marks, row)} is neither 0 nor 1")
     rows = np.flatnonzero(flag)
-    again = _repeated(round_of[rows])
-    refuse(sheet, again, lambda at: f"round {_quoted(ids, round_of[rows[at]])} has a second arm that was played", rows)
+    again = repeated(round_of[rows])
+    refuse(sheet, again, lambda at: f"round {quoted(ids, round_of[rows[at]])} has a second arm that was played", rows)
     none = np.bincount(round_of[rows], minlength=len(ids))[round_of] == 0
-    refuse(sheet, none, lambda row: f"round {_quoted(ids, round_of[row])} has no arm that was played")
+    refuse(sheet, none, lambda row: f"round {quoted(ids, round_of[row])} has no arm that was played")
     rows = rows[np.argsort(round_of[rows])]
     rewards, propensities = _outcomes(sheet, rows)
     order = np.argsort(round_of, kind="stable")
-    starts = _starts(np.bincount(round_of))
+    starts = np.append(0, np.cumsum(np.bincount(round_of)))
     return Log(sheet.name, arms.to_pylist(), rewards, propensities, place[rows], place[order], starts)
-
-
-def _starts(sizes: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def _outcomes(sheet: Sheet, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -230,7 +186,7 @@ def _finite(sheet: Sheet, role: str, rows: np.ndarray) -> np.ndarray:
     values, wrong = _numbers(column)
     wrong |= np.abs(values) > text.LARGEST
     refused = f"is not a finite number of at most {text.LARGEST:g}"
-    refuse(sheet, wrong, lambda at: f"{role} {_quoted(column, at)} {refused}", rows)
+    refuse(sheet, wrong, lambda at: f"{role} {quoted(column, at)} {refused}", rows)
     refuse(sheet, np.isnan(values), lambda at: f"{role} is missing", rows)
     return values
 
@@ -241,8 +197,7 @@ def _candidates(sheet: Sheet) -> tuple[pa.Array, np.ndarray]:
     if not _is_list(column.type):
         texts = _texts(column)
         mark = next((mark for mark in BETWEEN if pc.any(pc.match_substring(texts, mark)).as_py()), BETWEEN[0])
-        texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
-        column = pc.split_pattern(texts, mark)
+        column = pc.split_pattern(given(texts), mark)
     sizes = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
     return _texts(pc.list_flatten(column)), sizes.astype(np.int64)
 
@@ -274,20 +229,6 @@ def _numbers(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
     return values.to_numpy(zero_copy_only=False), ~pc.or_(good, nothing).to_numpy(zero_copy_only=False)
 
 
-# Mistakes
-
-
-def _quoted(column: pa.Array | pa.ChunkedArray, at: int) -> str:
-    return short(column[int(at)].as_py())
-
-
-def _repeated(codes: np.ndarray) -> np.ndarray:
-    """Say of each code whether it was there before."""
-    first = np.zeros(len(codes), bool)
-    first[np.unique(codes, return_index=True)[1]] = True
-    return ~first
-
-
 def _refuse_twice(sheet: Sheet, arms: pa.Array, round_of: np.ndarray, place: np.ndarray, rows: np.ndarray) -> None:
-    again = _repeated(round_of.astype(np.int64) * len(arms) + place)
-    refuse(sheet, again, lambda at: f"candidate {_quoted(arms, place[at])} twice in its round", rows)
+    again = repeated(round_of.astype(np.int64) * len(arms) + place)
+    refuse(sheet, again, lambda at: f"candidate {quoted(arms, place[at])} twice in its round", rows)

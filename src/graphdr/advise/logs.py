@@ -66,14 +66,6 @@ class Rounds(NamedTuple):
     block_of_set: np.ndarray
 
 
-class Policy(NamedTuple):
-    """In each round: how probable the arm played is under a policy, what the model says of it, and of the policy."""
-
-    target: np.ndarray
-    model: np.ndarray
-    value: np.ndarray
-
-
 def evaluate(
     log: Log,
     arms: Mapping[str, np.ndarray | None],
@@ -97,7 +89,8 @@ def evaluate(
     _check(arms, len(names), ridge, blocks, epsilon)
     if rng is None:
         _check_order(log)
-    rounds = placed(log, names, in_blocks(len(log.rewards), blocks, rng))
+    order = np.arange(len(log.rewards)) if rng is None else rng.permutation(len(log.rewards))
+    rounds = placed(log, names, order * blocks // len(order))
     terms = {LOGGED: _terms_of_log(rounds)}
     for label, features, chance in ((RANDOM, None, 1.0), *((*item, epsilon) for item in arms.items())):
         terms[label] = _terms(rounds, greedy(rounds, estimated(rounds, features, ridge, len(names)), chance))
@@ -109,12 +102,6 @@ def evaluate(
     for other in against:
         pairs += [(label, other) for label in arms if label != other and (other, label) not in pairs]
     return [_row(terms, *pair, name, level) for pair in pairs for name in ESTIMATORS]
-
-
-def in_blocks(rounds: int, blocks: int, rng: np.random.Generator | None = None) -> np.ndarray:
-    """Return the block of each round, all of about the same size: in their order, or in a random one."""
-    order = np.arange(rounds) if rng is None else rng.permutation(rounds)
-    return order * blocks // rounds
 
 
 def placed(log: Log, names: Sequence[str | int], block: np.ndarray) -> Rounds:
@@ -154,25 +141,22 @@ def estimated(rounds: Rounds, features: np.ndarray | None, ridge: float, n: int)
     return middle + np.linalg.solve(design, (paid @ features)[..., None])[..., 0] @ features.T
 
 
-def greedy(rounds: Rounds, estimates: np.ndarray, epsilon: float) -> Policy:
-    """Play the candidate of the largest estimate, the first node on a tie, and with probability epsilon any of them."""
-    sizes = np.diff(rounds.starts)
+def greedy(rounds: Rounds, estimates: np.ndarray, epsilon: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Play the candidate of the largest estimate, the first node on a tie, and with probability epsilon any of them.
+
+    Return for each round how probable the arm played is then, what the model says of it, and of the policy.
+    """
+    sizes, firsts = np.diff(rounds.starts), rounds.starts[:-1]
     values = estimates[np.repeat(rounds.block_of_set, sizes), rounds.members]
-    best = _first_best(values, rounds.starts)
-    value = (1 - epsilon) * values[best] + epsilon * np.add.reduceat(values, rounds.starts[:-1]) / sizes
+    largest = np.flatnonzero(values == np.repeat(np.maximum.reduceat(values, firsts), sizes))
+    best = largest[np.searchsorted(largest, firsts)]
+    value = (1 - epsilon) * values[best] + epsilon * np.add.reduceat(values, firsts) / sizes
     hit = rounds.members[best][rounds.offered] == rounds.played
     target = (1 - epsilon) * hit + epsilon / sizes[rounds.offered]
-    return Policy(target, estimates[rounds.block, rounds.played], value[rounds.offered])
+    return target, estimates[rounds.block, rounds.played], value[rounds.offered]
 
 
-def _first_best(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return where each set has its largest value, the first of them on a tie."""
-    largest = np.maximum.reduceat(values, starts[:-1])
-    places = np.flatnonzero(values == np.repeat(largest, np.diff(starts)))
-    return places[np.searchsorted(places, starts[:-1])]
-
-
-def _terms(rounds: Rounds, policy: Policy) -> dict[str, Terms]:
+def _terms(rounds: Rounds, policy: tuple[np.ndarray, ...]) -> dict[str, Terms]:
     """Return the terms of every estimate; none where the policy would have played nothing that was logged."""
     judged = rounds.block > 0
     target, played, value = (part[judged] for part in policy)
@@ -209,9 +193,7 @@ def _row(terms: dict[str, dict[str, Terms]], policy: str, against: str | None, e
 def _check(arms: Mapping[str, np.ndarray | None], n: int, ridge: float, blocks: int, epsilon: float) -> None:
     if taken := sorted(arms.keys() & {LOGGED, RANDOM}):
         raise UserError(f"arms: {taken[0]!r} is the name of a policy that is always there; take another label")
-    for label, features in arms.items():
-        if features is None:
-            continue
+    for label, features in ((label, features) for label, features in arms.items() if features is not None):
         if features.ndim != 2 or len(features) != n or not np.isfinite(features).all() or not features.any():
             raise UserError(f"arms: the features of {label!r} are not {n} rows of finite numbers, one for every node")
     if not (np.isfinite(ridge) and ridge > 0):
@@ -224,23 +206,13 @@ def _check(arms: Mapping[str, np.ndarray | None], n: int, ridge: float, blocks: 
 
 def _check_order(log: Log) -> None:
     """Refuse rounds in an order that tells what was played or paid next, for propensities would be wrong then."""
-    for what, values, is_sorted in (("arm played", log.played, _grouped), ("reward", log.rewards, _monotone)):
+    distinct, steps = len(np.unique(log.played)), np.diff(log.rewards)
+    grouped = 2 * distinct <= len(log.played) and 1 + np.count_nonzero(np.diff(log.played)) == distinct
+    monotone = (steps >= 0).all() or (steps <= 0).all()
+    for what, values, is_sorted in (("arm played", log.played, grouped), ("reward", log.rewards, monotone)):
         others = min(np.count_nonzero(values != end) for end in (values[0], values[-1]))
-        if others >= CHANCE and is_sorted(values):
+        if others >= CHANCE and is_sorted:
             raise UserError(f"{log.name}: its rounds are sorted by the {what}; they must be in the order of time")
-
-
-def _grouped(values: np.ndarray) -> bool:
-    distinct = len(np.unique(values))
-    return 2 * distinct <= len(values) and 1 + np.count_nonzero(np.diff(values)) == distinct
-
-
-def _monotone(values: np.ndarray) -> bool:
-    steps = np.diff(values)
-    return bool((steps >= 0).all() or (steps <= 0).all())
-
-
-# What is shown
 
 
 def as_dicts(rows: Sequence[Row]) -> list[dict]:

@@ -1,8 +1,7 @@
 """Advice as one self-contained page in the style of the report, without scripts."""
 
-from importlib.resources import files
+from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
 
 from graphdr import __version__
 from graphdr.advise import tables, wording
@@ -14,25 +13,13 @@ from graphdr.show.report import template
 FRAME = SimpleNamespace(width=640, height=300, left=56, right=616, top=12, bottom=260)
 
 
-class Chart(NamedTuple):
-    """A chart of the regret against x: method, dashes and points of each line, and the texts on both axes."""
-
-    x: str
-    lines: list[tuple[str, str, str]]
-    ticks: list[tuple[str, str]]
-    marks: list[tuple[str, str]]
-
-
 def fill(findings: Findings) -> str:
     """Return the page; the template escapes all texts of the user."""
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    page = environment.from_string((files("graphdr.advise") / "page.html").read_text(encoding="utf-8"))
     by_k = {m: [[float(k), regret.mean] for k, regret in by_k.items()] for m, by_k in findings.regret.items()}
     horizon = findings.setting.horizon
-    return page.render(
-        findings._asdict(),
+    return template.render(
+        (Path(__file__).parent / "page.html").read_text(encoding="utf-8"),
+        **findings._asdict(),
         style=template.style(palette.css(sorted(findings.regret), [], findings.styles)),
         version=__version__,
         tables=tables.simulation(findings),
@@ -44,8 +31,8 @@ def fill(findings: Findings) -> str:
     )
 
 
-def _chart(series: dict[str, list[list[float]]], settings: dict, x: str, marks: list[int]) -> Chart:
-    """Lay out the regret against x, both from zero to the largest value."""
+def _chart(series: dict[str, list[list[float]]], settings: dict, x: str, marks: list[int]) -> dict:
+    """Lay out the regret against x, both from zero to the largest value: the lines, and the texts on both axes."""
     styles = palette.styles(list(series), settings)
     most, highest = (max(point[axis] for points in series.values() for point in points) for axis in (0, 1))
 
@@ -60,4 +47,4 @@ def _chart(series: dict[str, list[list[float]]], settings: dict, x: str, marks: 
         for method, points in series.items()
     ]
     ticks = [(up(value, below=4), f"{value:,.0f}") for value in (0, highest / 2, highest)]
-    return Chart(x, lines, ticks, [(across(mark), f"{mark:,}") for mark in marks])
+    return {"x": x, "lines": lines, "ticks": ticks, "marks": [(across(mark), f"{mark:,}") for mark in marks]}

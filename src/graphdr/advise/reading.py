@@ -147,9 +147,9 @@ def _simple(sheet: Sheet, ends: list[pa.Array], weight: np.ndarray | None, reque
     keys = pc.unique(pa.concat_arrays(ends))
     i, j = (pc.index_in(end, value_set=keys).to_numpy().astype(np.int64) for end in ends)
     loops = i == j
-    if loops.any() and not request.drop_loops:
-        at = files.quoted(ends[0], loops.argmax())
-        refuse(sheet, loops, lambda row: f"{at} is joined to itself; --drop-loops leaves that out")
+    if not request.drop_loops:
+        to_itself = "is joined to itself; --drop-loops leaves that out"
+        refuse(sheet, loops, lambda row: f"{files.quoted(ends[0], row)} {to_itself}")
     code = np.minimum(i, j) * len(keys) + np.maximum(i, j)
     code = np.where(loops, -1 - np.arange(len(code)), code)
     _, first, place = np.unique(code, return_index=True, return_inverse=True)

@@ -12,7 +12,7 @@ CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "c
 NO_TERMINAL = 120  # columns where output goes to a file or a pipe
 GAP = "  "
 NARROWEST, LONGEST = 12, 40  # columns that a wrapped text keeps: at least, and of a long word at most
-UNITS = (("y", 31_557_600), ("mo", 2_629_800), ("d", 86_400), ("h", 3_600), ("min", 60))
+UNITS = (("y", 31_557_600), ("mo", 2_629_800), ("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
 def width() -> int:
@@ -58,20 +58,15 @@ def with_error(value: float | None, sem: float | None, digits: int = 5) -> str:
 
 def size(count: int) -> str:
     """Spell a number of bytes."""
-    amount = float(count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000 or unit == "GB":
-            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
-        amount /= 1000
-    raise AssertionError
+    power = min((len(str(count)) - 1) // 3, 3)
+    amount, unit = count / 1000**power, ("B", "kB", "MB", "GB")[power]
+    return f"{amount:.0f} {unit}" if not power or amount >= 100 else f"{amount:.1f} {unit}"
 
 
 def age(seconds: float) -> str:
     """Spell how long ago something was, in its largest unit."""
-    for unit, length in UNITS:
-        if seconds >= length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{max(seconds, 0):.0f} s"
+    unit, length = next((unit for unit in UNITS if seconds >= unit[1]), UNITS[-1])
+    return f"{max(seconds, 0) / length:.0f} {unit}"
 
 
 def plural(count: int, noun: str) -> str:
@@ -104,30 +99,24 @@ def table(
     ``right`` says which columns are numbers, of which only the heading may wrap. A cell may have several lines. Each
     block repeats the first ``keys`` columns.
     """
-    columns = list(zip(head, *body, strict=True))
-    natural = [max(len(line) for cell in column for line in cell.split("\n")) for column in columns]
-    least = [_least(column, number) for column, number in zip(columns, right, strict=True)]
-    widths = _shrunk(natural, least, room)
+    widths = _widths(list(zip(head, *body, strict=True)), right, room)
     lines: list[str] = []
     for block in _blocks(widths, room, keys):
         lines += [""] if lines else []
-        lines += [paint(line, "bold") for line in _row([head[at] for at in block], block, widths, right)]
-        for cells in body:
-            lines += _row([cells[at] for at in block], block, widths, right)
+        for at, row in enumerate((head, *body)):
+            texts = _row([(row[column], widths[column], right[column]) for column in block])
+            lines += texts if at else [paint(text, "bold") for text in texts]
     return lines
 
 
-def _least(column: Sequence[str], number: bool) -> int:
-    """Return the room that a column needs so that no word is cut, nor any number."""
-    longest = max((len(word) for cell in column for word in cell.split()), default=0)
-    if number:
-        return max([longest, *(len(line) for cell in column[1:] for line in cell.split("\n"))])
-    return max(NARROWEST, min(longest, LONGEST))
-
-
-def _shrunk(natural: list[int], least: list[int], room: int) -> list[int]:
-    """Narrow the widest columns, one at a time, until a table fits or all are as narrow as they can be."""
-    widths = list(natural)
+def _widths(columns: Sequence[Sequence[str]], right: Sequence[bool], room: int) -> list[int]:
+    """Narrow the widest columns, one at a time, until a table fits or no word, nor any number, could stay whole."""
+    widths = [max(len(line) for cell in column for line in cell.split("\n")) for column in columns]
+    least = []
+    for column, number in zip(columns, right, strict=True):
+        longest = max((len(word) for cell in column for word in cell.split()), default=0)
+        whole = max([longest, *(len(line) for cell in column[1:] for line in cell.split("\n"))])
+        least.append(whole if number else max(NARROWEST, min(longest, LONGEST)))
     while sum(widths) + len(GAP) * (len(widths) - 1) > room:
         wide = [at for at, taken in enumerate(widths) if taken > least[at]]
         if not wide:
@@ -149,17 +138,9 @@ def _blocks(widths: list[int], room: int, keys: int) -> list[list[int]]:
     return [*blocks, block]
 
 
-def _row(cells: list[str], block: list[int], widths: list[int], right: Sequence[bool]) -> list[str]:
-    parts = [_wrapped(cell, widths[at]) for cell, at in zip(cells, block, strict=True)]
-    return [
-        GAP.join(
-            text.rjust(widths[at]) if right[at] else text.ljust(widths[at])
-            for text, at in zip(texts, block, strict=True)
-        ).rstrip()
-        for texts in zip_longest(*parts, fillvalue="")
-    ]
-
-
-def _wrapped(cell: str, room: int) -> list[str]:
-    lines = [part for line in cell.split("\n") for part in textwrap.wrap(line, room) or [""]]
-    return lines or [""]
+def _row(cells: list[tuple[str, int, bool]]) -> list[str]:
+    """Set cells beside each other, each a text, its width, and whether it is set to the right."""
+    parts = [[p for line in text.split("\n") for p in textwrap.wrap(line, room) or [""]] for text, room, _ in cells]
+    set_to = [(str.rjust if right else str.ljust, room) for _, room, right in cells]
+    rows = zip_longest(*parts, fillvalue="")
+    return [GAP.join(set_(text, room) for text, (set_, room) in zip(row, set_to, strict=True)).rstrip() for row in rows]
