@@ -44,21 +44,12 @@ def check_name(name: str, taken: set[str]) -> None:
         raise UserError(f"--name: {name!r} is a target or a rule of the workflow; choose another")
 
 
-def file_names(name: str, data: Dataset) -> dict[str, str]:
-    """Return the name of each raw file by role."""
-    return {role: f"{name}.{role}" for role in data.files}
-
-
 def blocks(name: str, label: str, data: Dataset, survey: Survey) -> dict[str, dict]:
     """Return the blocks to paste into config.yaml: data set, problem, experiment and table."""
-    archives = [
-        {
-            "archive": archive,
-            "sha256": hashlib.sha256(data.files[role]).hexdigest(),
-            "members": {role: {"lines": data.files[role].count(b"\n")}},
-        }
-        for role, archive in file_names(name, data).items()
-    ]
+    archives = []
+    for role, content in data.files.items():
+        member = {"archive": f"{name}.{role}", "sha256": hashlib.sha256(content).hexdigest()}
+        archives.append(member | {"members": {role: {"lines": content.count(b"\n")}}})
     raw = {"licence": "your own", "citation": f"{label}, your own data."}
     raw["sources"] = [{"format": data.format, "archives": archives}]
     raw |= {"options": data.options} if data.options else {}
@@ -77,15 +68,10 @@ def blocks(name: str, label: str, data: Dataset, survey: Survey) -> dict[str, di
 
 def problem(name: str, survey: Survey) -> dict:
     """Return the problem on a data set: its size, and as many components as the grid or the usual choices need."""
-    largest = max(survey.grid)
-    components = min(max(largest, 10) + 2, survey.kept)
-    size = {"dataset": name, "n": survey.asked, "components": components, "k": middle(survey.grid)}
+    components = min(max(*survey.grid, 10) + 2, survey.kept)
+    nearest = min(survey.grid, key=lambda k: abs(k - 10))  # to the k of the paper
+    size = {"dataset": name, "n": survey.asked, "components": components, "k": nearest}
     return size | {factor: components - 2 for factor, usual in (("k_star", 5), ("k_max", 10)) if usual > components - 2}
-
-
-def middle(grid: tuple[int, ...]) -> int:
-    """Return the k of the grid that is nearest to the paper's 10."""
-    return min(grid, key=lambda k: abs(k - 10))
 
 
 def configuration(config: dict, name: str, pasted: dict[str, dict], survey: Survey) -> dict:
@@ -93,7 +79,6 @@ def configuration(config: dict, name: str, pasted: dict[str, dict], survey: Surv
     played = pasted["experiments"][name]["methods"]
     facts = [*FACTS, *(OF_CONTENT if CONTENT in played else ())]
     problems = {"of": [name], "set": {"seeds": SEEDS, "draws": DRAWS}, "vary": {"k": list(survey.grid)}}
-    empty = {block: {} for block in ("evaluations", "tables", "figures", "claims")}
     return {
         **{key: config[key] for key in ("seed", "protocol", "observed", "quantities")},
         "batch": len(survey.grid),  # one job per method, whatever the number of dimensions
@@ -101,5 +86,5 @@ def configuration(config: dict, name: str, pasted: dict[str, dict], survey: Surv
         "problems": pasted["problems"],
         "methods": methods(config),
         "experiments": {name: {"problems": problems, "methods": played, "facts": facts}},
-        **empty,
+        **{block: {} for block in ("evaluations", "tables", "figures", "claims")},
     }

@@ -28,8 +28,8 @@ def lay_out(root: Path, name: str, config: dict, raw: Mapping[str, bytes]) -> Pa
             if not (folder / link).exists():  # also one that points nowhere, as after a move
                 (folder / link).unlink(missing_ok=True)
                 (folder / link).symlink_to(os.path.relpath(root / link, folder))
-        for file, data in raw.items():
-            update(data, raw_folder / file)
+        for role, data in raw.items():
+            update(data, raw_folder / f"{name}.{role}")
         update(yaml.safe_dump(config, sort_keys=False, allow_unicode=True).encode(), folder / "config.yaml")
     return folder
 

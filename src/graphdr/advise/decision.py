@@ -59,7 +59,6 @@ class Advice(NamedTuple):
 
 def interval(differences: np.ndarray, of_one: bool = False) -> Interval:
     """Return the t interval of a mean difference or, for ``of_one`` further value, of that value (a prediction)."""
-    differences = np.asarray(differences, float)
     count, estimate = len(differences), float(np.mean(differences))
     if count < 2:
         return Interval(estimate, -np.inf, np.inf, UNSURE)
@@ -113,9 +112,8 @@ def control(shuffled: Mapping[int, np.ndarray], regret: np.ndarray, choosing: in
     If its dimensions said nothing about the reward, it would be like one more of them. Hence the interval is that of
     one further copy, and not of their mean.
     """
-    draws = len(next(iter(shuffled.values())))
-    at = [best_k(shuffled, choosing, draw) for draw in range(draws)]
-    gaps = [(shuffled[k][draw, choosing:] - regret).mean() for draw, k in enumerate(at)]
+    chosen = [best_k(shuffled, choosing, draw) for draw in range(len(next(iter(shuffled.values()))))]
+    gaps = [(shuffled[k][draw, choosing:] - regret).mean() for draw, k in enumerate(chosen)]
     return interval(np.array(gaps), of_one=True)
 
 

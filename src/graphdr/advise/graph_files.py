@@ -14,6 +14,7 @@ from graphdr.advise.files import content, repeated
 from graphdr.core.errors import UserError
 from graphdr.raw.text import Sheet, refuse
 
+KEPT = {"node": ("id",), "edge": ("source", "target")}  # attributes of the elements of a GraphML file
 UNREADABLE = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, MemoryError),
     *(NotImplementedError, zipfile.BadZipFile, zlib.error),
@@ -22,18 +23,14 @@ UNREADABLE = (
 
 def graphml(path: Path) -> tuple[Sheet, Sheet]:
     """Read the edges of a GraphML file, with their weights if they have any, and its nodes with their data."""
-    elements = _Collector()
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.StartElementHandler, parser.EndElementHandler = elements.start, elements.end
-    parser.CharacterDataHandler, elements.parser = elements.text, parser
-    data = content(path)
+    elements, data = _Collector(), content(path)
     try:
-        parser.Parse(data, True)
+        elements.parser.Parse(data, True)
     except expat.ExpatError as error:
         raise UserError(f"{path}, line {error.lineno}: not XML ({expat.errors.messages[error.code]})") from None
-    if not elements.edges:
+    edges, nodes = (_sheet(path, elements.rows[tag]) for tag in ("edge", "node"))
+    if not elements.rows["edge"]:
         raise UserError(f"{path}: a graph without edges; expected GraphML with <edge> elements")
-    edges, nodes = (_sheet(path, rows) for rows in (elements.edges, elements.nodes))
     for name in ("source", "target"):
         if name not in edges.columns or "" in edges.columns[name].to_pylist():
             raise UserError(f"{path}: an edge without {name!r}; expected <edge source=… target=…>")
@@ -48,18 +45,19 @@ class _Collector:
 
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
-        self.nodes: list[tuple[int, dict]] = []
-        self.edges: list[tuple[int, dict]] = []
-        self.parser = self.current = self.key = None
+        self.rows: dict[str, list[tuple[int, dict]]] = {tag: [] for tag in KEPT}
+        self.current = self.key = None
+        self.parser = expat.ParserCreate(namespace_separator=" ")
+        self.parser.StartElementHandler, self.parser.EndElementHandler = self.start, self.end
+        self.parser.CharacterDataHandler = self.text
 
     def start(self, name: str, attributes: dict) -> None:
         tag = name.rpartition(" ")[2]
         if tag == "key":
             self.names[attributes.get("id", "")] = attributes.get("attr.name", attributes.get("id", ""))
-        elif tag in ("node", "edge"):
-            kept = ("id",) if tag == "node" else ("source", "target")
-            self.current = {part: attributes[part] for part in kept if part in attributes}
-            (self.nodes if tag == "node" else self.edges).append((self.parser.CurrentLineNumber, self.current))
+        elif tag in KEPT:
+            self.current = {part: attributes[part] for part in KEPT[tag] if part in attributes}
+            self.rows[tag].append((self.parser.CurrentLineNumber, self.current))
         elif tag == "data" and self.current is not None:
             self.key = self.names.get(attributes.get("key", ""), attributes.get("key", ""))
 
@@ -71,7 +69,7 @@ class _Collector:
         tag = name.rpartition(" ")[2]
         if tag == "data":
             self.key = None
-        elif tag in ("node", "edge"):
+        elif tag in KEPT:
             self.current = None
 
 
@@ -81,8 +79,8 @@ def _sheet(path: Path, rows: list[tuple[int, dict]]) -> Sheet:
     return Sheet(columns, str(path), lines=[line for line, _ in rows])
 
 
-def npz(path: Path) -> tuple[Sheet, int]:
-    """Read the edges of a sparse adjacency matrix that SciPy saved, and the number of nodes; nothing is unpickled.
+def npz(path: Path) -> tuple[Sheet, Sheet]:
+    """Read the edges of a sparse adjacency matrix that SciPy saved, and all of its nodes; nothing is unpickled.
 
     Of a symmetric matrix the part above the diagonal is taken, and the diagonal.
     """
@@ -106,4 +104,8 @@ def npz(path: Path) -> tuple[Sheet, int]:
         raise UserError(f"{path}: an adjacency matrix without entries")
     texts = [pa.array(part[kept]).cast(pa.string()) for part in (row, column, values)]
     columns = dict(zip(("source", "target", "weight"), texts, strict=True))
-    return Sheet(columns, str(path), unit="entry"), matrix.shape[0]
+    nodes = Sheet({"id": pa.array(np.arange(matrix.shape[0])).cast(pa.string())}, str(path), unit="node")
+    return Sheet(columns, str(path), unit="entry"), nodes
+
+
+READERS = {".graphml": graphml, ".npz": npz}

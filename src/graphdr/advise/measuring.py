@@ -27,11 +27,9 @@ def regrets(design: Design, name: str) -> dict[str, dict[int, np.ndarray]]:
     for method in design.config.experiments[name].methods:
         runs = io.read("runs", paths.runs(name, method)).to_pandas()
         if len(runs):
-            finals = final_values(runs)
-            regrets[method] = {
-                ks[problem]: runs.pivot(index="draw", columns="seed", values="regret").to_numpy()
-                for problem, runs in finals.groupby("problem", sort=False)
-            }
+            for problem, finals in final_values(runs).groupby("problem", sort=False):
+                by_draw = finals.pivot(index="draw", columns="seed", values="regret")
+                regrets.setdefault(method, {})[ks[problem]] = by_draw.to_numpy()
     return regrets
 
 

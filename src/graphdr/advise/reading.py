@@ -99,7 +99,7 @@ def chosen_transform(value: np.ndarray, wanted: str) -> tuple[str, str]:
 
 
 def _graph(request: Request) -> Dataset:
-    sheet, columns, count, nodes = _edges(request)
+    sheet, columns, nodes = _edges(request)
     notes = [sheet.note] if sheet.note else []
     ends = [files.keys(sheet, columns[role]) for role in ("source", "target")]
     weight = files.numbers(sheet, columns["weight"]) if "weight" in columns else None
@@ -110,36 +110,23 @@ def _graph(request: Request) -> Dataset:
         unknown = pc.is_null(pc.index_in(end, value_set=nodes.columns["id"]))
         refuse(sheet, unknown, lambda row, end=end: f"{files.quoted(end, row)} is not among the nodes of the graph")
     ends, weight = _simple(sheet, ends, weight, request, notes)
-    keys = pc.unique(pa.concat_arrays(ends))
-    if count is not None:  # a matrix has nodes without edges as well
-        keys = pa.array(np.arange(count)).cast(pa.string())
-    elif nodes is not None:
-        keys = nodes.columns["id"]
+    keys = pc.unique(pa.concat_arrays(ends)) if nodes is None else nodes.columns["id"]
     attributes = _attributes(request, keys, notes, nodes)
     if "reward:float" not in attributes:
         raise UserError(f"{request.edges}: no rewards; give --rewards FILE with a line per node")
-    if request.rewards:  # their order decides between nodes of one degree
-        rows, roles = _table(request.rewards, request, ("node", "reward"))
-        place = pc.index_in(attributes["item_id:token"], value_set=rows.columns[roles["node"]])
-        order = pa.array(np.argsort(place.to_numpy()))
-        attributes = {name: column.take(order) for name, column in attributes.items()}
     written = dict(zip(("source_id:token", "target_id:token"), ends, strict=True))
     written |= {} if weight is None else {"weight:float": pa.array(weight)}
     content = "features" if request.features else "none"
     return Dataset("graph", {"net": _written(written), "item": _written(attributes)}, content, "identity", {}, notes)
 
 
-def _edges(request: Request) -> tuple[Sheet, dict[str, str], int | None, Sheet | None]:
-    """Read a graph: its edges with their columns, how many nodes it has and what it says about them, if it does."""
-    roles, count, nodes = (("source", "target"), ("weight",)), None, None
-    if request.edges.suffix == ".npz":
-        edges, count = graph_files.npz(request.edges)
-    elif request.edges.suffix == ".graphml":
-        edges, nodes = graph_files.graphml(request.edges)
-        nodes = nodes if "id" in nodes.columns else None
-    else:
-        return *_table(request.edges, request, *roles), None, None
-    return edges, _columns(edges, request, *roles), count, nodes
+def _edges(request: Request) -> tuple[Sheet, dict[str, str], Sheet | None]:
+    """Read a graph: its edges with their columns, and what it says about its nodes, if it does."""
+    roles = ("source", "target"), ("weight",)
+    if request.edges.suffix not in graph_files.READERS:
+        return *_table(request.edges, request, *roles), None
+    edges, nodes = graph_files.READERS[request.edges.suffix](request.edges)
+    return edges, _columns(edges, request, *roles), nodes if "id" in nodes.columns else None
 
 
 def _simple(sheet: Sheet, ends: list[pa.Array], weight: np.ndarray | None, request: Request, notes: list[str]):
@@ -173,13 +160,15 @@ def _simple(sheet: Sheet, ends: list[pa.Array], weight: np.ndarray | None, reque
 
 
 def _attributes(request: Request, keys: pa.Array, notes: list[str], nodes: Sheet | None = None) -> dict[str, pa.Array]:
-    """Return what is known about the nodes, one column per fact, in their order."""
-    attributes = {"item_id:token": keys}
-    if request.rewards:
-        sheet, columns = _table(request.rewards, request, ("node", "reward"))
-        attributes["reward:float"] = _rewards(request, sheet, columns, keys, notes)
-    elif nodes is not None and (reward := request.columns.get("reward", "reward")) in nodes.columns:
-        attributes["reward:float"] = _rewards(request, nodes, {"node": "id", "reward": reward}, keys, notes)
+    """Return what is known about the nodes, one column per fact: in their order, for a graph in that of the rewards."""
+    attributes, reward = {"item_id:token": keys}, request.columns.get("reward", "reward")
+    rewards = _table(request.rewards, request, ("node", "reward")) if request.rewards else None
+    if not rewards and nodes is not None and reward in nodes.columns:
+        rewards = nodes, {"node": "id", "reward": reward}
+    if rewards:
+        sheet, columns = rewards
+        order = _aligned(request, sheet, columns["node"], keys, notes)
+        attributes["reward:float"] = _rewards(sheet, columns["reward"], order, request.positive, notes)
     if request.titles:
         sheet, columns = _table(request.titles, request, ("node", "title"))
         place = _aligned(request._replace(ignore_unknown=True), sheet, columns["node"], keys, notes, needed=False)
@@ -187,12 +176,12 @@ def _attributes(request: Request, keys: pa.Array, notes: list[str], nodes: Sheet
         attributes["title:token_seq"] = pc.fill_null(texts.take(place), "")
     if request.features:
         attributes["features:float_seq"] = _features(request, keys, notes)
+    if rewards and request.edges:  # the order of the rewards decides between nodes of one degree
+        attributes = {name: column.take(pc.sort_indices(order)) for name, column in attributes.items()}
     return attributes
 
 
-def _rewards(request: Request, sheet: Sheet, columns: dict[str, str], keys: pa.Array, notes: list[str]) -> pa.Array:
-    name, positive = columns["reward"], request.positive
-    place = _aligned(request, sheet, columns["node"], keys, notes)
+def _rewards(sheet: Sheet, name: str, place: pa.Array, positive: str | None, notes: list[str]) -> pa.Array:
     if positive is None:
         reward = files.numbers(sheet, name)
     else:

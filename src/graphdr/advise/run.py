@@ -42,8 +42,7 @@ def advise(
     pasted = block.blocks(name, label, data, graph)
     whole = block.configuration(config, name, pasted, graph)
     plan = design.expand(whole)
-    raw = {file: data.files[role] for role, file in block.file_names(name, data).items()}
-    folder = building.lay_out(root.resolve(), name, whole, raw)
+    folder = building.lay_out(root.resolve(), name, whole, data.files)
     building.build(folder, paths.measurements(name), say)
     problem, place = plan.problems[plan.members[name][0]], f"{paths.ADVICE}/{name}"
     labels = {method: spec["label"] for method, spec in whole["methods"].items()}

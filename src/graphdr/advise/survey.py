@@ -40,8 +40,9 @@ def survey(data: Dataset, observed: dict, arms: int, nodes: int | None, grid: tu
     records = Records(*links, tables.nodes["popularity"].to_numpy())
     available = len(tables.nodes)
     asked = available if nodes is None else min(nodes, available)
+    candidates = f"the {max(arms, 4)} candidates of a round"
     if asked < max(arms, 4):
-        raise UserError(f"{asked} items are fewer than the {max(arms, 4)} candidates of a round; bring more data")
+        raise UserError(f"{asked} items are fewer than {candidates}; bring more data")
     family = FAMILY[data.format]
     parameters = {} if family == "network" else {"neighbours": observed["neighbours"], "transform": data.transform}
     whole = FAMILIES[family].__wrapped__(asked, records, **parameters)
@@ -49,21 +50,14 @@ def survey(data: Dataset, observed: dict, arms: int, nodes: int | None, grid: tu
     sizes = np.bincount(label)
     kept = int(sizes.max())
     reward = tables.nodes["reward"].to_numpy()[whole.origin[label == sizes.argmax()]]
-    _check(kept, len(whole.origin), count, arms, reward)
+    if kept < LEAST * len(whole.origin):
+        part = f"its largest of {count:,} components holds {kept:,} of {len(whole.origin):,} nodes, less than half"
+        raise UserError(f"the graph falls apart: {part}; bring more edges or interactions, or fewer nodes (--nodes N)")
+    if kept < max(arms, 4):
+        raise UserError(f"{kept} connected nodes are fewer than {candidates}")
+    refuse_equal(reward, f"all {kept:,} connected nodes have the reward")
     fitting = tuple(k for k in grid if k + 2 <= kept)
     if not fitting or (told and fitting != grid):
         raise UserError(f"--k: {max(grid)} dimensions need {max(grid) + 2} connected nodes, the graph has {kept}")
-    return Survey(
-        family, available, asked, kept, int(count), whole.adjacency.nnz // 2, fitting, data.transform, data.content
-    )
-
-
-def _check(kept: int, asked: int, count: int, arms: int, reward: np.ndarray) -> None:
-    if kept < LEAST * asked:
-        raise UserError(
-            f"the graph falls apart: its largest of {count:,} components holds {kept:,} of {asked:,} nodes, "
-            f"less than half; bring more edges or interactions, or fewer nodes (--nodes N)"
-        )
-    if kept < max(arms, 4):
-        raise UserError(f"{kept} connected nodes are fewer than the {max(arms, 4)} candidates of a round")
-    refuse_equal(reward, f"all {kept:,} connected nodes have the reward")
+    counts = available, asked, kept, int(count), whole.adjacency.nnz // 2
+    return Survey(family, *counts, fitting, data.transform, data.content)

@@ -2,7 +2,7 @@
 
 from graphdr.advise import logs
 from graphdr.advise.decision import FULL, RANDOM, Interval
-from graphdr.advise.findings import Findings, Mean
+from graphdr.advise.findings import Findings
 from graphdr.advise.wording import percent
 
 Table = tuple[str, list[str], list[list[str]]]
@@ -45,16 +45,13 @@ def regrets(findings: Findings) -> Table:
     )
     rows = []
     for method, by_k in findings.regret.items():
+        means = {k: f"{regret.mean:.1f} ± {regret.sem:.1f}" for k, regret in by_k.items()}
         if method in (FULL, RANDOM):
-            cells = [_cell(next(iter(by_k.values())))] + ["same"] * (len(ks) - 1)
+            cells = [next(iter(means.values())), *["same"] * (len(ks) - 1)]
         else:
-            cells = [_cell(by_k[k]) + ("*" if chosen.get(method) == k else "") for k in ks]
+            cells = [means[k] + ("*" if chosen.get(method) == k else "") for k in ks]
         rows.append([findings.labels[method], *cells])
     return caption, ["method", *(f"k = {k}" for k in ks)], rows
-
-
-def _cell(regret: Mean) -> str:
-    return f"{regret.mean:.1f} ± {regret.sem:.1f}"
 
 
 def comparisons(findings: Findings) -> Table:

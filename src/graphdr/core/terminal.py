@@ -117,10 +117,8 @@ def _widths(columns: Sequence[Sequence[str]], right: Sequence[bool], room: int) 
         longest = max((len(word) for cell in column for word in cell.split()), default=0)
         whole = max([longest, *(len(line) for cell in column[1:] for line in cell.split("\n"))])
         least.append(whole if number else max(NARROWEST, min(longest, LONGEST)))
-    while sum(widths) + len(GAP) * (len(widths) - 1) > room:
-        wide = [at for at, taken in enumerate(widths) if taken > least[at]]
-        if not wide:
-            break
+    wide = range(len(widths))
+    while sum(widths) + len(GAP) * (len(widths) - 1) > room and (wide := [at for at in wide if widths[at] > least[at]]):
         widths[max(wide, key=widths.__getitem__)] -= 1
     return widths
 
