@@ -474,7 +474,7 @@ def test_an_interval_holds_its_estimate_and_is_wider_for_one_further_value(value
     mean, one = decision.interval(np.array(values)), decision.interval(np.array(values), of_one=True)
     assert mean.low <= mean.estimate <= mean.high
     assert one.high - one.low >= mean.high - mean.low
-    assert not (mean.above and mean.sure == decision.UNSURE)
+    assert not (mean.low > 0 and mean.sure == decision.UNSURE)
 
 
 def simulated(reward: np.ndarray, graph, draws: int = 5, horizon: int = 2000) -> dict:

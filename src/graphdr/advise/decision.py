@@ -25,11 +25,6 @@ class Interval(NamedTuple):
     high: float
     sure: str
 
-    @property
-    def above(self) -> bool:
-        """Tell whether the whole interval is above 0."""
-        return self.low > 0
-
 
 class Saving(NamedTuple):
     """The share of another method's regret that is saved, with its interval."""
@@ -80,8 +75,8 @@ def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> Adv
     chance = {method: regrets[method][k][0, :choosing].mean() for method, k in chosen.items() if method != RANDOM}
     order = sorted(chance, key=lambda method: (chance[method], method))
     graph = next(method for method in order if method in GRAPH)
-    helps = CONTENT in order and interval(judged[FULL] - judged[CONTENT]).above
-    helps = helps and control(regrets[CONTROLS[CONTENT]], judged[CONTENT], choosing).above
+    helps = CONTENT in order and interval(judged[FULL] - judged[CONTENT]).low > 0
+    helps = helps and control(regrets[CONTROLS[CONTENT]], judged[CONTENT], choosing).low > 0
     plain = CONTENT if helps else FULL
     against = {method: interval(judged[method] - judged[graph]) for method in order if method != graph}
     against[CONTROLS[graph]] = control(regrets[CONTROLS[graph]], judged[graph], choosing)
@@ -119,11 +114,11 @@ def control(shuffled: Mapping[int, np.ndarray], regret: np.ndarray, choosing: in
 
 def _reason(against: Mapping[str, Interval], shuffled: str, plain: str, learns: Interval) -> str:
     """Say what decides: the graph must beat its control and all that do without it."""
-    if all(gap.above for gap in against.values()):
+    if all(gap.low > 0 for gap in against.values()):
         return "graph"
-    if not learns.above:
+    if learns.low <= 0:
         return "nothing"
-    if not against[shuffled].above:
+    if against[shuffled].low <= 0:
         return "control"
     if against[plain].high < 0:
         return "content" if plain == CONTENT else "full"

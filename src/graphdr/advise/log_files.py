@@ -139,8 +139,7 @@ def _wide(sheet: Sheet) -> Log:
     arms, place = encode(pa.concat_arrays([offered, played]))
     place, played = place[: len(offered)], place[len(offered) :]
     round_of = np.repeat(np.arange(rounds), sizes)
-    empty = pc.equal(offered, "").to_numpy(zero_copy_only=False)
-    refuse(sheet, empty, lambda at: "an empty name among the candidates", round_of)
+    refuse(sheet, pc.equal(offered, ""), lambda at: "an empty name among the candidates", round_of)
     _refuse_twice(sheet, arms, round_of, place, round_of)
     there = np.bincount(round_of[place == played[round_of]], minlength=rounds) > 0
     refuse(sheet, ~there, lambda row: f"arm {quoted(arms, played[row])} is not among its candidates")
@@ -153,10 +152,9 @@ def _long(sheet: Sheet) -> Log:
     _refuse_twice(sheet, arms, round_of, place, np.arange(len(place)))
     marks = sheet.columns["played"]
     flag, wrong = _numbers(marks)
-    flag = np.nan_to_num(flag)
-    wrong |= (flag != 0) & (flag != 1)
+    wrong |= ~np.isin(np.nan_to_num(flag), (0, 1))
     refuse(sheet, wrong, lambda row: f"played {quoted(marks, row)} is neither 0 nor 1")
-    rows = np.flatnonzero(flag)
+    rows = np.flatnonzero(flag == 1)
     again = repeated(round_of[rows])
     refuse(sheet, again, lambda at: f"round {quoted(ids, round_of[rows[at]])} has a second arm that was played", rows)
     none = np.bincount(round_of[rows], minlength=len(ids))[round_of] == 0
@@ -205,7 +203,7 @@ def _candidates(sheet: Sheet) -> tuple[pa.Array, np.ndarray]:
 def _keys(sheet: Sheet, role: str) -> pa.Array:
     """Return a column of names, none of them empty."""
     names = _texts(sheet.columns[role].combine_chunks())
-    refuse(sheet, pc.equal(names, "").to_numpy(zero_copy_only=False), lambda row: f"{role} is missing")
+    refuse(sheet, pc.equal(names, ""), lambda row: f"{role} is missing")
     return names
 
 

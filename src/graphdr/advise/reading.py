@@ -263,12 +263,11 @@ def _columns(sheet: Sheet, request: Request, needed: tuple[str, ...], optional: 
     for role, name in columns.items():
         if name not in sheet.columns:
             raise _no_column(sheet, repr(name), role)
-    for role in roles:
+    for role in [role for role in roles if role not in columns]:
         free = [name for name in sheet.columns if name not in columns.values()]
-        if role not in columns:
-            usual = [name for word in NAMES[role] for name in free if files.plain(name) == word]
-            if usual or (sheet.note and free):
-                columns[role] = (usual or free)[0]
+        usual = [name for word in NAMES[role] for name in free if files.plain(name) == word]
+        if usual or (sheet.note and free):
+            columns[role] = (usual or free)[0]
     free = [name for name in sheet.columns if name not in columns.values()]
     missing = [role for role in needed if role not in columns]
     if len(sheet.columns) == len(missing) + len(columns) == 2:  # two columns, in the usual order

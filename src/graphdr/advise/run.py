@@ -48,6 +48,10 @@ def advise(
     labels = {method: spec["label"] for method, spec in whole["methods"].items()}
     protocol = {key: problem[key] for key in ("horizon", "arms", "noise", "seeds")}
     with contextlib.chdir(folder):
+        regrets = measuring.regrets(plan, name)
+        advice = decision.weigh(regrets, block.CHOOSING)
+        ks = dict.fromkeys(regrets, None) | advice.chosen_k
+        ks |= {copy: advice.chosen_k[method] for method, copy in decision.CONTROLS.items() if copy in regrets}
         findings = Findings(
             name=name,
             label=label,
@@ -59,7 +63,12 @@ def advise(
             styles={method: spec.look for method, spec in plan.config.methods.items() if spec.style},
             answer=[],
             paste=wording.paste(name, place),
-            **_measured(plan, name, log, labels),
+            advice=advice,
+            regret=measuring.summary(regrets),
+            facts=measuring.facts(plan, name),
+            spectrum=measuring.spectrum(plan, name),
+            curves=measuring.curves(plan, name, ks),
+            log=_judged_by(log, *measuring.arms(plan, name, ks), labels) if log else None,
         )
     text = yaml.safe_dump(pasted, sort_keys=False, allow_unicode=True, width=110)
     update(text.encode(), folder / FILES["block"])
@@ -72,22 +81,6 @@ def write(findings: Findings, root: Path, text: str, json: str) -> None:
 
     for kind, content in {"text": f"{text}\n", "json": f"{json}\n", "page": page.fill(findings)}.items():
         update(content.encode(), root / findings.folder / FILES[kind])
-
-
-def _measured(plan, name: str, log: Log | None, labels: dict[str, str]) -> dict:
-    """Return the part of the findings that is read from what was built, in the current folder."""
-    regrets = measuring.regrets(plan, name)
-    advice = decision.weigh(regrets, block.CHOOSING)
-    ks = dict.fromkeys(regrets, None) | advice.chosen_k
-    ks |= {shuffled: advice.chosen_k[method] for method, shuffled in decision.CONTROLS.items() if shuffled in regrets}
-    return {
-        "advice": advice,
-        "regret": measuring.summary(regrets),
-        "facts": measuring.facts(plan, name),
-        "spectrum": measuring.spectrum(plan, name),
-        "curves": measuring.curves(plan, name, ks),
-        "log": _judged_by(log, *measuring.arms(plan, name, ks), labels) if log else None,
-    }
 
 
 def _judged_by(log: Log, names: list[str], arms: dict[str, np.ndarray | None], labels: dict[str, str]) -> ByLog:

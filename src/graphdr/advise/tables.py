@@ -1,7 +1,7 @@
 """The evidence behind advice as tables of text: a caption, a head and rows each, for a terminal and for the page."""
 
 from graphdr.advise import logs
-from graphdr.advise.decision import FULL, RANDOM, Interval
+from graphdr.advise.decision import FULL, RANDOM
 from graphdr.advise.findings import Findings
 from graphdr.advise.wording import percent
 
@@ -62,19 +62,12 @@ def comparisons(findings: Findings) -> Table:
         f"{labels[best]} at k = {advice.chosen_k[best]} against all others, each at its own k: k was chosen on "
         f"{setting.choosing_seeds} seeds, these are the other {setting.seeds - setting.choosing_seeds}"
     )
-    rows = [
-        [labels[method], f"{gap.estimate:+.1f}", f"{gap.low:+.1f} … {gap.high:+.1f}", _verdict(gap)]
-        for method, gap in advice.against.items()
-    ]
+    rows = []
+    for method, gap in advice.against.items():
+        sign = "better" if gap.low > 0 else "worse" if gap.high < 0 else ""
+        verdict = f"{sign} ({gap.sure})" if sign else "not clearly better or worse"
+        rows.append([labels[method], f"{gap.estimate:+.1f}", f"{gap.low:+.1f} … {gap.high:+.1f}", verdict])
     return caption, ["other method", "its regret is more by", "95 % interval", f"so {labels[best]} is"], rows
-
-
-def _verdict(gap: Interval) -> str:
-    if gap.low > 0:
-        return f"better ({gap.sure})"
-    if gap.high < 0:
-        return f"worse ({gap.sure})"
-    return "not clearly better or worse"
 
 
 def dimensions(findings: Findings) -> Table:

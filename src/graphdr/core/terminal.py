@@ -126,14 +126,13 @@ def _widths(columns: Sequence[Sequence[str]], right: Sequence[bool], room: int) 
 def _blocks(widths: list[int], room: int, keys: int) -> list[list[int]]:
     """Deal columns into blocks that fit, each with the key columns first and at least one other."""
     fixed = list(range(min(keys, len(widths))))
-    blocks, block = [], list(fixed)
+    blocks = [[*fixed]]
     for at in range(len(fixed), len(widths)):
-        used = sum(widths[column] + len(GAP) for column in block) + widths[at]
-        if len(block) > len(fixed) and used > room:
-            blocks.append(block)
-            block = list(fixed)
-        block.append(at)
-    return [*blocks, block]
+        used = sum(widths[column] + len(GAP) for column in blocks[-1]) + widths[at]
+        if blocks[-1] != fixed and used > room:
+            blocks.append([*fixed])
+        blocks[-1].append(at)
+    return blocks
 
 
 def _row(cells: list[tuple[str, int, bool]]) -> list[str]:
