@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.advise.log_files import Log, enough, read
+from graphdr.core import terminal
 from graphdr.core.errors import UserError, no_such
 from graphdr.raw.text import short
 from graphdr.scores import offpolicy
@@ -222,8 +223,6 @@ def as_dicts(rows: Sequence[Row]) -> list[dict]:
 
 def text(rows: Sequence[Row]) -> list[str]:
     """Lay out the estimates, then the differences, then what to be careful about."""
-    from graphdr.core import terminal
-
     lines = []
     for caption, head, body in tables(rows):
         lines += [f"{caption}:", "", *terminal.table(head, body, terminal.figures(head), terminal.width()), ""]

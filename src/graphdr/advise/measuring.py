@@ -63,15 +63,13 @@ def curves(design: Design, name: str, ks: dict[str, int | None]) -> dict[str, li
 
 def summary(regrets: dict[str, dict[int, np.ndarray]]) -> dict[str, dict[int, Mean]]:
     """Return mean and standard error of every regret: over the seeds, for a control over its copies."""
-    return {
-        method: {k: _mean(runs.mean(axis=1) if method in SHUFFLED else runs[0]) for k, runs in by_k.items()}
-        for method, by_k in regrets.items()
-    }
-
-
-def _mean(values: np.ndarray) -> Mean:
-    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-    return Mean(float(values.mean()), float(error))
+    means: dict[str, dict[int, Mean]] = {}
+    for method, by_k in regrets.items():
+        for k, runs in by_k.items():
+            values = runs.mean(axis=1) if method in SHUFFLED else runs[0]
+            error = values.std(ddof=1) / np.sqrt(len(values))
+            means.setdefault(method, {})[k] = Mean(float(values.mean()), float(error))
+    return means
 
 
 def arms(design: Design, name: str, ks: dict[str, int | None]) -> tuple[list[str], dict[str, np.ndarray | None]]:
