@@ -3,57 +3,34 @@
 from itertools import product
 from typing import Any
 
+import graphdr.stages.compare_paper as compare
+import graphdr.stages.evaluate_predictors as evaluate
+import graphdr.stages.judge_claims as judge
+import graphdr.stages.make_figure as figure_of
+import graphdr.stages.make_report as report
+import graphdr.stages.make_table as table_of
 from graphdr.cache import paths
 from graphdr.facts.registry import FAVOURABLE
 from graphdr.paper.claims import factors
 from graphdr.paper.compare import OTHER, VERDICTS
+from graphdr.plan import design as of
 from graphdr.plan import outline
 from graphdr.plan.blocks import Claim, Dataset, Table
-from graphdr.plan.design import (
-    Design,
-    batches_of,
-    dataset_of,
-    datasets_of,
-    experiments_behind,
-    is_observed,
-    is_opt_in,
-    shown_problems,
-)
-from graphdr.plan.job import Job, at
+from graphdr.plan.design import Design, batches_of, dataset_of, shown_problems
+from graphdr.plan.job import Job, at, fill
 from graphdr.scores import cells
 from graphdr.show.report import template
-from graphdr.stages import (
-    compare_paper as compare,
-)
-from graphdr.stages import (
-    evaluate_predictors as evaluate,
-)
-from graphdr.stages import (
-    judge_claims as judge,
-)
-from graphdr.stages import (
-    make_figure as figure_of,
-)
-from graphdr.stages import (
-    make_report as report,
-)
-from graphdr.stages import (
-    make_table as table_of,
-)
 
 
 def evaluate_predictors(design: Design, evaluation: str) -> Job[evaluate.Input, evaluate.Output, evaluate.Params]:
     spec = design.config.evaluations[evaluation]
     predictors = {name: [name] for name in spec.predictors} | spec.joint
     members = [problem for name in spec.experiments for problem in design.members[name]]
-    params = evaluate.Params(
-        label=spec.label,
-        method=spec.method,
-        target=spec.target,
+    params = fill(
+        evaluate.Params,
+        spec,
         predictor_method=spec.predictor_method or spec.method,
         predictors=predictors,
-        means=spec.means,
-        scores=spec.scores,
         groups={problem: design.problems[problem]["dataset"] for problem in members},
         signs={name: FAVOURABLE.get(name, 0) for name in predictors},
     )
@@ -78,12 +55,10 @@ def make_table(design: Design, table: str) -> Job[table_of.Input, table_of.Outpu
     labels = {name: method.label for name, method in methods.items()}
     labels |= {name: dataset.label for name, dataset in datasets.items() if dataset.label}
     notes = [f"{method.label}: {method.note}." for method in methods.values() if method.note]
-    params = table_of.Params(
-        caption=spec.caption,
-        rows=spec.rows,
+    params = fill(
+        table_of.Params,
+        spec,
         heading=spec.heading or spec.rows,
-        columns=spec.columns,
-        bold=spec.bold,
         row_keys=rows,
         labels=labels | _predictors(design, spec),
         controls=[name for name, method in methods.items() if method.control],
@@ -99,28 +74,28 @@ def make_figure(design: Design, figure: str) -> Job[figure_of.Input, figure_of.O
     methods = {name: design.config.methods[name] for name in spec.methods or played}
     problems = [design.problems[name] for name in shown_problems(design, spec)]
     batches = batches_of(design, spec.experiments, {problem["name"] for problem in problems})
-    params = figure_of.Params(
-        kind=spec.kind,
-        title=spec.title,
+    kind: dict[str, Any] = {"x": None, "problem": None}
+    input = figure_of.Input(measurements=[paths.measurements(batch) for batch in batches])
+    if spec.kind == "sweep":
+        kind |= {"x": spec.x, "positions": {problem["name"]: problem[spec.x] for problem in problems}}
+    elif spec.kind == "dots":
+        kind["rows"] = [[problem["name"], problem["title"]] for problem in problems]
+    else:
+        kind |= {"problem": problems[0]["name"], "k": problems[0]["k"]}
+        input = figure_of.Input(curves=[paths.curves(batch) for batch in batches])
+    if spec.kind == "overview":
+        graph = problems[0]["graph"]
+        low = paths.basis(graph, "laplacian_low")
+        input = input._replace(nodes=paths.nodes(graph), edges=paths.edges(graph), basis=low)
+    params = fill(
+        figure_of.Params,
+        spec,
         datasets=sorted({problem["dataset"] for problem in problems}),
         labels={name: method.label for name, method in methods.items()},
         styles={name: method.look for name, method in methods.items() if method.style},
+        **kind,
     )
-    output = at(figure_of.Output(), figure=figure)
-    if spec.kind in ("sweep", "dots"):
-        input = figure_of.Input(measurements=[paths.measurements(batch) for batch in batches])
-        if spec.kind == "sweep":
-            positions = {problem["name"]: problem[spec.x] for problem in problems}
-            return Job("make_figure", input, output, params._replace(x=spec.x, positions=positions))
-        rows = [[problem["name"], problem["title"]] for problem in problems]
-        return Job("make_figure", input, output, params._replace(rows=rows))
-    problem = problems[0]
-    input = figure_of.Input(curves=[paths.curves(batch) for batch in batches])
-    if spec.kind == "overview":
-        graph = problem["graph"]
-        low = paths.basis(graph, "laplacian_low")
-        input = input._replace(nodes=paths.nodes(graph), edges=paths.edges(graph), basis=low)
-    return Job("make_figure", input, output, params._replace(problem=problem["name"], k=problem["k"]))
+    return Job("make_figure", input, at(figure_of.Output(), figure=figure), params)
 
 
 def compare_paper(design: Design) -> Job[compare.Input, compare.Output, compare.Params]:
@@ -138,7 +113,7 @@ def compare_paper(design: Design) -> Job[compare.Input, compare.Output, compare.
     built = {
         table: paths.table(table, "parquet")
         for table, spec in design.config.tables.items()
-        if datasets_of(design, spec) & here and not is_opt_in(design, spec)
+        if of.datasets_of(design, spec) & here and not of.is_opt_in(design, spec)
     }
     missing = sorted(set(design.config.datasets) - here)
     return Job("compare_paper", compare.Input(paths.PAPER, built), compare.Output(), compare.Params(specs, missing))
@@ -149,7 +124,7 @@ def _behind(design: Design, spec: Table) -> dict[str, list[str]]:
     if spec.experiment:
         return {row["label"]: [row["dataset"]] for row in _rows(design, spec)}
     evaluations = [design.config.evaluations[name] for name in spec.evaluations]
-    return {evaluation.label: sorted(datasets_of(design, evaluation)) for evaluation in evaluations}
+    return {evaluation.label: sorted(of.datasets_of(design, evaluation)) for evaluation in evaluations}
 
 
 def judge_claims(design: Design) -> Job[judge.Input, judge.Output, judge.Params]:
@@ -177,7 +152,7 @@ def make_report(design: Design) -> Job[report.Input, report.Output, report.Param
     specs = design.config.tables
     tables = {
         name: make_table(design, name).params._asdict()
-        | {"path": path, "sources": experiments_behind(design, specs[name])}
+        | {"path": path, "sources": of.experiments_behind(design, specs[name])}
         for name, path in compare_paper(design).input.tables.items()
     }
     usual = [name for name, spec in design.config.experiments.items() if not spec.opt_in]
@@ -190,14 +165,14 @@ def make_report(design: Design) -> Job[report.Input, report.Output, report.Param
 
 def _about(design: Design, claim: Claim) -> dict[str, Any]:
     """Say what a claim is about: its data sets, and those of them that are here or have raw files."""
-    sources = experiments_behind(design, claim)
+    sources = of.experiments_behind(design, claim)
     shown = dict.fromkeys(design.problems[p]["dataset"] for e in sources for p in design.members[e])
     datasets = [name for name in shown if not claim.datasets or name in claim.datasets]
     built = {dataset_of(design, batch) for batch in batches_of(design, sources)}
     return {
         "datasets": datasets,
         "here": [name for name in datasets if name in built],
-        "raw": {name: paths.receipt(name) for name in datasets if is_observed(design.config.datasets[name])},
+        "raw": {name: paths.receipt(name) for name in datasets if of.is_observed(design.config.datasets[name])},
         "unknown": [],
     }
 
@@ -220,7 +195,7 @@ def _origins(datasets: dict[str, Dataset]) -> list[str]:
     """Say where the data of a table's rows come from and on which terms, once for those with the same source."""
     named: dict[str, list[str]] = {}
     for name, dataset in datasets.items():
-        if is_observed(dataset):
+        if of.is_observed(dataset):
             text = f"{dataset.raw.citation.rstrip('.')}. Licence: {dataset.raw.licence.rstrip('.')}."
             named.setdefault(text, []).append(dataset.label or name)
     return [f"{', '.join(names)}: {text}" for text, names in named.items()]

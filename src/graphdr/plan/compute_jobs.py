@@ -1,5 +1,14 @@
 """Jobs from raw files to measurements: one function per stage, from its wildcards to a Job."""
 
+import graphdr.stages.build_graph as build
+import graphdr.stages.compute_basis as basis_of
+import graphdr.stages.describe_problem as describe
+import graphdr.stages.estimate_pilot as pilot
+import graphdr.stages.fetch_raw as fetch
+import graphdr.stages.measure_batch as measure
+import graphdr.stages.pose_problem as pose
+import graphdr.stages.run_bandit as bandit
+import graphdr.stages.tabulate_dataset as tabulate
 from graphdr.bandit.environment import NEEDS_GRAPH
 from graphdr.bandit.radii import CONSTANT
 from graphdr.cache import paths
@@ -7,43 +16,10 @@ from graphdr.facts.registry import FACT_BASES, FACTORS, budgets, needs_rounds
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, k_fact
 from graphdr.graphs.bases import FROM_DATA, FROM_GRAPH, FROM_LOW
 from graphdr.plan.blocks import Raw, against
-from graphdr.plan.design import (
-    ADAPTIVE_FACTORS,
-    RUN_FACTORS,
-    THEORY_FACTORS,
-    THETA_FACTORS,
-    Design,
-)
-from graphdr.plan.job import Job, at
+from graphdr.plan.design import ADAPTIVE_FACTORS, RUN_FACTORS, THEORY_FACTORS, THETA_FACTORS, Design
+from graphdr.plan.job import Job, at, fill
 from graphdr.raw import formats
 from graphdr.raw.fetch import file_name
-from graphdr.stages import (
-    build_graph as build,
-)
-from graphdr.stages import (
-    compute_basis as basis_of,
-)
-from graphdr.stages import (
-    describe_problem as describe,
-)
-from graphdr.stages import (
-    estimate_pilot as pilot,
-)
-from graphdr.stages import (
-    fetch_raw as fetch,
-)
-from graphdr.stages import (
-    measure_batch as measure,
-)
-from graphdr.stages import (
-    pose_problem as pose,
-)
-from graphdr.stages import (
-    run_bandit as bandit,
-)
-from graphdr.stages import (
-    tabulate_dataset as tabulate,
-)
 
 
 def fetch_raw(design: Design, dataset: str) -> Job[fetch.Input, fetch.Output, fetch.Params]:
@@ -75,18 +51,7 @@ def build_graph(design: Design, graph: str) -> Job[build.Input, build.Output, bu
         input, maker = build.Input(nodes=paths.nodes(spec.parent), edges=paths.edges(spec.parent)), "perturb"
     else:
         input, maker = build.Input(**_data(spec.dataset)), "from_data" if spec.dataset else "random_graphs"
-    params = build.Params(
-        maker=MAKERS[maker],
-        dataset=spec.dataset,
-        family=spec.family,
-        n=spec.n,
-        parameters=spec.parameters,
-        reward=spec.reward,
-        instances=spec.instances,
-        change=spec.change,
-        min_nodes=spec.min_nodes,
-        seed=design.config.seed,
-    )
+    params = fill(build.Params, spec, maker=MAKERS[maker], seed=design.config.seed)
     return Job("build_graph", input, at(build.Output(), graph=graph), params, (MAKERS[maker],))
 
 
