@@ -95,10 +95,7 @@ def write_schema(path: Path = SCHEMA) -> None:
 def _stripped(part: Any) -> Any:
     """Leave out titles and the defaults of keys that can be missing."""
     if isinstance(part, dict):
-        kept = {
-            k: v
-            for k, v in part.items()
-            if not (k == "title" and isinstance(v, str)) and not (k == "default" and v is None)
-        }
-        return {key: _stripped(value) for key, value in kept.items()}
+        left_out = {"title"} if isinstance(part.get("title"), str) else set()
+        left_out |= {"default"} if part.get("default", "") is None else set()
+        return {key: _stripped(value) for key, value in part.items() if key not in left_out}
     return [_stripped(value) for value in part] if isinstance(part, list) else part
