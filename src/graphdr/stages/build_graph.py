@@ -42,18 +42,18 @@ class Params(NamedTuple):
 
 
 def main(input: Input, output: Output, params: Params) -> None:
-    if params.change:
-        panel, items = zip(*_change(input, params), strict=True)
-    elif params.dataset:
-        panel, items = zip(*[_observe(input, params)] * params.instances, strict=True)
+    if params.dataset and not params.change:
+        made = [_observe(input, params)] * params.instances
     else:
-        panel, items = zip(*_draw(params), strict=True)
+        made = list(_change(input, params) if params.change else _draw(params))
+    panel, items = zip(*made, strict=True)
     for instance, graph in enumerate(panel):
         if graph.n < params.min_nodes:
-            raise UserError(
-                f"{output.nodes}: the largest component of instance {instance} has {graph.n} of {params.n} nodes, "
-                f"{params.min_nodes} are needed for components and arms; make the graph denser or these smaller"
+            short = (
+                f"the largest component of instance {instance} has {graph.n} of {params.n} nodes, {params.min_nodes}"
             )
+            remedy = "are needed for components and arms; make the graph denser or these smaller"
+            raise UserError(f"{output.nodes}: {short} {remedy}")
     write_graphs(panel, items, output.nodes, output.edges)
     sizes = [graph.n for graph in panel]
     print(f"{len(panel)} graphs of {min(sizes)} to {max(sizes)} nodes")

@@ -40,7 +40,11 @@ def main(input: Input, output: Output, params: Params) -> None:
     compute = bases.BASES[params.basis]
     items = [panel.item for panel in read_items(input.nodes)]
     nothing = [None] * len(items)
-    graphs = _graphs(input) if input.edges else nothing
+    graphs: Sequence[Any] = nothing
+    if input.edges:
+        from graphdr.panels.graphs import read_graphs  # with SciPy, which most bases do without
+
+        graphs = read_graphs(input.nodes, input.edges)
     low = read_bases(input.low) if input.low else {}
     embeddings = _embeddings(items, input, params) if params.basis in bases.FROM_DATA else nothing
     panel = {}
@@ -56,12 +60,6 @@ def main(input: Input, output: Output, params: Params) -> None:
     write_bases(panel, output.basis)
     worst = max((basis.residuals.max() for basis in panel.values()), default=0.0)
     print(f"{len(panel)} bases, largest residual {worst:.1e}")
-
-
-def _graphs(input: Input) -> Sequence[Any]:
-    from graphdr.panels.graphs import read_graphs  # with SciPy, which most bases do without
-
-    return read_graphs(input.nodes, input.edges)
 
 
 def _embeddings(items: list[np.ndarray], input: Input, params: Params) -> list[Any]:
