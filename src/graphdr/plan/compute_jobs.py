@@ -53,14 +53,14 @@ def build_graph(design: Design, graph: str) -> Job[build.Input, build.Output, bu
 
 
 def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input, basis_of.Output, basis_of.Params]:
-    spec, size = design.graphs[graph], design.bases[graph, basis]
+    spec = design.graphs[graph]
     input = basis_of.Input(
         nodes=paths.nodes(graph),
         edges=paths.edges(graph) if basis in FROM_GRAPH else "",
         low=paths.basis(graph, "laplacian_low") if basis in FROM_LOW else "",
         **(_data(spec.dataset) if basis in FROM_DATA else {}),
     )
-    params = basis_of.Params(basis, size.components, size.draws, design.config.seed)
+    params = basis_of.Params(basis, *design.bases[graph, basis], design.config.seed)
     if basis in FROM_DATA:
         transform = spec.parameters.get("transform", "identity")
         params = params._replace(content=spec.content, rank=spec.rank, transform=transform)

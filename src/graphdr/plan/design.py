@@ -48,13 +48,6 @@ class GraphSpec(NamedTuple):
     parent: str | None = None
 
 
-class BasisSpec(NamedTuple):
-    """How much is stored of a basis: vectors, and random draws besides the first."""
-
-    components: int
-    draws: int
-
-
 class Batch(NamedTuple):
     """Problems of one experiment, on one data set, that one job computes."""
 
@@ -67,7 +60,7 @@ class Design(NamedTuple):
 
     config: Config
     graphs: dict[str, GraphSpec]
-    bases: dict[tuple[str, str], BasisSpec]
+    bases: dict[tuple[str, str], tuple[int, int]]  # by graph and basis: vectors, and random draws besides the first
     problems: dict[str, Problem]
     batches: dict[str, Batch]
     members: dict[str, list[str]]
@@ -93,8 +86,8 @@ def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) ->
                 least = max(planned.min_nodes, problem["components"], problem["arms"])
                 design.graphs[graph.name] = planned._replace(min_nodes=least)
             for key in [*((problem["graph"], basis) for basis in sorted(wanted)), (problem["clean"], "laplacian_low")]:
-                stored = design.bases.get(key, BasisSpec(0, 0))
-                design.bases[key] = BasisSpec(*map(max, stored, (problem["components"], problem["draws"])))
+                components, draws = design.bases.get(key, (0, 0))
+                design.bases[key] = max(components, problem["components"]), max(draws, problem["draws"])
         several = len({problem["dataset"] for problem in members}) > 1
         for batch, part in _split(name, here, several, config.batch):
             design.batches[batch] = Batch(name, [problem["name"] for problem in part])
@@ -167,10 +160,8 @@ def is_opt_in(design: Design, spec: Shown | Evaluation) -> bool:
 
 def experiments_behind(design: Design, spec: Shown | Evaluation) -> list[str]:
     """Return the experiments that a table, figure or evaluation rests on."""
-    if isinstance(spec, Evaluation) or spec.experiment:
-        return spec.experiments
-    evaluations = [design.config.evaluations[name] for name in spec.evaluations]
-    return list(dict.fromkeys(name for evaluation in evaluations for name in evaluation.experiments))
+    evaluations = [design.config.evaluations[name] for name in getattr(spec, "evaluations", ())]
+    return list(dict.fromkeys([*spec.experiments, *(name for part in evaluations for name in part.experiments)]))
 
 
 def target_of(design: Design, spec: Shown | Evaluation) -> str | None:

@@ -16,7 +16,6 @@ from graphdr.cache import paths
 from graphdr.facts.registry import FAVOURABLE
 from graphdr.paper.claims import factors
 from graphdr.paper.compare import OTHER, VERDICTS
-from graphdr.plan import design as of
 from graphdr.plan import outline
 from graphdr.plan.blocks import Claim, Dataset, Table
 from graphdr.plan.compute_jobs import (
@@ -31,7 +30,15 @@ from graphdr.plan.compute_jobs import (
     run_bandit,
     tabulate_dataset,
 )
-from graphdr.plan.design import Design, batches_of, dataset_of, shown_problems
+from graphdr.plan.design import (
+    Design,
+    batches_of,
+    dataset_of,
+    datasets_of,
+    experiments_behind,
+    is_opt_in,
+    shown_problems,
+)
 from graphdr.plan.job import AnyJob, Job, at, fill
 from graphdr.scores import cells
 from graphdr.show.report import template
@@ -55,18 +62,13 @@ def evaluate_predictors(design: Design, evaluation: str) -> Job[evaluate.Input, 
 
 def make_table(design: Design, table: str) -> Job[table_of.Input, table_of.Output, table_of.Params]:
     spec = design.config.tables[table]
-    if spec.evaluation:
-        source = [paths.evaluation(name) for name in spec.evaluations]
-        names = [design.config.evaluations[name].label for name in spec.evaluations]
-        rows = [{"label": name, "problem": name} for name in names]
-    else:
-        rows = _rows(design, spec)
-        source = _measurements(design, spec.experiments, {row["problem"] for row in rows})
+    rows = _rows(design, spec)
+    measured = _measurements(design, spec.experiments, {row["problem"] for row in rows})
+    files = measured + [paths.evaluation(name) for name in spec.evaluations]
     columns = [cells.parse(table, text) for _, text in cells.named(spec.columns)]
     mentioned = {cell.key for cell in columns} | {row.get("method") for row in rows}
     methods = {name: method for name, method in design.config.methods.items() if name in mentioned}
-    shown = dict.fromkeys(row["dataset"] for row in rows if row.get("dataset"))
-    datasets = {name: design.config.datasets[name] for name in shown}
+    datasets = {row["dataset"]: design.config.datasets[row["dataset"]] for row in rows if "dataset" in row}
     labels = {name: method.label for name, method in methods.items()}
     labels |= {name: dataset.label for name, dataset in datasets.items() if dataset.label}
     notes = [f"{method.label}: {method.note}." for method in methods.values() if method.note]
@@ -80,7 +82,7 @@ def make_table(design: Design, table: str) -> Job[table_of.Input, table_of.Outpu
         notes=notes + _origins(datasets),
         quantities={cell.quantity: design.config.quantities[cell.quantity].plain() for cell in columns},
     )
-    return Job("make_table", table_of.Input(source), at(table_of.Output(), table=table), params)
+    return Job("make_table", table_of.Input(files), at(table_of.Output(), table=table), params)
 
 
 def make_figure(design: Design, figure: str) -> Job[figure_of.Input, figure_of.Output, figure_of.Params]:
@@ -128,7 +130,7 @@ def compare_paper(design: Design) -> Job[compare.Input, compare.Output, compare.
     built = {
         table: paths.table(table, "parquet")
         for table, spec in design.config.tables.items()
-        if of.datasets_of(design, spec) & here and not of.is_opt_in(design, spec)
+        if datasets_of(design, spec) & here and not is_opt_in(design, spec)
     }
     missing = sorted(set(design.config.datasets) - here)
     return Job("compare_paper", compare.Input(paths.PAPER, built), compare.Output(), compare.Params(specs, missing))
@@ -139,7 +141,7 @@ def _behind(design: Design, spec: Table) -> dict[str, list[str]]:
     if spec.experiment:
         return {row["label"]: [row["dataset"]] for row in _rows(design, spec)}
     evaluations = [design.config.evaluations[name] for name in spec.evaluations]
-    return {evaluation.label: sorted(of.datasets_of(design, evaluation)) for evaluation in evaluations}
+    return {evaluation.label: sorted(datasets_of(design, evaluation)) for evaluation in evaluations}
 
 
 def judge_claims(design: Design) -> Job[judge.Input, judge.Output, judge.Params]:
@@ -167,7 +169,7 @@ def make_report(design: Design) -> Job[report.Input, report.Output, report.Param
     specs = design.config.tables
     tables = {
         name: make_table(design, name).params._asdict()
-        | {"path": path, "sources": of.experiments_behind(design, specs[name])}
+        | {"path": path, "sources": experiments_behind(design, specs[name])}
         for name, path in compare_paper(design).input.tables.items()
     }
     usual = [name for name, spec in design.config.experiments.items() if not spec.opt_in]
@@ -180,14 +182,14 @@ def make_report(design: Design) -> Job[report.Input, report.Output, report.Param
 
 def _about(design: Design, claim: Claim) -> dict[str, Any]:
     """Say what a claim is about: its data sets, and those of them that are here or have raw files."""
-    sources = of.experiments_behind(design, claim)
+    sources = experiments_behind(design, claim)
     shown = dict.fromkeys(design.problems[p]["dataset"] for e in sources for p in design.members[e])
     datasets = [name for name in shown if not claim.datasets or name in claim.datasets]
     built = {dataset_of(design, batch) for batch in batches_of(design, sources)}
     return {
         "datasets": datasets,
         "here": [name for name in datasets if name in built],
-        "raw": {name: paths.receipt(name) for name in datasets if of.is_observed(design.config.datasets[name])},
+        "raw": {name: paths.receipt(name) for name in datasets if design.config.datasets[name].raw},
         "unknown": [],
     }
 
@@ -198,6 +200,9 @@ def _measurements(design: Design, experiments: list[str], problems: set[str] | N
 
 def _rows(design: Design, spec: Table) -> list[dict[str, str]]:
     """Return the rows of a table: label, problem, data set and, where rows are methods, the method."""
+    if spec.evaluation:
+        labels = [design.config.evaluations[name].label for name in spec.evaluations]
+        return [{"label": label, "problem": label} for label in labels]
     members = [design.problems[name] for name in shown_problems(design, spec)]
     keys = [{"problem": problem["name"], "dataset": problem["dataset"]} for problem in members]
     if spec.rows == "method":
@@ -210,7 +215,7 @@ def _origins(datasets: dict[str, Dataset]) -> list[str]:
     """Say where the data of a table's rows come from and on which terms, once for those with the same source."""
     named: dict[str, list[str]] = {}
     for name, dataset in datasets.items():
-        if of.is_observed(dataset):
+        if dataset.raw:
             text = f"{dataset.raw.citation.rstrip('.')}. Licence: {dataset.raw.licence.rstrip('.')}."
             named.setdefault(text, []).append(dataset.label or name)
     return [f"{', '.join(names)}: {text}" for text, names in named.items()]
@@ -260,7 +265,7 @@ def keys(design: Design, stage: str) -> Iterable[dict[str, str]]:
     config, batches = design.config, design.batches
     values: dict[tuple[str, ...], Iterable[tuple[str, ...]]] = {
         (): [()],
-        ("dataset",): [(name,) for name, block in config.datasets.items() if of.is_observed(block)],
+        ("dataset",): [(name,) for name, block in config.datasets.items() if block.raw],
         ("graph",): [(name,) for name in design.graphs],
         ("graph", "basis"): design.bases,
         ("batch",): [(name,) for name in batches if stage != "estimate_pilot" or has_pilot(design, name)],

@@ -154,11 +154,8 @@ def _together(runs: list[Place], problems: list[Problem], arms: Arms, apart: boo
         features = 0 if vectors is None else vectors.shape[1]
         return place[run[1], run[3]] // LANES, features, *(problems[run[0]][factor] for factor in SHAPE), *key
 
-    def order(run: Place) -> tuple:
-        number, instance, draw, seed = run
-        return shape(run), instance, seed, number, draw
-
-    for _, group in groupby(sorted(runs, key=order), key=shape):
+    ordered = sorted(runs, key=lambda run: (shape(run), run[1], run[3], run[0], run[2]))  # instance, seed, number, draw
+    for _, group in groupby(ordered, key=shape):
         alike = list(group)
         for start in range(0, len(alike), LANES):
             yield alike[start : start + LANES]
