@@ -39,17 +39,15 @@ def tabulate_dataset(design: Design, dataset: str) -> Job[tabulate.Input, tabula
 
 
 KNOBS = {"policy", "basis", "laplacian", "k", "radius"}  # of a method: what is not only shown
-MAKERS = {name: f"graphdr.graphs.{name}" for name in ("random_graphs", "from_data", "perturb")}
 
 
 def build_graph(design: Design, graph: str) -> Job[build.Input, build.Output, build.Params]:
     spec = design.graphs[graph]
-    if spec.parent:
-        input, maker = build.Input(nodes=paths.nodes(spec.parent), edges=paths.edges(spec.parent)), "perturb"
-    else:
-        input, maker = build.Input(**_data(spec.dataset)), "from_data" if spec.dataset else "random_graphs"
-    params = fill(build.Params, spec, maker=MAKERS[maker], seed=design.config.seed)
-    return Job("build_graph", input, at(build.Output(), graph=graph), params, (MAKERS[maker],))
+    maker = f"graphdr.graphs.{'perturb' if spec.parent else 'from_data' if spec.dataset else 'random_graphs'}"
+    changed = {"nodes": paths.nodes(spec.parent), "edges": paths.edges(spec.parent)} if spec.parent else None
+    input = build.Input(**(changed or _data(spec.dataset)))
+    params = fill(build.Params, spec, maker=maker, seed=design.config.seed)
+    return Job("build_graph", input, at(build.Output(), graph=graph), params, (maker,))
 
 
 def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input, basis_of.Output, basis_of.Params]:

@@ -140,14 +140,14 @@ def _check_rows(design: Design) -> None:
             if spec.evaluation or getattr(spec, "kind", "sweep") != "sweep":
                 continue
             factor = getattr(spec, place)
-            problems = [design.problems[name] for name in shown_problems(design, spec)]
+            problems = [design.problems[name] for name in problems_of(design, spec)]
             values = {problem["name"] if factor == "method" else str(problem.get(factor)) for problem in problems}
             if len(values) < len(problems) or (factor == "method" and len(problems) > 1):
                 told = f"{factor!r} does not tell the {len(problems)} problems of {sources} apart"
                 raise UserError(f"{block}.{name}.{place}: {told}")
 
 
-def shown_problems(design: Design, spec: Table | Figure) -> list[str]:
+def problems_of(design: Design, spec: Table | Figure) -> list[str]:
     """Return the problems that a table or figure shows: those of its experiments, or the one that it names."""
     members = [name for experiment in spec.experiments for name in design.members[experiment]]
     return [spec.problem] if spec.problem else members

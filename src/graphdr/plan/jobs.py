@@ -30,15 +30,7 @@ from graphdr.plan.compute_jobs import (
     run_bandit,
     tabulate_dataset,
 )
-from graphdr.plan.design import (
-    Design,
-    batches_of,
-    dataset_of,
-    datasets_of,
-    experiments_behind,
-    is_opt_in,
-    shown_problems,
-)
+from graphdr.plan.design import Design, batches_of, dataset_of, datasets_of, experiments_behind, is_opt_in, problems_of
 from graphdr.plan.job import AnyJob, Job, at, fill
 from graphdr.scores import cells
 from graphdr.show.report import template
@@ -48,14 +40,10 @@ def evaluate_predictors(design: Design, evaluation: str) -> Job[evaluate.Input, 
     spec = design.config.evaluations[evaluation]
     predictors = {name: [name] for name in spec.predictors} | spec.joint
     members = [problem for name in spec.experiments for problem in design.members[name]]
-    params = fill(
-        evaluate.Params,
-        spec,
-        predictor_method=spec.predictor_method or spec.method,
-        predictors=predictors,
-        groups={problem: design.problems[problem]["dataset"] for problem in members},
-        signs={name: FAVOURABLE.get(name, 0) for name in predictors},
-    )
+    groups = {problem: design.problems[problem]["dataset"] for problem in members}
+    signs = {name: FAVOURABLE.get(name, 0) for name in predictors}
+    method = spec.predictor_method or spec.method
+    params = fill(evaluate.Params, spec, predictors=predictors, groups=groups, signs=signs, predictor_method=method)
     input = evaluate.Input({name: _measurements(design, [name]) for name in spec.experiments})
     return Job("evaluate_predictors", input, at(evaluate.Output(), evaluation=evaluation), params)
 
@@ -89,30 +77,28 @@ def make_figure(design: Design, figure: str) -> Job[figure_of.Input, figure_of.O
     spec = design.config.figures[figure]
     played = [method for name in spec.experiments for method in design.config.experiments[name].methods]
     methods = {name: design.config.methods[name] for name in spec.methods or played}
-    problems = [design.problems[name] for name in shown_problems(design, spec)]
+    problems = [design.problems[name] for name in problems_of(design, spec)]
     batches = batches_of(design, spec.experiments, {problem["name"] for problem in problems})
-    kind: dict[str, Any] = {"x": None, "problem": None}
+    told: dict[str, Any] = {
+        "datasets": sorted({problem["dataset"] for problem in problems}),
+        "labels": {name: method.label for name, method in methods.items()},
+        "styles": {name: method.look for name, method in methods.items() if method.style},
+        "x": None,
+        "problem": None,
+    }
     input = figure_of.Input(measurements=[paths.measurements(batch) for batch in batches])
     if spec.kind == "sweep":
-        kind |= {"x": spec.x, "positions": {problem["name"]: problem[spec.x] for problem in problems}}
+        told |= {"x": spec.x, "positions": {problem["name"]: problem[spec.x] for problem in problems}}
     elif spec.kind == "dots":
-        kind["rows"] = [[problem["name"], problem["title"]] for problem in problems]
+        told["rows"] = [[problem["name"], problem["title"]] for problem in problems]
     else:
-        kind |= {"problem": problems[0]["name"], "k": problems[0]["k"]}
+        told |= {"problem": problems[0]["name"], "k": problems[0]["k"]}
         input = figure_of.Input(curves=[paths.curves(batch) for batch in batches])
     if spec.kind == "overview":
         graph = problems[0]["graph"]
         low = paths.basis(graph, "laplacian_low")
         input = input._replace(nodes=paths.nodes(graph), edges=paths.edges(graph), basis=low)
-    params = fill(
-        figure_of.Params,
-        spec,
-        datasets=sorted({problem["dataset"] for problem in problems}),
-        labels={name: method.label for name, method in methods.items()},
-        styles={name: method.look for name, method in methods.items() if method.style},
-        **kind,
-    )
-    return Job("make_figure", input, at(figure_of.Output(), figure=figure), params)
+    return Job("make_figure", input, at(figure_of.Output(), figure=figure), fill(figure_of.Params, spec, **told))
 
 
 def compare_paper(design: Design) -> Job[compare.Input, compare.Output, compare.Params]:
@@ -203,7 +189,7 @@ def _rows(design: Design, spec: Table) -> list[dict[str, str]]:
     if spec.evaluation:
         labels = [design.config.evaluations[name].label for name in spec.evaluations]
         return [{"label": label, "problem": label} for label in labels]
-    members = [design.problems[name] for name in shown_problems(design, spec)]
+    members = [design.problems[name] for name in problems_of(design, spec)]
     keys = [{"problem": problem["name"], "dataset": problem["dataset"]} for problem in members]
     if spec.rows == "method":
         played = dict.fromkeys(method for e in spec.experiments for method in design.config.experiments[e].methods)

@@ -5,7 +5,7 @@ from typing import Any
 
 from graphdr.cache import paths
 from graphdr.plan.blocks import Table, against
-from graphdr.plan.design import Design, is_observed, shown_problems
+from graphdr.plan.design import Design, is_observed, problems_of
 
 MANY = 40  # problems above which an experiment is one cloud of points and not a choice of curves
 # What numbers depend on: how they are shown, and where raw files come from, left out.
@@ -93,7 +93,7 @@ def table(design: Design, spec: Table, shown: Collection[str], made: dict[str, A
     """Describe a table and say with which of its experiments, and with which problem of it alone, it is shown."""
     sources = made["sources"]
     home = [name for name in sources if name in shown]
-    one = shown_problems(design, spec) if spec.experiment and len(sources) == 1 else []
+    one = problems_of(design, spec) if spec.experiment and len(sources) == 1 else []
     return {key: made[key] for key in ("caption", "heading", "columns", "bold", "controls")} | {
         "rows": [[row["label"], row["problem"], row.get("method")] for row in made["row_keys"]],
         "experiment": home[-1] if home else None,
@@ -148,5 +148,5 @@ def headline(design: Design, shown: Collection[str]) -> dict[str, Any] | None:
         spec = design.config.figures[name]
         experiment = spec.experiments[0]
         played = {"experiment": experiment, "against": against(design.config.experiments[experiment])}
-        return played | {"problem": problem(design, shown_problems(design, spec)[0])}
+        return played | {"problem": problem(design, problems_of(design, spec)[0])}
     return None
