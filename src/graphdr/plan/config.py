@@ -45,8 +45,8 @@ def _message(errors: list[ErrorDetails], config: dict[str, Any]) -> str:
     if first["type"] == "missing":
         return f"{place}: {first['loc'][-1]!r} is required"
     kinds = [error["msg"] for error in errors if _place(error, config) == place]  # of a union, one error per kind
-    texts = [re.sub(r" after validation, not .*", "", text) for text in kinds]
-    texts = [re.sub(r"^(Input|String|List|Dictionary) should ", "should ", text) for text in texts]
+    noise = r"^(Input|String|List|Dictionary) (?=should )| after validation, not .*"
+    texts = [re.sub(noise, "", text) for text in kinds]
     if not texts[0].startswith("should "):
         return f"{place}: {texts[0]}"
     value = repr(first["input"])
@@ -58,9 +58,8 @@ def _place(error: ErrorDetails, config: Any) -> str:
     """Return the path to the value, without what only tells the kinds of a union apart."""
     place: list[str] = []
     for part in error["loc"]:
-        if (isinstance(config, dict) and part in config) or (isinstance(config, list) and isinstance(part, int)):
-            config = config[part]  # type: ignore[index]
-            place.append(str(part))
-        else:
+        if not ((isinstance(config, dict) and part in config) or (isinstance(config, list) and isinstance(part, int))):
             break
+        config = config[part]  # type: ignore[index]
+        place.append(str(part))
     return ".".join(place) or "top level"

@@ -102,22 +102,18 @@ def make_figure(design: Design, figure: str) -> Job[figure_of.Input, figure_of.O
 
 
 def compare_paper(design: Design) -> Job[compare.Input, compare.Output, compare.Params]:
-    quantities = design.config.quantities
+    quantities, tables = design.config.quantities, design.config.tables
     tolerances = {name: spec.tolerance for name, spec in quantities.items() if spec.tolerance is not None}
+    paper_rows = {
+        name: {paper: _label(ours) for paper, ours in spec.paper_rows.items()} for name, spec in tables.items()
+    }
     specs = {
-        table: {
-            "paper_rows": {paper: _label(ours) for paper, ours in spec.paper_rows.items()},
-            "tolerance": tolerances,
-            "datasets": _behind(design, spec),
-        }
-        for table, spec in design.config.tables.items()
+        name: {"paper_rows": paper_rows[name], "tolerance": tolerances, "datasets": _behind(design, spec)}
+        for name, spec in tables.items()
     }
     here = {dataset_of(design, batch) for batch in design.batches}
-    built = {
-        table: paths.table(table, "parquet")
-        for table, spec in design.config.tables.items()
-        if datasets_of(design, spec) & here and not is_opt_in(design, spec)
-    }
+    usual = [name for name, spec in tables.items() if datasets_of(design, spec) & here and not is_opt_in(design, spec)]
+    built = {name: paths.table(name, "parquet") for name in usual}
     missing = sorted(set(design.config.datasets) - here)
     return Job("compare_paper", compare.Input(paths.PAPER, built), compare.Output(), compare.Params(specs, missing))
 
@@ -135,27 +131,20 @@ def judge_claims(design: Design) -> Job[judge.Input, judge.Output, judge.Params]
     claims = {name: claim.plain() | _about(design, claim) for name, claim in blocks.items()}
     drawn = dict.fromkeys(name for claim in blocks.values() for name in claim.experiments)
     experiments = [name for name in drawn if batches_of(design, [name])]
-    evaluations = {spec["evaluation"] for spec in claims.values() if "evaluation" in spec and spec["here"]}
-    problems = {name: design.problems[name] for e in experiments for name in design.members[e]}
+    scored = {spec["evaluation"] for spec in claims.values() if "evaluation" in spec and spec["here"]}
+    members = [design.problems[name] for experiment in experiments for name in design.members[experiment]]
     used = {"dataset", *factors(claims)}
-    input = judge.Input(
-        paper=paths.PAPER_CLAIMS,
-        measurements={name: _measurements(design, [name]) for name in experiments},
-        evaluations={name: paths.evaluation(name) for name in sorted(evaluations)},
-    )
-    params = judge.Params(
-        claims=claims,
-        problems={name: {f: p[f] for f in sorted(used & set(p))} for name, p in problems.items()},
-        other=sorted(OTHER),
-    )
-    return Job("judge_claims", input, judge.Output(), params)
+    problems = {problem["name"]: {f: problem[f] for f in sorted(used & set(problem))} for problem in members}
+    measurements = {name: _measurements(design, [name]) for name in experiments}
+    evaluations = {name: paths.evaluation(name) for name in sorted(scored)}
+    input = judge.Input(paths.PAPER_CLAIMS, measurements, evaluations)
+    return Job("judge_claims", input, judge.Output(), judge.Params(claims, problems, sorted(OTHER)))
 
 
 def make_report(design: Design) -> Job[report.Input, report.Output, report.Params]:
-    specs = design.config.tables
     tables = {
         name: make_table(design, name).params._asdict()
-        | {"path": path, "sources": experiments_behind(design, specs[name])}
+        | {"path": path, "sources": experiments_behind(design, design.config.tables[name])}
         for name, path in compare_paper(design).input.tables.items()
     }
     usual = [name for name, spec in design.config.experiments.items() if not spec.opt_in]

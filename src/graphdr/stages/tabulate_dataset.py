@@ -45,7 +45,9 @@ def main(input: Input, output: Output, params: Params) -> None:
 
 def _marks(raw: Raw, rows: list[dict[str, Any]], params: Params) -> dict[str, str]:
     """Say what everything built from this data set must carry: unverified bytes, missing lines, another release."""
-    roles = {status: [row["role"] for row in rows if row["status"] == status] for status in ("unverified", "absent")}
+    unverified, absent = (
+        ", ".join(row["role"] for row in rows if row["status"] == status) for status in ("unverified", "absent")
+    )
     short = []
     for row in rows:
         expected = params.lines.get(row["archive"], {}).get(row["role"])
@@ -54,12 +56,11 @@ def _marks(raw: Raw, rows: list[dict[str, Any]], params: Params) -> dict[str, st
                 lines = _lines(stream)
             if lines != expected:
                 short.append(f"{row['role']} has {lines:,} of {expected:,} lines")
-    unverified = ", ".join(roles["unverified"])
     marks = {
         "release": params.release,
         "unverified": unverified and f"not the official bytes: {unverified}",
         "incomplete": "; ".join(short),
-        "absent": ", ".join(roles["absent"]),
+        "absent": absent,
     }
     return {kind: text for kind, text in marks.items() if text}
 
