@@ -46,8 +46,7 @@ def at(output: Output, **wildcards: str) -> Output:
 
 def fill(params: type[Params], spec: Any, **others: Any) -> Params:
     """Make parameters of what a block or record has by the same names, and of others."""
-    fields: tuple[str, ...] = params._fields  # type: ignore[attr-defined]
-    return params(**{name: getattr(spec, name) for name in fields if hasattr(spec, name)} | others)
+    return params(**{name: getattr(spec, name) for name in params.__annotations__ if hasattr(spec, name)} | others)
 
 
 def _flat(role: Any) -> list[str]:

@@ -104,11 +104,9 @@ def make_figure(design: Design, figure: str) -> Job[figure_of.Input, figure_of.O
 def compare_paper(design: Design) -> Job[compare.Input, compare.Output, compare.Params]:
     quantities, tables = design.config.quantities, design.config.tables
     tolerances = {name: spec.tolerance for name, spec in quantities.items() if spec.tolerance is not None}
-    paper_rows = {
-        name: {paper: _label(ours) for paper, ours in spec.paper_rows.items()} for name, spec in tables.items()
-    }
+    ours = {name: {paper: _label(row) for paper, row in spec.paper_rows.items()} for name, spec in tables.items()}
     specs = {
-        name: {"paper_rows": paper_rows[name], "tolerance": tolerances, "datasets": _behind(design, spec)}
+        name: {"paper_rows": ours[name], "tolerance": tolerances, "datasets": _behind(design, spec)}
         for name, spec in tables.items()
     }
     here = {dataset_of(design, batch) for batch in design.batches}

@@ -131,9 +131,9 @@ def dataset(design: Design, name: str, problem: str | None) -> dict[str, Any]:
 def card(design: Design, name: str, problem: str, batch: str) -> dict[str, str]:
     """Return the files behind the card of a data set: graph, basis, rewards and, if there are any, titles."""
     graph = design.problems[problem]["graph"]
-    files = {"nodes": paths.nodes(graph), "edges": paths.edges(graph)}
-    files |= {"basis": paths.basis(graph, "laplacian_low"), "theta": paths.theta(batch)}
-    return files | ({"titles": paths.dataset_nodes(name)} if is_observed(design.config.datasets[name]) else {})
+    files = {"nodes": paths.nodes(graph), "edges": paths.edges(graph), "basis": paths.basis(graph, "laplacian_low")}
+    titles = {"titles": paths.dataset_nodes(name)} if is_observed(design.config.datasets[name]) else {}
+    return files | {"theta": paths.theta(batch)} | titles
 
 
 def overviews(design: Design, shown: Collection[str]) -> list[str]:
