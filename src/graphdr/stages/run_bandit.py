@@ -165,22 +165,26 @@ def _from_graphs(input: Input, method: dict[str, Any]) -> tuple[Laplacians, dict
     """Return the Laplacian of every graph, if the method has a penalty, and where its candidates come from."""
     if not input.nodes or not input.edges:
         return {}, {}
-    from graphdr.graphs.model import laplacian  # with SciPy, which most methods do without
-    from graphdr.panels.graphs import read_graphs
+    from graphdr.panels.graphs import read_graphs  # with SciPy, which most methods do without
 
     laplacians: Laplacians = {}
     arenas = {}
     for name, path in input.nodes.items():
         panel = read_graphs(path, input.edges[name])
         if method["laplacian"]:
-            for graph in panel:
-                check_dense("penalty laplacian", graph.n)
-            laplacians[name] = [laplacian(graph).toarray() for graph in panel]
+            laplacians[name] = [_dense_laplacian(graph) for graph in panel]
         arenas[name] = [
             environment.Arena(items.popularity, graph.adjacency.indptr, graph.adjacency.indices)
             for graph, items in zip(panel, read_items(path), strict=True)
         ]
     return laplacians, arenas
+
+
+def _dense_laplacian(graph: Any) -> np.ndarray:
+    from graphdr.graphs.model import laplacian
+
+    check_dense("penalty laplacian", graph.n)
+    return laplacian(graph).toarray()
 
 
 def _table(problems: list[Problem], done: dict[Place, Outcome], inputs: Inputs) -> dict[str, np.ndarray]:
