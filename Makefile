@@ -45,7 +45,7 @@ format: $(READY) ## apply the style
 	@$(BIN)/ruff check --fix . && $(BIN)/ruff format . && $(BIN)/snakefmt Snakefile workflow
 
 schema: $(READY) ## write the schema of config.yaml, for editors
-	@$(BIN)/python -c 'from graphdr.plan import config; config.write_schema()'
+	@$(BIN)/python -m docs.schema
 
 verify: $(READY) ## compare every built file with the manifest
 	@$(BIN)/python -m graphdr verify

@@ -8,6 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from docs import schema
 from graphdr.core.errors import UserError
 from graphdr.plan import config as configuration
 from graphdr.plan import design, short_forms
@@ -43,18 +44,18 @@ def test_the_configurations_are_valid(name):
 
 
 def test_the_schema_is_valid_rejects_unknown_keys_everywhere_and_takes_the_configurations():
-    schema = configuration.schema()
-    jsonschema.Draft202012Validator.check_schema(schema)
-    objects = [entry for entry in schema["$defs"].values() if "properties" in entry]
+    whole = schema.schema()
+    jsonschema.Draft202012Validator.check_schema(whole)
+    objects = [entry for entry in whole["$defs"].values() if "properties" in entry]
     assert len(objects) > 8
-    assert all(entry["additionalProperties"] is False for entry in [schema, *objects])
+    assert all(entry["additionalProperties"] is False for entry in [whole, *objects])
     for name in CONFIGS:
-        jsonschema.validate(load(name), schema)
+        jsonschema.validate(load(name), whole)
 
 
 def test_the_schema_file_is_what_the_blocks_say(tmp_path):
-    configuration.write_schema(tmp_path / "schema.yaml")
-    assert (tmp_path / "schema.yaml").read_text() == configuration.SCHEMA.read_text(), "run `make schema`"
+    schema.write_schema(tmp_path / "schema.yaml")
+    assert (tmp_path / "schema.yaml").read_text() == schema.SCHEMA.read_text(), "run `make schema`"
 
 
 def test_a_configuration_says_no_more_than_was_written():

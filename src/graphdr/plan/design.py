@@ -37,22 +37,15 @@ class GraphSpec(NamedTuple):
     name: str
     dataset: str | None  # None for a random graph
     family: str
-    n: int | str
     parameters: dict[str, Any]  # of the family
+    n: int | str
     reward: str
     content: str
     rank: int
     instances: int
-    change: dict[str, Any] | None
-    min_nodes: int  # that must be left: as many as the largest basis and candidate set need
-    parent: str | None
-
-
-class BasisSpec(NamedTuple):
-    """How much is stored of a basis: vectors, and random draws besides the first."""
-
-    components: int
-    draws: int
+    change: dict[str, Any] | None = None
+    min_nodes: int = 0  # that must be left: as many as the largest basis and candidate set need
+    parent: str | None = None
 
 
 class Batch(NamedTuple):
@@ -67,7 +60,7 @@ class Design(NamedTuple):
 
     config: Config
     graphs: dict[str, GraphSpec]
-    bases: dict[tuple[str, str], BasisSpec]
+    bases: dict[tuple[str, str], tuple[int, int]]  # by graph and basis: vectors, and random draws besides the first
     problems: dict[str, Problem]
     batches: dict[str, Batch]
     members: dict[str, list[str]]
@@ -79,8 +72,8 @@ def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) ->
     design = Design(config, {}, {}, {}, {}, {})
     for name, experiment in config.experiments.items():
         members = _members(config, name, experiment)
-        design.problems.update({problem["name"]: problem for problem in members})
         design.members[name] = [problem["name"] for problem in members]
+        design.problems.update(zip(design.members[name], members, strict=True))
         for method, problem in itertools.product(experiment.methods, members):
             where = f"experiments.{name}: method {method} on problem {problem['name']}"
             check_method(where, config.methods[method], problem)
@@ -93,8 +86,8 @@ def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) ->
                 least = max(planned.min_nodes, problem["components"], problem["arms"])
                 design.graphs[graph.name] = planned._replace(min_nodes=least)
             for key in [*((problem["graph"], basis) for basis in sorted(wanted)), (problem["clean"], "laplacian_low")]:
-                stored = design.bases.get(key, BasisSpec(0, 0))
-                design.bases[key] = BasisSpec(*map(max, stored, (problem["components"], problem["draws"])))
+                components, draws = design.bases.get(key, (0, 0))
+                design.bases[key] = max(components, problem["components"]), max(draws, problem["draws"])
         several = len({problem["dataset"] for problem in members}) > 1
         for batch, part in _split(name, here, several, config.batch):
             design.batches[batch] = Batch(name, [problem["name"] for problem in part])
@@ -125,7 +118,9 @@ def _members(config: Config, experiment: str, spec: Experiment) -> list[Problem]
             check_problem(f"experiments.{experiment}: problem {name}", factors)
             chain = _chain(config, factors)
             roles = {role: chain[role].name for role in ("clean", "graph")}
-            members.append(factors | {"name": name, "title": _title(config, base, varied)} | roles)
+            label = config.datasets[config.problems[base].dataset].label or base
+            title = ", ".join([label, *(f"{factor} {value}" for factor, value in varied.items())])
+            members.append(factors | {"name": name, "title": title} | roles)
     return members
 
 
@@ -137,29 +132,25 @@ def defaults(config: Config, dataset: str) -> dict[str, Any]:
 
 def _check_rows(design: Design) -> None:
     """Check that the rows of every table, and the positions of every sweep, tell the problems apart."""
-    tables, figures = design.config.tables, design.config.figures
-    named: dict[str, Table | Figure] = {f"tables.{name}": spec for name, spec in tables.items()}
-    named |= {f"figures.{name}": spec for name, spec in figures.items()}
-    for where, spec in named.items():
-        if spec.problem:
+    for block, place in (("tables", "rows"), ("figures", "x")):
+        for name, spec in getattr(design.config, block).items():
+            sources = " and ".join(spec.experiments)
             members = [problem for experiment in spec.experiments for problem in design.members[experiment]]
-            pick(f"{where}.problem", f"problem of {' and '.join(spec.experiments)}", spec.problem, members)
-    shown: list[tuple[str, str, Table | Figure]] = []
-    shown += [(f"tables.{name}.rows", table.rows, table) for name, table in tables.items() if table.experiment]
-    shown += [(f"figures.{name}.x", figure.x, figure) for name, figure in figures.items() if figure.kind == "sweep"]
-    for place, factor, artifact in shown:
-        problems = [design.problems[name] for name in shown_problems(design, artifact)]
-        values = [problem["name"] if factor == "method" else problem.get(factor) for problem in problems]
-        if len(set(map(str, values))) < len(values) or (factor == "method" and len(problems) > 1):
-            names = " and ".join(artifact.experiments)
-            raise UserError(f"{place}: {factor!r} does not tell the {len(problems)} problems of {names} apart")
+            pick(f"{block}.{name}.problem", f"problem of {sources}", spec.problem, members)
+            if spec.evaluation or getattr(spec, "kind", "sweep") != "sweep":
+                continue
+            factor = getattr(spec, place)
+            problems = [design.problems[name] for name in problems_of(design, spec)]
+            values = {problem["name"] if factor == "method" else str(problem.get(factor)) for problem in problems}
+            if len(values) < len(problems) or (factor == "method" and len(problems) > 1):
+                told = f"{factor!r} does not tell the {len(problems)} problems of {sources} apart"
+                raise UserError(f"{block}.{name}.{place}: {told}")
 
 
-def shown_problems(design: Design, spec: Table | Figure) -> list[str]:
+def problems_of(design: Design, spec: Table | Figure) -> list[str]:
     """Return the problems that a table or figure shows: those of its experiments, or the one that it names."""
-    if spec.problem:
-        return [spec.problem]
-    return [name for experiment in spec.experiments for name in design.members[experiment]]
+    members = [name for experiment in spec.experiments for name in design.members[experiment]]
+    return [spec.problem] if spec.problem else members
 
 
 def is_opt_in(design: Design, spec: Shown | Evaluation) -> bool:
@@ -169,10 +160,8 @@ def is_opt_in(design: Design, spec: Shown | Evaluation) -> bool:
 
 def experiments_behind(design: Design, spec: Shown | Evaluation) -> list[str]:
     """Return the experiments that a table, figure or evaluation rests on."""
-    if isinstance(spec, Evaluation) or spec.experiment:
-        return spec.experiments
-    evaluations = [design.config.evaluations[name] for name in spec.evaluations]
-    return list(dict.fromkeys(name for evaluation in evaluations for name in evaluation.experiments))
+    evaluations = [design.config.evaluations[name] for name in getattr(spec, "evaluations", ())]
+    return list(dict.fromkeys([*spec.experiments, *(name for part in evaluations for name in part.experiments)]))
 
 
 def target_of(design: Design, spec: Shown | Evaluation) -> str | None:
@@ -188,11 +177,9 @@ def dataset_of(design: Design, batch: str) -> str:
 
 def datasets_of(design: Design, spec: Table | Figure | Evaluation) -> set[str]:
     """Return the data sets that a table, figure or evaluation shows."""
-    if isinstance(spec, Evaluation) or spec.evaluation:
-        names = [name for experiment in experiments_behind(design, spec) for name in design.members[experiment]]
-    else:
-        names = shown_problems(design, spec)
-    return {design.problems[name]["dataset"] for name in names}
+    members = [name for experiment in experiments_behind(design, spec) for name in design.members[experiment]]
+    problem = getattr(spec, "problem", None) if spec.experiments else None
+    return {design.problems[name]["dataset"] for name in ([problem] if problem else members)}
 
 
 def batches_of(design: Design, experiments: list[str], problems: set[str] | None = None) -> list[str]:
@@ -229,16 +216,8 @@ def _chain(config: Config, factors: Problem) -> dict[str, GraphSpec]:
     shape = {name: factors[name] for name in ("n", "instances", "reward", "content", "rank")}
     usual = defaults(config, dataset)
     changed = {name: value for name, value in (shape | parameters).items() if value != usual.get(name)}
-    whole = GraphSpec(
-        name=problem_name(dataset, changed),
-        dataset=dataset if is_observed(config.datasets[dataset]) else None,
-        family=family,
-        parameters=parameters,
-        change=None,
-        min_nodes=0,
-        parent=None,
-        **shape,
-    )
+    source = dataset if is_observed(config.datasets[dataset]) else None
+    whole = GraphSpec(problem_name(dataset, changed), source, family, parameters, **shape)
     sampled = 0 < factors["sample"] < from_data.most(factors["n"])
     clean = _changed(whole, {"sample": factors["sample"]}) if sampled else whole
     changes = {name: factors[name] for name in CHANGES if factors[name]}
@@ -251,12 +230,6 @@ def _chain(config: Config, factors: Problem) -> dict[str, GraphSpec]:
 
 def _changed(parent: GraphSpec, change: dict[str, Any]) -> GraphSpec:
     return parent._replace(name=problem_name(parent.name, change), change=change, parent=parent.name)
-
-
-def _title(config: Config, base: str, varied: dict[str, Any]) -> str:
-    """Say what a problem is to a reader: its data set, and what varies."""
-    label = config.datasets[config.problems[base].dataset].label or base
-    return ", ".join([label, *(f"{factor} {value}" for factor, value in varied.items())])
 
 
 def _split(experiment: str, members: list[Problem], several: bool, size: int) -> Iterator[tuple[str, list[Problem]]]:

@@ -44,6 +44,11 @@ def at(output: Output, **wildcards: str) -> Output:
     return type(output)(*(path.format(**wildcards) for path in output))
 
 
+def fill(params: type[Params], spec: Any, **others: Any) -> Params:
+    """Make parameters of what a block or record has by the same names, and of others."""
+    return params(**{name: getattr(spec, name) for name in params.__annotations__ if hasattr(spec, name)} | others)
+
+
 def _flat(role: Any) -> list[str]:
     """Return the paths of an input: a path, several, or several by key; an empty one is not there."""
     if isinstance(role, str) or role is None:

@@ -1,17 +1,23 @@
-"""All jobs of a plan, by stage and wildcards."""
+"""All jobs by stage and wildcards: those from measurements to what a reader sees here, the others in compute_jobs."""
 
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from itertools import product
 from string import Formatter
+from typing import Any
 
-from graphdr.plan.artifact_jobs import (
-    compare_paper,
-    evaluate_predictors,
-    judge_claims,
-    make_figure,
-    make_report,
-    make_table,
-)
+import graphdr.stages.compare_paper as compare
+import graphdr.stages.evaluate_predictors as evaluate
+import graphdr.stages.judge_claims as judge
+import graphdr.stages.make_figure as figure_of
+import graphdr.stages.make_report as report
+import graphdr.stages.make_table as table_of
+from graphdr.cache import paths
+from graphdr.facts.registry import FAVOURABLE
+from graphdr.paper.claims import factors
+from graphdr.paper.compare import OTHER, VERDICTS
+from graphdr.plan import outline
+from graphdr.plan.blocks import Claim, Dataset, Table
 from graphdr.plan.compute_jobs import (
     build_graph,
     compute_basis,
@@ -24,8 +30,185 @@ from graphdr.plan.compute_jobs import (
     run_bandit,
     tabulate_dataset,
 )
-from graphdr.plan.design import Design, is_observed
-from graphdr.plan.job import AnyJob
+from graphdr.plan.design import Design, batches_of, dataset_of, datasets_of, experiments_behind, is_opt_in, problems_of
+from graphdr.plan.job import AnyJob, Job, at, fill
+from graphdr.scores import cells
+from graphdr.show.report import template
+
+
+def evaluate_predictors(design: Design, evaluation: str) -> Job[evaluate.Input, evaluate.Output, evaluate.Params]:
+    spec = design.config.evaluations[evaluation]
+    predictors = {name: [name] for name in spec.predictors} | spec.joint
+    members = [problem for name in spec.experiments for problem in design.members[name]]
+    groups = {problem: design.problems[problem]["dataset"] for problem in members}
+    signs = {name: FAVOURABLE.get(name, 0) for name in predictors}
+    method = spec.predictor_method or spec.method
+    params = fill(evaluate.Params, spec, predictors=predictors, groups=groups, signs=signs, predictor_method=method)
+    input = evaluate.Input({name: _measurements(design, [name]) for name in spec.experiments})
+    return Job("evaluate_predictors", input, at(evaluate.Output(), evaluation=evaluation), params)
+
+
+def make_table(design: Design, table: str) -> Job[table_of.Input, table_of.Output, table_of.Params]:
+    spec = design.config.tables[table]
+    rows = _rows(design, spec)
+    measured = _measurements(design, spec.experiments, {row["problem"] for row in rows})
+    files = measured + [paths.evaluation(name) for name in spec.evaluations]
+    columns = [cells.parse(table, text) for _, text in cells.named(spec.columns)]
+    mentioned = {cell.key for cell in columns} | {row.get("method") for row in rows}
+    methods = {name: method for name, method in design.config.methods.items() if name in mentioned}
+    datasets = {row["dataset"]: design.config.datasets[row["dataset"]] for row in rows if "dataset" in row}
+    labels = {name: method.label for name, method in methods.items()}
+    labels |= {name: dataset.label for name, dataset in datasets.items() if dataset.label}
+    notes = [f"{method.label}: {method.note}." for method in methods.values() if method.note]
+    params = fill(
+        table_of.Params,
+        spec,
+        heading=spec.heading or spec.rows,
+        row_keys=rows,
+        labels=labels | _predictors(design, spec),
+        controls=[name for name, method in methods.items() if method.control],
+        notes=notes + _origins(datasets),
+        quantities={cell.quantity: design.config.quantities[cell.quantity].plain() for cell in columns},
+    )
+    return Job("make_table", table_of.Input(files), at(table_of.Output(), table=table), params)
+
+
+def make_figure(design: Design, figure: str) -> Job[figure_of.Input, figure_of.Output, figure_of.Params]:
+    spec = design.config.figures[figure]
+    played = [method for name in spec.experiments for method in design.config.experiments[name].methods]
+    methods = {name: design.config.methods[name] for name in spec.methods or played}
+    problems = [design.problems[name] for name in problems_of(design, spec)]
+    batches = batches_of(design, spec.experiments, {problem["name"] for problem in problems})
+    told: dict[str, Any] = {
+        "datasets": sorted({problem["dataset"] for problem in problems}),
+        "labels": {name: method.label for name, method in methods.items()},
+        "styles": {name: method.look for name, method in methods.items() if method.style},
+        "x": None,
+        "problem": None,
+    }
+    input = figure_of.Input(measurements=[paths.measurements(batch) for batch in batches])
+    if spec.kind == "sweep":
+        told |= {"x": spec.x, "positions": {problem["name"]: problem[spec.x] for problem in problems}}
+    elif spec.kind == "dots":
+        told["rows"] = [[problem["name"], problem["title"]] for problem in problems]
+    else:
+        told |= {"problem": problems[0]["name"], "k": problems[0]["k"]}
+        input = figure_of.Input(curves=[paths.curves(batch) for batch in batches])
+    if spec.kind == "overview":
+        graph = problems[0]["graph"]
+        low = paths.basis(graph, "laplacian_low")
+        input = input._replace(nodes=paths.nodes(graph), edges=paths.edges(graph), basis=low)
+    return Job("make_figure", input, at(figure_of.Output(), figure=figure), fill(figure_of.Params, spec, **told))
+
+
+def compare_paper(design: Design) -> Job[compare.Input, compare.Output, compare.Params]:
+    quantities, tables = design.config.quantities, design.config.tables
+    tolerances = {name: spec.tolerance for name, spec in quantities.items() if spec.tolerance is not None}
+    ours = {name: {paper: _label(row) for paper, row in spec.paper_rows.items()} for name, spec in tables.items()}
+    specs = {
+        name: {"paper_rows": ours[name], "tolerance": tolerances, "datasets": _behind(design, spec)}
+        for name, spec in tables.items()
+    }
+    here = {dataset_of(design, batch) for batch in design.batches}
+    usual = [name for name, spec in tables.items() if datasets_of(design, spec) & here and not is_opt_in(design, spec)]
+    built = {name: paths.table(name, "parquet") for name in usual}
+    missing = sorted(set(design.config.datasets) - here)
+    return Job("compare_paper", compare.Input(paths.PAPER, built), compare.Output(), compare.Params(specs, missing))
+
+
+def _behind(design: Design, spec: Table) -> dict[str, list[str]]:
+    """Return the data sets behind every row of a table: one, or all that a score pools."""
+    if spec.experiment:
+        return {row["label"]: [row["dataset"]] for row in _rows(design, spec)}
+    evaluations = [design.config.evaluations[name] for name in spec.evaluations]
+    return {evaluation.label: sorted(datasets_of(design, evaluation)) for evaluation in evaluations}
+
+
+def judge_claims(design: Design) -> Job[judge.Input, judge.Output, judge.Params]:
+    blocks = design.config.claims
+    claims = {name: claim.plain() | _about(design, claim) for name, claim in blocks.items()}
+    drawn = dict.fromkeys(name for claim in blocks.values() for name in claim.experiments)
+    experiments = [name for name in drawn if batches_of(design, [name])]
+    scored = {spec["evaluation"] for spec in claims.values() if "evaluation" in spec and spec["here"]}
+    members = [design.problems[name] for experiment in experiments for name in design.members[experiment]]
+    used = {"dataset", *factors(claims)}
+    problems = {problem["name"]: {f: problem[f] for f in sorted(used & set(problem))} for problem in members}
+    measurements = {name: _measurements(design, [name]) for name in experiments}
+    evaluations = {name: paths.evaluation(name) for name in sorted(scored)}
+    input = judge.Input(paths.PAPER_CLAIMS, measurements, evaluations)
+    return Job("judge_claims", input, judge.Output(), judge.Params(claims, problems, sorted(OTHER)))
+
+
+def make_report(design: Design) -> Job[report.Input, report.Output, report.Params]:
+    tables = {
+        name: make_table(design, name).params._asdict()
+        | {"path": path, "sources": experiments_behind(design, design.config.tables[name])}
+        for name, path in compare_paper(design).input.tables.items()
+    }
+    usual = [name for name, spec in design.config.experiments.items() if not spec.opt_in]
+    batches = {name: dataset_of(design, name) for name in batches_of(design, usual)}
+    input = report.Input(**outline.files(design, batches, tables))
+    told = outline.params(design, batches, tables)
+    params = report.Params(**told, verdicts=list(VERDICTS), template=template.digest())
+    return Job("make_report", input, report.Output(), params)
+
+
+def _about(design: Design, claim: Claim) -> dict[str, Any]:
+    """Say what a claim is about: its data sets, and those of them that are here or have raw files."""
+    sources = experiments_behind(design, claim)
+    shown = dict.fromkeys(design.problems[p]["dataset"] for e in sources for p in design.members[e])
+    datasets = [name for name in shown if not claim.datasets or name in claim.datasets]
+    built = {dataset_of(design, batch) for batch in batches_of(design, sources)}
+    return {
+        "datasets": datasets,
+        "here": [name for name in datasets if name in built],
+        "raw": {name: paths.receipt(name) for name in datasets if design.config.datasets[name].raw},
+        "unknown": [],
+    }
+
+
+def _measurements(design: Design, experiments: list[str], problems: set[str] | None = None) -> list[str]:
+    return [paths.measurements(batch) for batch in batches_of(design, experiments, problems)]
+
+
+def _rows(design: Design, spec: Table) -> list[dict[str, str]]:
+    """Return the rows of a table: label, problem, data set and, where rows are methods, the method."""
+    if spec.evaluation:
+        labels = [design.config.evaluations[name].label for name in spec.evaluations]
+        return [{"label": label, "problem": label} for label in labels]
+    members = [design.problems[name] for name in problems_of(design, spec)]
+    keys = [{"problem": problem["name"], "dataset": problem["dataset"]} for problem in members]
+    if spec.rows == "method":
+        played = dict.fromkeys(method for e in spec.experiments for method in design.config.experiments[e].methods)
+        return [keys[0] | {"label": method, "method": method} for method in spec.methods or played]
+    return [key | {"label": _label(p[spec.rows])} for key, p in zip(keys, members, strict=True)]
+
+
+def _origins(datasets: dict[str, Dataset]) -> list[str]:
+    """Say where the data of a table's rows come from and on which terms, once for those with the same source."""
+    named: dict[str, list[str]] = {}
+    for name, dataset in datasets.items():
+        if dataset.raw:
+            text = f"{dataset.raw.citation.rstrip('.')}. Licence: {dataset.raw.licence.rstrip('.')}."
+            named.setdefault(text, []).append(dataset.label or name)
+    return [f"{', '.join(names)}: {text}" for text, names in named.items()]
+
+
+def _predictors(design: Design, spec: Table) -> dict[str, str]:
+    """Name the predictors of a table after the quantities that they are, a joint one after all of its own."""
+    quantities, named = design.config.quantities, {}
+    for evaluation in (design.config.evaluations[name] for name in spec.evaluations):
+        for name, facts in ({name: [name] for name in evaluation.predictors} | evaluation.joint).items():
+            parts = [name] if name in quantities else facts
+            named[name] = " and ".join(quantities[fact].label if fact in quantities else fact for fact in parts)
+        for fact, (name, dataset) in product(evaluation.means, design.config.datasets.items()):
+            named[f"{fact}_{name}"] = f"{quantities[fact].label} on {dataset.label or name}"
+    return named
+
+
+def _label(value: object) -> str:
+    return f"{value:.12g}" if isinstance(value, int | float) else str(value)
+
 
 # All stages, in order of execution.
 JOBS: dict[str, Callable[..., AnyJob]] = {
@@ -55,7 +238,7 @@ def keys(design: Design, stage: str) -> Iterable[dict[str, str]]:
     config, batches = design.config, design.batches
     values: dict[tuple[str, ...], Iterable[tuple[str, ...]]] = {
         (): [()],
-        ("dataset",): [(name,) for name, block in config.datasets.items() if is_observed(block)],
+        ("dataset",): [(name,) for name, block in config.datasets.items() if block.raw],
         ("graph",): [(name,) for name in design.graphs],
         ("graph", "basis"): design.bases,
         ("batch",): [(name,) for name in batches if stage != "estimate_pilot" or has_pilot(design, name)],

@@ -1,29 +1,33 @@
 """What the page is to show, from the configuration alone: experiments, tables, data sets, and what is missing."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from graphdr.cache import paths
-from graphdr.plan.blocks import Config, Table, against
-from graphdr.plan.design import Design, is_observed, shown_problems
+from graphdr.plan.blocks import Table, against
+from graphdr.plan.design import Design, is_observed, problems_of
 
 MANY = 40  # problems above which an experiment is one cloud of points and not a choice of curves
+# What numbers depend on: how they are shown, and where raw files come from, left out.
 SETTINGS = {"seed", "batch", "protocol", "observed", "datasets", "problems", "methods", "experiments", "evaluations"}
 SYNTHETIC, OBSERVED = "Synthetic graphs", "Data sets"
 
 
 def files(design: Design, batches: dict[str, str], tables: dict[str, dict]) -> dict[str, Any]:
     """Return the files that the page reads, by role; ``batches`` maps every batch to its data set."""
-    built = _by_experiment(design, batches)
-    curves = {name: parts for name, parts in built.items() if len(_problems(design, parts)) <= MANY}
-    measured: dict[str, dict[str, list[str]]] = {name: {} for name in built}
+    curves: dict[str, list[str]] = {}
+    measured: dict[str, dict[str, list[str]]] = {}
+    built = _built(design, batches)
     for batch, dataset in batches.items():
-        measured[design.batches[batch].experiment].setdefault(dataset, []).append(paths.measurements(batch))
+        experiment = design.batches[batch].experiment
+        measured.setdefault(experiment, {}).setdefault(dataset, []).append(paths.measurements(batch))
+        if len(built[experiment]) <= MANY:
+            curves.setdefault(experiment, []).append(paths.curves(batch))
     return {
         "comparison": paths.comparison("parquet"),
         "claims": paths.claims("parquet"),
         "tables": {name: table["path"] for name, table in tables.items()},
-        "curves": {name: [paths.curves(batch) for batch in parts] for name, parts in curves.items()},
+        "curves": curves,
         "measurements": measured,
         "overview": [paths.figure(name, "svg") for name in overviews(design, built)],
         "datasets": {name: card(design, name, *home) for name, home in home_problems(design, batches).items()},
@@ -32,31 +36,28 @@ def files(design: Design, batches: dict[str, str], tables: dict[str, dict]) -> d
 
 def params(design: Design, batches: dict[str, str], tables: dict[str, dict]) -> dict[str, Any]:
     """Return what the page must know besides its files; ``tables`` are the parameters of every table that is built."""
-    config, built = design.config, _by_experiment(design, batches)
+    config, built = design.config, _built(design, batches)
     homes = home_problems(design, batches)
+    hidden = {"datasets": {"__all__": {"raw"}}, "methods": {"__all__": {"style"}}}
     return {
-        "experiments": {name: experiment(design, name, _problems(design, parts)) for name, parts in built.items()},
+        "experiments": {name: experiment(design, name, problems) for name, problems in built.items()},
         "tables": {name: table(design, config.tables[name], built, spec) for name, spec in tables.items()},
         "quantities": {name: spec for table in tables.values() for name, spec in table["quantities"].items()},
         "datasets": {name: dataset(design, name, homes.get(name, (None,))[0]) for name in config.datasets},
         "headline": headline(design, built),
         "order": [SYNTHETIC, OBSERVED],
         "opt_in": sorted({spec.target for spec in config.experiments.values() if spec.opt_in}),
-        "settings": settings(config),
+        "settings": config.model_dump(exclude_unset=True, include=SETTINGS, exclude=hidden),
         "styles": {name: method.look for name, method in config.methods.items() if method.style},
     }
 
 
-def _by_experiment(design: Design, batches: dict[str, str]) -> dict[str, list[str]]:
-    """Return the batches of every experiment."""
-    parts: dict[str, list[str]] = {}
+def _built(design: Design, batches: Iterable[str]) -> dict[str, list[str]]:
+    """Return the problems of every experiment that are built."""
+    problems: dict[str, list[str]] = {}
     for batch in batches:
-        parts.setdefault(design.batches[batch].experiment, []).append(batch)
-    return parts
-
-
-def _problems(design: Design, batches: list[str]) -> list[str]:
-    return [problem for batch in batches for problem in design.batches[batch].problems]
+        problems.setdefault(design.batches[batch].experiment, []).extend(design.batches[batch].problems)
+    return problems
 
 
 def experiment(design: Design, name: str, built: list[str]) -> dict[str, Any]:
@@ -92,13 +93,8 @@ def table(design: Design, spec: Table, shown: Collection[str], made: dict[str, A
     """Describe a table and say with which of its experiments, and with which problem of it alone, it is shown."""
     sources = made["sources"]
     home = [name for name in sources if name in shown]
-    one = shown_problems(design, spec) if spec.experiment and len(sources) == 1 else []
-    return {
-        "caption": spec.caption,
-        "heading": spec.heading or spec.rows,
-        "columns": spec.columns,
-        "bold": spec.bold,
-        "controls": made["controls"],
+    one = problems_of(design, spec) if spec.experiment and len(sources) == 1 else []
+    return {key: made[key] for key in ("caption", "heading", "columns", "bold", "controls")} | {
         "rows": [[row["label"], row["problem"], row.get("method")] for row in made["row_keys"]],
         "experiment": home[-1] if home else None,
         "problem": one[0] if len(one) == 1 and len(design.members[sources[0]]) > 1 else None,
@@ -112,17 +108,11 @@ def home_problems(design: Design, batches: dict[str, str]) -> dict[str, tuple[st
     ``batches`` maps every batch to its data set.
     """
     homes: dict[str, tuple[str, str]] = {}
-    for dataset in sorted(set(batches.values())):
-        candidates = [
-            (len(name), name, len(batch), batch)
-            for batch, place in batches.items()
-            for name in design.batches[batch].problems
-            if place == dataset and design.problems[name]["graph"] == design.problems[name]["clean"]
-        ]
-        if candidates:
-            _, name, _, batch = min(candidates)
-            homes[dataset] = name, batch
-    return homes
+    plainest = [(len(name), name, len(batch), batch) for batch in batches for name in design.batches[batch].problems]
+    for _, name, _, batch in sorted(plainest):
+        if design.problems[name]["graph"] == design.problems[name]["clean"]:
+            homes.setdefault(batches[batch], (name, batch))
+    return dict(sorted(homes.items()))
 
 
 def dataset(design: Design, name: str, problem: str | None) -> dict[str, Any]:
@@ -141,9 +131,9 @@ def dataset(design: Design, name: str, problem: str | None) -> dict[str, Any]:
 def card(design: Design, name: str, problem: str, batch: str) -> dict[str, str]:
     """Return the files behind the card of a data set: graph, basis, rewards and, if there are any, titles."""
     graph = design.problems[problem]["graph"]
-    files = {"nodes": paths.nodes(graph), "edges": paths.edges(graph)}
-    files |= {"basis": paths.basis(graph, "laplacian_low"), "theta": paths.theta(batch)}
-    return files | ({"titles": paths.dataset_nodes(name)} if is_observed(design.config.datasets[name]) else {})
+    files = {"nodes": paths.nodes(graph), "edges": paths.edges(graph), "basis": paths.basis(graph, "laplacian_low")}
+    titles = {"titles": paths.dataset_nodes(name)} if is_observed(design.config.datasets[name]) else {}
+    return files | {"theta": paths.theta(batch)} | titles
 
 
 def overviews(design: Design, shown: Collection[str]) -> list[str]:
@@ -158,11 +148,5 @@ def headline(design: Design, shown: Collection[str]) -> dict[str, Any] | None:
         spec = design.config.figures[name]
         experiment = spec.experiments[0]
         played = {"experiment": experiment, "against": against(design.config.experiments[experiment])}
-        return played | {"problem": problem(design, shown_problems(design, spec)[0])}
+        return played | {"problem": problem(design, problems_of(design, spec)[0])}
     return None
-
-
-def settings(config: Config) -> dict[str, Any]:
-    """Return the settings that numbers depend on: how they are shown, and where raw files come from, left out."""
-    hidden = {"datasets": {"__all__": {"raw"}}, "methods": {"__all__": {"style"}}}
-    return config.model_dump(exclude_unset=True, include=SETTINGS, exclude=hidden)

@@ -12,68 +12,66 @@ from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, NESTED, k_fact
 from graphdr.graphs.bases import BASES, FROM_DATA
 from graphdr.graphs.random_graphs import FAMILIES
 from graphdr.paper.predicates import check_arguments
-from graphdr.plan.blocks import (
-    FACTORS,
-    Claim,
-    Config,
-    Dataset,
-    Evaluation,
-    Experiment,
-    Figure,
-    Method,
-    Problem,
-    Table,
-    against,
-)
+from graphdr.plan import blocks
 from graphdr.raw.formats import formats
 from graphdr.scores import cells
 from graphdr.scores.measure import MEASURES
 from graphdr.scores.predictor_scores import SCORES
 from graphdr.show.kinds import KINDS
 
+Places = dict[str, tuple[str, Collection[str]]]  # the kind of name that stands there, and its choices
 TARGETS = {"all", "synthetic", "fetch", "paper"}  # of the Snakefile
 
 
-def check(config: Config) -> None:
+def check(config: blocks.Config) -> None:
     """Raise a UserError that names the place and the valid choices for the first mistake."""
-    checks: dict[str, Callable[[Config, str, Any], None]] = {
-        "datasets": _dataset,
-        "problems": _problem,
-        "methods": _method,
-        "experiments": _experiment,
-        "evaluations": _evaluation,
-        "tables": _table,
-        "figures": _figure,
-        "claims": _claim,
+    experiments, datasets = ("experiment", config.experiments), ("dataset", config.datasets)
+    drawn: Places = {"experiment": experiments, "evaluation": ("evaluation", config.evaluations)}
+    references: dict[str, Places] = {
+        "datasets": {},
+        "problems": {"dataset": datasets},
+        "methods": {},
+        "experiments": {"methods": ("method", config.methods), "facts": ("fact", FACTS)},
+        "evaluations": {"experiments": experiments, "scores": ("score", SCORES), "target": ("measure", MEASURES)},
+        "tables": {"rows": ("factor", [*blocks.KINDS, "method", "label", "title"]), **drawn},
+        "figures": {"kind": ("kind of figure", KINDS), **drawn},
+        "claims": {"dataset": datasets, **drawn},
     }
-    for block, check_entry in checks.items():
+    for block, places in references.items():
         for name, entry in getattr(config, block).items():
-            check_entry(config, f"{block}.{name}", entry)
+            where = f"{block}.{name}"
+            if isinstance(entry, blocks.Shown) and bool(entry.experiment) == bool(entry.evaluation):
+                raise UserError(f"{where}: either an experiment or an evaluation is needed")
+            for place, (kind, choices) in places.items():
+                pick(f"{where}.{place}", kind, getattr(entry, place), choices)
+            if block in CHECKS:
+                CHECKS[block](config, where, entry)
 
 
-def pick(where: str, kind: str, names: str | Collection[str], choices: Collection[str]) -> None:
+def pick(where: str, kind: str, names: str | Collection[str] | None, choices: Collection[str]) -> None:
     """Raise a UserError with the valid choices for the first name that is not among them."""
-    for name in [names] if isinstance(names, str) else names:
+    for name in [names] if isinstance(names, str) else names or ():
         if name not in choices:
             raise no_such(where, kind, name, choices)
 
 
-def _dataset(config: Config, where: str, entry: Dataset) -> None:
+def _dataset(config: blocks.Config, where: str, entry: blocks.Dataset) -> None:
     kind, families = ("observed", from_data.FAMILIES) if entry.raw else ("random", FAMILIES)
     pick(f"{where}.family", f"family of {kind} graphs", entry.family, families)
-    if not entry.raw:
-        return
-    if where.removeprefix("datasets.") in TARGETS:
+    if entry.raw and where.removeprefix("datasets.") in TARGETS:
         raise UserError(f"{where}: a data set with raw files is a target of its own; {sorted(TARGETS)} are taken")
-    for place, source in enumerate(entry.raw.sources):
-        pick(f"{where}.raw.sources.{place}.format", "format", source.format, formats())
+    for place, source in enumerate(entry.raw.sources if entry.raw else ()):
+        here = f"{where}.raw.sources.{place}"
+        pick(f"{here}.format", "format", source.format, formats())
+        if source.archives and (source.archive or source.wheel or source.members):
+            raise UserError(f"{here}: either archives, or one archive or wheel with members, is needed")
+        places = {f"{here}.archives.{number}": archive for number, archive in enumerate(source.archives or ())}
+        for there, archive in (places or {here: source}).items():
+            if not ((archive.archive or archive.wheel) and archive.members):
+                raise UserError(f"{there}: an archive or a wheel, and its members, are needed")
 
 
-def _problem(config: Config, where: str, entry: Problem) -> None:
-    pick(f"{where}.dataset", "dataset", entry.dataset, config.datasets)
-
-
-def _method(config: Config, where: str, entry: Method) -> None:
+def _method(config: blocks.Config, where: str, entry: blocks.Method) -> None:
     if entry.policy == "random":
         if extra := entry.model_fields_set & {"basis", "laplacian", "radius", "k"}:
             raise UserError(f"{where}.{min(extra)}: the random policy takes no basis, k, penalty or radius")
@@ -90,11 +88,9 @@ def _method(config: Config, where: str, entry: Method) -> None:
         raise UserError(f"{where}.radius: {entry.radius!r} needs the basis 'laplacian_low' without penalty or own k")
 
 
-def _experiment(config: Config, where: str, entry: Experiment) -> None:
+def _experiment(config: blocks.Config, where: str, entry: blocks.Experiment) -> None:
     pick(f"{where}.problems.of", "problem", entry.problems.of, config.problems)
-    pick(f"{where}.methods", "method", entry.methods, config.methods)
-    pick(f"{where}.facts", "fact", entry.facts, FACTS)
-    pick(f"{where}.against", "method of this experiment", against(entry), entry.methods)
+    pick(f"{where}.against", "method of this experiment", blocks.against(entry), entry.methods)
     datasets = [config.datasets[config.problems[problem].dataset] for problem in entry.problems.of]
     bases = {name: config.methods[name].basis for name in entry.methods} | FACT_BASES
     for name in [*entry.methods, *entry.facts]:
@@ -113,73 +109,62 @@ def _experiment(config: Config, where: str, entry: Experiment) -> None:
             raise UserError(f"{where}.facts: the radius of {name!r} needs {lacking[0]!r}; add it to the facts")
 
 
-def _evaluation(config: Config, where: str, entry: Evaluation) -> None:
-    pick(f"{where}.experiments", "experiment", entry.experiments, config.experiments)
-    pick(f"{where}.scores", "score", entry.scores, SCORES)
-    pick(f"{where}.target", "measure", entry.target, MEASURES)
+def _evaluation(config: blocks.Config, where: str, entry: blocks.Evaluation) -> None:
+    if not entry.predictors and not entry.joint:
+        raise UserError(f"{where}: predictors, or joint ones, are needed")
     for name in entry.experiments:
         experiment = config.experiments[name]
         pick(f"{where}.method", f"method of {name}", entry.method, experiment.methods)
-        columns = [*experiment.facts, *MEASURES]
-        pick(f"{where}.predictors", f"fact or measure of {name}", entry.predictors, columns)
         pick(f"{where}.means", f"fact of {name}", entry.means, experiment.facts)
-        for predictor, parts in entry.joint.items():
-            pick(f"{where}.joint.{predictor}", f"fact or measure of {name}", parts, columns)
+        joint = {f"joint.{predictor}": parts for predictor, parts in entry.joint.items()}
+        for place, parts in ({"predictors": entry.predictors} | joint).items():
+            pick(f"{where}.{place}", f"fact or measure of {name}", parts, [*experiment.facts, *MEASURES])
 
 
-def _table(config: Config, where: str, entry: Table) -> None:
-    pick(f"{where}.rows", "factor", entry.rows, [*FACTORS, "method", "label", "title"])
-    if entry.evaluation:
-        pick(f"{where}.evaluation", "evaluation", entry.evaluation, config.evaluations)
-        evaluations = [config.evaluations[name] for name in entry.evaluations]
-        quantities = ["mean", *(score for evaluation in evaluations for score in evaluation.scores)]
-        keys = [key for evaluation in evaluations for key in _predictors(config, evaluation)]
-    else:
-        pick(f"{where}.experiment", "experiment", entry.experiment, config.experiments)
-        experiments = [config.experiments[name] for name in entry.experiments]
-        quantities = [*MEASURES, *(fact for experiment in experiments for fact in experiment.facts)]
-        keys = [method for experiment in experiments for method in experiment.methods]
-        pick(f"{where}.methods", "method there", entry.methods or [], keys)
+def _table(config: blocks.Config, where: str, entry: blocks.Table) -> None:
+    evaluations = [config.evaluations[name] for name in entry.evaluations]
+    experiments = [config.experiments[name] for name in entry.experiments]
+    quantities = ["mean"] if evaluations else [*MEASURES]
+    quantities += [name for spec in evaluations for name in spec.scores]
+    quantities += [name for spec in experiments for name in spec.facts]
+    keys = [method for spec in experiments for method in spec.methods]
+    pick(f"{where}.methods", "method there", entry.methods if experiments else (), keys)
+    for spec in evaluations:
+        means = [f"{fact}_{dataset}" for fact in spec.means for dataset in config.datasets]
+        keys += [*spec.predictors, *spec.joint, *means]
     for column, text in cells.named(entry.columns):
         place = f"{where}.columns.{column}"
         cell = cells.parse(place, text)
         pick(place, "quantity measured there", cell.quantity, quantities)
         pick(place, "quantity", cell.quantity, config.quantities)
-        if cell.key is not None:
-            pick(place, "method or predictor there", cell.key, keys)
+        pick(place, "method or predictor there", cell.key, keys)
 
 
-def _predictors(config: Config, evaluation: Evaluation) -> list[str]:
-    """Return the names of the predictors of an evaluation, and of their means on the data sets."""
-    means = [f"{fact}_{dataset}" for fact in evaluation.means for dataset in config.datasets]
-    return [*evaluation.predictors, *evaluation.joint, *means]
-
-
-def _figure(config: Config, where: str, entry: Figure) -> None:
-    pick(f"{where}.kind", "kind of figure", entry.kind, KINDS)
+def _figure(config: blocks.Config, where: str, entry: blocks.Figure) -> None:
     if entry.evaluation:
         raise UserError(f"{where}.evaluation: a figure shows an experiment")
-    pick(f"{where}.experiment", "experiment", entry.experiment, config.experiments)
     experiments = [config.experiments[name] for name in entry.experiments]
     if len(experiments) > 1 and entry.kind != "dots":
         raise UserError(f"{where}.experiment: a figure of kind {entry.kind!r} shows one experiment")
     methods = [method for experiment in experiments for method in experiment.methods]
-    pick(f"{where}.methods", "method of this experiment", entry.methods or [], methods)
+    pick(f"{where}.methods", "method of this experiment", entry.methods, methods)
     if entry.kind == "sweep":
         pick(f"{where}.x", "varied factor", entry.x or "", experiments[0].problems.vary.plain())
 
 
-def _claim(config: Config, where: str, entry: Claim) -> None:
-    if entry.evaluation:
-        pick(f"{where}.evaluation", "evaluation", entry.evaluation, config.evaluations)
-    else:
-        pick(f"{where}.experiment", "experiment", entry.experiment, config.experiments)
-    pick(f"{where}.dataset", "dataset", entry.datasets, config.datasets)
+def _claim(config: blocks.Config, where: str, entry: blocks.Claim) -> None:
     pick(f"{where}.except", "dataset", entry.exceptions, config.datasets)
     if entry.exceptions and not entry.each:
         raise UserError(f"{where}.except: only a claim on each data set by itself has exceptions")
     for predicate, arguments in ((name, check[name]) for check in entry.checks for name in check):
         check_arguments(f"{where}.checks", predicate, arguments)
+
+
+# What a block's entries must hold besides their references.
+CHECKS: dict[str, Callable[[blocks.Config, str, Any], None]] = {
+    "datasets": _dataset, "methods": _method, "experiments": _experiment, "evaluations": _evaluation,
+    "tables": _table, "figures": _figure, "claims": _claim,
+}  # fmt: skip
 
 
 def check_problem(where: str, problem: Mapping[str, Any]) -> None:
@@ -194,17 +179,15 @@ def check_problem(where: str, problem: Mapping[str, Any]) -> None:
     n = from_data.most(problem["n"])
     for factor in ("k", "k_star", "k_max"):
         _check_fits(where, factor, problem[factor], problem)
-    if problem["arms"] > n:
-        raise UserError(f"{where}: arms = {problem['arms']} candidates per round are more than n = {n} nodes")
-    if problem["components"] > n:
-        raise UserError(f"{where}: components = {problem['components']} are more than n = {n} nodes")
-    if problem["horizon"] % problem["checkpoint"]:
-        raise UserError(
-            f"{where}: horizon = {problem['horizon']} is not a multiple of checkpoint = {problem['checkpoint']}"
-        )
+    for factor, noun in (("arms", " candidates per round"), ("components", "")):
+        if problem[factor] > n:
+            raise UserError(f"{where}: {factor} = {problem[factor]}{noun} are more than n = {n} nodes")
+    horizon, checkpoint = problem["horizon"], problem["checkpoint"]
+    if horizon % checkpoint:
+        raise UserError(f"{where}: horizon = {horizon} is not a multiple of checkpoint = {checkpoint}")
 
 
-def check_method(where: str, method: Method, problem: Mapping[str, Any]) -> None:
+def check_method(where: str, method: blocks.Method, problem: Mapping[str, Any]) -> None:
     """Check that a method with dimensions of its own fits an expanded problem."""
     if method.k == ADAPTIVE:
         if "k_grid" not in problem:

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 import yaml
 
 from graphdr.core.errors import UserError, no_such
+from graphdr.plan.blocks import Config
 
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?")
 LARGEST_WHOLE = 2**53  # beyond, not every whole number is a float
@@ -15,10 +16,14 @@ TEXTS = (
     "label", "note", "style", "tex", "caption", "title", "sha256", "citation", "licence", "terms", "release",
     "where", "statement", "criterion",
 )  # fmt: skip
-BLOCKS = (
-    "datasets", "problems", "methods", "experiments", "evaluations", "tables", "figures", "claims", "quantities",
-)  # fmt: skip
+BLOCKS = [name for name, field in Config.model_fields.items() if get_origin(field.annotation) is dict]
 SETS = ("problems", "methods", "facts", "scores", "columns")  # what a set can hold
+LISTS = {  # where the name of a set, or of a template, can stand for its members
+    "experiments": ("methods", "facts"),
+    "evaluations": ("experiments", "scores"),
+    "tables": ("methods", "columns"),
+    "figures": ("methods", "columns"),
+}
 VARIABLE = re.compile(r"\{(\w+)\}")
 SPELLING = str.maketrans({".": "_", "-": "m", "+": None, "[": None, "]": None, ",": "_", " ": None})
 
@@ -27,8 +32,7 @@ def full(raw: Any, folder: Path = Path()) -> dict[str, Any]:
     """Return the configuration without short forms; names of files are relative to ``folder``."""
     config = _mapping("top level", typed(raw))
     for block in BLOCKS:
-        for name, entry in _mapping(block, config.get(block, {})).items():
-            _mapping(f"{block}.{name}", entry)
+        _entries(block, config.get(block, {}))
     _attach(config, folder)
     sets = _sets(config)
     for block in BLOCKS:
@@ -36,17 +40,14 @@ def full(raw: Any, folder: Path = Path()) -> dict[str, Any]:
         sets[block] = sets.get(block, {}) | templates  # in a list, a template stands for its entries
         if block in config:
             config[block] = {name: _like(block, name, entries) for name in entries}
-    for experiment in config.get("experiments", {}).values():
-        if isinstance(experiment.get("problems"), dict):
-            _replace(experiment["problems"], "of", sets["problems"])
-        _replace(experiment, "methods", sets["methods"])
-        _replace(experiment, "facts", sets["facts"])
-    for evaluation in config.get("evaluations", {}).values():
-        _replace(evaluation, "experiments", sets["experiments"])
-        _replace(evaluation, "scores", sets["scores"])
-    for block in ("tables", "figures"):
+    for block, places in LISTS.items():
         for name, entry in config.get(block, {}).items():
-            _show(block, name, entry, config, sets)
+            for place in places:
+                _replace(entry, place, sets[place])
+            if isinstance(problems := entry.get("problems"), dict):
+                _replace(problems, "of", sets["problems"])
+            if block in ("tables", "figures"):
+                _show(block, name, entry, config, sets)
     return config
 
 
@@ -86,13 +87,17 @@ def _mapping(where: str, value: Any) -> dict[str, Any]:
     return value
 
 
+def _entries(where: str, block: Any) -> dict[str, dict[str, Any]]:
+    return {name: _mapping(f"{where}.{name}", entry) for name, entry in _mapping(where, block).items()}
+
+
 def _attach(config: dict[str, Any], folder: Path) -> None:
     """Put sources into their data sets, and checks beside the claims, which win where both say something."""
     files = {}
     for key in ("sources", "checks"):
         named = config.pop(key, {})
         whole = typed(read_yaml(folder / named, f"{key}: ")) if isinstance(named, str) else named
-        files[key] = {name: _mapping(f"{key}.{name}", entry) for name, entry in _mapping(key, whole).items()}
+        files[key] = _entries(key, whole)
     datasets = config.get("datasets", {})
     for name, source in files["sources"].items():
         if name not in datasets:
@@ -207,8 +212,6 @@ def _show(block: str, name: str, entry: dict[str, Any], config: Mapping, sets: M
         entry.setdefault("caption" if block == "tables" else "title", label)
     if isinstance(rows := entry.get("rows"), dict) and len(rows) == 1:
         ((entry["rows"], entry["heading"]),) = rows.items()
-    _replace(entry, "methods", sets["methods"])
-    _replace(entry, "columns", sets["columns"])
     if isinstance(columns := entry.get("columns"), list):
         entry["columns"] = [one for column in columns for one in _columns(f"{where}.columns", column, sets["problems"])]
 
@@ -219,12 +222,8 @@ def _columns(where: str, column: Any, problems: Mapping) -> list:
         return [{column.rpartition("@")[2].partition(".")[0]: column}]
     if not isinstance(column, dict) or "for" not in column:
         return [column]
-    cells = [(name, cell) for name, cell in column.items() if name != "for"]
-    return [
-        _fill(where, {name: cell}, row)
-        for row in _rows(f"{where}.for", column["for"], problems)
-        for name, cell in cells
-    ]
+    cells = [{name: cell} for name, cell in column.items() if name != "for"]
+    return [_fill(where, cell, row) for row in _rows(f"{where}.for", column["for"], problems) for cell in cells]
 
 
 def _replace(entry: dict, place: str, sets: Mapping[str, list]) -> None:

@@ -42,52 +42,37 @@ class Params(NamedTuple):
 
 
 def main(input: Input, output: Output, params: Params) -> None:
-    if params.change:
-        panel, items = zip(*_change(input, params), strict=True)
-    elif params.dataset:
-        panel, items = zip(*[_observe(input, params)] * params.instances, strict=True)
-    else:
-        panel, items = zip(*_draw(params), strict=True)
+    observed = params.dataset and not params.change
+    made = [_observe(input, params)] * params.instances if observed else list(_draw(input, params))
+    panel, items = zip(*made, strict=True)
     for instance, graph in enumerate(panel):
         if graph.n < params.min_nodes:
-            raise UserError(
-                f"{output.nodes}: the largest component of instance {instance} has {graph.n} of {params.n} nodes, "
-                f"{params.min_nodes} are needed for components and arms; make the graph denser or these smaller"
-            )
+            size = f"the largest component of instance {instance} has {graph.n} of {params.n} nodes"
+            need = f"{params.min_nodes} are needed for components and arms; make the graph denser or these smaller"
+            raise UserError(f"{output.nodes}: {size}, {need}")
     write_graphs(panel, items, output.nodes, output.edges)
     sizes = [graph.n for graph in panel]
     print(f"{len(panel)} graphs of {min(sizes)} to {max(sizes)} nodes")
 
 
-def _draw(params: Params) -> Iterator[tuple[Graph, Items]]:
-    """Draw random graphs."""
-    draw = import_module(params.maker).FAMILIES[params.family]
-    for instance in range(params.instances):
-        rng = stream(params.seed, "graph", **_key(params, instance))
-        graph = largest_component(draw(params.n, rng, **params.parameters))
-        yield graph, random_items(graph)
-
-
-def _key(params: Params, instance: int) -> dict[str, Any]:
-    """Return what identifies the random numbers of an instance."""
-    key = {"family": params.family, "n": params.n, "instance": instance}
-    return key | ({"dataset": params.dataset} if params.dataset else {})
-
-
-def _change(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
-    """Sample, flip, swap or perturb other graphs; their nodes keep what they are."""
-    changes, settings = import_module(params.maker).CHANGES, dict(params.change or {})
-    (kind,) = set(settings) & set(changes)
+def _draw(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
+    """Draw random graphs, or sample, flip, swap or perturb other ones, whose nodes keep what they are."""
+    maker, settings = import_module(params.maker), dict(params.change or {})
+    key = {"family": params.family, "n": params.n} | ({"dataset": params.dataset} if params.dataset else {})
+    if not params.change:
+        for instance in range(params.instances):
+            rng = stream(params.seed, "graph", **key, instance=instance)
+            graph = largest_component(maker.FAMILIES[params.family](params.n, rng, **params.parameters))
+            yield graph, random_items(graph)
+        return
+    (kind,) = set(settings) & set(maker.CHANGES)
     size = settings.pop(kind)
     panels = read_graphs(input.nodes, input.edges), read_items(input.nodes)
     for instance, (parent, items) in enumerate(zip(*panels, strict=True)):
-        rng = stream(params.seed, kind, **_key(params, instance))
-        graph = largest_component(changes[kind](parent, size, rng, **settings))
-        if params.dataset:
-            kept = np.searchsorted(parent.origin, graph.origin)
-            yield graph, Items(*(column[kept] for column in items))
-        else:
-            yield graph, random_items(graph)
+        rng = stream(params.seed, kind, **key, instance=instance)
+        graph = largest_component(maker.CHANGES[kind](parent, size, rng, **settings))
+        kept = np.searchsorted(parent.origin, graph.origin)
+        yield graph, Items(*(column[kept] for column in items)) if params.dataset else random_items(graph)
 
 
 def _observe(input: Input, params: Params) -> tuple[Graph, Items]:

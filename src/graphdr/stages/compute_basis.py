@@ -40,7 +40,11 @@ def main(input: Input, output: Output, params: Params) -> None:
     compute = bases.BASES[params.basis]
     items = [panel.item for panel in read_items(input.nodes)]
     nothing = [None] * len(items)
-    graphs = _graphs(input) if input.edges else nothing
+    graphs: Sequence[Any] = nothing
+    if input.edges:
+        from graphdr.panels.graphs import read_graphs  # with SciPy, which most bases do without
+
+        graphs = read_graphs(input.nodes, input.edges)
     low = read_bases(input.low) if input.low else {}
     embeddings = _embeddings(items, input, params) if params.basis in bases.FROM_DATA else nothing
     panel = {}
@@ -58,12 +62,6 @@ def main(input: Input, output: Output, params: Params) -> None:
     print(f"{len(panel)} bases, largest residual {worst:.1e}")
 
 
-def _graphs(input: Input) -> Sequence[Any]:
-    from graphdr.panels.graphs import read_graphs  # with SciPy, which most bases do without
-
-    return read_graphs(input.nodes, input.edges)
-
-
 def _embeddings(items: list[np.ndarray], input: Input, params: Params) -> list[Any]:
     """Return for every instance what is known about its nodes (n x d), or None where the data set has nothing."""
     from graphdr.graphs import pca
@@ -75,16 +73,13 @@ def _embeddings(items: list[np.ndarray], input: Input, params: Params) -> list[A
     if params.content == "ratings":
         records = read_records(input.data_nodes, input.data_links)
         pairs = (records.source, records.node, records.weight)
-        rows = [similarity_rows(*pairs, item, params.transform) for item in items]
-        return [_unless_empty(pca.ratings_content(matrix, params.rank)) for matrix in rows]
-    column = io.read("dataset_nodes", input.data_nodes)[params.content].combine_chunks()
-    contents = [column.take(item.tolist()) for item in items]
-    if params.content == "text":
-        texts = [[text or "" for text in content.to_pylist()] for content in contents]
-        return [_unless_empty(pca.text_content(lines)) for lines in texts]
-    return [None if content.null_count else np.array(content.to_pylist(), float) for content in contents]
-
-
-def _unless_empty(embedding: Any) -> Any:
-    """Return None for an embedding without an entry that is not zero: it has no directions."""
-    return embedding if abs(embedding).sum() > 0 else None
+        rows = (similarity_rows(*pairs, item, params.transform) for item in items)
+        embeddings = [pca.ratings_content(matrix, params.rank) for matrix in rows]
+    else:
+        column = io.read("dataset_nodes", input.data_nodes)[params.content].combine_chunks()
+        contents = [column.take(item.tolist()) for item in items]
+        if params.content == "features":
+            return [None if content.null_count else np.array(content.to_pylist(), float) for content in contents]
+        embeddings = [pca.text_content([text or "" for text in content.to_pylist()]) for content in contents]
+    # Without an entry that is not zero there are no directions.
+    return [embedding if abs(embedding).sum() > 0 else None for embedding in embeddings]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from graphdr.bandit import pilot
 from graphdr.cache import paths
 from graphdr.core.rng import stream
-from graphdr.panels.pilots import write_pilots
+from graphdr.panels.pilots import Panel, write_pilots
 from graphdr.panels.problems import read_thetas
 
 
@@ -25,18 +25,14 @@ class Params(NamedTuple):
 
 
 def main(input: Input, output: Output, params: Params) -> None:
-    panel = {}
-    for (name, instance), theta in read_thetas(input.theta).items():
-        problem = next(problem for problem in params.problems if problem["name"] == name)
-        panel[name, int(instance)] = {
-            budget: pilot.play(
-                theta,
-                problem["noise"],
-                budget * len(theta),
-                stream(params.seed, "pilot", n=len(theta), instance=int(instance)),
-            )
-            for budget in problem["budgets"]
-        }
+    problems = {problem["name"]: problem for problem in params.problems}
+    panel: Panel = {}
+    for (name, number), theta in read_thetas(input.theta).items():
+        n, instance = len(theta), int(number)
+        for budget in problems[name]["budgets"]:
+            rng = stream(params.seed, "pilot", n=n, instance=instance)
+            played = pilot.play(theta, problems[name]["noise"], budget * n, rng)
+            panel.setdefault((name, instance), {})[budget] = played
     rounds_of = {problem["name"]: problem["pilot"] for problem in params.problems} if params.rounds else {}
     write_pilots(panel, output.estimates, output.rounds, rounds_of)
     print(f"{sum(map(len, panel.values()))} pilots of {len(params.problems)} problems")

@@ -1,7 +1,7 @@
 """Score facts as predictors of a measure over the pooled problems of several experiments."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphdr.cache import io, paths
 from graphdr.scores import predictor_scores
@@ -50,14 +50,9 @@ def main(input: Input, output: Output, params: Params) -> None:
     print(f"{len(rows)} scores of {len(params.predictors)} predictors")
 
 
-def _groups(frame: "pd.DataFrame", params: Params) -> Any:
-    """Return the data set of every problem."""
-    return frame.index.get_level_values("problem").map(params.groups).to_numpy()
-
-
 def _scores(facts: "pd.DataFrame", target: "pd.Series", params: Params) -> Iterator[tuple]:
     """Yield (predictor, score, value, problems) over the problems that have the target."""
-    group = _groups(facts, params)
+    group = facts.index.get_level_values("problem").map(params.groups).to_numpy()
     for predictor, columns in params.predictors.items():
         values = facts.reindex(columns=columns).to_numpy(float)
         values = values[:, 0] if len(columns) == 1 else values
@@ -68,6 +63,7 @@ def _scores(facts: "pd.DataFrame", target: "pd.Series", params: Params) -> Itera
 
 def _means(facts: "pd.DataFrame", params: Params) -> Iterator[tuple]:
     """Yield (fact_dataset, mean, value, problems) of the facts whose mean on every data set is wanted."""
-    for dataset, part in facts.reindex(columns=params.means).groupby(_groups(facts, params)):
+    datasets = facts.index.get_level_values("problem").map(params.groups).to_numpy()
+    for dataset, part in facts.reindex(columns=params.means).groupby(datasets):
         for fact, values in part.items():
             yield f"{fact}_{dataset}", "mean", values.mean(), values.count()

@@ -43,20 +43,14 @@ class Params(NamedTuple):
 def main(input: Input, output: Output, params: Params) -> None:
     if [] in input:  # nothing was measured
         raise no_raw_files(output.parquet, params.datasets)
-    figure, points = kinds.KINDS[params.kind](params._asdict(), **_read(input))
+    data: dict[str, Any] = {}  # a frame, and graph and basis of instance 0 where the figure shows them
+    for kind in ("measurements", "curves"):
+        if files := getattr(input, kind):
+            data[kind] = io.read_frame(kind, files)
+    if input.nodes and input.edges and input.basis:
+        data |= {"graph": read_graphs(input.nodes, input.edges)[0], "basis": read_bases(input.basis)[0, 0]}
+    figure, points = kinds.KINDS[params.kind](params._asdict(), **data)
     io.write("figure", points, output.parquet)
     for suffix in ("pdf", "svg", "png"):
         with replacing(getattr(output, suffix)) as temporary:
             style.save(figure, temporary, suffix)
-
-
-def _read(input: Input) -> dict[str, Any]:
-    """Return what the figure shows: a frame, and graph and basis of instance 0 where it has them."""
-    data: dict[str, Any] = {}
-    if input.measurements:
-        data["measurements"] = io.read_frame("measurements", input.measurements)
-    if input.curves:
-        data["curves"] = io.read_frame("curves", input.curves)
-    if input.nodes and input.edges and input.basis:
-        data |= {"graph": read_graphs(input.nodes, input.edges)[0], "basis": read_bases(input.basis)[0, 0]}
-    return data

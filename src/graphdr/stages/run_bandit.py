@@ -14,7 +14,7 @@ from graphdr.bandit.linucb_batched import LANES
 from graphdr.bandit.radii import THEORY_FACTS, RadiusInputs
 from graphdr.cache import io, paths
 from graphdr.core.errors import check_dense
-from graphdr.graphs.arm_features import ADAPTIVE, Basis, k_fact, residual
+from graphdr.graphs.arm_features import ADAPTIVE, k_fact, residual
 from graphdr.panels.bases import read_bases
 from graphdr.panels.items import read_items
 from graphdr.panels.problems import read_estimates, read_facts, read_thetas
@@ -48,8 +48,12 @@ class Params(NamedTuple):
 
 Key = tuple[int, int, int]  # number of the problem, instance and draw of a random basis
 Place = tuple[int, int, int, int]  # and seed
+Arms = dict[Key, methods.Arms]
+Inputs = dict[Key, RadiusInputs]
+Problem = dict[str, Any]
 Facts = dict[tuple[str, int, str], float]
 Thetas = dict[tuple[str, int], np.ndarray]
+Laplacians = dict[str, list[np.ndarray]]
 
 
 def main(input: Input, output: Output, params: Params) -> None:
@@ -88,23 +92,26 @@ def main(input: Input, output: Output, params: Params) -> None:
     io.write("runs", _table(params.problems, done, inputs) if runs else io.nothing("runs"), output.runs)
 
 
-def _arms(
-    input: Input, params: Params, laplacians: dict[str, list[np.ndarray]], facts: Facts
-) -> dict[Key, methods.Arms]:
-    """Return what LinUCB works with, by (problem, instance, draw)."""
+def _arms(input: Input, params: Params, laplacians: Laplacians, facts: Facts) -> Arms:
+    """Return what LinUCB works with, by (problem, instance, draw).
+
+    Node space and random play have one draw, without vectors; a basis that the data set has no data for has none.
+    """
     method, arms = params.method, {}
     bases = {graph: read_bases(path) for graph, path in (input.basis or {}).items()}
     for number, problem in enumerate(params.problems):
         graph = problem["graph"]
+        panel = {key: basis.vectors for key, basis in bases[graph].items()} if bases else None
         for instance in range(problem["instances"]):
             k = _dimensions(method["k"], problem, instance, facts)
             laplacian = laplacians[graph][instance] if method["laplacian"] else None
-            for draw, vectors in _draws(bases.get(graph), instance, problem["draws"]).items():
-                arms[number, instance, draw] = methods.arms(method, problem, vectors, laplacian, k)
+            for (at, draw), vectors in ({(instance, 0): None} if panel is None else panel).items():
+                if at == instance and draw <= problem["draws"]:
+                    arms[number, instance, draw] = methods.arms(method, problem, vectors, laplacian, k)
     return arms
 
 
-def _dimensions(k: int | str | None, problem: dict[str, Any], instance: int, facts: Facts) -> int:
+def _dimensions(k: int | str | None, problem: Problem, instance: int, facts: Facts) -> int:
     """Return how many features a method has, by what its line says of k; to find it, it needs those of the largest."""
     if k == ADAPTIVE:
         return max(problem["k_grid"])
@@ -112,25 +119,22 @@ def _dimensions(k: int | str | None, problem: dict[str, Any], instance: int, fac
     return int(facts[problem["name"], instance, fact] if fact else k or problem["k"])
 
 
-def _radius_inputs(
-    input: Input, params: Params, arms: dict[Key, methods.Arms], thetas: Thetas, facts: Facts
-) -> dict[Key, RadiusInputs]:
+def _radius_inputs(input: Input, params: Params, arms: Arms, thetas: Thetas, facts: Facts) -> Inputs:
     """Return what a theorem's radius may use, by (problem, instance, draw); a constant radius needs nothing."""
     if not input.pilot:
         return {}
     estimates, inputs = read_estimates(input.pilot), {}
-    for number, instance, draw in arms:
-        problem = params.problems[number]
+    for key, (features, _) in arms.items():
+        problem, instance = params.problems[key[0]], key[1]
         name = problem["name"]
         told = {fact: facts[name, instance, fact] for fact in THEORY_FACTS}
         theta_hat = estimates[name, instance, problem["pilot"]]
-        features, theta = arms[number, instance, draw].features, thetas[name, instance]
         assert features is not None  # a theorem's radius has a basis
-        inputs[number, instance, draw] = methods.radius_inputs(problem, features, theta, told, theta_hat)
+        inputs[key] = methods.radius_inputs(problem, features, thetas[name, instance], told, theta_hat)
     return inputs
 
 
-def _residuals(params: Params, arms: dict[Key, methods.Arms], thetas: Thetas) -> dict[Key, np.ndarray]:
+def _residuals(params: Params, arms: Arms, thetas: Thetas) -> dict[Key, np.ndarray]:
     """Return what of the reward lies outside of the smoothest eigenvectors, where these are the features throughout."""
     if params.method["basis"] != "laplacian_low" or params.method["k"] == ADAPTIVE:
         return {}
@@ -138,9 +142,7 @@ def _residuals(params: Params, arms: dict[Key, methods.Arms], thetas: Thetas) ->
     return {key: residual(thetas[names[key]], arm.features) for key, arm in arms.items() if arm.features is not None}
 
 
-def _together(
-    runs: list[Place], problems: list[dict[str, Any]], arms: dict[Key, methods.Arms], apart: bool
-) -> Iterator[list[Place]]:
+def _together(runs: list[Place], problems: list[Problem], arms: Arms, apart: bool) -> Iterator[list[Place]]:
     """Yield runs of one shape in groups, all on the streams of a few instances and seeds before the next few.
 
     Where instances differ in more than their shape, they are kept apart and only seeds are played together.
@@ -152,43 +154,25 @@ def _together(
         features = 0 if vectors is None else vectors.shape[1]
         return place[run[1], run[3]] // LANES, features, *(problems[run[0]][factor] for factor in SHAPE), *key
 
-    def order(run: Place) -> tuple:
-        number, instance, draw, seed = run
-        return shape(run), instance, seed, number, draw
-
-    for _, group in groupby(sorted(runs, key=order), key=shape):
+    ordered = sorted(runs, key=lambda run: (shape(run), run[1], run[3], run[0], run[2]))  # instance, seed, number, draw
+    for _, group in groupby(ordered, key=shape):
         alike = list(group)
         for start in range(0, len(alike), LANES):
             yield alike[start : start + LANES]
 
 
-def _draws(panel: dict[tuple[int, int], Basis] | None, instance: int, most: int) -> dict[int, np.ndarray | None]:
-    """Return the vectors of every draw of an instance; node space and random play have one draw, without any.
-
-    A basis that the data set has no data for has no draw at all.
-    """
-    if panel is None:
-        return {0: None}
-    return {draw: basis.vectors for (at, draw), basis in panel.items() if at == instance and draw <= most}
-
-
-def _from_graphs(
-    input: Input, method: dict[str, Any]
-) -> tuple[dict[str, list[np.ndarray]], dict[str, list[environment.Arena]]]:
+def _from_graphs(input: Input, method: dict[str, Any]) -> tuple[Laplacians, dict[str, list[environment.Arena]]]:
     """Return the Laplacian of every graph, if the method has a penalty, and where its candidates come from."""
     if not input.nodes or not input.edges:
         return {}, {}
-    from graphdr.graphs.model import laplacian  # with SciPy, which most methods do without
-    from graphdr.panels.graphs import read_graphs
+    from graphdr.panels.graphs import read_graphs  # with SciPy, which most methods do without
 
-    laplacians: dict[str, list[np.ndarray]] = {}
+    laplacians: Laplacians = {}
     arenas = {}
     for name, path in input.nodes.items():
         panel = read_graphs(path, input.edges[name])
         if method["laplacian"]:
-            for graph in panel:
-                check_dense("penalty laplacian", graph.n)
-            laplacians[name] = [laplacian(graph).toarray() for graph in panel]
+            laplacians[name] = [_dense_laplacian(graph) for graph in panel]
         arenas[name] = [
             environment.Arena(items.popularity, graph.adjacency.indptr, graph.adjacency.indices)
             for graph, items in zip(panel, read_items(path), strict=True)
@@ -196,17 +180,22 @@ def _from_graphs(
     return laplacians, arenas
 
 
-def _table(
-    problems: list[dict[str, Any]], done: dict[Place, Outcome], inputs: dict[Key, RadiusInputs]
-) -> dict[str, np.ndarray]:
+def _dense_laplacian(graph: Any) -> np.ndarray:
+    from graphdr.graphs.model import laplacian
+
+    check_dense("penalty laplacian", graph.n)
+    return laplacian(graph).toarray()
+
+
+def _table(problems: list[Problem], done: dict[Place, Outcome], inputs: Inputs) -> dict[str, np.ndarray]:
     parts = []
     for number, instance, draw, seed in sorted(done):
         problem, outcome = problems[number], done[number, instance, draw, seed]
-        keys = {"problem": problem["name"], "instance": instance, "draw": draw, "seed": seed}
         used = inputs.get((number, instance, draw))
-        told: tuple[float | None, ...] = (None,) * len(TOLD)
-        if used and used.constants:
-            told = used.constants.size, used.nu_k, used.s_k_bar, used.error
+        told = (used.constants.size, used.nu_k, used.s_k_bar, used.error) if used and used.constants else [None] * 4
         columns = {name: getattr(outcome, name) for name in MEASURED} | dict(zip(TOLD, told, strict=True))
-        parts.append(keys | {name: np.nan if values is None else values for name, values in columns.items()})
+        parts.append(
+            {"problem": problem["name"], "instance": instance, "draw": draw, "seed": seed}
+            | {name: np.nan if values is None else values for name, values in columns.items()}
+        )
     return stack(parts)

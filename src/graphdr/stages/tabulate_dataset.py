@@ -36,8 +36,8 @@ def main(input: Input, output: Output, params: Params) -> None:
     for option in sorted(set(params.options) - set(options)):
         raise no_such(f"datasets.{params.dataset}.raw.options", f"option of {raw.format}", option, options)
     tables = adapter(raw, **params.options)
-    io.write("dataset_nodes", dict(zip(tables.nodes.column_names, tables.nodes.columns, strict=True)), output.nodes)
-    io.write("dataset_links", dict(zip(tables.links.column_names, tables.links.columns, strict=True)), output.links)
+    for kind, table, path in zip(("dataset_nodes", "dataset_links"), tables, output, strict=True):
+        io.write(kind, dict(zip(table.column_names, table.columns, strict=True)), path)
     print(f"{len(tables.nodes)} nodes, {len(tables.links)} links")
     for kind, text in io.marks().get(params.dataset, {}).items():
         print(f"{kind}: {text}")
@@ -45,10 +45,9 @@ def main(input: Input, output: Output, params: Params) -> None:
 
 def _marks(raw: Raw, rows: list[dict[str, Any]], params: Params) -> dict[str, str]:
     """Say what everything built from this data set must carry: unverified bytes, missing lines, another release."""
-    marks = {"release": params.release} if params.release else {}
-    unverified = [row["role"] for row in rows if row["status"] == "unverified"]
-    if unverified:
-        marks["unverified"] = f"not the official bytes: {', '.join(unverified)}"
+    unverified, absent = (
+        ", ".join(row["role"] for row in rows if row["status"] == status) for status in ("unverified", "absent")
+    )
     short = []
     for row in rows:
         expected = params.lines.get(row["archive"], {}).get(row["role"])
@@ -57,12 +56,13 @@ def _marks(raw: Raw, rows: list[dict[str, Any]], params: Params) -> dict[str, st
                 lines = _lines(stream)
             if lines != expected:
                 short.append(f"{row['role']} has {lines:,} of {expected:,} lines")
-    absent = [row["role"] for row in rows if row["status"] == "absent"]
-    if short:
-        marks["incomplete"] = "; ".join(short)
-    if absent:
-        marks["absent"] = ", ".join(absent)
-    return marks
+    marks = {
+        "release": params.release,
+        "unverified": unverified and f"not the official bytes: {unverified}",
+        "incomplete": "; ".join(short),
+        "absent": absent,
+    }
+    return {kind: text for kind, text in marks.items() if text}
 
 
 def _lines(stream: BinaryIO) -> int:
