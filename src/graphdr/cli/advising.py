@@ -2,12 +2,14 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
-from graphdr.advise import block, log_files, logs, reading, run, tables, wording
+from graphdr.advise import block, log_files, logs, reading, tables, wording
+from graphdr.advise import run as advice
 from graphdr.advise.findings import Findings
 from graphdr.cli import project
+from graphdr.cli.answer import Answer, as_json
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.core.terminal import paint
@@ -41,30 +43,26 @@ def options(parser: argparse.ArgumentParser) -> None:
         add(f"--{role}", metavar="COLUMN", help=f"name of the column of {role}s")
 
 
-def advise(arguments: argparse.Namespace, here: Path, as_json: Callable[[Findings], str]) -> tuple[Findings, Callable]:
-    """Run the command in the project's folder; files are given relative to ``here``."""
-    files = {name: getattr(arguments, name) for name in FILES}
+def run(arguments: argparse.Namespace, here: Path) -> Answer:
+    """Advise in the project's folder; files are given relative to ``here``."""
+    start = Path() if here == Path.cwd() else here  # the command runs in the project's folder
+    files = {name: start / path.expanduser() for name in (*FILES, "log") if (path := getattr(arguments, name))}
+    log = files.pop("log", None)
     request = reading.Request(
-        **{name: _from_project(here, path) for name, path in files.items() if path},
+        **files,
         **{name: getattr(arguments, name) for name in CHOICES},
         columns={role: getattr(arguments, role) for role in COLUMNS if getattr(arguments, role)},
         header=False if arguments.no_header else None,
     )
-    log = logs.read(_from_project(here, arguments.log), _columns(arguments.log_columns)) if arguments.log else None
-    choices = arguments.name, _nodes(arguments.nodes), _grid(arguments.k), log
+    rounds = logs.read(log, _columns(arguments.log_columns)) if log else None
+    choices = arguments.name, _nodes(arguments.nodes), _grid(arguments.k), rounds
     try:
-        findings = run.advise(request, project.load_config().plain(), Path(), *choices, _say)
+        findings = advice.advise(request, project.load_config().plain(), Path(), *choices, _say)
     finally:
         _say("")
     lines = text(findings)
-    run.write(findings, Path(), terminal.unpainted("\n".join(lines)), as_json(findings))
-    return findings, lambda: lines
-
-
-def _from_project(here: Path, path: Path) -> Path:
-    """Return a file as seen from the project's folder, where the command runs."""
-    path = path.expanduser()
-    return path if path.is_absolute() or here == Path.cwd() else here / path
+    advice.write(findings, Path(), terminal.unpainted("\n".join(lines)), as_json(findings))
+    return 0, findings, lambda: lines
 
 
 def _nodes(text: str) -> int | None:
@@ -76,9 +74,8 @@ def _nodes(text: str) -> int | None:
 
 
 def _columns(pairs: list[str]) -> dict[str, str]:
-    for pair in pairs:
-        if "=" not in pair:
-            raise UserError(f"--log-columns: {pair!r} is not ROLE=COLUMN, as reward=clicks is")
+    if wrong := [pair for pair in pairs if "=" not in pair]:
+        raise UserError(f"--log-columns: {wrong[0]!r} is not ROLE=COLUMN, as reward=clicks is")
     return dict(pair.split("=", 1) for pair in pairs)
 
 
@@ -109,10 +106,6 @@ def text(findings: Findings) -> list[str]:
         lines += ["", *listed(findings.log.warnings)]
     lines += ["", "In these tables:"]
     lines += listed((f"{word}: {meaning}." for word, meaning in wording.WORDS.items()), "  ", "    ")
-    page, blocks = (f"{findings.folder}/{run.FILES[kind]}" for kind in ("page", "block"))
-    return [
-        *lines,
-        "",
-        f"To read: {page}. To keep the data set, paste the blocks of {blocks} into config.yaml, and",
-        f"  {findings.paste}",
-    ]
+    page, blocks = (f"{findings.folder}/{advice.FILES[kind]}" for kind in ("page", "block"))
+    lines += ["", f"To read: {page}. To keep the data set, paste the blocks of {blocks} into config.yaml, and"]
+    return [*lines, f"  {findings.paste}"]

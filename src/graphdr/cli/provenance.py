@@ -1,12 +1,15 @@
 """``graphdr why``: the chain of inputs, parameters and code behind a file or a number, as a tree."""
 
-from collections.abc import Callable, Iterator
+from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
 from graphdr.cache import manifest
 from graphdr.cli import cell_lineage, lineage, names, records
+from graphdr.cli.answer import Answer
 from graphdr.cli.cell_lineage import Cell
 from graphdr.cli.lineage import EVERYTHING, Node
+from graphdr.cli.records import Focus
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.core.terminal import number, paint, with_error
@@ -17,34 +20,33 @@ MEASURED = ("problem", "instance", "draw", "method", "predictor", "quantity", "v
 PLAYED = ("problem", "instance", "draw", "seed", "t", "regret")
 
 
-Answer = tuple[dict, Callable[[], list[str]]]  # JSON and text
+def run(options: Namespace, here: Path) -> Answer:
+    """Return everything behind a file, or behind one number of a table."""
+    entries, cell, measurements = manifest.by_output(), None, []
+    if len(options.target) == 3:
+        cell, table = cell_lineage.find(*options.target)
+        measurements = cell_lineage.measured(cell, list(table.inputs))
+        start = dict.fromkeys((row["path"] for row in measurements), cell.focus)
+    else:
+        path, _ = names.resolve(options.target[0], here)
+        if records.record(path, entries.get(path)).stage is None:
+            unknown = "carries no provenance and is not in the manifest, so nothing is known of its making"
+            raise UserError(f"{path}: {unknown}")
+        start = {path: EVERYTHING}
+    nodes = lineage.trace(start, entries)
+    pooled, runs = (cell_lineage.pooled(nodes), cell_lineage.played(cell, nodes)) if cell else ([], [])
+    evidence = {"measurements": measurements, "pooled": pooled, "runs": runs}
+    said = {"cell": cell and cell_lineage.as_json(cell), **evidence}
+    answer = said | {"start": list(start), "files": [_as_json(node) for node in nodes.values()]}
 
+    def text() -> list[str]:
+        seen: set[str] = set()
+        lines = list(_cell_lines(cell, table, **evidence)) if cell else []
+        lines += [line for path in start for line in _tree(path, nodes, seen, "", "", options.depth)]
+        ends = list(_ends(nodes))
+        return [*lines, "", *ends] if ends else lines
 
-def of_file(target: str, here: Path, depth: int | None) -> Answer:
-    """Return everything behind a file."""
-    path, _ = names.resolve(target, here)
-    entries = manifest.by_output()
-    record = records.record(path, entries.get(path))
-    if record.stage is None:
-        raise UserError(f"{path}: carries no provenance and is not in the manifest, so nothing is known of its making")
-    nodes = lineage.trace({path: EVERYTHING}, entries)
-    return _json([path], nodes), lambda: _tree_lines([path], nodes, depth)
-
-
-def of_cell(table: str, row: str, column: str, depth: int | None) -> Answer:
-    """Return everything behind one number of a table."""
-    cell, record = cell_lineage.find(table, row, column)
-    rows = cell_lineage.measured(cell, list(record.inputs))
-    start = list(dict.fromkeys(row["path"] for row in rows))
-    nodes = lineage.trace(dict.fromkeys(start, cell.focus), manifest.by_output())
-    evidence = {"measurements": rows, "pooled": cell_lineage.pooled(nodes), "runs": cell_lineage.played(cell, nodes)}
-    answer = _json(start, nodes) | {"cell": cell_lineage.as_json(cell), **evidence}
-    return answer, lambda: [*_cell_lines(cell, record, **evidence), *_tree_lines(start, nodes, depth)]
-
-
-def _json(start: list[str], nodes: dict[str, Node]) -> dict:
-    files = [_as_json(node) for node in nodes.values()]
-    return {"cell": None, "measurements": [], "pooled": [], "runs": [], "start": start, "files": files}
+    return 0, answer, text
 
 
 def _as_json(node: Node) -> dict:
@@ -57,14 +59,6 @@ def _as_json(node: Node) -> dict:
         "sha256": node.sha256,
         "problem": record.broken,
     }
-
-
-def _tree_lines(start: list[str], nodes: dict[str, Node], depth: int | None) -> list[str]:
-    """Lay out the tree of files, and where it ends."""
-    seen: set[str] = set()
-    lines = [line for path in start for line in _tree(path, nodes, seen, "", "", depth)]
-    ends = list(_ends(nodes))
-    return [*lines, "", *ends] if ends else lines
 
 
 def _cell_lines(
@@ -145,7 +139,7 @@ def _sentences(node: Node) -> Iterator[tuple[str, ...]]:
     elif not node.sha256:
         yield "no provenance", "yellow"
     if record.params:
-        yield (parameters(record.params, node.focus.problems),)
+        yield (parameters(record.params, node.focus),)
     for dataset, words in record.marks.items():
         yield f"mark: {dataset}: " + "; ".join(f"{kind}: {text}" for kind, text in words.items()), "yellow"
     for row in node.raw:
@@ -161,15 +155,12 @@ def _made_by(record: records.Record) -> str:
     return f"{record.stage}{version}, code {record.code}"
 
 
-def parameters(params: dict, problems: frozenset[str] | None = None) -> str:
+def parameters(params: dict, focus: Focus = EVERYTHING) -> str:
     """Spell parameters in one line: of many problems those that matter, of anything long its size."""
-    params = dict(params)
     listed = params.get("problems")
-    if isinstance(listed, list):
-        chosen = [problem for problem in listed if problems is None or problem["name"] in problems]
-        if len(chosen) == 1:
-            del params["problems"]
-            params[f"problem {chosen[0]['name']}"] = {k: v for k, v in chosen[0].items() if k != "name"}
+    if isinstance(listed, list) and len(chosen := focus.among(listed)) == 1:
+        problem = {f"problem {chosen[0]['name']}": {k: v for k, v in chosen[0].items() if k != "name"}}
+        params = {name: value for name, value in params.items() if name != "problems"} | problem
     return ", ".join(f"{name} {_brief(value)}" for name, value in sorted(params.items()))
 
 

@@ -3,7 +3,8 @@
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,6 +39,26 @@ class Record(NamedTuple):
     inputs: dict[str, str] = {}  # noqa: RUF012
     marks: dict[str, dict[str, str]] = {}  # noqa: RUF012
     broken: str | None = None  # why the file cannot be read
+
+    @property
+    def moment(self) -> str:
+        """Return when the file was last modified."""
+        return datetime.fromtimestamp(self.modified, UTC).isoformat(timespec="seconds")
+
+
+class Focus(NamedTuple):
+    """The problems, methods and quantities of a file that matter; None stands for all."""
+
+    problems: frozenset[str] | None = None
+    methods: frozenset[str] | None = None
+    quantities: frozenset[str] | None = None
+
+    def __or__(self, other: "Focus") -> "Focus":
+        return Focus(*(None if a is None or b is None else a | b for a, b in zip(self, other, strict=True)))
+
+    def among(self, problems: list[dict]) -> list[dict]:
+        """Return the problems that matter."""
+        return [problem for problem in problems if self.problems is None or problem["name"] in self.problems]
 
 
 def walk(root: Path, *folders: str | Path) -> Iterator[str]:
@@ -90,27 +111,37 @@ def head(path: str, count: int) -> list[dict]:
         return first
 
 
-def from_footer(path: str) -> Record:
+def record(path: str, entry: dict | None = None) -> Record:
+    """Return all that is known about a file: from its own footer or, if it cannot have one, its manifest entry."""
+    with _reading(path, "cannot be read"):
+        status = Path(path).stat()
+    made = ("stage", "code", "params", "inputs", "marks")
+    facts = _footer(path) if is_parquet(path) else {name: entry[name] for name in made if name in (entry or {})}
+    return Record(path, status.st_size, status.st_mtime, **facts)
+
+
+def record_or_flaw(path: str, entry: dict | None) -> Record:
+    """Return all that is known about a file; of one that is gone or broken, this alone."""
+    try:
+        return record(path, entry)
+    except UserError as error:
+        flaw = Record(path, 0, 0.0, broken=str(error).removeprefix(f"{path}: "))
+    with suppress(OSError):
+        status = Path(path).stat()
+        flaw = flaw._replace(bytes=status.st_size, modified=status.st_mtime)
+    return flaw
+
+
+def _footer(path: str) -> dict:
     """Return what a parquet file says about itself; a foreign one says nothing about its making."""
     with _reading(path):
-        footer, status = pq.read_metadata(path), Path(path).stat()
-    record, facts = Record(path, status.st_size, status.st_mtime, footer.num_rows), footer.metadata or {}
+        footer = pq.read_metadata(path)
+    facts = footer.metadata or {}
     if io.KIND not in facts:
-        return record
+        return {"rows": footer.num_rows}
     with _reading(path, "its provenance cannot be read"):
         provenance = json.loads(facts[io.PROVENANCE])
         made = {name: provenance.get(name) for name in ("stage", "version", "code")}
         made |= {name: dict(provenance.get(name) or {}) for name in ("params", "inputs")}
-        kind, hash_ = facts[io.KIND].decode(), facts[io.HASH].decode()
-        return record._replace(kind=kind, hash=hash_, marks=json.loads(facts[io.MARKS]), **made)
-
-
-def record(path: str, entry: dict | None = None) -> Record:
-    """Return all that is known about a file: from its own footer or, if it cannot have one, its manifest entry."""
-    if is_parquet(path):
-        return from_footer(path)
-    with _reading(path, "cannot be read"):
-        status = Path(path).stat()
-    entry = entry or {}
-    made = {name: entry[name] for name in ("stage", "code", "params", "inputs", "marks") if name in entry}
-    return Record(path, status.st_size, status.st_mtime, **made)
+        made |= {"kind": facts[io.KIND].decode(), "hash": facts[io.HASH].decode(), "rows": footer.num_rows}
+        return made | {"marks": json.loads(facts[io.MARKS])}
