@@ -2,7 +2,6 @@
 
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,32 +15,13 @@ from graphdr.paper.compare import by_our_cell, our_cell
 from graphdr.scores import cells
 
 NUMBERS = ("value", "sem", "n", "panel_median", "panel_low", "panel_high")
+COMPARED = ("paper", "paper_sem", "ratio", "percentile", "verdict")
+PLAYED = ["problem", "instance", "draw", "seed", "t", "regret"]
 
 
-class Cell(NamedTuple):
-    """A cell of a table: what it says, what it is about, and the paper's account of it, if any."""
-
-    table: str
-    row: str
-    column: str
-    said: dict
-    problem: str
-    key: str | None  # method or predictor
-    quantity: str
-    field: str
-    paper: dict | None
-
-    @property
-    def focus(self) -> Focus:
-        """Return what of the measurements matters for this cell."""
-        keys = frozenset() if self.key is None else frozenset([self.key])
-        return Focus(frozenset([self.problem]), keys, frozenset([self.quantity]))
-
-
-def find(table: str, row: str, column: str) -> tuple[Cell, Record]:
-    """Find a cell by the names of its row and column, or by their labels as printed."""
-    path = names.table_file(table)
-    record = records.record(path)
+def find(table: str, row: str, column: str) -> tuple[dict, list[float], Record]:
+    """Find a cell by the names of its row and column, or by their labels as printed, with its panel and its table."""
+    record = records.record(path := names.table_file(table))
     if record.kind != "table" or "row_keys" not in record.params:
         raise UserError(f"{path}: not a table that a stage built, so nothing is known about its cells")
     name, params = Path(path).stem, record.params
@@ -55,8 +35,17 @@ def find(table: str, row: str, column: str) -> tuple[Cell, Record]:
     parsed = cells.parse(name, columns[column])
     key = next(key for key in params["row_keys"] if key["label"] == row)
     said = next(cell for cell in records.rows(path).to_pylist() if (cell["row"], cell["column"]) == (row, column))
-    subject = key["problem"], parsed.key or key.get("method"), parsed.quantity, parsed.field
-    return Cell(name, row, column, said, *subject, by_our_cell(lines, specs).get((name, row, column))), record
+    paper = by_our_cell(lines, specs).get((name, row, column))
+    cell = {"table": name, "row": row, "column": column, "problem": key["problem"]}
+    cell |= {"key": parsed.key or key.get("method"), "quantity": parsed.quantity, "field": parsed.field}
+    cell |= {number: said[number] for number in NUMBERS}
+    return cell | {"paper": paper and {name: paper[name] for name in COMPARED}}, said["panel"] or [], record
+
+
+def focus(cell: dict) -> Focus:
+    """Return what of the measurements matters for a cell."""
+    keys = [] if cell["key"] is None else [cell["key"]]
+    return Focus(frozenset([cell["problem"]]), frozenset(keys), frozenset([cell["quantity"]]))
 
 
 def _pick(what: str, word: str, labels: dict[str, str]) -> str:
@@ -78,7 +67,7 @@ def _comparison() -> tuple[list[dict], dict[str, dict]]:
         return [], {}
 
 
-def measured(cell: Cell, inputs: list[str]) -> list[dict]:
+def measured(cell: dict, inputs: list[str]) -> list[dict]:
     """Return the measurements behind a cell, as the table looks them up: the shown one first, then the panel.
 
     An input that is lost or broken matters only if no other has them.
@@ -86,7 +75,7 @@ def measured(cell: Cell, inputs: list[str]) -> list[dict]:
     measurements, lost = [], None
     for path in inputs:
         try:
-            measurements += _rows(path, cell.focus)
+            measurements += _rows(path, focus(cell))
         except UserError as error:
             lost = lost or error
     if lost and not measurements:
@@ -114,12 +103,12 @@ def _among(column: str, names: frozenset[str] | None) -> pc.Expression:
     return pc.scalar(True) if names is None else pc.field(column).isin(pa.array(sorted(names), pa.string()))
 
 
-def played(cell: Cell, nodes: dict[str, Node]) -> list[dict]:
+def played(cell: dict, nodes: dict[str, Node]) -> list[dict]:
     """Return the last checkpoint of every run on instance 0 that counts: further draws where the cell is about them."""
-    further = cell.quantity == "regret_redrawn"
+    further = cell["quantity"] == "regret_redrawn"
     runs = []
     for path in (path for path, node in nodes.items() if node.record.kind == "runs"):
-        table = records.rows(path, ["problem", "instance", "draw", "seed", "t", "regret"])
+        table = records.rows(path, PLAYED)
         draws = pc.field("draw") > 0 if further else pc.field("draw") == 0
         keep = draws & (pc.field("instance") == 0) & _among("problem", nodes[path].focus.problems)
         last: dict[tuple, dict] = {}
@@ -128,14 +117,3 @@ def played(cell: Cell, nodes: dict[str, Node]) -> list[dict]:
             last[key] = max(last.get(key, row), row, key=itemgetter("t"))
         runs += [{"path": path} | row for row in last.values()]
     return runs
-
-
-def as_json(cell: Cell) -> dict:
-    """Return a cell with the paper's number, for scripts."""
-    wanted = ("paper", "paper_sem", "ratio", "percentile", "verdict")
-    place = ("table", "row", "column", "problem", "key", "quantity", "field")
-    return {
-        **{name: getattr(cell, name) for name in place},
-        **{name: cell.said[name] for name in NUMBERS},
-        "paper": cell.paper and {name: cell.paper[name] for name in wanted},
-    }

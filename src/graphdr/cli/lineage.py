@@ -82,14 +82,6 @@ def _of_evaluation(record: Record, focus: Focus) -> dict[str, Focus]:
     return dict.fromkeys(record.inputs, Focus(None, frozenset(methods), frozenset(quantities)))
 
 
-def _of_theta(record: Record, focus: Focus) -> dict[str, Focus]:
-    return dict.fromkeys(_on_graphs(record, focus, "clean", "graph"), EVERYTHING)
-
-
-def _of_pilot(record: Record, focus: Focus) -> dict[str, Focus]:
-    return dict.fromkeys(record.inputs, Focus(focus.problems))
-
-
 def _of_facts(record: Record, focus: Focus) -> dict[str, Focus]:
     """Follow facts to the graphs of their problems, and to another basis only if they need it."""
     from graphdr.facts.registry import FACT_BASES, budgets
@@ -129,8 +121,8 @@ PILOTS = paths.pilot.partition("{")[0]  # folder of all pilots
 FOLLOWED = {
     "measure_batch": _of_measurements,
     "evaluate_predictors": _of_evaluation,
-    "pose_problem": _of_theta,
-    "estimate_pilot": _of_pilot,
+    "pose_problem": lambda record, focus: dict.fromkeys(_on_graphs(record, focus, "clean", "graph"), EVERYTHING),
+    "estimate_pilot": lambda record, focus: dict.fromkeys(record.inputs, Focus(focus.problems)),
     "describe_problem": _of_facts,
     "run_bandit": _of_runs,
 }

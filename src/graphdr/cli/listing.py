@@ -1,5 +1,6 @@
 """``graphdr ls``: what is cached, and whether it is current."""
 
+import sys
 import time
 from argparse import Namespace
 from collections import Counter
@@ -8,12 +9,11 @@ from pathlib import Path
 
 from graphdr.cli import names, project, state
 from graphdr.cli.answer import Answer
-from graphdr.cli.state import Cached
+from graphdr.cli.state import FOREIGN, Cached
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.plan import jobs
 
-FOREIGN = "foreign"
 COLOURS = {"current": "green", "outdated": "yellow", "changed": "red", "missing": "red", "foreign": "dim"}
 
 
@@ -21,9 +21,9 @@ def run(options: Namespace, here: Path) -> Answer:
     """Return all stages and files that are asked for."""
     every, unreadable = state.scan(project.Plan().job)
     chosen = _select(every, options.wanted) if options.wanted else every
-    stale = {cached.record.path for cached in every if cached.state != state.CURRENT}
+    stale = {cached.record.path for cached in every if cached.state != "current"}
     built_on_others = sum(  # current by its own inputs, which are not
-        cached.state == state.CURRENT and not stale.isdisjoint(cached.record.inputs) for cached in chosen
+        cached.state == "current" and not stale.isdisjoint(cached.record.inputs) for cached in chosen
     )
     stages, files = _stages(chosen), [_file(cached) for cached in chosen]
     answer = {
@@ -52,9 +52,9 @@ def run(options: Namespace, here: Path) -> Answer:
 def _select(every: list[Cached], wanted: str) -> list[Cached]:
     """Return the files of a stage, or those whose path begins as given."""
     prefix = wanted.removeprefix("./")
-    stages, starts = {_stage(cached) for cached in every}, (prefix, f"results/{prefix}", f"data/{prefix}")
+    stages, starts = {cached.stage for cached in every}, (prefix, f"results/{prefix}", f"data/{prefix}")
     if wanted in stages:
-        return [cached for cached in every if _stage(cached) == wanted]
+        return [cached for cached in every if cached.stage == wanted]
     chosen = [cached for cached in every if cached.record.path.startswith(starts)]
     if not chosen:
         order = [stage for stage in (*jobs.JOBS, FOREIGN) if stage in stages]
@@ -64,19 +64,15 @@ def _select(every: list[Cached], wanted: str) -> list[Cached]:
     return chosen
 
 
-def _stage(cached: Cached) -> str:
-    return cached.record.stage or FOREIGN
-
-
 def _stages(files: list[Cached]) -> list[dict]:
-    order = [*jobs.JOBS, *sorted({_stage(cached) for cached in files} - {*jobs.JOBS, FOREIGN}), FOREIGN]
-    alike = {stage: [cached for cached in files if _stage(cached) == stage] for stage in order}
+    order = [*jobs.JOBS, *sorted({cached.stage for cached in files} - {*jobs.JOBS, FOREIGN}), FOREIGN]
+    alike = {stage: [cached for cached in files if cached.stage == stage] for stage in order}
     return [_summary(stage, part) for stage, part in alike.items() if part]
 
 
 def _summary(stage: str, files: list[Cached]) -> dict:
-    wrong = [cached.state for cached in files if cached.state != state.CURRENT]
-    times = [cached.record.moment for cached in files if cached.state != state.MISSING]
+    wrong = [cached for cached in files if cached.state != "current"]
+    times = [cached.record.moment for cached in files if cached.state != "missing"]
     return {
         "stage": stage,
         "files": len(files),
@@ -85,23 +81,22 @@ def _summary(stage: str, files: list[Cached]) -> dict:
         "oldest": min(times, default=None),
         "newest": max(times, default=None),
         "not_current": len(wrong),
-        "states": dict(sorted(Counter(cached.state.word for cached in files).items())),
-        "why": dict(Counter(why for judged in wrong for why in judged.reasons or (judged.word,))),
+        "states": dict(sorted(Counter(cached.state for cached in files).items())),
+        "why": dict(Counter(why for cached in wrong for why in cached.reasons or (cached.state,))),
     }
 
 
 def _file(cached: Cached) -> dict:
-    record, judged = cached
-    gone = judged == state.MISSING
+    record, gone = cached.record, cached.state == "missing"
     return {
         "path": record.path,
-        "stage": _stage(cached),
+        "stage": cached.stage,
         "kind": record.kind,
         "rows": record.rows,
         "bytes": None if gone else record.bytes,
         "modified": None if gone else record.moment,
-        "state": judged.word,
-        "reasons": list(judged.reasons),
+        "state": cached.state,
+        "reasons": list(cached.reasons),
     }
 
 
@@ -140,11 +135,6 @@ def _file_lines(files: list[dict]) -> list[str]:
         )
         for file, state in zip(files, states, strict=True)
     ]
-    head = ("path", "rows", "size", "age", "state")
-    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-
-    def line(path: str, rows: str, size: str, age: str, state: str) -> str:
-        numbers = (text.rjust(room) for text, room in zip((rows, size, age), widths[1:4], strict=True))
-        return terminal.GAP.join([path.ljust(widths[0]), *numbers, state])
-
-    return [terminal.paint(line(*head), "bold")] + [line(*row) for row in cells]
+    return terminal.table(
+        ["path", "rows", "size", "age", "state"], cells, [False, True, True, True, False], sys.maxsize
+    )

@@ -1,13 +1,12 @@
 """``graphdr why``: the chain of inputs, parameters and code behind a file or a number, as a tree."""
 
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from graphdr.cache import manifest
 from graphdr.cli import cell_lineage, lineage, names, records
 from graphdr.cli.answer import Answer
-from graphdr.cli.cell_lineage import Cell
 from graphdr.cli.lineage import EVERYTHING, Node
 from graphdr.cli.records import Focus
 from graphdr.core import terminal
@@ -17,16 +16,15 @@ from graphdr.core.terminal import number, paint, with_error
 MOST = 8  # rows of measurements and of runs that are printed; --json has all
 SHORT, LONG = 60, 150  # characters of one parameter, and of one with entries of its own
 MEASURED = ("problem", "instance", "draw", "method", "predictor", "quantity", "value", "sem", "n")
-PLAYED = ("problem", "instance", "draw", "seed", "t", "regret")
 
 
 def run(options: Namespace, here: Path) -> Answer:
     """Return everything behind a file, or behind one number of a table."""
     entries, cell, measurements = manifest.by_output(), None, []
     if len(options.target) == 3:
-        cell, table = cell_lineage.find(*options.target)
+        cell, panel, table = cell_lineage.find(*options.target)
         measurements = cell_lineage.measured(cell, list(table.inputs))
-        start = dict.fromkeys((row["path"] for row in measurements), cell.focus)
+        start = dict.fromkeys((row["path"] for row in measurements), cell_lineage.focus(cell))
     else:
         path, _ = names.resolve(options.target[0], here)
         if records.record(path, entries.get(path)).stage is None:
@@ -36,17 +34,16 @@ def run(options: Namespace, here: Path) -> Answer:
     nodes = lineage.trace(start, entries)
     pooled, runs = (cell_lineage.pooled(nodes), cell_lineage.played(cell, nodes)) if cell else ([], [])
     evidence = {"measurements": measurements, "pooled": pooled, "runs": runs}
-    said = {"cell": cell and cell_lineage.as_json(cell), **evidence}
-    answer = said | {"start": list(start), "files": [_as_json(node) for node in nodes.values()]}
+    files = [_as_json(node) for node in nodes.values()]
 
     def text() -> list[str]:
         seen: set[str] = set()
-        lines = list(_cell_lines(cell, table, **evidence)) if cell else []
+        lines = list(_cell_lines(cell, len(panel), table, **evidence)) if cell else []
         lines += [line for path in start for line in _tree(path, nodes, seen, "", "", options.depth)]
         ends = list(_ends(nodes))
         return [*lines, "", *ends] if ends else lines
 
-    return 0, answer, text
+    return 0, {"cell": cell, **evidence, "start": list(start), "files": files}, text
 
 
 def _as_json(node: Node) -> dict:
@@ -62,14 +59,14 @@ def _as_json(node: Node) -> dict:
 
 
 def _cell_lines(
-    cell: Cell, made: records.Record, measurements: list[dict], pooled: list[dict], runs: list[dict]
+    cell: dict, count: int, made: records.Record, measurements: list[dict], pooled: list[dict], runs: list[dict]
 ) -> Iterator[str]:
     """Yield what a number is, and what it was measured from."""
-    said, paper = cell.said, cell.paper
-    yield paint(f"{cell.table}, row {cell.row}, column {cell.column}", "bold")
-    ours = with_error(said["value"], said["sem"], 8) if said["value"] is not None else "no value"
-    panel = f"; median {number(said['panel_median'])} ({number(said['panel_low'])} … {number(said['panel_high'])})"
-    count, behind = len(said["panel"] or []), "" if said["n"] is None else f", n = {said['n']}"
+    paper = cell["paper"]
+    yield paint("{table}, row {row}, column {column}".format(**cell), "bold")
+    ours = with_error(cell["value"], cell["sem"], 8) if cell["value"] is not None else "no value"
+    panel = f"; median {number(cell['panel_median'])} ({number(cell['panel_low'])} … {number(cell['panel_high'])})"
+    behind = "" if cell["n"] is None else f", n = {cell['n']}"
     over = "instances" if len({row["instance"] for row in measurements}) > 1 else "draws"
     yield f"ours     {ours}{behind}" + (f"{panel} over {count} {over}" if count > 1 else "")
     if paper:
@@ -77,17 +74,18 @@ def _cell_lines(
         yield f"paper    {with_error(paper['paper'], paper['paper_sem'], 8)}, {', '.join(facts)}: {paper['verdict']}"
     else:
         yield "paper    does not print this number"
-    yield f"cell     {cell.field} of {cell.quantity}{f' of {cell.key}' if cell.key else ''} on problem {cell.problem}"
+    key = f" of {cell['key']}" if cell["key"] else ""
+    yield f"cell     {cell['field']} of {cell['quantity']}{key} on problem {cell['problem']}"
     yield f"table    {made.path}, {_made_by(made)}"
     yield from _rows_lines("measured", MEASURED, measurements)
     if not measurements:
         yield "no measurement: the data are not here, or this method has no such quantity"
     yield from _rows_lines("pooled from (instance 0)", MEASURED, pooled)
-    yield from _rows_lines("runs on instance 0, at the last round", PLAYED, runs)
+    yield from _rows_lines("runs on instance 0, at the last round", cell_lineage.PLAYED, runs)
     yield ""
 
 
-def _rows_lines(title: str, columns: tuple[str, ...], rows: list[dict]) -> Iterator[str]:
+def _rows_lines(title: str, columns: Sequence[str], rows: list[dict]) -> Iterator[str]:
     if rows:
         used = [name for name in columns if any(row[name] is not None for row in rows)]
         body = [[number(row[name], 8) for name in used] for row in rows[:MOST]]

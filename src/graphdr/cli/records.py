@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -103,12 +104,8 @@ def rows(path: str, columns: list[str] | None = None) -> pa.Table:
 def head(path: str, count: int) -> list[dict]:
     """Read the first rows of a parquet file."""
     with _reading(path), pq.ParquetFile(path) as file:
-        first: list[dict] = []
-        for batch in file.iter_batches(max(min(count, 10_000), 1)):
-            first += batch.slice(0, count - len(first)).to_pylist()
-            if len(first) >= count:
-                break
-        return first
+        batches = file.iter_batches(max(min(count, 10_000), 1))
+        return list(islice((row for batch in batches for row in batch.to_pylist()), count))
 
 
 def record(path: str, entry: dict | None = None) -> Record:

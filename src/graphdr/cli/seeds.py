@@ -52,10 +52,6 @@ def _of_theta(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
                 yield "theta outside", key
 
 
-def _of_pilot(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
-    return (("pilot", key) for _, key in _instances(params, focus))
-
-
 def _of_facts(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
     from graphdr.facts.registry import FACTS
 
@@ -77,7 +73,7 @@ DRAWN = {
     "build_graph": _of_graph,
     "compute_basis": _of_basis,
     "pose_problem": _of_theta,
-    "estimate_pilot": _of_pilot,
+    "estimate_pilot": lambda params, focus: (("pilot", key) for _, key in _instances(params, focus)),
     "describe_problem": _of_facts,
     "run_bandit": _of_runs,
 }

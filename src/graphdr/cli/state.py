@@ -13,23 +13,20 @@ from graphdr.raw.fetch import HASHES
 
 # A basis reads of its data set what its content is about; all other stages read all that they are given.
 READS_A_PART = {"compute_basis"}
-
-
-class State(NamedTuple):
-    """``current``, ``outdated`` (by code, params or inputs), ``changed``, ``missing`` or ``foreign``."""
-
-    word: str
-    reasons: tuple[str, ...] = ()
-
-
-CURRENT, CHANGED, MISSING, FOREIGN = map(State, ("current", "changed", "missing", "foreign"))
+FOREIGN = "foreign"
 
 
 class Cached(NamedTuple):
-    """A file and its state."""
+    """A file and its state: ``current``, ``outdated`` (by code, params or inputs), ``changed``, ``missing``, ``foreign``."""
 
     record: Record
-    state: State
+    state: str
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def stage(self) -> str:
+        """Return the stage that built the file."""
+        return self.record.stage or FOREIGN
 
 
 def scan(job_of: Callable) -> tuple[list[Cached], int]:
@@ -46,10 +43,10 @@ def scan(job_of: Callable) -> tuple[list[Cached], int]:
     for path, receipt in archives.items():
         record = records.record_or_flaw(path, None)
         if receipt in files and record.modified:
-            made, state = files[receipt]
-            files[path] = Cached(record._replace(stage=made.stage, code=made.code), state)
+            made = files[receipt].record
+            files[path] = files[receipt]._replace(record=record._replace(stage=made.stage, code=made.code))
     for path in set(entries) - set(files):
-        files[path] = Cached(Record(path, 0, 0.0, stage=entries[path]["stage"]), MISSING)
+        files[path] = Cached(Record(path, 0, 0.0, stage=entries[path]["stage"]), "missing")
     return [files[path] for path in sorted(files)], sum(entry is None for entry in every.values())
 
 
@@ -62,11 +59,11 @@ def judge(record: Record, entry: dict | None, job_of: Callable, hashes: dict[str
     if entry is not None:
         altered = record.bytes != entry["outputs"][record.path]["bytes"]
         if altered or record.broken or record.stage is None or record.code != entry["code"]:
-            return Cached(record._replace(stage=entry["stage"]) if record.broken else record, CHANGED)
+            return Cached(record._replace(stage=entry["stage"]) if record.broken else record, "changed")
     if record.stage is None:
         return Cached(record, FOREIGN)
     reasons = tuple(_outdated(record, job_of(record.path, record.stage), hashes))
-    return Cached(record, State("outdated", reasons) if reasons else CURRENT)
+    return Cached(record, "outdated" if reasons else "current", reasons)
 
 
 def _outdated(record: Record, job, hashes: dict[str, str | None]) -> Iterator[str]:
