@@ -1,11 +1,11 @@
-"""``graphdr advise``: its options, and advice as text for a terminal."""
+"""``graphdr advise``: what its options ask for, and advice as text for a terminal."""
 
-import argparse
 import sys
+from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
 
-from graphdr.advise import block, log_files, logs, reading, tables, wording
+from graphdr.advise import logs, reading, tables, wording
 from graphdr.advise import run as advice
 from graphdr.advise.findings import Findings
 from graphdr.cli import project
@@ -19,31 +19,7 @@ CHOICES = ("transform", "positive", "merge_duplicates", "drop_loops", "ignore_un
 COLUMNS = ("user", "item", "value", "source", "target", "weight", "node", "reward", "title")
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command to a parser."""
-    add = parser.add_argument
-    add("interactions", nargs="?", type=Path, metavar="INTERACTIONS", help="who met what: user, item, value")
-    add("--edges", type=Path, metavar="FILE", help="a graph instead: csv, tsv, parquet, GraphML or scipy .npz")
-    add("--rewards", type=Path, metavar="FILE", help="a reward per node; with interactions, in place of the mean value")
-    add("--features", type=Path, metavar="FILE", help="numbers about each item, for content-PCA")
-    add("--titles", type=Path, metavar="FILE", help="what people call the items")
-    add("--log", type=Path, metavar="FILE", help="rounds that were played: candidates, action, reward, propensity")
-    roles = ", ".join(log_files.NAMES)
-    add("--log-columns", nargs="+", metavar="ROLE=COLUMN", default=[], help=f"of the log, by role: {roles}")
-    add("--name", help="name of the data set (that of the file)")
-    add("--nodes", metavar="N|all", default=str(block.NODES), help="how many of the most popular nodes (%(default)s)")
-    add("--k", type=int, nargs="+", metavar="K", help=f"dimensions to try ({' '.join(map(str, block.GRID))})")
-    add("--transform", choices=("auto", "identity", "log1p"), default="auto", help="of the values (auto)")
-    add("--positive", metavar="VALUE", help="the reward is 1 where the rewards' column has this value, else 0")
-    add("--merge-duplicates", action="store_true", help="make repeated edges one")
-    add("--drop-loops", action="store_true", help="leave out edges from a node to itself")
-    add("--ignore-unknown", action="store_true", help="leave out rewards and features of what is not in the data")
-    add("--no-header", action="store_true", help="the first line of the files is data")
-    for role in COLUMNS:
-        add(f"--{role}", metavar="COLUMN", help=f"name of the column of {role}s")
-
-
-def run(arguments: argparse.Namespace, here: Path) -> Answer:
+def run(arguments: Namespace, here: Path) -> Answer:
     """Advise in the project's folder; files are given relative to ``here``."""
     start = Path() if here == Path.cwd() else here  # the command runs in the project's folder
     files = {name: start / path.expanduser() for name in (*FILES, "log") if (path := getattr(arguments, name))}

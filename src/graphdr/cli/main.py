@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import os
 import sys
+import tomllib
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.resources import files
@@ -22,6 +23,7 @@ COMMANDS = {  # each with its module, which is imported only if it is asked for
     "verify": ("integrity", "compare every built file with the manifest"),
     "advise": ("advising", "say whether a graph helps on your own data"),
 }
+HELP = files("graphdr.cli") / "help"
 MARKERS = ("config.yaml", "Snakefile")  # what is in the folder of a project
 
 
@@ -32,41 +34,27 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"error: {message} ({self.prog} --help)\n")
 
 
-def parser(asked: str | None = None) -> argparse.ArgumentParser:
-    """Build the parser of all commands; the options of some are only there if that command is asked for."""
+def parser() -> argparse.ArgumentParser:
+    """Build the parser of all commands."""
     top, shared = Parser(prog="graphdr", **_page("graphdr")), argparse.ArgumentParser(add_help=False)
     top.add_argument("--version", action="version", version=f"graphdr {__version__}")
     for each in (top, shared):
         each.add_argument("--root", type=Path, default=argparse.SUPPRESS, help="folder of the project (here)")
     shared.add_argument("--json", action="store_true", help="print JSON, for scripts")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    add = {
-        name: commands.add_parser(name, help=purpose, parents=[shared], **_page(name))
-        for name, (_, purpose) in COMMANDS.items()
-    }
-    add["ls"].add_argument("wanted", nargs="?", metavar="STAGE|PREFIX", help="a stage, or how a path begins")
-    add["ls"].add_argument("--all", action="store_true", help="one line per file")
-    add["show"].add_argument("target", metavar="PATH|NAME")
-    rows = "rows to show (10 of a file, all of a table or page)"
-    add["show"].add_argument("--rows", type=_count, metavar="N", help=rows)
-    add["why"].add_argument("target", nargs="+", metavar="PATH | TABLE ROW COLUMN")
-    add["why"].add_argument("--depth", type=_count, metavar="N", help="levels of inputs to print (all)")
-    since = "when a build began, to print how long it took"
-    add["summary"].add_argument("--since", type=float, metavar="SECONDS", help=since)
-    lists = add["verify"].add_mutually_exclusive_group()
-    lists.add_argument("--repair-list", action="store_true", help="print the files to delete, a line each")
-    lists.add_argument("--rebuild-list", action="store_true", help="print the files to build then, a line each")
-    if asked == "advise":  # whose options are many, and cost the others time
-        from graphdr.cli import advising
-
-        advising.options(add["advise"])
+    options = tomllib.loads((HELP / "options.toml").read_text(encoding="utf-8"))
+    for name, (_, purpose) in COMMANDS.items():
+        command = commands.add_parser(name, help=purpose, parents=[shared], **_page(name))
+        group = command.add_mutually_exclusive_group() if name == "verify" else command
+        for option, settings in options[name].items():
+            typed = {"type": TYPES[settings["type"]]} if "type" in settings else {}
+            group.add_argument(option, **settings | typed)
     return top
 
 
 def _page(name: str) -> dict:
     """Return the help of a command: its first paragraph comes before the options, the rest after them."""
-    text = (files("graphdr.cli") / "help" / f"{name}.txt").read_text(encoding="utf-8")
-    description, _, epilog = text.partition("\n\n")
+    description, _, epilog = (HELP / f"{name}.txt").read_text(encoding="utf-8").partition("\n\n")
     return {"description": description, "epilog": epilog, "formatter_class": argparse.RawDescriptionHelpFormatter}
 
 
@@ -74,6 +62,9 @@ def _count(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows or levels")
     return int(text)
+
+
+TYPES = {"path": Path, "count": _count, "int": int, "float": float}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -105,7 +96,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     if arguments and arguments[0][:1] not in ("-", "") and arguments[0] not in COMMANDS:
         hint = names.nearest(arguments[0], COMMANDS) or f"; there are: {', '.join(COMMANDS)}"
         parser().error(f"no command {arguments[0]!r}{hint}")
-    options = parser("advise" if "advise" in arguments else None).parse_args(arguments)
+    options = parser().parse_args(arguments)
     if options.command == "why" and len(options.target) not in (1, 3):
         parser().error(f"why takes a PATH, or a TABLE, a ROW and a COLUMN, not {len(options.target)} words")
     return options

@@ -62,10 +62,10 @@ class Focus(NamedTuple):
         return [problem for problem in problems if self.problems is None or problem["name"] in self.problems]
 
 
-def walk(root: Path, *folders: str | Path) -> Iterator[str]:
-    """Yield the files of some folders as paths from the root, without what is beside the cached ones."""
-    for folder, inner, files in (step for start in folders for step in os.walk(root / start)):
-        here = Path(folder).relative_to(root)
+def walk(*folders: str | Path) -> Iterator[str]:
+    """Yield the files of some folders, without what is beside the cached ones."""
+    for folder, inner, files in (step for start in folders for step in os.walk(start)):
+        here = Path(folder)
         inner[:] = [name for name in inner if (here / name).as_posix() not in NOT_CACHED]
         yield from (path for name in sorted(files) if (path := (here / name).as_posix()) not in NOT_CACHED)
 

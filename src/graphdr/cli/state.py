@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from graphdr.cache import manifest, paths
@@ -17,7 +16,7 @@ FOREIGN = "foreign"
 
 
 class Cached(NamedTuple):
-    """A file and its state: ``current``, ``outdated`` (by code, params or inputs), ``changed``, ``missing``, ``foreign``."""
+    """A file: ``current``, ``outdated`` (by code, params or inputs), ``changed``, ``missing`` or ``foreign``."""
 
     record: Record
     state: str
@@ -80,7 +79,7 @@ def _outdated(record: Record, job, hashes: dict[str, str | None]) -> Iterator[st
 
 def _walk() -> Iterator[str]:
     """Yield all files that may be cached ones: no hidden or temporary ones, and nothing of the manifest."""
-    for path in records.walk(Path(), "data", "results"):
+    for path in records.walk("data", "results"):
         hidden = any(part.startswith(".") for part in path.split("/"))
         if not (hidden or path.endswith(".tmp") or path.startswith(f"{paths.MANIFEST}/")):
             yield path
