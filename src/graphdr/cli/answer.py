@@ -4,8 +4,7 @@ import json
 import math
 from collections.abc import Callable
 
-Text = Callable[[], list[str]]
-Answer = tuple[int, object, Text]
+Answer = tuple[int, object, Callable[[], list[str]]]
 
 
 def as_json(answer: object) -> str:

@@ -50,9 +50,7 @@ def focus(cell: dict) -> Focus:
 
 def _pick(what: str, word: str, labels: dict[str, str]) -> str:
     """Return the name that a word stands for, itself or by its label if only one has it; else say which there are."""
-    if word in labels:
-        return word
-    meant = [name for name, label in labels.items() if label == word]
+    meant = [word] if word in labels else [name for name, label in labels.items() if label == word]
     if len(meant) == 1:
         return meant[0]
     raise UserError(f"{what} {word!r}; there are: {', '.join(labels)}{names.nearest(word, labels)}")

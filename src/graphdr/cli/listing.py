@@ -26,12 +26,6 @@ def run(options: Namespace, here: Path) -> Answer:
         cached.state == "current" and not stale.isdisjoint(cached.record.inputs) for cached in chosen
     )
     stages, files = _stages(chosen), [_file(cached) for cached in chosen]
-    answer = {
-        "stages": stages,
-        "files": files,
-        "built_on_others": built_on_others,
-        "unreadable_manifest_entries": unreadable,
-    }
 
     def text() -> list[str]:
         lines = _file_lines(files) if options.wanted or options.all else _stage_lines(stages)
@@ -46,7 +40,8 @@ def run(options: Namespace, here: Path) -> Answer:
             lines.append(f"{unreadable} manifest entries cannot be read; run graphdr verify")
         return lines
 
-    return 0, answer, text
+    answer = {"stages": stages, "files": files, "built_on_others": built_on_others}
+    return 0, answer | {"unreadable_manifest_entries": unreadable}, text
 
 
 def _select(every: list[Cached], wanted: str) -> list[Cached]:

@@ -20,9 +20,8 @@ def nearest(name: str, names: Iterable[str]) -> str:
 def named() -> dict[str, str]:
     """Return the file behind every name; a table comes before a figure of the same name."""
     built = (path for folder in (FIGURES, TABLES) for path in sorted(folder.glob("*.parquet")))
-    return {path.stem: path.as_posix() for path in built} | {
-        name: path for name, path in PAGES.items() if Path(path).exists()
-    }
+    pages = {name: path for name, path in PAGES.items() if Path(path).exists()}
+    return {path.stem: path.as_posix() for path in built} | pages
 
 
 def table_file(name: str) -> str:

@@ -109,14 +109,9 @@ def _counts(rows: list[dict]) -> str:
 
 def _verdicts(lines: list[str]) -> list[str]:
     """Colour the verdicts, which stand apart from other words."""
-    if not terminal.coloured():
-        return lines
     for word, colour in COLOURS.items():
-        lines = [
-            f"{before}{terminal.GAP}{paint(word, colour)}{after}" if verdict else line
-            for line in lines
-            for before, verdict, after in [line.partition(f"{terminal.GAP}{word}")]
-        ]
+        apart, painted = f"{terminal.GAP}{word}", f"{terminal.GAP}{paint(word, colour)}"
+        lines = [line.replace(apart, painted, 1) for line in lines]
     return lines
 
 

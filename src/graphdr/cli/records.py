@@ -70,11 +70,6 @@ def walk(*folders: str | Path) -> Iterator[str]:
         yield from (path for name in sorted(files) if (path := (here / name).as_posix()) not in NOT_CACHED)
 
 
-def is_parquet(path: str) -> bool:
-    """Tell whether a file should be parquet, by its name."""
-    return path.endswith(".parquet")
-
-
 @contextmanager
 def _reading(path: str, what: str = "not a readable parquet file", advice: str = "") -> Iterator[None]:
     """Make a file that is not there or broken one clear error."""
@@ -112,9 +107,10 @@ def record(path: str, entry: dict | None = None) -> Record:
     """Return all that is known about a file: from its own footer or, if it cannot have one, its manifest entry."""
     with _reading(path, "cannot be read"):
         status = Path(path).stat()
-    made = ("stage", "code", "params", "inputs", "marks")
-    facts = _footer(path) if is_parquet(path) else {name: entry[name] for name in made if name in (entry or {})}
-    return Record(path, status.st_size, status.st_mtime, **facts)
+    if path.endswith(".parquet"):
+        return Record(path, status.st_size, status.st_mtime, **_footer(path))
+    made = {name: entry[name] for name in ("stage", "code", "params", "inputs", "marks")} if entry else {}
+    return Record(path, status.st_size, status.st_mtime, **made)
 
 
 def record_or_flaw(path: str, entry: dict | None) -> Record:

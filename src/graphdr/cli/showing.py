@@ -24,7 +24,7 @@ def run(options: Namespace, here: Path) -> Answer:
     """
     count = options.rows
     path, by_name = names.resolve(options.target, here)
-    parquet = records.is_parquet(path)
+    parquet = path.endswith(".parquet")
     record = records.record(path, None if parquet else manifest.by_output().get(path))
     page = by_name and record.kind in pages.PAGES
     rows = records.head(path, record.rows or 0 if page else HEAD if count is None else count) if parquet else []
@@ -49,7 +49,7 @@ def _text(record: Record, columns: list[dict], head: list[dict], count: int | No
     parts += [] if record.rows is None else [terminal.plural(record.rows, "row")]
     parts += [terminal.size(record.bytes), f"{terminal.age(time.time() - record.modified)} old"]
     lines = [paint(record.path, "bold"), ", ".join(parts), *_made(record), ""]
-    if not records.is_parquet(record.path):
+    if not record.path.endswith(".parquet"):
         return lines + _lines_of(record.path, count)
     lines += ["columns", *_indented(_column_lines(columns)), ""]
     return [*lines, f"first {len(head)} of {record.rows:,} rows", *_indented(_head_lines(columns, head))]
