@@ -124,7 +124,7 @@ def test_a_flip_never_reaches_a_result(where, bit):
         assert io.read("theta", "results/t.parquet").to_pydict() == THETA
     except UserError as error:
         assert str(error).startswith("results/t.parquet: ")
-    assert len(integrity.problems()) == 1
+    assert len(integrity.findings()) == 1
 
 
 def test_the_manifest_covers_every_type_of_file_and_finds_flips_swaps_and_losses():
@@ -133,15 +133,15 @@ def test_the_manifest_covers_every_type_of_file_and_finds_flips_swaps_and_losses
     atomic.write_text("%PDF", "results/c.pdf")
     manifest.record("make_table", {}, "code", {}, ["results/a.csv", "results/b.csv"])
     manifest.record("make_figure", {}, "code", {}, ["results/c.pdf"])
-    assert integrity.problems() == []
+    assert integrity.findings() == []
     assert set(manifest.load()) == {"results/a.csv", "results/b.csv", "results/c.pdf"}
     os.rename("results/a.csv", "x")
     os.rename("results/b.csv", "results/a.csv")
     os.rename("x", "results/b.csv")
     Path("results/c.pdf").unlink()
-    assert [line.split(":")[0] for line in integrity.problems()] == ["results/a.csv", "results/b.csv", "results/c.pdf"]
+    assert [finding.path for finding in integrity.findings()] == ["results/a.csv", "results/b.csv", "results/c.pdf"]
 
 
 def test_a_broken_manifest_entry_is_itself_reported():
     atomic.write_text("{", f"{paths.MANIFEST}/x.json")
-    assert "not a readable manifest entry" in integrity.problems()[0]
+    assert "not a readable manifest entry" in str(integrity.findings()[0])

@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from graphdr.advise import block, log_files
 from graphdr.cache import io, manifest, paths
-from graphdr.cli import integrity, project, records
+from graphdr.cli import advising, integrity, project, records
 from graphdr.plan import jobs
 from graphdr.plan.job import Job
 from tests.support.in_process import RUNS
@@ -136,7 +137,7 @@ def test_every_stage_has_a_plan_and_a_rule():
 
 @pytest.mark.parametrize("stage", jobs.JOBS)
 def test_a_job_is_found_by_everything_that_it_writes(inside, stage):
-    plan = project.Plan(project.load_config())
+    plan = project.Plan()
     written = [path for path, (planned, _) in plan._keys.items() if planned == stage]
     assert {path: plan.job(path).stage for path in written} == dict.fromkeys(written, stage)
     assert all(path in plan.job(path).output for path in written)
@@ -266,6 +267,15 @@ def test_help_has_examples_and_documents_the_json(call, command):
     assert "JSON: {" in out or not command
     for key in KEYS.get(command, ()):
         assert key in out
+
+
+def test_the_options_of_advise_name_its_constants(call):
+    _, out, _ = call("advise", "--help")
+    said = " ".join(out.split())
+    assert f"popular nodes ({block.NODES})" in said
+    assert f"to try ({' '.join(map(str, block.GRID))})" in said
+    assert f"by role: {', '.join(log_files.NAMES)}" in said
+    assert all(f"--{role} COLUMN" in said for role in advising.COLUMNS)
 
 
 def test_a_stage_imports_nothing_of_the_command_line():

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphdr.__main__ import main
-from graphdr.cli import project
+from graphdr.cli.main import MARKERS
 from tests.support.in_process import RUNS
 
 
@@ -71,7 +71,7 @@ def test_a_mistake_in_the_configuration_is_one_line(own, mistake):
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("scratch")
-    for name in project.MARKERS:
+    for name in MARKERS:
         (folder / name).write_text("")
     return folder
 

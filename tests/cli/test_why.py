@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from graphdr.cache import io, paths
-from graphdr.cli import lineage, provenance, seeds
+from graphdr.cli import lineage, provenance
 from graphdr.facts import selection_facts
 from graphdr.facts.registry import FACTS
 from tests.support.instances import pose
@@ -183,7 +183,7 @@ def test_the_streams_of_a_fact_are_those_that_it_draws(name, small_graph, monkey
     )
     FACTS[name](pose(small_graph, tail=0.3))
     handed_over = {"resamples", "pilot"}
-    assert drawn == set(seeds.fact_streams().get(name, ())) - handed_over
+    assert drawn == set(FACTS[name].streams) - handed_over
 
 
 def test_every_purpose_in_the_code_is_known():
@@ -205,5 +205,5 @@ def test_a_focus_grows_and_all_is_all():
 
 def test_parameters_are_brief():
     params = {"seed": 0, "problems": [{"name": "a", "k": 5}, {"name": "b", "k": 6}], "long": list(range(100))}
-    assert provenance.parameters(params, frozenset("b")) == "long [100 entries], problem b (k 6), seed 0"
+    assert provenance.parameters(params, lineage.Focus(frozenset("b"))) == "long [100 entries], problem b (k 6), seed 0"
     assert json.dumps(params)  # left as they were

@@ -149,4 +149,4 @@ def test_marks_travel_from_the_raw_files_to_the_comparison(workdir, config, monk
     verdict = io.read("comparison", paths.comparison("parquet"))["verdict"].to_pylist()
     assert (verdict == ["other data"]) == bool({"release", "incomplete"} & set(words))
     assert ("not judged" in Path(paths.comparison("md")).read_text()) == (verdict == ["other data"])
-    assert integrity.problems() == []
+    assert integrity.findings() == []

@@ -44,4 +44,4 @@ def build_here(config: dict, wanted: Collection[str] | None = None) -> project.P
     config = project.load_config()
     with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):
         run_all(design.expand(config, fetch.missing_datasets(config.plain())), STAGES, wanted)
-    return project.Plan(config)
+    return project.Plan()

@@ -64,7 +64,8 @@ def test_a_changed_cut_or_lost_file_is_named_and_only_what_is_ours_is_to_be_dele
     Path("results/tables/t.csv").write_text("x,b\n")
     Path("results/tables/t.md").unlink()
     assert kinds() == {TABLE: "changed", "results/tables/t.csv": "changed", "results/tables/t.md": "missing"}
-    assert re.search(rf"{TABLE}: changed since pose_problem built it \(\S+ bytes instead of", integrity.problems()[0])
+    first = str(integrity.findings()[0])
+    assert re.search(rf"{TABLE}: changed since pose_problem built it \(\S+ bytes instead of", first)
     entries = ["results/manifest/results~problem~main~theta.parquet.json", "results/manifest/results~tables~t.csv.json"]
     found = integrity.findings()
     assert integrity.to_delete(found) == sorted([*entries, TABLE, "results/tables/t.csv"])
@@ -168,7 +169,7 @@ def test_the_paper_that_a_comparison_was_made_with_is_written_down(workdir):
     assert integrity.findings() == []
     Path(paths.PAPER).write_text("artifact,row,column,value,sem\nt,r,c,2.0,\n")
     assert kinds() == dict.fromkeys(output.values(), "inputs")
-    assert "data/paper/reference.csv is not the one that compare_paper has read" in integrity.problems()[0]
+    assert "data/paper/reference.csv is not the one that compare_paper has read" in str(integrity.findings()[0])
 
 
 def test_the_lists_of_the_command_line(cached, capsys):

@@ -98,7 +98,7 @@ def test_a_corrupted_input_stops_the_run_with_one_clear_line(checkout):
     table = pq.read_table(broken)
     values = table["value"].to_numpy() + 1e-9
     pq.write_table(table.set_column(5, table.schema.field("value"), [values]), broken)
-    assert [line.split(":")[0] for line in integrity.problems(str(checkout))] == ["results/measurements/rgg.parquet"]
+    assert [finding.path for finding in integrity.findings(str(checkout))] == ["results/measurements/rgg.parquet"]
     (checkout / "results/tables/rgg.tex").unlink()
     done = snakemake(checkout)
     assert done.returncode != 0
@@ -108,7 +108,7 @@ def test_a_corrupted_input_stops_the_run_with_one_clear_line(checkout):
     broken.unlink()
     assert snakemake(checkout).returncode == 0
     assert (checkout / "results/tables/rgg.tex").exists()
-    assert integrity.problems(str(checkout)) == []
+    assert integrity.findings(str(checkout)) == []
 
 
 def test_a_graph_that_falls_apart_is_one_clear_line(tmp_path):

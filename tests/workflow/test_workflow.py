@@ -36,7 +36,7 @@ def test_every_output_is_there_and_in_the_manifest(built):
         if path.suffix not in (".log", ".tsv", ".json")
     }
     assert there == set(hashes(built))
-    assert integrity.problems(str(built)) == []
+    assert integrity.findings(str(built)) == []
 
 
 def test_every_stage_leaves_logs_and_benchmarks(built):

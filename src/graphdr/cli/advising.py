@@ -1,13 +1,15 @@
-"""``graphdr advise``: its options, and advice as text for a terminal."""
+"""``graphdr advise``: what its options ask for, and advice as text for a terminal."""
 
-import argparse
 import sys
-from collections.abc import Callable, Iterable
+from argparse import Namespace
+from collections.abc import Iterable
 from pathlib import Path
 
-from graphdr.advise import block, log_files, logs, reading, run, tables, wording
+from graphdr.advise import logs, reading, tables, wording
+from graphdr.advise import run as advice
 from graphdr.advise.findings import Findings
 from graphdr.cli import project
+from graphdr.cli.answer import Answer, as_json
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.core.terminal import paint
@@ -17,54 +19,26 @@ CHOICES = ("transform", "positive", "merge_duplicates", "drop_loops", "ignore_un
 COLUMNS = ("user", "item", "value", "source", "target", "weight", "node", "reward", "title")
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command to a parser."""
-    add = parser.add_argument
-    add("interactions", nargs="?", type=Path, metavar="INTERACTIONS", help="who met what: user, item, value")
-    add("--edges", type=Path, metavar="FILE", help="a graph instead: csv, tsv, parquet, GraphML or scipy .npz")
-    add("--rewards", type=Path, metavar="FILE", help="a reward per node; with interactions, in place of the mean value")
-    add("--features", type=Path, metavar="FILE", help="numbers about each item, for content-PCA")
-    add("--titles", type=Path, metavar="FILE", help="what people call the items")
-    add("--log", type=Path, metavar="FILE", help="rounds that were played: candidates, action, reward, propensity")
-    roles = ", ".join(log_files.NAMES)
-    add("--log-columns", nargs="+", metavar="ROLE=COLUMN", default=[], help=f"of the log, by role: {roles}")
-    add("--name", help="name of the data set (that of the file)")
-    add("--nodes", metavar="N|all", default=str(block.NODES), help="how many of the most popular nodes (%(default)s)")
-    add("--k", type=int, nargs="+", metavar="K", help=f"dimensions to try ({' '.join(map(str, block.GRID))})")
-    add("--transform", choices=("auto", "identity", "log1p"), default="auto", help="of the values (auto)")
-    add("--positive", metavar="VALUE", help="the reward is 1 where the rewards' column has this value, else 0")
-    add("--merge-duplicates", action="store_true", help="make repeated edges one")
-    add("--drop-loops", action="store_true", help="leave out edges from a node to itself")
-    add("--ignore-unknown", action="store_true", help="leave out rewards and features of what is not in the data")
-    add("--no-header", action="store_true", help="the first line of the files is data")
-    for role in COLUMNS:
-        add(f"--{role}", metavar="COLUMN", help=f"name of the column of {role}s")
-
-
-def advise(arguments: argparse.Namespace, here: Path, as_json: Callable[[Findings], str]) -> tuple[Findings, Callable]:
-    """Run the command in the project's folder; files are given relative to ``here``."""
-    files = {name: getattr(arguments, name) for name in FILES}
+def run(arguments: Namespace, here: Path) -> Answer:
+    """Advise in the project's folder; files are given relative to ``here``."""
+    start = Path() if here == Path.cwd() else here  # the command runs in the project's folder
+    files = {name: start / path.expanduser() for name in (*FILES, "log") if (path := getattr(arguments, name))}
+    log = files.pop("log", None)
     request = reading.Request(
-        **{name: _from_project(here, path) for name, path in files.items() if path},
+        **files,
         **{name: getattr(arguments, name) for name in CHOICES},
         columns={role: getattr(arguments, role) for role in COLUMNS if getattr(arguments, role)},
         header=False if arguments.no_header else None,
     )
-    log = logs.read(_from_project(here, arguments.log), _columns(arguments.log_columns)) if arguments.log else None
-    choices = arguments.name, _nodes(arguments.nodes), _grid(arguments.k), log
+    rounds = logs.read(log, _columns(arguments.log_columns)) if log else None
+    choices = arguments.name, _nodes(arguments.nodes), _grid(arguments.k), rounds
     try:
-        findings = run.advise(request, project.load_config().plain(), Path(), *choices, _say)
+        findings = advice.advise(request, project.load_config().plain(), Path(), *choices, _say)
     finally:
         _say("")
     lines = text(findings)
-    run.write(findings, Path(), terminal.unpainted("\n".join(lines)), as_json(findings))
-    return findings, lambda: lines
-
-
-def _from_project(here: Path, path: Path) -> Path:
-    """Return a file as seen from the project's folder, where the command runs."""
-    path = path.expanduser()
-    return path if path.is_absolute() or here == Path.cwd() else here / path
+    advice.write(findings, Path(), terminal.unpainted("\n".join(lines)), as_json(findings))
+    return 0, findings, lambda: lines
 
 
 def _nodes(text: str) -> int | None:
@@ -76,9 +50,8 @@ def _nodes(text: str) -> int | None:
 
 
 def _columns(pairs: list[str]) -> dict[str, str]:
-    for pair in pairs:
-        if "=" not in pair:
-            raise UserError(f"--log-columns: {pair!r} is not ROLE=COLUMN, as reward=clicks is")
+    if wrong := [pair for pair in pairs if "=" not in pair]:
+        raise UserError(f"--log-columns: {wrong[0]!r} is not ROLE=COLUMN, as reward=clicks is")
     return dict(pair.split("=", 1) for pair in pairs)
 
 
@@ -109,10 +82,6 @@ def text(findings: Findings) -> list[str]:
         lines += ["", *listed(findings.log.warnings)]
     lines += ["", "In these tables:"]
     lines += listed((f"{word}: {meaning}." for word, meaning in wording.WORDS.items()), "  ", "    ")
-    page, blocks = (f"{findings.folder}/{run.FILES[kind]}" for kind in ("page", "block"))
-    return [
-        *lines,
-        "",
-        f"To read: {page}. To keep the data set, paste the blocks of {blocks} into config.yaml, and",
-        f"  {findings.paste}",
-    ]
+    page, blocks = (f"{findings.folder}/{advice.FILES[kind]}" for kind in ("page", "block"))
+    lines += ["", f"To read: {page}. To keep the data set, paste the blocks of {blocks} into config.yaml, and"]
+    return [*lines, f"  {findings.paste}"]

@@ -1,46 +1,27 @@
 """One number of a table: the cell, the paper's number, the measurements and runs behind it, and where to go on."""
 
+from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.cache import paths
 from graphdr.cli import names, records
-from graphdr.cli.lineage import Focus, Node
-from graphdr.cli.records import Record
+from graphdr.cli.lineage import Node
+from graphdr.cli.records import Focus, Record
 from graphdr.core.errors import UserError
 from graphdr.paper.compare import by_our_cell, our_cell
 from graphdr.scores import cells
 
 NUMBERS = ("value", "sem", "n", "panel_median", "panel_low", "panel_high")
+COMPARED = ("paper", "paper_sem", "ratio", "percentile", "verdict")
+PLAYED = ["problem", "instance", "draw", "seed", "t", "regret"]
 
 
-class Cell(NamedTuple):
-    """A cell of a table: what it says, what it is about, and the paper's account of it, if any."""
-
-    table: str
-    row: str
-    column: str
-    said: dict
-    problem: str
-    key: str | None  # method or predictor
-    quantity: str
-    field: str
-    paper: dict | None
-
-    @property
-    def focus(self) -> Focus:
-        """Return what of the measurements matters for this cell."""
-        of = [self.problem], [] if self.key is None else [self.key], [self.quantity]
-        return Focus(*map(frozenset, of))
-
-
-def find(table: str, row: str, column: str) -> tuple[Cell, Record]:
-    """Find a cell by the names of its row and column, or by their labels as printed."""
-    path = names.table_file(table)
-    record = records.from_footer(path)
+def find(table: str, row: str, column: str) -> tuple[dict, list[float], Record]:
+    """Find a cell by the names of its row and column, or by their labels as printed, with its panel and its table."""
+    record = records.record(path := names.table_file(table))
     if record.kind != "table" or "row_keys" not in record.params:
         raise UserError(f"{path}: not a table that a stage built, so nothing is known about its cells")
     name, params = Path(path).stem, record.params
@@ -54,15 +35,22 @@ def find(table: str, row: str, column: str) -> tuple[Cell, Record]:
     parsed = cells.parse(name, columns[column])
     key = next(key for key in params["row_keys"] if key["label"] == row)
     said = next(cell for cell in records.rows(path).to_pylist() if (cell["row"], cell["column"]) == (row, column))
-    subject = key["problem"], parsed.key or key.get("method"), parsed.quantity, parsed.field
-    return Cell(name, row, column, said, *subject, by_our_cell(lines, specs).get((name, row, column))), record
+    paper = by_our_cell(lines, specs).get((name, row, column))
+    cell = {"table": name, "row": row, "column": column, "problem": key["problem"]}
+    cell |= {"key": parsed.key or key.get("method"), "quantity": parsed.quantity, "field": parsed.field}
+    cell |= {number: said[number] for number in NUMBERS}
+    return cell | {"paper": paper and {name: paper[name] for name in COMPARED}}, said["panel"] or [], record
+
+
+def focus(cell: dict) -> Focus:
+    """Return what of the measurements matters for a cell."""
+    keys = [] if cell["key"] is None else [cell["key"]]
+    return Focus(frozenset([cell["problem"]]), frozenset(keys), frozenset([cell["quantity"]]))
 
 
 def _pick(what: str, word: str, labels: dict[str, str]) -> str:
     """Return the name that a word stands for, itself or by its label if only one has it; else say which there are."""
-    if word in labels:
-        return word
-    meant = [name for name, label in labels.items() if label == word]
+    meant = [word] if word in labels else [name for name, label in labels.items() if label == word]
     if len(meant) == 1:
         return meant[0]
     raise UserError(f"{what} {word!r}; there are: {', '.join(labels)}{names.nearest(word, labels)}")
@@ -72,12 +60,12 @@ def _comparison() -> tuple[list[dict], dict[str, dict]]:
     """Return the lines of the comparison, and what it knows about each table; nothing where it is not built."""
     try:
         path = paths.comparison("parquet")
-        return records.rows(path).to_pylist(), records.from_footer(path).params.get("tables", {})
+        return records.rows(path).to_pylist(), records.record(path).params.get("tables", {})
     except UserError:
         return [], {}
 
 
-def measured(cell: Cell, inputs: list[str]) -> list[dict]:
+def measured(cell: dict, inputs: list[str]) -> list[dict]:
     """Return the measurements behind a cell, as the table looks them up: the shown one first, then the panel.
 
     An input that is lost or broken matters only if no other has them.
@@ -85,8 +73,7 @@ def measured(cell: Cell, inputs: list[str]) -> list[dict]:
     measurements, lost = [], None
     for path in inputs:
         try:
-            rows = _rows(path, {cell.problem}, {cell.quantity}, {cell.key} if cell.key else set())
-            measurements += [{"path": path} | row for row in rows]
+            measurements += _rows(path, focus(cell))
         except UserError as error:
             lost = lost or error
     if lost and not measurements:
@@ -96,58 +83,35 @@ def measured(cell: Cell, inputs: list[str]) -> list[dict]:
 
 def pooled(nodes: dict[str, Node]) -> list[dict]:
     """Return the measurements on instance 0 that a score was computed from, if the cell is a score."""
-    measurements = []
-    for node in nodes.values():
-        if node.record.stage == "evaluate_predictors":
-            for path in node.inputs:
-                focus = nodes[path].focus
-                rows = _rows(path, focus.problems, focus.quantities, focus.methods)
-                measurements += [{"path": path} | row for row in rows if row["instance"] == 0 and row["draw"] == 0]
-    return measurements
+    scores = [node for node in nodes.values() if node.record.stage == "evaluate_predictors"]
+    rows = [row for node in scores for path in node.inputs for row in _rows(path, nodes[path].focus)]
+    return [row for row in rows if row["instance"] == 0 and row["draw"] == 0]
 
 
-def _rows(path: str, problems, quantities, methods) -> list[dict]:
-    """Return rows of measurements: facts, and what the given methods or predictors have."""
-    table = records.rows(path)
-    keep = _among(table["quantity"], quantities)
-    if problems is not None:
-        keep = pc.and_(keep, _among(table["problem"], problems))
-    subject = pc.and_(pc.is_null(table["method"]), pc.is_null(table["predictor"]))
+def _rows(path: str, focus: Focus) -> list[dict]:
+    """Return rows of measurements: facts, and what the methods or predictors in focus have."""
+    subject = pc.field("method").is_null() & pc.field("predictor").is_null()
     for name in ("method", "predictor"):
-        subject = pc.or_(subject, _among(table[name], methods))
-    return table.filter(pc.and_(keep, subject)).to_pylist()
+        subject |= _among(name, focus.methods)
+    keep = subject & _among("quantity", focus.quantities) & _among("problem", focus.problems)
+    return [{"path": path} | row for row in records.rows(path).filter(keep).to_pylist()]
 
 
-def _among(column: pa.ChunkedArray, values) -> pa.ChunkedArray:
-    return pc.is_in(column, value_set=pa.array(sorted(values), pa.string()))
+def _among(column: str, names: frozenset[str] | None) -> pc.Expression:
+    return pc.scalar(True) if names is None else pc.field(column).isin(pa.array(sorted(names), pa.string()))
 
 
-def played(cell: Cell, nodes: dict[str, Node]) -> list[dict]:
+def played(cell: dict, nodes: dict[str, Node]) -> list[dict]:
     """Return the last checkpoint of every run on instance 0 that counts: further draws where the cell is about them."""
-    further = cell.quantity == "regret_redrawn"
+    further = cell["quantity"] == "regret_redrawn"
     runs = []
-    for node in nodes.values():
-        if node.record.kind != "runs":
-            continue
-        table = records.rows(node.record.path, ["problem", "instance", "draw", "seed", "t", "regret"])
-        keep = pc.and_(pc.equal(table["instance"], 0), pc.equal(pc.greater(table["draw"], 0), further))
-        if node.focus.problems is not None:
-            keep = pc.and_(keep, _among(table["problem"], node.focus.problems))
+    for path in (path for path, node in nodes.items() if node.record.kind == "runs"):
+        table = records.rows(path, PLAYED)
+        draws = pc.field("draw") > 0 if further else pc.field("draw") == 0
+        keep = draws & (pc.field("instance") == 0) & _among("problem", nodes[path].focus.problems)
         last: dict[tuple, dict] = {}
         for row in table.filter(keep).to_pylist():
             key = row["problem"], row["draw"], row["seed"]
-            if key not in last or row["t"] > last[key]["t"]:
-                last[key] = row
-        runs += [{"path": node.record.path} | row for row in last.values()]
+            last[key] = max(last.get(key, row), row, key=itemgetter("t"))
+        runs += [{"path": path} | row for row in last.values()]
     return runs
-
-
-def as_json(cell: Cell) -> dict:
-    """Return a cell with the paper's number, for scripts."""
-    wanted = ("paper", "paper_sem", "ratio", "percentile", "verdict")
-    place = ("table", "row", "column", "problem", "key", "quantity", "field")
-    return {
-        **{name: getattr(cell, name) for name in place},
-        **{name: cell.said[name] for name in NUMBERS},
-        "paper": cell.paper and {name: cell.paper[name] for name in wanted},
-    }

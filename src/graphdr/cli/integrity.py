@@ -7,12 +7,14 @@ import contextlib
 import json
 import os
 import re
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from graphdr.cache import io, manifest, paths
-from graphdr.cli import records
+from graphdr.cli import project, records
+from graphdr.cli.answer import Answer
 from graphdr.cli.records import RAW
 from graphdr.core.errors import UserError
 from graphdr.raw.archives import Raw
@@ -32,18 +34,35 @@ class Finding(NamedTuple):
     problem: str
     delete: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}"
+
+
+def run(options: Namespace, here: Path) -> Answer:
+    """Name every file that is not as it was built, or only those to delete or to build."""
+    problems, count = findings(), len(manifest.load())
+    if options.repair_list:
+        listed = to_delete(problems)
+        return 0, {"delete": listed}, lambda: listed
+    if options.rebuild_list:
+        plan = project.Plan()
+        listed = [path for path in to_rebuild(problems) if plan.job(path)]
+        return 0, {"build": listed}, lambda: listed
+    altered = sum(finding.kind not in NOT_LISTED for finding in problems)
+    others = f", {len(problems) - altered} files that are not in it" if len(problems) > altered else ""
+    total = f"{count} files in the manifest, {altered} of them changed or missing{others}"
+    return int(bool(problems)), {"files": count, "problems": problems}, lambda: [*map(str, problems), total]
+
 
 def findings(root: str = ".") -> list[Finding]:
     """Compare every file with what was recorded when it was built; return what is wrong, in the order of paths."""
-    top, entries = Path(root), manifest.entries(root)
-    problems = unreadable = list(_unreadable(entries))
-    listed = set()
-    for path, entry in entries.items():
-        if entry is not None:
-            listed |= set(entry["outputs"])
-            problems = problems + _of_job(top, path, entry)
-    raw = [finding for folder in sorted((top / RAW).glob("*")) for finding in _of_raw(top, folder, listed)]
-    return sorted([*problems, *raw, *_unlisted(top, listed, {_stem(finding.delete[-1]) for finding in unreadable})])
+    with contextlib.chdir(root):  # the hash of a file covers its path as the workflow sees it
+        entries = manifest.entries()
+        unreadable, listed = list(_unreadable(entries)), set(manifest.by_output(entries))
+        built = [finding for path, entry in entries.items() if entry for finding in _of_job(path, entry)]
+        raw = [finding for folder in sorted(RAW.glob("*")) for finding in _of_raw(folder, listed)]
+        unread = {_stem(finding.delete[-1]) for finding in unreadable}
+        return sorted([*unreadable, *built, *raw, *_unlisted(listed, unread)])
 
 
 def to_delete(problems: list[Finding]) -> list[str]:
@@ -70,19 +89,17 @@ def _unreadable(entries: dict[str, dict | None]) -> Iterator[Finding]:
             yield Finding(path, "manifest", text, (path, built) if ours else (path,))
 
 
-def _of_job(top: Path, entry_path: str, entry: dict) -> list[Finding]:
+def _of_job(entry_path: str, entry: dict) -> list[Finding]:
     stage, problems = entry["stage"], []
     for name, facts in entry["outputs"].items():
-        if not (top / name).is_file():
+        if not Path(name).is_file():
             problems.append(Finding(name, "missing", f"missing; rebuild it with snakemake {name}"))
-        elif (flaw := _flaw(top / name, facts)) is not None:
+        elif (flaw := _flaw(Path(name), facts)) is not None:
             text = f"changed since {stage} built it{flaw}; delete it and run snakemake again"
             problems.append(Finding(name, "changed", text, (name,)))
     if len(problems) == len(entry["outputs"]):  # nothing is left of the job: neither is its entry to be
-        problems = [finding._replace(delete=(*finding.delete, entry_path)) for finding in problems]
-    if not problems:
-        problems += _other_inputs(top, entry)
-    return problems
+        return [finding._replace(delete=(*finding.delete, entry_path)) for finding in problems]
+    return problems or list(_other_inputs(entry))
 
 
 def _flaw(path: Path, facts: dict) -> str | None:
@@ -96,55 +113,46 @@ def _flaw(path: Path, facts: dict) -> str | None:
         return f" ({error.strerror})"
 
 
-def _other_inputs(top: Path, entry: dict) -> Iterator[Finding]:
+def _other_inputs(entry: dict) -> Iterator[Finding]:
     """Find inputs, other than cached ones, that are not those that a job has read."""
     for source, digest in entry.get("files", {}).items():
-        if not (top / source).is_file() or io.file_digest(str(top / source)) != digest:
+        if not Path(source).is_file() or io.file_digest(source) != digest:
             for name in entry["outputs"]:
                 text = f"{source} is not the one that {entry['stage']} has read; delete it and run snakemake again"
                 yield Finding(name, "inputs", text, (name,))
 
 
-def _of_raw(top: Path, folder: Path, listed: set[str]) -> Iterator[Finding]:
+def _of_raw(folder: Path, listed: set[str]) -> Iterator[Finding]:
     """Compare the raw files of a data set with its receipt; without one, they wait to be fetched."""
     receipt = paths.receipt(folder.name)
-    if not (top / receipt).is_file():
+    if not Path(receipt).is_file():
         return
     try:
-        rows = _receipt(top, receipt)
+        rows = io.read("raw", receipt).to_pylist()
     except UserError as error:
         if receipt not in listed:  # else it is a changed file of its job
             yield Finding(receipt, "changed", str(error).partition(": ")[2], (receipt,))
         return
-    notes, agree = f"{RAW}/{folder.name}/{HASHES}", True
+    notes, agree = folder / HASHES, True
     for name in dict.fromkeys(row["archive"] for row in rows if row["status"] != "absent"):
         members = [row for row in rows if row["archive"] == name]
-        path, fetched = f"{RAW}/{folder.name}/{name}", members[0]["source"] != "file"
-        problem = _member_flaw(folder, name, members)
+        path, fetched = f"{folder}/{name}", members[0]["source"] != "file"
+        problem = None
+        try:
+            Raw(folder, members).check()
+        except UserError as error:
+            problem = str(error).removeprefix(path).lstrip(": ").partition(";")[0]
         if problem is None and fetched and _origin_differs(folder, name):
             agree = False
             # A single file was compared with its receipt already; of a zip, the rest may have changed as well.
             problem = "changed since it was fetched" if members[0]["member"] else None
         if problem:
-            again = (path, receipt) if fetched else ()
-            yield Finding(path, "changed", f"{problem}; {_advice(folder.name, fetched)}", again)
-    if (top / notes).is_file() and not (agree and _notes_agree(top / notes, rows)):
+            advice = "delete it and fetch it again" if fetched else "put the former file back, or take this one"
+            text = f"{problem}; {advice}: snakemake --forcerun fetch_raw -- {folder.name}"
+            yield Finding(path, "changed", text, (path, receipt) if fetched else ())
+    if notes.is_file() and not (agree and _notes_agree(notes, rows)):
         text = f"does not agree with {receipt} or the files beside it; delete it, and hashes are recorded anew"
-        yield Finding(notes, "changed", text, (notes,))
-
-
-def _receipt(top: Path, path: str) -> list[dict]:
-    with contextlib.chdir(top):  # the hash of a file covers its path as the workflow sees it
-        return io.read("raw", path).to_pylist()
-
-
-def _member_flaw(folder: Path, name: str, rows: list[dict]) -> str | None:
-    """Say what is wrong with the members of an archive that are in use."""
-    try:
-        Raw(folder, rows).check()
-    except UserError as error:
-        return str(error).removeprefix(f"{folder}/{name}").lstrip(": ").partition(";")[0]
-    return None
+        yield Finding(str(notes), "changed", text, (str(notes),))
 
 
 def _origin_differs(folder: Path, name: str) -> bool:
@@ -154,13 +162,6 @@ def _origin_differs(folder: Path, name: str) -> bool:
     except manifest.UNREADABLE:
         return False  # what is wrong with the hashes is said by itself
     return origin != io.file_digest(str(folder / name))
-
-
-def _advice(dataset: str, fetched: bool) -> str:
-    again = f"snakemake --forcerun fetch_raw -- {dataset}"
-    if fetched:
-        return f"delete it and fetch it again: {again}"
-    return f"put the former file back, or take this one: {again}"
 
 
 def _notes_agree(path: Path, rows: list[dict]) -> bool:
@@ -177,62 +178,61 @@ def _notes_agree(path: Path, rows: list[dict]) -> bool:
             asked = row["source"] not in ("", "file")
             if changed or (asked and any(origin[name] != row[name] for name in ("source", "address"))):
                 return False
+        return True
     except manifest.UNREADABLE:
         return False
-    return True
 
 
 def _stem(path: str) -> str:
     return Path(path).with_suffix("").as_posix()
 
 
-def _unlisted(top: Path, listed: set[str], unread: set[str]) -> Iterator[Finding]:
+def _unlisted(listed: set[str], unread: set[str]) -> Iterator[Finding]:
     """Find files that are in no entry of the manifest: leftovers of killed jobs, files of ours, and foreign ones.
 
     ``unread`` are the outputs, without suffix, whose entries cannot be read: these files are not foreign.
     """
-    for path in _walk(top):
+    for path in _walk():
         if path in listed:
             continue
         if writer := LEFTOVER.search(path):
             if not _alive(int(writer[1])):
-                text = f"left behind by the killed process {writer[1]}; delete it"
-                yield Finding(path, "leftover", text, (path,))
-        elif path.endswith(".parquet") and _has_our_footer(top / path):
+                yield Finding(path, "leftover", f"left behind by the killed process {writer[1]}; delete it", (path,))
+        elif path.endswith(".parquet") and _has_our_footer(path):
             text = "not in the manifest, so that nothing vouches for it; delete it and run snakemake again"
             yield Finding(path, "unlisted", text, (path,))
         elif _stem(path) not in unread:
             yield Finding(path, "foreign", "foreign, no stage built it; move it away")
 
 
-def _walk(top: Path) -> Iterator[str]:
+def _walk() -> Iterator[str]:
     """Yield the files that the manifest should list."""
     expected: dict[Path, set[str]] = {}
-    for path in records.walk(top, RAW, TABLES, RESULTS):
+    for path in records.walk(RAW, TABLES, RESULTS):
         folder, name = Path(path).parent, Path(path).name
         if folder.parent == RAW and folder not in expected:
-            expected[folder] = _expected_raw(top, folder)
+            expected[folder] = _expected_raw(folder)
         entry = folder.as_posix() == paths.MANIFEST and name.endswith(".json")
         if name not in expected.get(folder, ()) and not entry:
             yield path
 
 
-def _expected_raw(top: Path, folder: Path) -> set[str]:
+def _expected_raw(folder: Path) -> set[str]:
     """Return the files of a raw folder that are checked elsewhere, or that may be there: parts of downloads."""
-    names = {path.name for path in (top / folder).iterdir()}
+    names = {path.name for path in folder.iterdir()}
     receipt = paths.receipt(folder.name)
     unfinished = {name for name in names if name.endswith(".part")} | {HASHES}
     if Path(receipt).name not in names:
         return names - {name for name in names if LEFTOVER.search(name)}
     try:
-        return unfinished | {row["archive"] for row in _receipt(top, receipt)}
+        return unfinished | {row["archive"] for row in io.read("raw", receipt).to_pylist()}
     except UserError:
         return names  # it is named as changed itself, and what it would say is not known
 
 
-def _has_our_footer(path: Path) -> bool:
+def _has_our_footer(path: str) -> bool:
     try:
-        return io.KIND in (records.schema(str(path)).metadata or {})
+        return io.KIND in (records.schema(path).metadata or {})
     except UserError:
         return False
 
@@ -243,8 +243,3 @@ def _alive(process: int) -> bool:
         return True
     except OSError as error:  # a process of another user is alive, too
         return not isinstance(error, ProcessLookupError)
-
-
-def problems(root: str = ".") -> list[str]:
-    """Return one line for each file under data/ and results/ that is not as it was built, or that no stage built."""
-    return [f"{finding.path}: {finding.problem}" for finding in findings(root)]

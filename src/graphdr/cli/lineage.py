@@ -4,28 +4,16 @@ Inputs are those that were recorded when a file was built. A focus says which pr
 matter, and every stage passes on what that means for its inputs.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from graphdr.cache import io, paths
 from graphdr.cli import records
-from graphdr.cli.records import Record
+from graphdr.cli.records import Focus, Record
 from graphdr.cli.seeds import Stream, streams
-from graphdr.core.errors import UserError
 
 COMMITTED = {"compare_paper": paths.PAPER, "judge_claims": paths.PAPER_CLAIMS}  # committed files, read besides
-
-
-class Focus(NamedTuple):
-    """The problems, methods and quantities that matter; None stands for all."""
-
-    problems: frozenset[str] | None = None
-    methods: frozenset[str] | None = None
-    quantities: frozenset[str] | None = None
-
-    def __or__(self, other: "Focus") -> "Focus":
-        return Focus(*(None if a is None or b is None else a | b for a, b in zip(self, other, strict=True)))
 
 
 class Node(NamedTuple):
@@ -44,7 +32,7 @@ EVERYTHING = Focus()
 
 def trace(start: Mapping[str, Focus], entries: Mapping[str, dict]) -> dict[str, Node]:
     """Return all files behind some files, which are among them; ``entries`` is the manifest."""
-    focuses, files = dict(start), {path: _read(path, entries) for path in start}
+    focuses, files = dict(start), {path: records.record_or_flaw(path, entries.get(path)) for path in start}
     waiting = list(start)
     while waiting:
         path = waiting.pop()
@@ -52,21 +40,17 @@ def trace(start: Mapping[str, Focus], entries: Mapping[str, dict]) -> dict[str, 
             wider = focuses[name] | focus if name in focuses else focus
             if focuses.get(name) != wider:
                 focuses[name] = wider
-                files[name] = files.get(name) or _read(name, entries)
+                files[name] = files.get(name) or records.record_or_flaw(name, entries.get(name))
                 waiting.append(name)
     return {path: _node(record, focuses[path], files) for path, record in files.items()}
 
 
 def followed(record: Record, focus: Focus) -> dict[str, Focus]:
     """Return the inputs of a file that matter under a focus, each with what matters of it."""
-    chosen = FOLLOWED.get(record.stage, _all)(record, focus)
-    if record.stage in COMMITTED:
-        chosen[COMMITTED[record.stage]] = EVERYTHING
-    return chosen
-
-
-def _all(record: Record, focus: Focus) -> dict[str, Focus]:
-    return dict.fromkeys(record.inputs, EVERYTHING)
+    if record.stage in FOLLOWED:
+        return FOLLOWED[record.stage](record, focus)
+    committed = [COMMITTED[record.stage]] if record.stage in COMMITTED else []
+    return dict.fromkeys([*record.inputs, *committed], EVERYTHING)
 
 
 def _of_measurements(record: Record, focus: Focus) -> dict[str, Focus]:
@@ -98,14 +82,6 @@ def _of_evaluation(record: Record, focus: Focus) -> dict[str, Focus]:
     return dict.fromkeys(record.inputs, Focus(None, frozenset(methods), frozenset(quantities)))
 
 
-def _of_theta(record: Record, focus: Focus) -> dict[str, Focus]:
-    return dict.fromkeys(_on_graphs(record, focus, "clean", "graph"), EVERYTHING)
-
-
-def _of_pilot(record: Record, focus: Focus) -> dict[str, Focus]:
-    return {path: Focus(focus.problems) for path in record.inputs}
-
-
 def _of_facts(record: Record, focus: Focus) -> dict[str, Focus]:
     """Follow facts to the graphs of their problems, and to another basis only if they need it."""
     from graphdr.facts.registry import FACT_BASES, budgets
@@ -118,7 +94,7 @@ def _of_facts(record: Record, focus: Focus) -> dict[str, Focus]:
         if not budgets(focus.quantities, 1):
             idle |= {path for path in inputs if path.startswith(PILOTS)}
         inputs = [path for path in inputs if path not in idle]
-    return {path: Focus(focus.problems) for path in inputs}
+    return dict.fromkeys(inputs, Focus(focus.problems))
 
 
 def _of_runs(record: Record, focus: Focus) -> dict[str, Focus]:
@@ -128,13 +104,13 @@ def _of_runs(record: Record, focus: Focus) -> dict[str, Focus]:
 
     fact = k_fact(record.params["method"].get("k"))
     told = frozenset([fact] if fact else THEORY_FACTS)
-    return {path: Focus(focus.problems, quantities=told) for path in _on_graphs(record, focus, "graph")}
+    return dict.fromkeys(_on_graphs(record, focus, "graph"), Focus(focus.problems, quantities=told))
 
 
 def _on_graphs(record: Record, focus: Focus, *roles: str) -> list[str]:
     """Return the inputs of a batch without those on graphs that no problem in focus has in one of these roles."""
     problems = record.params["problems"]
-    mine = {p[role] for p in problems if focus.problems is None or p["name"] in focus.problems for role in roles}
+    mine = {problem[role] for problem in focus.among(problems) for role in roles}
     others = {p[role] for p in problems for role in ("clean", "graph")} - mine
     folders = {Path(place).parent for graph in others for place in (paths.nodes(graph), paths.basis(graph, "any"))}
     return [path for path in record.inputs if Path(path).parent not in folders]
@@ -142,29 +118,19 @@ def _on_graphs(record: Record, focus: Focus, *roles: str) -> list[str]:
 
 PILOTS = paths.pilot.partition("{")[0]  # folder of all pilots
 
-FOLLOWED: dict[str, Callable[[Record, Focus], dict[str, Focus]]] = {
+FOLLOWED = {
     "measure_batch": _of_measurements,
     "evaluate_predictors": _of_evaluation,
-    "pose_problem": _of_theta,
-    "estimate_pilot": _of_pilot,
+    "pose_problem": lambda record, focus: dict.fromkeys(_on_graphs(record, focus, "clean", "graph"), EVERYTHING),
+    "estimate_pilot": lambda record, focus: dict.fromkeys(record.inputs, Focus(focus.problems)),
     "describe_problem": _of_facts,
     "run_bandit": _of_runs,
 }
 
 
-def _read(path: str, entries: Mapping[str, dict]) -> Record:
-    """Return what is known about a file; one that is gone or broken ends its branch."""
-    try:
-        return records.record(path, entries.get(path))
-    except UserError as error:
-        return Record(path, 0, 0.0, broken=str(error).removeprefix(f"{path}: "))
-
-
 def _node(record: Record, focus: Focus, files: Mapping[str, Record]) -> Node:
-    inputs = {}
-    for path in followed(record, focus):
-        now = files[path].hash
-        inputs[path] = record.inputs.get(path) == now  # a committed file is not recorded, and has no hash either
+    # A committed file is not recorded, and has no hash either.
+    inputs = {path: record.inputs.get(path) == files[path].hash for path in followed(record, focus)}
     raw = records.rows(record.path).to_pylist() if record.kind == "raw" else []
     committed = record.path in COMMITTED.values() and record.broken is None
     return Node(record, focus, inputs, streams(record, focus), raw, io.file_digest(record.path) if committed else None)

@@ -19,9 +19,9 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 def named() -> dict[str, str]:
     """Return the file behind every name; a table comes before a figure of the same name."""
-    figures = {path.stem: path.as_posix() for path in sorted(FIGURES.glob("*.parquet"))}
-    tables = {path.stem: path.as_posix() for path in sorted(TABLES.glob("*.parquet"))}
-    return figures | tables | {name: path for name, path in PAGES.items() if Path(path).exists()}
+    built = (path for folder in (FIGURES, TABLES) for path in sorted(folder.glob("*.parquet")))
+    pages = {name: path for name, path in PAGES.items() if Path(path).exists()}
+    return {path.stem: path.as_posix() for path in built} | pages
 
 
 def table_file(name: str) -> str:
@@ -58,15 +58,14 @@ def resolve(target: str, here: Path) -> tuple[str, bool]:
 
 
 def _inside(place: Path) -> str:
-    absolute = place.resolve()
-    root = Path.cwd().resolve()
+    absolute, root = place.resolve(), Path.cwd().resolve()
     return (absolute.relative_to(root) if absolute.is_relative_to(root) else absolute).as_posix()
 
 
 def _files(target: str) -> list[str]:
     """Return the files and folders beside a path, or beside its nearest folder that is there."""
     folder = next(parent for parent in Path(target).parents if parent.is_dir())
-    return [path.as_posix() for path in sorted(folder.iterdir())] + [path for path in named().values()]
+    return [path.as_posix() for path in sorted(folder.iterdir())] + list(named().values())
 
 
 def _not_built(name: str, built: Iterable[str], noun: str) -> str:

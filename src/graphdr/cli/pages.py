@@ -1,48 +1,36 @@
 """Tables, figures, the comparison and the claims as pages for a terminal."""
 
 from collections import Counter
-from collections.abc import Callable
+from operator import itemgetter
 
 from graphdr.cli.records import Record
 from graphdr.core import terminal
 from graphdr.core.terminal import number, paint, with_error
+from graphdr.show import tables
 
 POINTS = 6  # of every series of a figure, unless a number of rows is asked for
 COLOURS = {"match": "green", "close": "green", "in panel": "cyan", "differs": "red", "holds": "green", "fails": "red"}
 
 
-class Terminal:
+class Terminal(tables.Markdown):
     """A style of ``tables.render``: a cell has its value and, on the next line, the panel."""
 
-    MISSING = "–"
+    escape = staticmethod(str)
+    quantity = itemgetter("label")
 
     @staticmethod
-    def escape(text: str) -> str:
-        return text
-
-    @staticmethod
-    def quantity(spec: dict) -> str:
-        return spec["label"]
-
-    @staticmethod
-    def cell(text, bold: bool) -> str:
+    def cell(text: tables.Shown, bold: bool) -> str:
         value = text.value + (f" ± {text.sem}" if text.sem else "") + ("*" if bold else "")
         return value + ("\n{1} ({0}…{2})".format(*text.panel) if text.panel else "")
 
     @staticmethod
-    def document(caption: str, head: list[str], body: list[list[str]], notes: list[str]) -> tuple:
-        return caption, head, body, notes
-
-
-def _notes(paragraphs: list[str]) -> list[str]:
-    return [line for text in paragraphs for line in terminal.wrapped(text, terminal.width(), most=20)]
+    def document(*parts) -> tuple:
+        return parts
 
 
 def table(record: Record, rows: list[dict], count: int | None) -> list[str]:
     """Lay out a table as the paper has it, or its first rows."""
     import pandas as pd
-
-    from graphdr.show import tables
 
     spec = dict(record.params)
     spec["notes"] = spec["notes"] + tables.mark_notes(record.marks, spec["labels"])
@@ -54,7 +42,8 @@ def table(record: Record, rows: list[dict], count: int | None) -> list[str]:
     if any("*" in cell for row in first for cell in row[1:]):
         notes = ["* the lowest of its kind.", *notes]
     lines = [paint(caption, "bold"), "", *terminal.table(head, first, terminal.figures(head), terminal.width())]
-    return [*lines, *_more(len(body) - len(first)), "", *_notes(notes)]
+    lines += [*_more(len(body) - len(first)), ""]
+    return lines + [line for note in notes for line in terminal.wrapped(note, terminal.width(), most=20)]
 
 
 def _more(left: int) -> list[str]:
@@ -63,10 +52,9 @@ def _more(left: int) -> list[str]:
 
 def figure(record: Record, rows: list[dict], count: int | None) -> list[str]:
     """Lay out the points of a figure, evenly chosen from every series."""
-    series: dict[str, list[dict]] = {}
-    for row in rows:
-        series.setdefault(row["series"], []).append(row)
-    chosen = rows[:count] if count is not None else [row for part in series.values() for row in _spread(part)]
+    names = dict.fromkeys(row["series"] for row in rows)
+    series = [[row for row in rows if row["series"] == name] for name in names]
+    chosen = rows[:count] if count is not None else [row for part in series for row in _spread(part)]
     head = [name for name in rows[0] if any(row[name] is not None for row in rows)] if rows else []
     body = [[number(row[name]) for name in head] for row in chosen]
     right = [name != "series" for name in head]
@@ -86,7 +74,7 @@ def comparison(record: Record, rows: list[dict], count: int | None) -> list[str]
     """Lay out the paper's numbers beside ours, table by table."""
     first = rows[:count]
     head = ["row", "column", "paper", "ours", "ratio", "median (5–95 %)", "verdict"]
-    right = [False, False, True, True, True, True, False]
+    right = [name not in ("row", "column", "verdict") for name in head]
     lines = [paint("Our numbers beside the paper's", "bold")]
     for artifact in dict.fromkeys(row["artifact"] for row in first):
         body = [_compared(row) for row in first if row["artifact"] == artifact]
@@ -97,33 +85,18 @@ def comparison(record: Record, rows: list[dict], count: int | None) -> list[str]
 
 def _compared(row: dict) -> list[str]:
     panel = f"{number(row['panel_median'], 4)} ({number(row['panel_low'], 4)}…{number(row['panel_high'], 4)})"
-    return [
-        row["row"],
-        row["column"],
-        with_error(row["paper"], row["paper_sem"]),
-        with_error(row["ours"], row["sem"]),
-        number(row["ratio"], 3),
-        "–" if row["percentile"] is None else panel,
-        row["verdict"],
-    ]
+    paper, ours = with_error(row["paper"], row["paper_sem"]), with_error(row["ours"], row["sem"])
+    spread = "–" if row["percentile"] is None else panel
+    return [row["row"], row["column"], paper, ours, number(row["ratio"], 3), spread, row["verdict"]]
 
 
 def claims(record: Record, rows: list[dict], count: int | None) -> list[str]:
     """Lay out the claims with what was measured."""
     first = rows[:count]
     head = ["claim", "verdict", "share", "statement", "measured"]
-    body = [
-        [
-            row["claim"],
-            row["verdict"],
-            "–" if row["share"] is None else f"{100 * row['share']:.0f} %",
-            row["statement"],
-            row["measured"],
-        ]
-        for row in first
-    ]
-    right = [False, False, True, False, False]
-    lines = _verdicts(terminal.table(head, body, right, terminal.width()))
+    shares = [{"share": "–" if row["share"] is None else f"{100 * row['share']:.0f} %"} for row in first]
+    body = [[(row | share)[name] for name in head] for row, share in zip(first, shares, strict=True)]
+    lines = _verdicts(terminal.table(head, body, [name == "share" for name in head], terminal.width()))
     more = _more(len(rows) - len(first))
     return [paint("The paper's claims, judged", "bold"), "", *lines, *more, "", _counts(rows)]
 
@@ -136,17 +109,10 @@ def _counts(rows: list[dict]) -> str:
 
 def _verdicts(lines: list[str]) -> list[str]:
     """Colour the verdicts, which stand apart from other words."""
-    if not terminal.coloured():
-        return lines
     for word, colour in COLOURS.items():
-        lines = [
-            f"{before}{terminal.GAP}{paint(word, colour)}{after}" if verdict else line
-            for line in lines
-            for before, verdict, after in [line.partition(f"{terminal.GAP}{word}")]
-        ]
+        apart, painted = f"{terminal.GAP}{word}", f"{terminal.GAP}{paint(word, colour)}"
+        lines = [line.replace(apart, painted, 1) for line in lines]
     return lines
 
 
-PAGES: dict[str, Callable[[Record, list[dict], int | None], list[str]]] = {
-    page.__name__: page for page in (table, figure, comparison, claims)
-}
+PAGES = {page.__name__: page for page in (table, figure, comparison, claims)}

@@ -1,45 +1,24 @@
-"""The project that a command is about: its folder, its configuration, and what every job of it would be today."""
+"""The configuration of the project in whose folder a command runs, and what every job of it would be today."""
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from graphdr.core.errors import UserError
-
-if TYPE_CHECKING:
-    from graphdr.plan.blocks import Config
-
-CONFIG = "config.yaml"
-MARKERS = (CONFIG, "Snakefile")  # what is in the folder of a project
+from graphdr.plan import config, design, jobs
+from graphdr.plan.blocks import Config
+from graphdr.raw import fetch
 
 
-def check_root(root: Path) -> Path:
-    """Return the folder if it is that of a project."""
-    if not root.is_dir():
-        raise UserError(f"{root}: no such folder")
-    if missing := [name for name in MARKERS if not (root / name).is_file()]:
-        raise UserError(
-            f"{root}: not the folder of a project (no {' and no '.join(missing)}); go there, or give --root PATH"
-        )
-    return root
-
-
-def load_config(path: str = CONFIG) -> "Config":
-    """Read and check a configuration."""
-    from graphdr.plan import config
-
-    return config.load(Path(path))
+def load_config() -> Config:
+    """Read and check the configuration."""
+    return config.load(Path("config.yaml"))
 
 
 class Plan:
     """What every job would read, write and be told today, by the files that it writes."""
 
-    def __init__(self, config: "Config") -> None:
-        from graphdr.plan import design, jobs
-        from graphdr.raw import fetch
-
-        self._design = design.expand(config, fetch.missing_datasets(config.plain()))
-        self._jobs = jobs.JOBS
+    def __init__(self) -> None:
+        settings = load_config()
+        self._design = design.expand(settings, fetch.missing_datasets(settings.plain()))
         self._keys = {
             path.format(**key): (stage, key)
             for stage in jobs.JOBS
@@ -54,4 +33,4 @@ class Plan:
 
     @cache  # noqa: B019 - a plan lives as long as the process
     def _job(self, stage: str, **key: str):
-        return self._jobs[stage](self._design, **key)
+        return jobs.JOBS[stage](self._design, **key)

@@ -1,12 +1,14 @@
 """``graphdr why``: the chain of inputs, parameters and code behind a file or a number, as a tree."""
 
-from collections.abc import Callable, Iterator
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from graphdr.cache import manifest
 from graphdr.cli import cell_lineage, lineage, names, records
-from graphdr.cli.cell_lineage import Cell
+from graphdr.cli.answer import Answer
 from graphdr.cli.lineage import EVERYTHING, Node
+from graphdr.cli.records import Focus
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.core.terminal import number, paint, with_error
@@ -14,37 +16,34 @@ from graphdr.core.terminal import number, paint, with_error
 MOST = 8  # rows of measurements and of runs that are printed; --json has all
 SHORT, LONG = 60, 150  # characters of one parameter, and of one with entries of its own
 MEASURED = ("problem", "instance", "draw", "method", "predictor", "quantity", "value", "sem", "n")
-PLAYED = ("problem", "instance", "draw", "seed", "t", "regret")
 
 
-Answer = tuple[dict, Callable[[], list[str]]]  # JSON and text
-
-
-def of_file(target: str, here: Path, depth: int | None) -> Answer:
-    """Return everything behind a file."""
-    path, _ = names.resolve(target, here)
-    entries = manifest.by_output()
-    record = records.record(path, entries.get(path))
-    if record.stage is None:
-        raise UserError(f"{path}: carries no provenance and is not in the manifest, so nothing is known of its making")
-    nodes = lineage.trace({path: EVERYTHING}, entries)
-    return _json([path], nodes), lambda: _tree_lines([path], nodes, depth)
-
-
-def of_cell(table: str, row: str, column: str, depth: int | None) -> Answer:
-    """Return everything behind one number of a table."""
-    cell, record = cell_lineage.find(table, row, column)
-    rows = cell_lineage.measured(cell, list(record.inputs))
-    start = list(dict.fromkeys(row["path"] for row in rows))
-    nodes = lineage.trace(dict.fromkeys(start, cell.focus), manifest.by_output())
-    evidence = {"measurements": rows, "pooled": cell_lineage.pooled(nodes), "runs": cell_lineage.played(cell, nodes)}
-    answer = _json(start, nodes) | {"cell": cell_lineage.as_json(cell), **evidence}
-    return answer, lambda: [*_cell_lines(cell, record, **evidence), *_tree_lines(start, nodes, depth)]
-
-
-def _json(start: list[str], nodes: dict[str, Node]) -> dict:
+def run(options: Namespace, here: Path) -> Answer:
+    """Return everything behind a file, or behind one number of a table."""
+    entries, cell, measurements = manifest.by_output(), None, []
+    if len(options.target) == 3:
+        cell, panel, table = cell_lineage.find(*options.target)
+        measurements = cell_lineage.measured(cell, list(table.inputs))
+        start = dict.fromkeys((row["path"] for row in measurements), cell_lineage.focus(cell))
+    else:
+        path, _ = names.resolve(options.target[0], here)
+        if records.record(path, entries.get(path)).stage is None:
+            unknown = "carries no provenance and is not in the manifest, so nothing is known of its making"
+            raise UserError(f"{path}: {unknown}")
+        start = {path: EVERYTHING}
+    nodes = lineage.trace(start, entries)
+    pooled, runs = (cell_lineage.pooled(nodes), cell_lineage.played(cell, nodes)) if cell else ([], [])
+    evidence = {"measurements": measurements, "pooled": pooled, "runs": runs}
     files = [_as_json(node) for node in nodes.values()]
-    return {"cell": None, "measurements": [], "pooled": [], "runs": [], "start": start, "files": files}
+
+    def text() -> list[str]:
+        seen: set[str] = set()
+        lines = list(_cell_lines(cell, len(panel), table, **evidence)) if cell else []
+        lines += [line for path in start for line in _tree(path, nodes, seen, "", "", options.depth)]
+        ends = list(_ends(nodes))
+        return [*lines, "", *ends] if ends else lines
+
+    return 0, {"cell": cell, **evidence, "start": list(start), "files": files}, text
 
 
 def _as_json(node: Node) -> dict:
@@ -59,23 +58,15 @@ def _as_json(node: Node) -> dict:
     }
 
 
-def _tree_lines(start: list[str], nodes: dict[str, Node], depth: int | None) -> list[str]:
-    """Lay out the tree of files, and where it ends."""
-    seen: set[str] = set()
-    lines = [line for path in start for line in _tree(path, nodes, seen, "", "", depth)]
-    ends = list(_ends(nodes))
-    return [*lines, "", *ends] if ends else lines
-
-
 def _cell_lines(
-    cell: Cell, made: records.Record, measurements: list[dict], pooled: list[dict], runs: list[dict]
+    cell: dict, count: int, made: records.Record, measurements: list[dict], pooled: list[dict], runs: list[dict]
 ) -> Iterator[str]:
     """Yield what a number is, and what it was measured from."""
-    said, paper = cell.said, cell.paper
-    yield paint(f"{cell.table}, row {cell.row}, column {cell.column}", "bold")
-    ours = with_error(said["value"], said["sem"], 8) if said["value"] is not None else "no value"
-    panel = f"; median {number(said['panel_median'])} ({number(said['panel_low'])} … {number(said['panel_high'])})"
-    count, behind = len(said["panel"] or []), "" if said["n"] is None else f", n = {said['n']}"
+    paper = cell["paper"]
+    yield paint("{table}, row {row}, column {column}".format(**cell), "bold")
+    ours = with_error(cell["value"], cell["sem"], 8) if cell["value"] is not None else "no value"
+    panel = f"; median {number(cell['panel_median'])} ({number(cell['panel_low'])} … {number(cell['panel_high'])})"
+    behind = "" if cell["n"] is None else f", n = {cell['n']}"
     over = "instances" if len({row["instance"] for row in measurements}) > 1 else "draws"
     yield f"ours     {ours}{behind}" + (f"{panel} over {count} {over}" if count > 1 else "")
     if paper:
@@ -83,17 +74,18 @@ def _cell_lines(
         yield f"paper    {with_error(paper['paper'], paper['paper_sem'], 8)}, {', '.join(facts)}: {paper['verdict']}"
     else:
         yield "paper    does not print this number"
-    yield f"cell     {cell.field} of {cell.quantity}{f' of {cell.key}' if cell.key else ''} on problem {cell.problem}"
+    key = f" of {cell['key']}" if cell["key"] else ""
+    yield f"cell     {cell['field']} of {cell['quantity']}{key} on problem {cell['problem']}"
     yield f"table    {made.path}, {_made_by(made)}"
     yield from _rows_lines("measured", MEASURED, measurements)
     if not measurements:
         yield "no measurement: the data are not here, or this method has no such quantity"
     yield from _rows_lines("pooled from (instance 0)", MEASURED, pooled)
-    yield from _rows_lines("runs on instance 0, at the last round", PLAYED, runs)
+    yield from _rows_lines("runs on instance 0, at the last round", cell_lineage.PLAYED, runs)
     yield ""
 
 
-def _rows_lines(title: str, columns: tuple[str, ...], rows: list[dict]) -> Iterator[str]:
+def _rows_lines(title: str, columns: Sequence[str], rows: list[dict]) -> Iterator[str]:
     if rows:
         used = [name for name in columns if any(row[name] is not None for row in rows)]
         body = [[number(row[name], 8) for name in used] for row in rows[:MOST]]
@@ -145,7 +137,7 @@ def _sentences(node: Node) -> Iterator[tuple[str, ...]]:
     elif not node.sha256:
         yield "no provenance", "yellow"
     if record.params:
-        yield (parameters(record.params, node.focus.problems),)
+        yield (parameters(record.params, node.focus),)
     for dataset, words in record.marks.items():
         yield f"mark: {dataset}: " + "; ".join(f"{kind}: {text}" for kind, text in words.items()), "yellow"
     for row in node.raw:
@@ -161,15 +153,12 @@ def _made_by(record: records.Record) -> str:
     return f"{record.stage}{version}, code {record.code}"
 
 
-def parameters(params: dict, problems: frozenset[str] | None = None) -> str:
+def parameters(params: dict, focus: Focus = EVERYTHING) -> str:
     """Spell parameters in one line: of many problems those that matter, of anything long its size."""
-    params = dict(params)
     listed = params.get("problems")
-    if isinstance(listed, list):
-        chosen = [problem for problem in listed if problems is None or problem["name"] in problems]
-        if len(chosen) == 1:
-            del params["problems"]
-            params[f"problem {chosen[0]['name']}"] = {k: v for k, v in chosen[0].items() if k != "name"}
+    if isinstance(listed, list) and len(chosen := focus.among(listed)) == 1:
+        problem = {f"problem {chosen[0]['name']}": {k: v for k, v in chosen[0].items() if k != "name"}}
+        params = {name: value for name, value in params.items() if name != "problems"} | problem
     return ", ".join(f"{name} {_brief(value)}" for name, value in sorted(params.items()))
 
 

@@ -3,7 +3,9 @@
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,18 +41,33 @@ class Record(NamedTuple):
     marks: dict[str, dict[str, str]] = {}  # noqa: RUF012
     broken: str | None = None  # why the file cannot be read
 
+    @property
+    def moment(self) -> str:
+        """Return when the file was last modified."""
+        return datetime.fromtimestamp(self.modified, UTC).isoformat(timespec="seconds")
 
-def walk(root: Path, *folders: str | Path) -> Iterator[str]:
-    """Yield the files of some folders as paths from the root, without what is beside the cached ones."""
-    for folder, inner, files in (step for start in folders for step in os.walk(root / start)):
-        here = Path(folder).relative_to(root)
+
+class Focus(NamedTuple):
+    """The problems, methods and quantities of a file that matter; None stands for all."""
+
+    problems: frozenset[str] | None = None
+    methods: frozenset[str] | None = None
+    quantities: frozenset[str] | None = None
+
+    def __or__(self, other: "Focus") -> "Focus":
+        return Focus(*(None if a is None or b is None else a | b for a, b in zip(self, other, strict=True)))
+
+    def among(self, problems: list[dict]) -> list[dict]:
+        """Return the problems that matter."""
+        return [problem for problem in problems if self.problems is None or problem["name"] in self.problems]
+
+
+def walk(*folders: str | Path) -> Iterator[str]:
+    """Yield the files of some folders, without what is beside the cached ones."""
+    for folder, inner, files in (step for start in folders for step in os.walk(start)):
+        here = Path(folder)
         inner[:] = [name for name in inner if (here / name).as_posix() not in NOT_CACHED]
         yield from (path for name in sorted(files) if (path := (here / name).as_posix()) not in NOT_CACHED)
-
-
-def is_parquet(path: str) -> bool:
-    """Tell whether a file should be parquet, by its name."""
-    return path.endswith(".parquet")
 
 
 @contextmanager
@@ -82,35 +99,42 @@ def rows(path: str, columns: list[str] | None = None) -> pa.Table:
 def head(path: str, count: int) -> list[dict]:
     """Read the first rows of a parquet file."""
     with _reading(path), pq.ParquetFile(path) as file:
-        first: list[dict] = []
-        for batch in file.iter_batches(max(min(count, 10_000), 1)):
-            first += batch.slice(0, count - len(first)).to_pylist()
-            if len(first) >= count:
-                break
-        return first
-
-
-def from_footer(path: str) -> Record:
-    """Return what a parquet file says about itself; a foreign one says nothing about its making."""
-    with _reading(path):
-        footer, status = pq.read_metadata(path), Path(path).stat()
-    record, facts = Record(path, status.st_size, status.st_mtime, footer.num_rows), footer.metadata or {}
-    if io.KIND not in facts:
-        return record
-    with _reading(path, "its provenance cannot be read"):
-        provenance = json.loads(facts[io.PROVENANCE])
-        made = {name: provenance.get(name) for name in ("stage", "version", "code")}
-        made |= {name: dict(provenance.get(name) or {}) for name in ("params", "inputs")}
-        kind, hash_ = facts[io.KIND].decode(), facts[io.HASH].decode()
-        return record._replace(kind=kind, hash=hash_, marks=json.loads(facts[io.MARKS]), **made)
+        batches = file.iter_batches(max(min(count, 10_000), 1))
+        return list(islice((row for batch in batches for row in batch.to_pylist()), count))
 
 
 def record(path: str, entry: dict | None = None) -> Record:
     """Return all that is known about a file: from its own footer or, if it cannot have one, its manifest entry."""
-    if is_parquet(path):
-        return from_footer(path)
     with _reading(path, "cannot be read"):
         status = Path(path).stat()
-    entry = entry or {}
-    made = {name: entry[name] for name in ("stage", "code", "params", "inputs", "marks") if name in entry}
+    if path.endswith(".parquet"):
+        return Record(path, status.st_size, status.st_mtime, **_footer(path))
+    made = {name: entry[name] for name in ("stage", "code", "params", "inputs", "marks")} if entry else {}
     return Record(path, status.st_size, status.st_mtime, **made)
+
+
+def record_or_flaw(path: str, entry: dict | None) -> Record:
+    """Return all that is known about a file; of one that is gone or broken, this alone."""
+    try:
+        return record(path, entry)
+    except UserError as error:
+        flaw = Record(path, 0, 0.0, broken=str(error).removeprefix(f"{path}: "))
+    with suppress(OSError):
+        status = Path(path).stat()
+        flaw = flaw._replace(bytes=status.st_size, modified=status.st_mtime)
+    return flaw
+
+
+def _footer(path: str) -> dict:
+    """Return what a parquet file says about itself; a foreign one says nothing about its making."""
+    with _reading(path):
+        footer = pq.read_metadata(path)
+    facts = footer.metadata or {}
+    if io.KIND not in facts:
+        return {"rows": footer.num_rows}
+    with _reading(path, "its provenance cannot be read"):
+        provenance = json.loads(facts[io.PROVENANCE])
+        made = {name: provenance.get(name) for name in ("stage", "version", "code")}
+        made |= {name: dict(provenance.get(name) or {}) for name in ("params", "inputs")}
+        made |= {"kind": facts[io.KIND].decode(), "hash": facts[io.HASH].decode(), "rows": footer.num_rows}
+        return made | {"marks": json.loads(facts[io.MARKS])}

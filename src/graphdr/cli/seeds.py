@@ -1,12 +1,9 @@
 """The random streams behind a file: the root seed, the purpose of each stream, and what tells its draws apart."""
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from graphdr.cli.records import Record
-
-if TYPE_CHECKING:
-    from graphdr.cli.lineage import Focus
+from graphdr.cli.records import Focus, Record
 
 
 class Stream(NamedTuple):
@@ -17,70 +14,54 @@ class Stream(NamedTuple):
     key: str
 
 
-def streams(record: Record, focus: "Focus") -> list[Stream]:
+def streams(record: Record, focus: Focus) -> list[Stream]:
     """Return the random streams that a file was made with, those that matter under a focus."""
-    if record.stage not in DRAWN:
-        return []
-    seed = record.params["seed"]
-    return [Stream(seed, purpose, key) for purpose, key in dict.fromkeys(DRAWN[record.stage](record.params, focus))]
-
-
-def _problems(params: dict, focus: "Focus") -> list[dict]:
-    return [p for p in params["problems"] if focus.problems is None or p["name"] in focus.problems]
+    drawn = DRAWN[record.stage](record.params, focus) if record.stage in DRAWN else ()
+    return [Stream(record.params["seed"], purpose, key) for purpose, key in dict.fromkeys(drawn)]
 
 
 def _span(name: str, count: int) -> str:
     return f"{name} 0" if count == 1 else f"{name} 0 to {count - 1}"
 
 
-def _of_graph(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
+def _instances(params: dict, focus: Focus) -> Iterator[tuple[dict, str]]:
+    """Yield the problems that matter, each with the key of the streams of its instances."""
+    return ((p, f"number of nodes, {_span('instance', p['instances'])}") for p in focus.among(params["problems"]))
+
+
+def _of_graph(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
     key = f"family {params['family']}, n {params['n']}, {_span('instance', params['instances'])}"
-    for purpose in ("sample", "flip", "swap", "perturb"):
-        if purpose in (params["change"] or {}):
-            yield purpose, key
-    if not params["change"] and not params["dataset"]:
+    changes = params["change"] or {}
+    yield from ((purpose, key) for purpose in ("sample", "flip", "swap", "perturb") if purpose in changes)
+    if not changes and not params["dataset"]:
         yield "graph", key
 
 
-def _of_basis(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
+def _of_basis(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
     from graphdr.graphs.bases import REDRAWN
 
     if params["basis"] in REDRAWN:
         yield "basis", f"basis {params['basis']}, each instance, {_span('draw', 1 + params['draws'])}"
 
 
-def _of_theta(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
-    for problem in _problems(params, focus):
+def _of_theta(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
+    for problem, key in _instances(params, focus):
         if problem["reward"] == "planted":
-            key = f"number of nodes, {_span('instance', problem['instances'])}"
             yield "theta", key
             if problem["tail"]:
                 yield "theta outside", key
 
 
-def _of_pilot(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
-    for problem in _problems(params, focus):
-        yield "pilot", f"number of nodes, {_span('instance', problem['instances'])}"
-
-
-def _of_facts(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
-    drawn = fact_streams()
-    for problem in _problems(params, focus):
-        key = f"number of nodes, {_span('instance', problem['instances'])}"
-        for fact in params["facts"]:
-            if focus.quantities is None or fact in focus.quantities:
-                yield from ((purpose, key) for purpose in drawn.get(fact, ()))
-
-
-def fact_streams() -> dict[str, tuple[str, ...]]:
-    """Return the purposes of the streams of every fact that has a random part."""
+def _of_facts(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
     from graphdr.facts.registry import FACTS
 
-    return {name: fact.streams for name, fact in FACTS.items() if fact.streams}
+    wanted = FACTS.keys() if focus.quantities is None else FACTS.keys() & focus.quantities
+    facts = [FACTS[name] for name in params["facts"] if name in wanted]
+    return ((purpose, key) for _, key in _instances(params, focus) for fact in facts for purpose in fact.streams)
 
 
-def _of_runs(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
-    for problem in _problems(params, focus):
+def _of_runs(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
+    for problem in focus.among(params["problems"]):
         instances = _span("instance", problem["instances"])
         key = f"{problem['candidates']}, {problem['arms']} arms, {instances}, {_span('run', problem['seeds'])}"
         yield from (("arms", key), ("noise", key))
@@ -88,11 +69,11 @@ def _of_runs(params: dict, focus: "Focus") -> Iterator[tuple[str, str]]:
             yield "random", key
 
 
-DRAWN: dict[str, Callable] = {
+DRAWN = {
     "build_graph": _of_graph,
     "compute_basis": _of_basis,
     "pose_problem": _of_theta,
-    "estimate_pilot": _of_pilot,
+    "estimate_pilot": lambda params, focus: (("pilot", key) for _, key in _instances(params, focus)),
     "describe_problem": _of_facts,
     "run_bandit": _of_runs,
 }

@@ -1,12 +1,13 @@
 """``graphdr show``: what a file holds and how it was made; a table, a figure or a page by name, to read."""
 
 import time
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
 from graphdr.cache import manifest
 from graphdr.cli import names, pages, records
+from graphdr.cli.answer import Answer
 from graphdr.cli.provenance import parameters
 from graphdr.cli.records import Record
 from graphdr.core import terminal
@@ -16,43 +17,42 @@ HEAD = 10  # rows of a file that are shown, unless told otherwise
 TEXTS = {".md", ".csv", ".tex", ".json", ".txt"}
 
 
-def run(target: str, here: Path, count: int | None) -> tuple[dict, Callable[[], list[str]]]:
-    """Return what is known about a file and its first rows: the JSON of this command, and its text.
+def run(options: Namespace, here: Path) -> Answer:
+    """Return what is known about a file and its first rows.
 
-    Of a table, a figure or a page that is asked for by name, all rows are given unless ``count`` says otherwise.
+    Of a table, a figure or a page that is asked for by name, all rows are given unless a number of rows is asked for.
     """
-    path, by_name = names.resolve(target, here)
-    parquet = records.is_parquet(path)
+    count = options.rows
+    path, by_name = names.resolve(options.target, here)
+    parquet = path.endswith(".parquet")
     record = records.record(path, None if parquet else manifest.by_output().get(path))
     page = by_name and record.kind in pages.PAGES
     rows = records.head(path, record.rows or 0 if page else HEAD if count is None else count) if parquet else []
+    made = {name: getattr(record, name) for name in ("stage", "version", "code", "params", "inputs")}
     answer = {
         **{name: getattr(record, name) for name in ("path", "kind", "rows", "bytes")},
-        "modified": datetime.fromtimestamp(record.modified, UTC).isoformat(timespec="seconds"),
+        "modified": record.moment,
         "hash": record.hash,
-        "provenance": _provenance(record),
+        "provenance": None if record.stage is None else made,
         "marks": record.marks,
         "columns": _columns(path) if parquet else [],
         "head": rows[:count],
     }
     if page:
-        return answer, lambda: pages.PAGES[record.kind](record, rows, count)
-    return answer, lambda: _text(record, answer["columns"], answer["head"], count)
+        return 0, answer, lambda: pages.PAGES[record.kind](record, rows, count)
+    return 0, answer, lambda: _text(record, answer["columns"], answer["head"], count)
 
 
 def _text(record: Record, columns: list[dict], head: list[dict], count: int | None) -> list[str]:
     """Lay out the answer for a reader."""
-    lines = [paint(record.path, "bold"), _size(record), *_made(record), ""]
-    if not records.is_parquet(record.path):
+    parts = [f"kind {record.kind}"] if record.kind else []
+    parts += [] if record.rows is None else [terminal.plural(record.rows, "row")]
+    parts += [terminal.size(record.bytes), f"{terminal.age(time.time() - record.modified)} old"]
+    lines = [paint(record.path, "bold"), ", ".join(parts), *_made(record), ""]
+    if not record.path.endswith(".parquet"):
         return lines + _lines_of(record.path, count)
     lines += ["columns", *_indented(_column_lines(columns)), ""]
     return [*lines, f"first {len(head)} of {record.rows:,} rows", *_indented(_head_lines(columns, head))]
-
-
-def _provenance(record: Record) -> dict | None:
-    if record.stage is None:
-        return None
-    return {name: getattr(record, name) for name in ("stage", "version", "code", "params", "inputs")}
 
 
 def _columns(path: str) -> list[dict]:
@@ -62,13 +62,6 @@ def _columns(path: str) -> list[dict]:
         {"name": field.name, "type": str(field.type), "description": text and text.decode(errors="replace")}
         for field, text in described
     ]
-
-
-def _size(record: Record) -> str:
-    parts = [f"kind {record.kind}"] if record.kind else []
-    parts += [] if record.rows is None else [terminal.plural(record.rows, "row")]
-    parts += [terminal.size(record.bytes), f"{terminal.age(time.time() - record.modified)} old"]
-    return ", ".join(parts)
 
 
 def _made(record: Record) -> Iterator[str]:
