@@ -1,5 +1,6 @@
 """The two tables that every data set becomes: nodes, which are the arms, and links to them."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.cache.schemas import SCHEMAS
-from graphdr.raw.text import Sheet, refuse, short
+from graphdr.raw.text import Raw, Sheet, load, parse, refuse, short, within
 
 NODES, LINKS = SCHEMAS["dataset_nodes"], SCHEMAS["dataset_links"]
 
@@ -61,6 +62,14 @@ def interactions(
     reward = np.bincount(node, weights if rewards is None else rewards) / popularity
     known = {"reward": pa.array(reward, pa.float64())} | (lookup(about, keys) if about else {})
     return Tables(nodes(keys, popularity, **known), links(source, node, weights))
+
+
+def ratings(raw: Raw, delimiter: str, kind: str = "digits", about: Callable[[Raw], Sheet] | None = None) -> Tables:
+    """Read ratings from 1 to 5 of items by users, whose keys are of this kind, and what is known about the items."""
+    columns = {"user": kind, "item": kind, "rating": "float", "timestamp": None}
+    rows = within(parse(load(raw, "ratings"), columns, delimiter), "rating", 1, 5).columns
+    sheet = about(raw) if about and raw.has("items") else None
+    return interactions(rows["user"], rows["item"], rows["rating"].to_numpy(), about=sheet)
 
 
 def degrees(i: np.ndarray, j: np.ndarray, n: int) -> np.ndarray:

@@ -260,7 +260,7 @@ def vectors(sheet: Sheet, name: str) -> pa.ListArray:
 
 def rows_of(numbers: pa.Array, length: int) -> pa.ListArray:
     """Cut numbers into lists of one length."""
-    return pa.FixedSizeListArray.from_arrays(numbers, length).cast(pa.list_(numbers.type))
+    return pa.ListArray.from_arrays(pa.array(range(0, len(numbers) + 1, length), pa.int32()), numbers)
 
 
 def _parses(text: str, kind: str) -> bool:
