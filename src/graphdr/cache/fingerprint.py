@@ -78,13 +78,12 @@ def _imported(node: ast.AST) -> list[str]:
 
 def _kinds(node: ast.AST) -> list[str]:
     """Return the kind of table that a call of ``io`` names, or that is taken from ``SCHEMAS``."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-        named = node.args[:1] if node.func.value.id == "io" else []
-    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "SCHEMAS":
-        named = [node.slice]
-    else:
-        named = []
-    return [kind.value for kind in named if isinstance(kind, ast.Constant) and isinstance(kind.value, str)]
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="io")), args=[ast.Constant(value=str(kind)), *_]):
+            return [kind]
+        case ast.Subscript(value=ast.Name(id="SCHEMAS"), slice=ast.Constant(value=str(kind))):
+            return [kind]
+    return []
 
 
 def _file(name: str, package: Path) -> Path:

@@ -175,9 +175,8 @@ def _at_hand(task: _Task, archive: Mapping) -> list[dict]:
                 return _keep(task, archive, copy, place, str(path))
         except Unusable as error:
             task.fail(f"{path}: {error}")
-    raise Unusable(
-        f"{file_name(archive)}: not in the mirror {task.mirror}" if task.mirror else "no mirror set (GRAPHDR_MIRROR)"
-    )
+    absent = f"{file_name(archive)}: not in the mirror {task.mirror}"
+    raise Unusable(absent if task.mirror else "no mirror set (GRAPHDR_MIRROR)")
 
 
 # What must be downloaded

@@ -11,6 +11,7 @@ from graphdr.cache.schemas import SCHEMAS
 from graphdr.raw.text import Raw, Sheet, load, parse, refuse, short, within
 
 NODES, LINKS = SCHEMAS["dataset_nodes"], SCHEMAS["dataset_links"]
+Texts = pa.Array | pa.ChunkedArray
 
 
 class Tables(NamedTuple):
@@ -36,7 +37,7 @@ def links(source: np.ndarray, node: np.ndarray, weight: np.ndarray) -> pa.Table:
     return pa.table([pa.array(column, field.type) for column, field in zip(columns, LINKS, strict=True)], schema=LINKS)
 
 
-def encode(texts: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
+def encode(texts: Texts) -> tuple[pa.Array, np.ndarray]:
     """Return the distinct texts in order of first appearance, and the place of each text among them."""
     whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     encoded = whole.dictionary_encode()
@@ -44,11 +45,7 @@ def encode(texts: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
 
 
 def interactions(
-    users: pa.ChunkedArray,
-    items: pa.ChunkedArray,
-    weights: np.ndarray,
-    rewards: np.ndarray | None = None,
-    about: Sheet | None = None,
+    users: Texts, items: Texts, weights: np.ndarray, rewards: np.ndarray | None = None, about: Sheet | None = None
 ) -> Tables:
     """Number users and items by first appearance; count the rows of each item and average their rewards.
 
