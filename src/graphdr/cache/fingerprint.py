@@ -7,13 +7,11 @@ every job as its inputs and outputs. Of ``schemas.toml`` only the kinds of table
 import ast
 import hashlib
 import tomllib
-from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = Path(__file__).parents[1]
-PATHS = "cache.paths"
 
 
 class Source(NamedTuple):
@@ -27,24 +25,17 @@ class Source(NamedTuple):
 @cache
 def stage_code(stage: str, modules: tuple[str, ...] = (), package: Path = PACKAGE) -> str:
     """Return the fingerprint of a stage, and of modules that its job imports by name."""
-    names = closure(stage, modules, package)
-    sources = {name: source(name, package) for name in sorted(names)}
-    kinds = frozenset().union(*(source.kinds for source in sources.values()))
-    texts = [f"{name}\n{source.text}" for name, source in sources.items()]
-    texts += [f"{kind}\n{columns}" for kind, columns in schemas(package).items() if kind in kinds]
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
-
-
-def closure(stage: str, modules: Collection[str] = (), package: Path = PACKAGE) -> set[str]:
-    """Return the modules behind a stage, by their names inside of the package."""
-    names: set[str] = set()
+    sources: dict[str, Source] = {}  # of the modules behind the stage, by their names inside of the package
     waiting = [f"stages.{stage}", *(name.removeprefix("graphdr.") for name in modules)]
     while waiting:
         name = waiting.pop()
-        if name not in names and name != PATHS:
-            names.add(name)
-            waiting.extend(source(name, package).imports)
-    return names
+        if name not in sources and name != "cache.paths":
+            sources[name] = source(name, package)
+            waiting.extend(sources[name].imports)
+    kinds = frozenset().union(*(source.kinds for source in sources.values()))
+    texts = [f"{name}\n{source.text}" for name, source in sorted(sources.items())]
+    texts += [f"{kind}\n{columns}" for kind, columns in _schemas(package).items() if kind in kinds]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
 @cache
@@ -61,8 +52,7 @@ def source(name: str, package: Path = PACKAGE) -> Source:
 
 
 @cache
-def schemas(package: Path = PACKAGE) -> dict[str, object]:
-    """Return the declaration of every kind of table."""
+def _schemas(package: Path) -> dict[str, object]:
     return tomllib.loads((package / "cache" / "schemas.toml").read_text(encoding="utf-8"))
 
 

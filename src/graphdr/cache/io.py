@@ -157,9 +157,8 @@ def _as_array(given, type_: pa.DataType) -> pa.Array:
     if isinstance(given, pa.Array):
         return given.cast(type_)
     if pa.types.is_list(type_):
-        lengths = [len(row) for row in given]
-        flat = np.concatenate([np.asarray(row, float) for row in given]) if lengths else np.empty(0)
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        flat = np.concatenate([np.empty(0), *(np.asarray(row, float) for row in given)])
+        offsets = np.cumsum([0, *map(len, given)])
         return pa.ListArray.from_arrays(_as_array(offsets, pa.int32()), _as_array(flat, type_.value_type))
     if pa.types.is_string(type_) and isinstance(given, np.ndarray) and given.dtype.kind == "U":
         names, places = np.unique(given, return_inverse=True)

@@ -96,7 +96,12 @@ def blocks(path: Path, member: str, opener: Callable = stored) -> Iterator[bytes
 def digest(path: Path, member: str) -> tuple[int, str]:
     """Return size and sha256 of a member as the archive holds it, its zip checksum being compared on the way."""
     if member:
-        _refuse_odd(path, member)
+        with _readable(), zipfile.ZipFile(path) as archive:
+            info = archive.getinfo(member)
+        if info.flag_bits & 1:
+            raise Unusable(f"{member} is encrypted")
+        if info.file_size > BOUND or info.file_size > max(SMALL, RATIO * info.compress_size):
+            raise Unusable(f"{member} would unpack from {info.compress_size} to {info.file_size} bytes")
     size, sha256 = 0, hashlib.sha256()
     for block in blocks(path, member):
         sha256.update(block)
@@ -165,15 +170,6 @@ class Raw:
 
 def _gzipped(path: Path, member: str) -> bool:
     return member.endswith(".gz") if member else kind(path) == "gzip"
-
-
-def _refuse_odd(path: Path, member: str) -> None:
-    with _readable(), zipfile.ZipFile(path) as archive:
-        info = archive.getinfo(member)
-    if info.flag_bits & 1:
-        raise Unusable(f"{member} is encrypted")
-    if info.file_size > BOUND or info.file_size > max(SMALL, RATIO * info.compress_size):
-        raise Unusable(f"{member} would unpack from {info.compress_size} to {info.file_size} bytes")
 
 
 @contextmanager

@@ -31,11 +31,11 @@ def fetch(dataset: str, raw: Mapping, folder: Path, mirror: Path | None, say: Ca
 
     All that is at hand, for any source, comes before any network.
     """
-    task, sources = _Task(dataset, Path(folder), mirror, say), raw["sources"]
+    task, sources = _Task(dataset, folder, mirror, lambda text: say(f"{dataset}: {text}")), raw["sources"]
     fetched: list[dict] = [{} for _ in sources]  # per source, the rows of each archive by file name
     for network in (False, True):
         if network and raw.get("terms"):
-            say(f"{dataset}: terms: {raw['terms']}")
+            task.tell(f"terms: {raw['terms']}")
         for source, rows in zip(sources, fetched, strict=True):
             if _complete(task, source, rows, network, last=source is sources[-1]):
                 taken = [rows.get(file_name(archive)) or _rows(archive, {}) for archive in parts(source)]
@@ -45,7 +45,6 @@ def fetch(dataset: str, raw: Mapping, folder: Path, mirror: Path | None, say: Ca
 
 def available(raw: Mapping, folder: Path, mirror: Path | None) -> bool:
     """Tell whether some source is at hand, by the names of files only."""
-    folder = Path(folder)
     return any(
         all(_places(folder.name, folder, mirror, archive) for archive in parts(source) if not _optional(archive))
         for source in raw["sources"]
@@ -104,11 +103,8 @@ class _Task:
     dataset: str
     folder: Path
     mirror: Path | None
-    say: Callable
+    tell: Callable[[str], None]
     failures: list[str] = field(default_factory=list)
-
-    def tell(self, text: str) -> None:
-        self.say(f"{self.dataset}: {text}")
 
     def fail(self, text: str) -> None:
         self.failures.append(text)
@@ -145,16 +141,11 @@ def _rows(archive: Mapping, facts: Mapping[str, dict]) -> list[dict]:
 
 
 def _advice(task: _Task, raw: Mapping) -> str:
-    files = [task.folder / file_name(archive) for archive in parts(raw["sources"][0]) if not _optional(archive)]
-    lines = [
-        f"{task.dataset}: no source works ({'; '.join(dict.fromkeys(task.failures))})",
-        f"put the file{'s' * (len(files) > 1)} at {' and '.join(map(str, files))}"
-        + (f", from {raw['page']}" if raw.get("page") else ""),
-    ]
-    return "; ".join(lines + ([f"terms: {raw['terms']}"] if raw.get("terms") else []))
-
-
-# What is at hand
+    files = [str(task.folder / file_name(archive)) for archive in parts(raw["sources"][0]) if not _optional(archive)]
+    cause = f"{task.dataset}: no source works ({'; '.join(dict.fromkeys(task.failures))})"
+    page = f", from {raw['page']}" if raw.get("page") else ""
+    terms = f"; terms: {raw['terms']}" if raw.get("terms") else ""
+    return f"{cause}; put the file{'s' * (len(files) > 1)} at {' and '.join(files)}{page}{terms}"
 
 
 def _places(dataset: str, folder: Path, mirror: Path | None, archive: Mapping) -> list[tuple[str, Path]]:
@@ -177,9 +168,6 @@ def _at_hand(task: _Task, archive: Mapping) -> list[dict]:
             task.fail(f"{path}: {error}")
     absent = f"{file_name(archive)}: not in the mirror {task.mirror}"
     raise Unusable(absent if task.mirror else "no mirror set (GRAPHDR_MIRROR)")
-
-
-# What must be downloaded
 
 
 def _download(task: _Task, archive: Mapping, last: bool) -> list[dict]:
@@ -288,9 +276,6 @@ def _receive(response, task: _Task, name: str, done: int, total: int | None) -> 
             told = time.monotonic()
             of = f" of {total / 1e6:.1f}" if total else ""
             task.tell(f"{name}: {done / 1e6:.1f}{of} MB after {told - begin:.0f} s")
-
-
-# Checking and keeping
 
 
 def _keep(task: _Task, archive: Mapping, path: Path, place: str, address: str) -> list[dict]:

@@ -35,11 +35,8 @@ def write(path: str, settings: Mapping, names: Sequence[str | int], arrays: Mapp
     lengths = np.concatenate([np.full(len(rows), rows.shape[1]) for _, _, rows in parts])
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
     numbers = np.concatenate([rows.ravel() for _, _, rows in parts])
-    columns = [
-        pa.array([field for field, labels, _ in parts for _ in labels]),
-        pa.array([label for _, labels, _ in parts for label in labels]),
-        pa.ListArray.from_arrays(offsets, pa.array(numbers)),
-    ]
+    texts = zip(*((field, label) for field, labels, _ in parts for label in labels), strict=True)
+    columns = [*map(pa.array, texts), pa.ListArray.from_arrays(offsets, pa.array(numbers))]
     table = pa.Table.from_arrays(columns, schema=SCHEMA)
     facts = {io.KIND: KIND, io.HASH: io.content_hash(table, KIND), io.PROVENANCE: json.dumps({"version": __version__})}
     with replacing(path) as temporary:
