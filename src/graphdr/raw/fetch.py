@@ -222,7 +222,6 @@ def _attempt(task: _Task, archive: Mapping, part: Path) -> list[dict]:
         done = done if resumed else 0  # a server may ignore the range and send all
         length = response.headers.get("Content-Length") or ""
         total = done + int(length) if length.isdigit() else archive.get("bytes")
-        _announce(task, name, done, total)
         save(_receive(response, task, name, done, total), part, "ab" if resumed else "wb")
     size = part.stat().st_size
     if total and size < total:
@@ -249,15 +248,12 @@ def _open(request: urllib.request.Request, part: Path) -> http.client.HTTPRespon
         raise _Passing(reason(error)) from None
 
 
-def _announce(task: _Task, name: str, done: int, total: int | None) -> None:
-    size = f" ({(total or 0) / 1e6:.1f} MB)" if total else ""
+def _receive(response, task: _Task, name: str, done: int, total: int | None) -> Iterator[bytes]:
+    size = f" ({total / 1e6:.1f} MB)" if total else ""
     since = f", going on after {done / 1e6:.1f} MB" if done else ""
     left = (total or 0) - done
     wait = f", about {left / 1e7:.0f} s at 10 MB/s and {left / 1e6:.0f} s at 1 MB/s" if left > LARGE else ""
     task.tell(f"downloading {name}{size}{since}{wait}")
-
-
-def _receive(response, task: _Task, name: str, done: int, total: int | None) -> Iterator[bytes]:
     begin = told = time.monotonic()
     if (total or 0) > archives.BOUND:
         raise Unusable(f"{total} bytes are too many")
