@@ -45,10 +45,8 @@ def fetch(dataset: str, raw: Mapping, folder: Path, mirror: Path | None, say: Ca
 
 def available(raw: Mapping, folder: Path, mirror: Path | None) -> bool:
     """Tell whether some source is at hand, by the names of files only."""
-    return any(
-        all(_places(folder.name, folder, mirror, archive) for archive in parts(source) if not _optional(archive))
-        for source in raw["sources"]
-    )
+    needed = ([archive for archive in parts(source) if not _optional(archive)] for source in raw["sources"])
+    return any(all(_places(folder.name, folder, mirror, archive) for archive in source) for source in needed)
 
 
 def mirror_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -313,9 +311,7 @@ def _check(task: _Task, archive: Mapping, path: Path, place: str, address: str) 
             origin = {"member": inside, "source": place, "address": address}
             facts[role] = origin | {"bytes": size, "sha256": digest, "status": status}
     rows = _rows(archive, facts)
-    by_status: dict[str, list[str]] = {}
-    for row in rows:
-        by_status.setdefault(row["status"], []).append(row["role"])
+    by_status = {one["status"]: [row["role"] for row in rows if row["status"] == one["status"]] for one in rows}
     text = ", ".join(f"{' and '.join(roles)} {status}" for status, roles in by_status.items())
     task.tell(f"{name} from {address}: {text}")
     return rows, sha256

@@ -11,6 +11,7 @@ import gzip
 import re
 import zipfile
 import zlib
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO, StringIO
@@ -21,6 +22,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
 
 from graphdr.core.errors import UserError, reason
 from graphdr.raw import archives
@@ -174,12 +176,12 @@ def parse(file: File, columns: Columns, delimiter: str, header: str | None = Non
     body = pa.py_buffer(data).slice(start)
     if not body.size:
         raise UserError(f"{file.name}: no rows below the header")
-    try:
-        table = _table(body, columns, mark)
-    except pa.ArrowException:
+    table = _table(body, columns, mark)
+    if table is None:
         lines = body.to_pybytes().splitlines(keepends=True)
-        row = _first_refused(lines, columns, mark)
-        raise fault(file.name, first + row, _complaint(lines[row], columns, mark, delimiter)) from None
+        ends = range(1, len(lines))
+        row = bisect_left(ends, True, key=lambda end: _table(b"".join(lines[:end]), columns, mark) is None)
+        raise fault(file.name, first + row, _complaint(lines[row], columns, mark, delimiter))
     sheet = Sheet(table, file.name, first)
     return sheet._replace(columns=pa.table({name: _checked(sheet, name, columns[name]) for name in table.column_names}))
 
@@ -270,14 +272,16 @@ def _parses(text: str, kind: str) -> bool:
         return False
 
 
-def _table(body: pa.Buffer, columns: Columns, mark: str) -> pa.Table:
-    from pyarrow import csv as arrow
-
+def _table(body: pa.Buffer | bytes, columns: Columns, mark: str) -> pa.Table | None:
+    """Parse text, or return None if that cannot be done."""
     types = {name: KINDS[kind].parsed for name, kind in columns.items() if kind}
-    read = arrow.ReadOptions(column_names=list(columns), block_size=BLOCK)
-    split = arrow.ParseOptions(delimiter=mark, quote_char=False, double_quote=False, ignore_empty_lines=False)
-    convert = arrow.ConvertOptions(column_types=types, include_columns=list(types), null_values=[])
-    return arrow.read_csv(pa.BufferReader(body), read, split, convert)
+    read = arrow_csv.ReadOptions(column_names=list(columns), block_size=BLOCK)
+    split = arrow_csv.ParseOptions(delimiter=mark, quote_char=False, double_quote=False, ignore_empty_lines=False)
+    convert = arrow_csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[])
+    try:
+        return arrow_csv.read_csv(pa.BufferReader(body), read, split, convert)
+    except pa.ArrowException:
+        return None
 
 
 def _checked(sheet: Sheet, name: str, kind: str) -> pa.ChunkedArray:
@@ -297,19 +301,6 @@ def _below(file: File, header: str) -> int:
     if end[0] and again >= 0:
         raise fault(file.name, _line(file.data, again) + 1, "the header again; expected it in line 1 only")
     return end.end()
-
-
-def _first_refused(lines: list[bytes], columns: Columns, mark: str) -> int:
-    """Find the first line that cannot be parsed, by halving."""
-    low, high = 0, len(lines)
-    while high - low > 1:
-        middle = (low + high) // 2
-        try:
-            _table(pa.py_buffer(b"".join(lines[low:middle])), columns, mark)
-            low = middle
-        except pa.ArrowException:
-            high = middle
-    return low
 
 
 def _complaint(line: bytes, columns: Columns, mark: str, delimiter: str) -> str:

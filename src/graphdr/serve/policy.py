@@ -99,7 +99,11 @@ class GraphDRLinUCB:
         vectors, values, _ = bases.BASES[basis](bases.Source(graph.n, graph, low), k + 1, rng)
         length = np.sum(arm_features.select(basis, vectors, k) ** 2) / graph.n
         settings["ridge"] = float(length if ridge is None else ridge)
-        state = _projected(vectors, settings, graph)
+        smoothness = model.laplacian(graph) if laplacian else None
+        chosen, v0_inverse = methods.arms(settings, settings, vectors, smoothness, k)  # as the workflow does
+        if chosen.shape[1] < k:
+            raise ValueError(f"basis {basis!r} of this graph has {chosen.shape[1]} columns, fewer than k")
+        state = Projected(chosen, np.eye(k) / settings["ridge"] if v0_inverse is None else v0_inverse)
         spectrum = (values[1 : k + 1], graph.adjacency.sum(axis=1)) if basis == GRAPHDR else (None, None)
         return cls(names, state, settings, spectrum)
 
@@ -249,16 +253,6 @@ def _check_knobs(n: int, k: int | None, basis: str, laplacian: float, ridge: flo
         raise ValueError(f"laplacian and radius are finite and not negative, not {laplacian} and {radius}")
     if ridge is not None and not (np.isfinite(ridge) and ridge > 0):
         raise ValueError(f"ridge is finite and positive, not {ridge}")
-
-
-def _projected(vectors: np.ndarray, settings: dict, graph: Graph) -> Projected:
-    """Set the knobs of a method as the workflow does."""
-    smoothness = model.laplacian(graph) if settings["laplacian"] else None
-    chosen, v0_inverse = methods.arms(settings, settings, vectors, smoothness, settings["k"])
-    dimension = chosen.shape[1]
-    if dimension < settings["k"]:
-        raise ValueError(f"basis {settings['basis']!r} of this graph has {dimension} columns, fewer than k")
-    return Projected(chosen, np.eye(dimension) / settings["ridge"] if v0_inverse is None else v0_inverse)
 
 
 def _as_graph(source, neighbours: int) -> tuple[Graph, Iterable[Name]]:
