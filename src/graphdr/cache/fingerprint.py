@@ -25,17 +25,23 @@ class Source(NamedTuple):
 @cache
 def stage_code(stage: str, modules: tuple[str, ...] = (), package: Path = PACKAGE) -> str:
     """Return the fingerprint of a stage, and of modules that its job imports by name."""
-    sources: dict[str, Source] = {}  # of the modules behind the stage, by their names inside of the package
+    sources = closure(stage, modules, package)
+    kinds = frozenset().union(*(source.kinds for source in sources.values()))
+    texts = [f"{name}\n{source.text}" for name, source in sorted(sources.items())]
+    texts += [f"{kind}\n{columns}" for kind, columns in schemas(package).items() if kind in kinds]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+def closure(stage: str, modules: tuple[str, ...] = (), package: Path = PACKAGE) -> dict[str, Source]:
+    """Return the modules behind a stage, by their names inside of the package."""
+    sources: dict[str, Source] = {}
     waiting = [f"stages.{stage}", *(name.removeprefix("graphdr.") for name in modules)]
     while waiting:
         name = waiting.pop()
         if name not in sources and name != "cache.paths":
             sources[name] = source(name, package)
             waiting.extend(sources[name].imports)
-    kinds = frozenset().union(*(source.kinds for source in sources.values()))
-    texts = [f"{name}\n{source.text}" for name, source in sorted(sources.items())]
-    texts += [f"{kind}\n{columns}" for kind, columns in _schemas(package).items() if kind in kinds]
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+    return sources
 
 
 @cache
@@ -52,7 +58,8 @@ def source(name: str, package: Path = PACKAGE) -> Source:
 
 
 @cache
-def _schemas(package: Path) -> dict[str, object]:
+def schemas(package: Path = PACKAGE) -> dict[str, object]:
+    """Return the declaration of every kind of table."""
     return tomllib.loads((package / "cache" / "schemas.toml").read_text(encoding="utf-8"))
 
 
