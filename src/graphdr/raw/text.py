@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from io import BytesIO, StringIO
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -25,13 +25,21 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from graphdr.core.errors import UserError, reason
-from graphdr.raw import archives
 
 BOM = b"\xef\xbb\xbf"
 BLOCK = 1 << 22  # bytes parsed at a time; no line of a real file comes near
 ROWS = 1 << 16  # of quoted text, parsed at a time
 LARGEST = 1e100  # the square of a number, and sums of squares, must be finite as well
 SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", "::": "double colons"}
+Columns = dict[str, str | None]  # all columns of a file with their kind, or None if not used
+
+
+class Raw(Protocol):
+    """The files of a data set by role, in archives or in memory: open one unpacked, ask if it is there, name it."""
+
+    def open(self, role: str) -> BinaryIO: ...
+    def has(self, role: str) -> bool: ...
+    def name(self, role: str) -> str: ...
 
 
 class Memory(dict):
@@ -45,10 +53,6 @@ class Memory(dict):
 
     def name(self, role: str) -> str:
         return role
-
-
-Raw = archives.Raw | Memory  # the files of a data set by role: ``open`` them, ask for their ``name``, if it ``has`` one
-Columns = dict[str, str | None]  # all columns of a file with their kind, or None if not used
 
 
 class File(NamedTuple):
