@@ -189,7 +189,7 @@ def test_an_option_that_a_format_does_not_have_is_one_clear_line(fetched):
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ("{licence: none, citation: nobody}", "'sources' is a required property"),
+        ("{licence: none, citation: nobody}", "'sources' is required"),
         ("{licence: none, citation: nobody, sources: [{format: recbole, members: {inter: {}}}]}", ""),
     ],
     ids=["no sources", "no archive"],

@@ -7,13 +7,11 @@ every job as its inputs and outputs. Of ``schemas.toml`` only the kinds of table
 import ast
 import hashlib
 import tomllib
-from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = Path(__file__).parents[1]
-PATHS = "cache.paths"
 
 
 class Source(NamedTuple):
@@ -27,24 +25,23 @@ class Source(NamedTuple):
 @cache
 def stage_code(stage: str, modules: tuple[str, ...] = (), package: Path = PACKAGE) -> str:
     """Return the fingerprint of a stage, and of modules that its job imports by name."""
-    names = closure(stage, modules, package)
-    sources = {name: source(name, package) for name in sorted(names)}
+    sources = closure(stage, modules, package)
     kinds = frozenset().union(*(source.kinds for source in sources.values()))
-    texts = [f"{name}\n{source.text}" for name, source in sources.items()]
+    texts = [f"{name}\n{source.text}" for name, source in sorted(sources.items())]
     texts += [f"{kind}\n{columns}" for kind, columns in schemas(package).items() if kind in kinds]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
-def closure(stage: str, modules: Collection[str] = (), package: Path = PACKAGE) -> set[str]:
+def closure(stage: str, modules: tuple[str, ...] = (), package: Path = PACKAGE) -> dict[str, Source]:
     """Return the modules behind a stage, by their names inside of the package."""
-    names: set[str] = set()
+    sources: dict[str, Source] = {}
     waiting = [f"stages.{stage}", *(name.removeprefix("graphdr.") for name in modules)]
     while waiting:
         name = waiting.pop()
-        if name not in names and name != PATHS:
-            names.add(name)
-            waiting.extend(source(name, package).imports)
-    return names
+        if name not in sources and name != "cache.paths":
+            sources[name] = source(name, package)
+            waiting.extend(sources[name].imports)
+    return sources
 
 
 @cache
@@ -78,13 +75,12 @@ def _imported(node: ast.AST) -> list[str]:
 
 def _kinds(node: ast.AST) -> list[str]:
     """Return the kind of table that a call of ``io`` names, or that is taken from ``SCHEMAS``."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-        named = node.args[:1] if node.func.value.id == "io" else []
-    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "SCHEMAS":
-        named = [node.slice]
-    else:
-        named = []
-    return [kind.value for kind in named if isinstance(kind, ast.Constant) and isinstance(kind.value, str)]
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="io")), args=[ast.Constant(value=str(kind)), *_]):
+            return [kind]
+        case ast.Subscript(value=ast.Name(id="SCHEMAS"), slice=ast.Constant(value=str(kind))):
+            return [kind]
+    return []
 
 
 def _file(name: str, package: Path) -> Path:

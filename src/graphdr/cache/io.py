@@ -54,12 +54,8 @@ def write(kind: str, columns: Mapping[str, object], path: str) -> None:
         raise ValueError(f"{path}: a {kind} table has columns {schema.names}; check {sorted(missing)}")
     arrays = [_as_array(columns[field.name], field.type) for field in schema]
     table = pa.Table.from_arrays(arrays, schema=schema)
-    metadata = {
-        KIND: kind,
-        HASH: content_hash(table, path),
-        PROVENANCE: json.dumps({k: v for k, v in _provenance.items() if k != "marks"}, sort_keys=True),
-        MARKS: json.dumps(marks()),
-    }
+    facts = json.dumps({name: fact for name, fact in _provenance.items() if name != "marks"}, sort_keys=True)
+    metadata = {KIND: kind, HASH: content_hash(table, path), PROVENANCE: facts, MARKS: json.dumps(marks())}
     with replacing(path) as temporary:
         pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
 
@@ -81,14 +77,14 @@ def read(kind: str, path: str) -> pa.Table:
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run snakemake {path}") from None
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise UserError(f"{path}: not a readable parquet file ({_first_line(error)}); {_REBUILD}") from None
+        cause = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise UserError(f"{path}: not a readable parquet file ({cause}); {_REBUILD}") from None
     if not table.schema.equals(SCHEMAS[kind]):
         raise UserError(f"{path}: not a table of kind {kind!r} with columns {SCHEMAS[kind].names}; {_REBUILD}")
     expected = metadata.get(HASH, b"").decode(errors="replace")
     if content_hash(table, path) != expected:
-        raise UserError(
-            f"{path}: the content does not match its hash (changed or moved after it was built); {_REBUILD}"
-        )
+        cause = "changed or moved after it was built"
+        raise UserError(f"{path}: the content does not match its hash ({cause}); {_REBUILD}")
     if _provenance:
         _provenance["inputs"][path] = expected
         for dataset, words in marked.items():
@@ -128,12 +124,12 @@ def values(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
 
 
 def _numbers(array: pa.Array, missing: float) -> np.ndarray:
-    number = _number(array.type)
-    found = np.frombuffer(array.buffers()[1], number, len(array), array.offset * number.itemsize)
+    number, (present, data) = _number(array.type), array.buffers()
+    numbers = np.frombuffer(data, number, len(array), array.offset * number.itemsize)
     if not array.null_count:
-        return found
-    bits = np.unpackbits(np.frombuffer(array.buffers()[0], np.uint8), bitorder="little")
-    return np.where(bits[array.offset : array.offset + len(array)], found, number.type(missing))
+        return numbers
+    bits = np.unpackbits(np.frombuffer(present, np.uint8), bitorder="little")
+    return np.where(bits[array.offset : array.offset + len(array)], numbers, number.type(missing))
 
 
 def _number(type_: pa.DataType) -> np.dtype:
@@ -161,13 +157,14 @@ def _as_array(given, type_: pa.DataType) -> pa.Array:
     if isinstance(given, pa.Array):
         return given.cast(type_)
     if pa.types.is_list(type_):
-        lengths = [len(row) for row in given]
-        flat = np.concatenate([np.asarray(row, float) for row in given]) if lengths else np.empty(0)
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        flat = np.concatenate([np.empty(0), *(np.asarray(row, float) for row in given)])
+        offsets = np.cumsum([0, *map(len, given)])
         return pa.ListArray.from_arrays(_as_array(offsets, pa.int32()), _as_array(flat, type_.value_type))
     if pa.types.is_string(type_) and isinstance(given, np.ndarray) and given.dtype.kind == "U":
         names, places = np.unique(given, return_inverse=True)
-        return _texts(names).take(_as_array(places, pa.int32()))
+        encoded = [str(name).encode() for name in names]
+        buffers = pa.py_buffer(np.cumsum([0, *map(len, encoded)], dtype=np.int32)), pa.py_buffer(b"".join(encoded))
+        return pa.StringArray.from_buffers(len(names), *buffers).take(_as_array(places, pa.int32()))
     if isinstance(given, np.ndarray) and given.dtype.kind in "iuf" and not pa.types.is_string(type_):
         if pa.types.is_integer(type_) and np.isnan(given).any():
             return _as_array(given, pa.float64()).cast(type_)
@@ -176,12 +173,6 @@ def _as_array(given, type_: pa.DataType) -> pa.Array:
         valid = None if known.all() else pa.py_buffer(np.packbits(known, bitorder="little"))
         return pa.Array.from_buffers(type_, len(numbers), [valid, pa.py_buffer(numbers)])
     return pa.array(given, type_, from_pandas=True)
-
-
-def _texts(names) -> pa.StringArray:
-    encoded = [str(name).encode() for name in names]
-    offsets = np.cumsum([0, *map(len, encoded)]).astype(np.int32)
-    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
 
 
 def noted(path: str) -> str:
@@ -203,7 +194,3 @@ def file_digest(path: str) -> str:
     """Return the sha256 of a file's bytes."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")

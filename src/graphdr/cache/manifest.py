@@ -15,15 +15,9 @@ UNSEALED = {"stage", "code", "params", "inputs", "marks", "outputs"}  # what an 
 
 def record(stage: str, params: dict, code: str, inputs: dict[str, str], outputs: list[str]) -> None:
     """Write down what a job built, from what, with which code."""
-    entry = {
-        "stage": stage,
-        "code": code,
-        "params": params,
-        "inputs": inputs,
-        "files": io.noted_files(),
-        "marks": io.marks(),
-        "outputs": {path: {"bytes": Path(path).stat().st_size, "sha256": io.file_digest(path)} for path in outputs},
-    }
+    digests = {path: {"bytes": Path(path).stat().st_size, "sha256": io.file_digest(path)} for path in outputs}
+    entry = {"stage": stage, "code": code, "params": params, "inputs": inputs, "outputs": digests}
+    entry |= {"files": io.noted_files(), "marks": io.marks()}
     write_text(_text(entry | {SEAL: seal(entry)}), entry_path(outputs))
 
 
@@ -70,9 +64,8 @@ def _entry(name: str, root: str = ".") -> dict | None:
 def drawing(path: str) -> str:
     """Return a figure as text; refuse one that is not as it was built."""
     points = Path(path).with_suffix(".parquet").as_posix()  # the first output of a figure's job
-    entry = _entry(entry_path([points]))
     try:
-        data = Path(path).read_bytes()
+        entry, data = _entry(entry_path([points])), Path(path).read_bytes()
         if entry and hashlib.sha256(data).hexdigest() == entry["outputs"][path]["sha256"]:
             return data.decode()
     except UNREADABLE:

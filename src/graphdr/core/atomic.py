@@ -10,8 +10,6 @@ from pathlib import Path
 
 from graphdr.core.errors import UserError, reason
 
-OPEN_TO = 0o666  # less what the user's mask forbids
-
 
 def create(path: Path) -> None:
     """Make an empty file that only this user may read, in place of whatever has that name."""
@@ -23,7 +21,7 @@ def publish(path: Path, place: Path) -> None:
     """Move a complete file to its place, to be read by whom the user's mask allows."""
     mask = os.umask(0o077)
     os.umask(mask)
-    path.chmod(OPEN_TO & ~mask)
+    path.chmod(0o666 & ~mask)
     path.replace(place)
 
 

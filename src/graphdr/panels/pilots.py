@@ -29,17 +29,14 @@ def read_pilots(estimates_path: str, rounds_path: str | None = None) -> Panel:
     panel: Panel = {}
     table = io.read("pilot", estimates_path)
     columns = [io.values(table[name]) for name in ("theta", "pulls", "sum", "sum_squares")]
-    rounds = _rounds(rounds_path) if rounds_path else {}
+    rounds: dict[tuple, tuple[np.ndarray, np.ndarray]] = {}
+    if rounds_path:
+        played = io.read("pilot_rounds", rounds_path)
+        nodes, rewards = io.values(played["node"]), io.values(played["reward"])
+        rounds = {key: (nodes[rows], rewards[rows]) for key, rows in groups(played, "problem", "instance", "budget")}
     for (problem, instance, budget), rows in groups(table, "problem", "instance", "budget"):
         theta, pulls, sums, squares = (column[rows] for column in columns)
-        played = rounds.get((problem, instance, budget), (None, None))
-        pilot = Pilot(theta, pulls.astype(float), sums, squares, *played)
+        nodes_and_rewards = rounds.get((problem, instance, budget), (None, None))
+        pilot = Pilot(theta, pulls.astype(float), sums, squares, *nodes_and_rewards)
         panel.setdefault((problem, int(instance)), {})[int(budget)] = pilot
     return panel
-
-
-def _rounds(path: str) -> dict[tuple, tuple[np.ndarray, np.ndarray]]:
-    """Read the nodes played and the rewards paid, by problem, instance and budget."""
-    table = io.read("pilot_rounds", path)
-    nodes, rewards = io.values(table["node"]), io.values(table["reward"])
-    return {key: (nodes[rows], rewards[rows]) for key, rows in groups(table, "problem", "instance", "budget")}

@@ -8,7 +8,7 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -20,18 +20,8 @@ BOUND = 4 * 2**30  # bytes; no member of a data set is near it
 SMALL, RATIO = 2**26, 200  # above so many bytes, a member that shrinks this well is not data (text shrinks five-fold)
 BLOCK = 2**18
 
-_DAMAGE = (  # all that zipfile and gzip raise on damaged bytes
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    OSError,
-    RuntimeError,
-    ValueError,
-    LookupError,
-    OverflowError,
-)
+_MISPACKED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError)
+_DAMAGE = (*_MISPACKED, OSError, RuntimeError, ValueError, LookupError, OverflowError)  # raised on damaged bytes
 
 
 class Unusable(UserError):
@@ -40,7 +30,7 @@ class Unusable(UserError):
 
 def kind(path: Path) -> str:
     """Tell by its first bytes whether a file is a zip, a gzip, an HTML page or plain."""
-    with path.open("rb") as stream:
+    with _readable(), path.open("rb") as stream:
         start = stream.read(512)
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"
@@ -52,14 +42,12 @@ def kind(path: Path) -> str:
 
 def require_kind(path: Path, name: str) -> None:
     """Refuse a file whose bytes are not what its official name promises."""
-    with _readable():
-        found, size = kind(path), path.stat().st_size
-    expected = KINDS.get(Path(name).suffix)
-    if not size:
+    actual, expected = kind(path), KINDS.get(Path(name).suffix)
+    if not path.stat().st_size:
         raise Unusable("empty file")
-    if found == "html":
+    if actual == "html":
         raise Unusable(f"an HTML page, not {'a ' + expected if expected else 'the'} file")
-    if expected not in (None, found):
+    if expected not in (None, actual):
         raise Unusable(f"not a {expected} file")
 
 
@@ -68,16 +56,15 @@ def locate(path: Path, member: str | None) -> str | None:
     if not member:
         return ""
     with _readable(), zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
-        links = [info.filename for info in archive.infolist() if stat.S_ISLNK(info.external_attr >> 16)]
-    for name in names:
+        modes = [(info.filename, info.external_attr >> 16) for info in archive.infolist()]
+    for name, mode in modes:
         if re.match(r"[/\\]|[A-Za-z]:", name) or ".." in re.split(r"[/\\]", name):
             raise Unusable(f"refused, for its member {name[:60]!r} points out of the archive")
-    if links:
-        raise Unusable(f"refused, for its member {links[0][:60]!r} is a link")
-    if member in names:
+        if stat.S_ISLNK(mode):
+            raise Unusable(f"refused, for its member {name[:60]!r} is a link")
+    ends = [name for name, _ in modes if name.endswith(f"/{member}")]
+    if any(name == member for name, _ in modes):
         return member
-    ends = [name for name in names if name.endswith(f"/{member}")]
     return ends[0] if len(ends) == 1 else None
 
 
@@ -92,33 +79,43 @@ def stored(path: Path, member: str) -> BinaryIO:
 def content(path: Path, member: str) -> BinaryIO:
     """Open the content of a member; what is gzipped comes out unpacked."""
     stream = stored(path, member)
-    return _Gunzip(stream) if _gzipped(path, member) else stream
+    if not _gzipped(path, member):
+        return stream
+    unpacked = gzip.GzipFile(fileobj=stream)
+    unpacked.myfileobj = stream  # to be closed with it
+    return unpacked
+
+
+def blocks(path: Path, member: str, opener: Callable = stored) -> Iterator[bytes]:
+    """Read a member block by block."""
+    with _readable(), opener(path, member) as stream:
+        while block := stream.read(BLOCK):
+            yield block
 
 
 def digest(path: Path, member: str) -> tuple[int, str]:
     """Return size and sha256 of a member as the archive holds it, its zip checksum being compared on the way."""
-    with _readable():
-        if member:
-            _refuse_odd(path, member)
-        size, sha256 = 0, hashlib.sha256()
-        with stored(path, member) as stream:
-            while block := stream.read(BLOCK):
-                sha256.update(block)
-                size += len(block)
-        return size, sha256.hexdigest()
+    if member:
+        with _readable(), zipfile.ZipFile(path) as archive:
+            info = archive.getinfo(member)
+        if info.flag_bits & 1:
+            raise Unusable(f"{member} is encrypted")
+        if info.file_size > BOUND or info.file_size > max(SMALL, RATIO * info.compress_size):
+            raise Unusable(f"{member} would unpack from {info.compress_size} to {info.file_size} bytes")
+    size, sha256 = 0, hashlib.sha256()
+    for block in blocks(path, member):
+        sha256.update(block)
+        size += len(block)
+    return size, sha256.hexdigest()
 
 
 def require_whole(path: Path, member: str) -> None:
     """Refuse a gzipped member that does not unpack to its end, or to too much."""
-    with _readable():
-        if not _gzipped(path, member):
-            return
-        size = 0
-        with content(path, member) as stream:
-            while block := stream.read(BLOCK):
-                size += len(block)
-                if size > BOUND:
-                    raise Unusable(f"unpacks to more than {BOUND} bytes")
+    size = 0
+    for block in blocks(path, member, content) if _gzipped(path, member) else ():
+        size += len(block)
+        if size > BOUND:
+            raise Unusable(f"unpacks to more than {BOUND} bytes")
 
 
 class Raw:
@@ -150,13 +147,12 @@ class Raw:
 
     def check(self) -> None:
         """Refuse members that changed since they were fetched."""
+        command = f"snakemake --forcerun fetch_raw -- {self._folder.name}"
+        advice = f"put the former file back, or take this one: {command}"
         for role, row in self._rows.items():
             with self._located(role):
                 if digest(self._folder / row["archive"], row["member"])[1] != row["sha256"]:
-                    command = f"snakemake --forcerun fetch_raw -- {self._folder.name}"
-                    raise Unusable(
-                        f"changed since it was fetched; put the former file back, or take this one: {command}"
-                    )
+                    raise Unusable(f"changed since it was fetched; {advice}")
 
     def _row(self, role: str) -> Mapping:
         if role not in self._rows:
@@ -172,29 +168,8 @@ class Raw:
             raise UserError(f"{self._folder}/{self.name(role)}: {error}") from None
 
 
-class _Gunzip(gzip.GzipFile):
-    """Unpack a stream and close it with oneself, which GzipFile leaves to others."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._beneath = stream
-        super().__init__(fileobj=stream, mode="rb")
-
-    def close(self) -> None:
-        super().close()
-        self._beneath.close()
-
-
 def _gzipped(path: Path, member: str) -> bool:
     return member.endswith(".gz") if member else kind(path) == "gzip"
-
-
-def _refuse_odd(path: Path, member: str) -> None:
-    with zipfile.ZipFile(path) as archive:
-        info = archive.getinfo(member)
-    if info.flag_bits & 1:
-        raise Unusable(f"{member} is encrypted")
-    if info.file_size > BOUND or info.file_size > max(SMALL, RATIO * info.compress_size):
-        raise Unusable(f"{member} would unpack from {info.compress_size} to {info.file_size} bytes")
 
 
 @contextmanager

@@ -8,7 +8,6 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,26 +31,22 @@ def fetch(dataset: str, raw: Mapping, folder: Path, mirror: Path | None, say: Ca
 
     All that is at hand, for any source, comes before any network.
     """
-    task = _Task(dataset, Path(folder), mirror, say)
-    sources = raw["sources"]
-    found: list[dict] = [{} for _ in sources]  # per source, the rows of each archive by file name
+    task, sources = _Task(dataset, folder, mirror, lambda text: say(f"{dataset}: {text}")), raw["sources"]
+    fetched: list[dict] = [{} for _ in sources]  # per source, the rows of each archive by file name
     for network in (False, True):
         if network and raw.get("terms"):
-            say(f"{dataset}: terms: {raw['terms']}")
-        for source, rows in zip(sources, found, strict=True):
+            task.tell(f"terms: {raw['terms']}")
+        for source, rows in zip(sources, fetched, strict=True):
             if _complete(task, source, rows, network, last=source is sources[-1]):
-                taken = [rows.get(file_name(archive)) or _absent(archive) for archive in parts(source)]
+                taken = [rows.get(file_name(archive)) or _rows(archive, {}) for archive in parts(source)]
                 return [row | {"format": source["format"]} for part in taken for row in part]
     raise UserError(_advice(task, raw))
 
 
 def available(raw: Mapping, folder: Path, mirror: Path | None) -> bool:
     """Tell whether some source is at hand, by the names of files only."""
-    folder = Path(folder)
-    return any(
-        all(_places(folder.name, folder, mirror, archive) for archive in parts(source) if not _optional(archive))
-        for source in raw["sources"]
-    )
+    needed = ([archive for archive in parts(source) if not _optional(archive)] for source in raw["sources"])
+    return any(all(_places(folder.name, folder, mirror, archive) for archive in source) for source in needed)
 
 
 def mirror_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -62,14 +57,10 @@ def mirror_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 def missing_datasets(config: Mapping, asked: Collection[str] = ()) -> list[str]:
     """Return the data sets without raw files here that are not asked for by name."""
-    mirror = mirror_folder(({"GRAPHDR_MIRROR": config["mirror"]} if config.get("mirror") else {}) | os.environ)
+    mirror = mirror_folder({"GRAPHDR_MIRROR": config.get("mirror")} | os.environ)
     raw = {name: block["raw"] for name, block in config["datasets"].items() if "raw" in block and name not in asked}
-    receipts = {name: Path(paths.receipt(name)) for name in raw}
-    return [
-        name
-        for name, receipt in receipts.items()
-        if not receipt.exists() and not available(raw[name], receipt.parent, mirror)
-    ]
+    absent = [name for name in raw if not os.path.exists(paths.receipt(name))]
+    return [name for name in absent if not available(raw[name], Path(paths.receipt(name)).parent, mirror)]
 
 
 def parts(source: Mapping) -> list[Mapping]:
@@ -110,33 +101,29 @@ class _Task:
     dataset: str
     folder: Path
     mirror: Path | None
-    say: Callable
+    tell: Callable[[str], None]
     failures: list[str] = field(default_factory=list)
-
-    def tell(self, text: str) -> None:
-        self.say(f"{self.dataset}: {text}")
 
     def fail(self, text: str) -> None:
         self.failures.append(text)
         self.tell(text)
 
 
-def _complete(task: _Task, source: Mapping, found: dict, network: bool, last: bool) -> bool:
+def _complete(task: _Task, source: Mapping, rows: dict, network: bool, last: bool) -> bool:
     complete = True
     for archive in parts(source):
         name = file_name(archive)
         try:
-            if name not in found:
-                found[name] = _download(task, archive, last) if network else _at_hand(task, archive)
+            if name not in rows:
+                rows[name] = _download(task, archive, last) if network else _at_hand(task, archive)
         except Unusable as error:
-            needed = not _optional(archive)
+            complete = complete and _optional(archive)
             if network:
-                task.fail(f"{_address(archive)}: {error}")
-            elif needed:
+                task.fail(f"{archive.get('url') or archive.get('wheel') or name}: {error}")
+                if not complete:
+                    break
+            elif not _optional(archive):
                 task.failures.append(str(error))
-            complete = complete and not needed
-            if network and needed:
-                break
     return complete
 
 
@@ -144,30 +131,19 @@ def _optional(archive: Mapping) -> bool:
     return all(member.get("optional") for member in archive["members"].values())
 
 
-def _absent(archive: Mapping) -> list[dict]:
-    return [_row(role, archive, member.get("path") or "") for role, member in archive["members"].items()]
-
-
-def _row(role: str, archive: Mapping, member: str, **facts) -> dict:
-    empty = {"source": "", "address": "", "bytes": 0, "sha256": "", "status": "absent"}
-    return {"role": role, "archive": file_name(archive), "member": member} | empty | facts
-
-
-def _address(archive: Mapping) -> str:
-    return archive.get("url") or archive.get("wheel") or file_name(archive)
+def _rows(archive: Mapping, facts: Mapping[str, dict]) -> list[dict]:
+    """Return a row per member, with the facts of its role; a member without facts is absent."""
+    empty = {"archive": file_name(archive), "source": "", "address": "", "bytes": 0, "sha256": "", "status": "absent"}
+    paths_inside = {role: member.get("path") or "" for role, member in archive["members"].items()}
+    return [{"role": role, "member": path} | empty | facts.get(role, {}) for role, path in paths_inside.items()]
 
 
 def _advice(task: _Task, raw: Mapping) -> str:
-    files = [task.folder / file_name(archive) for archive in parts(raw["sources"][0]) if not _optional(archive)]
-    lines = [
-        f"{task.dataset}: no source works ({'; '.join(dict.fromkeys(task.failures))})",
-        f"put the file{'s' * (len(files) > 1)} at {' and '.join(map(str, files))}"
-        + (f", from {raw['page']}" if raw.get("page") else ""),
-    ]
-    return "; ".join(lines + ([f"terms: {raw['terms']}"] if raw.get("terms") else []))
-
-
-# What is at hand
+    files = [str(task.folder / file_name(archive)) for archive in parts(raw["sources"][0]) if not _optional(archive)]
+    cause = f"{task.dataset}: no source works ({'; '.join(dict.fromkeys(task.failures))})"
+    page = f", from {raw['page']}" if raw.get("page") else ""
+    terms = f"; terms: {raw['terms']}" if raw.get("terms") else ""
+    return f"{cause}; put the file{'s' * (len(files) > 1)} at {' and '.join(files)}{page}{terms}"
 
 
 def _places(dataset: str, folder: Path, mirror: Path | None, archive: Mapping) -> list[tuple[str, Path]]:
@@ -184,25 +160,12 @@ def _at_hand(task: _Task, archive: Mapping) -> list[dict]:
             if place == "file":
                 return _check(task, archive, path, place, str(path))[0]
             with temporary(task.folder, file_name(archive)) as copy:
-                save(_read(path), copy, "wb")
+                save(archives.blocks(path, ""), copy, "wb")
                 return _keep(task, archive, copy, place, str(path))
         except Unusable as error:
             task.fail(f"{path}: {error}")
-    raise Unusable(
-        f"{file_name(archive)}: not in the mirror {task.mirror}" if task.mirror else "no mirror set (GRAPHDR_MIRROR)"
-    )
-
-
-def _read(path: Path) -> Iterator[bytes]:
-    try:
-        with path.open("rb") as stream:
-            while block := stream.read(archives.BLOCK):
-                yield block
-    except OSError as error:
-        raise Unusable(f"cannot be read ({error.strerror})") from None
-
-
-# What must be downloaded
+    absent = f"{file_name(archive)}: not in the mirror {task.mirror}"
+    raise Unusable(absent if task.mirror else "no mirror set (GRAPHDR_MIRROR)")
 
 
 def _download(task: _Task, archive: Mapping, last: bool) -> list[dict]:
@@ -231,59 +194,48 @@ class _Passing(Unusable):
 
 
 def _from_url(task: _Task, archive: Mapping, pauses: Iterable[float]) -> list[dict]:
-    for pause in pauses:
+    part = task.folder / f"{file_name(archive)}.part"
+    for pause in (*pauses, None):
         try:
-            return _attempt(task, archive)
+            return _attempt(task, archive, part)
         except _Passing as error:
+            if pause is None:
+                raise
             task.tell(f"{archive['url']}: {error}; trying again in {pause} s")
             time.sleep(pause)
-    return _attempt(task, archive)
+        except UserError:
+            discard(part)
+            raise
 
 
-def _attempt(task: _Task, archive: Mapping) -> list[dict]:
+def _attempt(task: _Task, archive: Mapping, part: Path) -> list[dict]:
     url, name = archive["url"], file_name(archive)
-    part = task.folder / f"{name}.part"
-    with _discarding(part):
-        require_scheme(url)
-        done = part.stat().st_size if os.path.isfile(part) else 0
-        headers = {"User-Agent": f"graphdr/{__version__}"} | ({"Range": f"bytes={done}-"} if done else {})
-        with _open(urllib.request.Request(url, headers=headers), part) as response:
-            resumed = response.status == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {done}-")
-            if not resumed and response.status != 200:
-                raise Unusable(f"unexpected answer (HTTP {response.status})")
-            done = done if resumed else 0  # a server may ignore the range and send all
-            length = response.headers.get("Content-Length") or ""
-            total = done + int(length) if length.isdigit() else archive.get("bytes")
-            _announce(task, name, done, total)
-            save(_receive(response, task, name, done, total), part, "ab" if resumed else "wb")
-        size = part.stat().st_size
-        if total and size < total:
-            raise _Passing(f"closed after {size} of {total} bytes")
-        try:
-            return _keep(task, archive, part, "url", url)
-        except Unusable as error:
-            if not resumed:
-                raise
-            discard(part)  # two halves of different files
-            raise _Passing(str(error)) from None
-
-
-@contextmanager
-def _discarding(part: Path) -> Iterator[None]:
-    """Keep what was downloaded only if the rest may still come."""
+    require_scheme(url)
+    done = part.stat().st_size if os.path.isfile(part) else 0
+    headers = {"User-Agent": f"graphdr/{__version__}"} | ({"Range": f"bytes={done}-"} if done else {})
+    with _open(urllib.request.Request(url, headers=headers), part) as response:
+        resumed = response.status == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {done}-")
+        if not resumed and response.status != 200:
+            raise Unusable(f"unexpected answer (HTTP {response.status})")
+        done = done if resumed else 0  # a server may ignore the range and send all
+        length = response.headers.get("Content-Length") or ""
+        total = done + int(length) if length.isdigit() else archive.get("bytes")
+        save(_receive(response, task, name, done, total), part, "ab" if resumed else "wb")
+    size = part.stat().st_size
+    if total and size < total:
+        raise _Passing(f"closed after {size} of {total} bytes")
     try:
-        yield
-    except _Passing:
-        raise
-    except UserError:
-        discard(part)
-        raise
+        return _keep(task, archive, part, "url", url)
+    except Unusable as error:
+        if not resumed:
+            raise
+        discard(part)  # two halves of different files
+        raise _Passing(str(error)) from None
 
 
-@contextmanager
-def _open(request: urllib.request.Request, part: Path) -> Iterator[http.client.HTTPResponse]:
+def _open(request: urllib.request.Request, part: Path) -> http.client.HTTPResponse:
     try:
-        response = open_url(request)
+        return open_url(request)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416:  # nothing left to send: the rest is of another file
@@ -292,19 +244,14 @@ def _open(request: urllib.request.Request, part: Path) -> Iterator[http.client.H
         raise (_Passing if passing else Unusable)(f"HTTP {error.code} {error.reason}") from None
     except (OSError, http.client.HTTPException) as error:
         raise _Passing(reason(error)) from None
-    with response:
-        yield response
 
 
-def _announce(task: _Task, name: str, done: int, total: int | None) -> None:
-    size = f" ({(total or 0) / 1e6:.1f} MB)" if total else ""
+def _receive(response, task: _Task, name: str, done: int, total: int | None) -> Iterator[bytes]:
+    size = f" ({total / 1e6:.1f} MB)" if total else ""
     since = f", going on after {done / 1e6:.1f} MB" if done else ""
     left = (total or 0) - done
     wait = f", about {left / 1e7:.0f} s at 10 MB/s and {left / 1e6:.0f} s at 1 MB/s" if left > LARGE else ""
     task.tell(f"downloading {name}{size}{since}{wait}")
-
-
-def _receive(response, task: _Task, name: str, done: int, total: int | None) -> Iterator[bytes]:
     begin = told = time.monotonic()
     if (total or 0) > archives.BOUND:
         raise Unusable(f"{total} bytes are too many")
@@ -323,9 +270,6 @@ def _receive(response, task: _Task, name: str, done: int, total: int | None) -> 
             told = time.monotonic()
             of = f" of {total / 1e6:.1f}" if total else ""
             task.tell(f"{name}: {done / 1e6:.1f}{of} MB after {told - begin:.0f} s")
-
-
-# Checking and keeping
 
 
 def _keep(task: _Task, archive: Mapping, path: Path, place: str, address: str) -> list[dict]:
@@ -349,39 +293,28 @@ def _check(task: _Task, archive: Mapping, path: Path, place: str, address: str) 
     origin = notes["origin"].get(name)
     if place == "file" and origin and origin["sha256"] == sha256:  # not placed by hand, but fetched earlier
         place, address = origin["source"], origin["address"]
-    genuine, local = _genuine(archive, size, sha256), place in ("file", "mirror")
-    rows = []
+    genuine = False if archive.get("bytes", size) != size else None
+    genuine = archive["sha256"] == sha256 if "sha256" in archive else genuine
+    facts = {}
     for role, member in archive["members"].items():
         inside = archives.locate(path, member.get("path"))
         if inside is None and not member.get("optional"):
             raise Unusable(f"has no member {member['path']}")
-        if inside is None:
-            rows.append(_row(role, archive, member["path"]))
-            continue
-        size, found = archives.digest(path, inside)
-        archives.require_whole(path, inside)
-        try:
-            status = judge(found, member.get("sha256"), notes["downloaded"].get(f"{name}: {inside}"), genuine, local)
-        except Unusable as error:
-            raise Unusable(f"{inside or name}: {error}") from None
-        facts = {"source": place, "address": address, "bytes": size, "sha256": found, "status": status}
-        rows.append(_row(role, archive, inside, **facts))
-    _tell_status(task, name, address, rows)
-    return rows, sha256
-
-
-def _genuine(archive: Mapping, size: int, sha256: str) -> bool | None:
-    if "sha256" in archive:
-        return archive["sha256"] == sha256
-    return False if archive.get("bytes", size) != size else None
-
-
-def _tell_status(task: _Task, name: str, address: str, rows: list[dict]) -> None:
-    by_status: dict[str, list[str]] = {}
-    for row in rows:
-        by_status.setdefault(row["status"], []).append(row["role"])
+        if inside is not None:
+            size, digest = archives.digest(path, inside)
+            archives.require_whole(path, inside)
+            recorded, local = notes["downloaded"].get(f"{name}: {inside}"), place in ("file", "mirror")
+            try:
+                status = judge(digest, member.get("sha256"), recorded, genuine, local)
+            except Unusable as error:
+                raise Unusable(f"{inside or name}: {error}") from None
+            origin = {"member": inside, "source": place, "address": address}
+            facts[role] = origin | {"bytes": size, "sha256": digest, "status": status}
+    rows = _rows(archive, facts)
+    by_status = {one["status"]: [row["role"] for row in rows if row["status"] == one["status"]] for one in rows}
     text = ", ".join(f"{' and '.join(roles)} {status}" for status, roles in by_status.items())
     task.tell(f"{name} from {address}: {text}")
+    return rows, sha256
 
 
 def _notes(folder: Path) -> dict[str, dict]:

@@ -1,6 +1,7 @@
 """The raw formats by name; an adapter is imported where it is used, so that an edit of one reruns no other format."""
 
 import importlib
+import pkgutil
 from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
@@ -10,9 +11,8 @@ from graphdr.raw.tables import Tables
 
 @cache
 def formats() -> list[str]:
-    """Return the names of all formats: the modules that read one, found without importing them."""
-    modules = [path for path in (files("graphdr.raw") / "adapters").iterdir() if path.name.endswith(".py")]
-    return sorted(path.name.removesuffix(".py") for path in modules if "\ndef read(" in path.read_text())
+    """Return the names of all formats: the modules of adapters, found without importing them."""
+    return sorted(module.name for module in pkgutil.iter_modules([str(files("graphdr.raw") / "adapters")]))
 
 
 def module(format: str) -> str:

@@ -1,5 +1,6 @@
 """The two tables that every data set becomes: nodes, which are the arms, and links to them."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -7,9 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.cache.schemas import SCHEMAS
-from graphdr.raw.text import Sheet, refuse, short
+from graphdr.raw.text import Raw, Sheet, load, parse, refuse, short, within
 
 NODES, LINKS = SCHEMAS["dataset_nodes"], SCHEMAS["dataset_links"]
+Texts = pa.Array | pa.ChunkedArray
 
 
 class Tables(NamedTuple):
@@ -35,7 +37,7 @@ def links(source: np.ndarray, node: np.ndarray, weight: np.ndarray) -> pa.Table:
     return pa.table([pa.array(column, field.type) for column, field in zip(columns, LINKS, strict=True)], schema=LINKS)
 
 
-def encode(texts: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
+def encode(texts: Texts) -> tuple[pa.Array, np.ndarray]:
     """Return the distinct texts in order of first appearance, and the place of each text among them."""
     whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     encoded = whole.dictionary_encode()
@@ -43,11 +45,7 @@ def encode(texts: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
 
 
 def interactions(
-    users: pa.ChunkedArray,
-    items: pa.ChunkedArray,
-    weights: np.ndarray,
-    rewards: np.ndarray | None = None,
-    about: Sheet | None = None,
+    users: Texts, items: Texts, weights: np.ndarray, rewards: np.ndarray | None = None, about: Sheet | None = None
 ) -> Tables:
     """Number users and items by first appearance; count the rows of each item and average their rewards.
 
@@ -61,6 +59,14 @@ def interactions(
     reward = np.bincount(node, weights if rewards is None else rewards) / popularity
     known = {"reward": pa.array(reward, pa.float64())} | (lookup(about, keys) if about else {})
     return Tables(nodes(keys, popularity, **known), links(source, node, weights))
+
+
+def ratings(raw: Raw, delimiter: str, kind: str = "digits", about: Callable[[Raw], Sheet] | None = None) -> Tables:
+    """Read ratings from 1 to 5 of items by users, whose keys are of this kind, and what is known about the items."""
+    columns = {"user": kind, "item": kind, "rating": "float", "timestamp": None}
+    rows = within(parse(load(raw, "ratings"), columns, delimiter), "rating", 1, 5).columns
+    sheet = about(raw) if about and raw.has("items") else None
+    return interactions(rows["user"], rows["item"], rows["rating"].to_numpy(), about=sheet)
 
 
 def degrees(i: np.ndarray, j: np.ndarray, n: int) -> np.ndarray:

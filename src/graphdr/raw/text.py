@@ -11,6 +11,7 @@ import gzip
 import re
 import zipfile
 import zlib
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO, StringIO
@@ -21,6 +22,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
 
 from graphdr.core.errors import UserError, reason
 
@@ -29,19 +31,15 @@ BLOCK = 1 << 22  # bytes parsed at a time; no line of a real file comes near
 ROWS = 1 << 16  # of quoted text, parsed at a time
 LARGEST = 1e100  # the square of a number, and sums of squares, must be finite as well
 SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", "::": "double colons"}
+Columns = dict[str, str | None]  # all columns of a file with their kind, or None if not used
 
 
 class Raw(Protocol):
-    """The files of a data set by role, wherever they are: in a folder, in an archive or in memory."""
+    """The files of a data set by role, in archives or in memory: open one unpacked, ask if it is there, name it."""
 
-    def open(self, role: str) -> BinaryIO:
-        """Open a file as a stream of bytes, already unpacked."""
-
-    def has(self, role: str) -> bool:
-        """Say whether the file is there; only an optional one may be absent."""
-
-    def name(self, role: str) -> str:
-        """Return the name of the file for messages."""
+    def open(self, role: str) -> BinaryIO: ...
+    def has(self, role: str) -> bool: ...
+    def name(self, role: str) -> str: ...
 
 
 class Memory(dict):
@@ -128,9 +126,7 @@ def load(raw: Raw, role: str, encoding: str = "utf-8") -> File:
         file = File(raw.name(role), stream.read())
     if not file.data:
         raise UserError(f"{file.name}: empty file")
-    if encoding == "latin-1":
-        return _from_latin1(file)
-    return file._replace(data=file.data.removeprefix(BOM))
+    return _from_latin1(file) if encoding == "latin-1" else file._replace(data=file.data.removeprefix(BOM))
 
 
 def contents(path: Path | str) -> bytes:
@@ -166,9 +162,7 @@ def heading(file: File, delimiter: str) -> list[str]:
     return next(_records(file.name, line, 1, delimiter))[1]
 
 
-def parse(
-    file: File, columns: dict[str, str | None], delimiter: str, header: str | None = None, quoted: bool = False
-) -> Sheet:
+def parse(file: File, columns: Columns, delimiter: str, header: str | None = None, quoted: bool = False) -> Sheet:
     """Parse text into columns, all fields of a line being named with their kind, or None if not used.
 
     A header must be just as given, if one is. CRLF, and a last line without an end, are accepted. With ``quoted``, a
@@ -186,17 +180,17 @@ def parse(
     body = pa.py_buffer(data).slice(start)
     if not body.size:
         raise UserError(f"{file.name}: no rows below the header")
-    try:
-        table = _table(body, columns, mark)
-    except pa.ArrowException:
+    table = _table(body, columns, mark)
+    if table is None:
         lines = body.to_pybytes().splitlines(keepends=True)
-        row = _first_refused(lines, columns, mark)
-        raise fault(file.name, first + row, _complaint(lines[row], columns, mark, delimiter)) from None
+        ends = range(1, len(lines))
+        row = bisect_left(ends, True, key=lambda end: _table(b"".join(lines[:end]), columns, mark) is None)
+        raise fault(file.name, first + row, _complaint(lines[row], columns, mark, delimiter))
     sheet = Sheet(table, file.name, first)
     return sheet._replace(columns=pa.table({name: _checked(sheet, name, columns[name]) for name in table.column_names}))
 
 
-def _parse_quoted(file: File, start: int, first: int, columns: dict[str, str | None], delimiter: str) -> Sheet:
+def _parse_quoted(file: File, start: int, first: int, columns: Columns, delimiter: str) -> Sheet:
     try:
         text = file.data[start:].decode()
     except UnicodeDecodeError as error:
@@ -236,12 +230,7 @@ def short(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
-def refuse(
-    sheet: Sheet,
-    bad: np.ndarray | pa.Array | pa.ChunkedArray | list[bool],
-    complaint: Callable[[int], str],
-    rows: np.ndarray | None = None,
-) -> None:
+def refuse(sheet: Sheet, bad: Sequence[bool], complaint: Callable[[int], str], rows: np.ndarray | None = None) -> None:
     """Raise an error for the first place that is marked as bad, if one is; ``rows`` are their rows if others."""
     places = np.flatnonzero(np.asarray(bad))
     if len(places):
@@ -269,33 +258,34 @@ def vectors(sheet: Sheet, name: str) -> pa.ListArray:
         numbers = words.cast(pa.float32())
         bad = _not_finite(numbers)
     except pa.ArrowException:
-        bad = [not _is_number(word) for word in words.to_pylist()]
+        bad = [not _parses(word, "float32") for word in words.to_pylist()]
     row_of = np.repeat(np.arange(len(lists)), most)
     refuse(sheet, bad, lambda at: f"{name} {short(words[at].as_py())} {complaint}", row_of)
-    return pa.ListArray.from_arrays(pa.array(range(0, len(numbers) + 1, most), pa.int32()), numbers)
+    return rows_of(numbers, most)
 
 
-def _is_number(text: str) -> bool:
+def rows_of(numbers: pa.Array, length: int) -> pa.ListArray:
+    """Cut numbers into lists of one length."""
+    return pa.ListArray.from_arrays(pa.array(range(0, len(numbers) + 1, length), pa.int32()), numbers)
+
+
+def _parses(text: str, kind: str) -> bool:
     try:
-        return bool(pa.scalar(text).cast(pa.float32()))
+        return pa.scalar(text).cast(KINDS[kind].parsed) is not None
     except pa.ArrowException:
         return False
 
 
-def _table(body: pa.Buffer, columns: dict[str, str | None], mark: str) -> pa.Table:
-    from pyarrow import csv as arrow
-
+def _table(body: pa.Buffer | bytes, columns: Columns, mark: str) -> pa.Table | None:
+    """Parse text, or return None if that cannot be done."""
     types = {name: KINDS[kind].parsed for name, kind in columns.items() if kind}
-    return arrow.read_csv(
-        pa.BufferReader(body),
-        arrow.ReadOptions(column_names=list(columns), block_size=BLOCK),
-        arrow.ParseOptions(
-            delimiter=mark, quote_char=False, double_quote=False, escape_char=False, ignore_empty_lines=False
-        ),
-        arrow.ConvertOptions(
-            column_types=types, include_columns=list(types), null_values=[], strings_can_be_null=False
-        ),
-    )
+    read = arrow_csv.ReadOptions(column_names=list(columns), block_size=BLOCK)
+    split = arrow_csv.ParseOptions(delimiter=mark, quote_char=False, double_quote=False, ignore_empty_lines=False)
+    convert = arrow_csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[])
+    try:
+        return arrow_csv.read_csv(pa.BufferReader(body), read, split, convert)
+    except pa.ArrowException:
+        return None
 
 
 def _checked(sheet: Sheet, name: str, kind: str) -> pa.ChunkedArray:
@@ -317,20 +307,7 @@ def _below(file: File, header: str) -> int:
     return end.end()
 
 
-def _first_refused(lines: list[bytes], columns: dict[str, str | None], mark: str) -> int:
-    """Find the first line that cannot be parsed, by halving."""
-    low, high = 0, len(lines)
-    while high - low > 1:
-        middle = (low + high) // 2
-        try:
-            _table(pa.py_buffer(b"".join(lines[low:middle])), columns, mark)
-            low = middle
-        except pa.ArrowException:
-            high = middle
-    return low
-
-
-def _complaint(line: bytes, columns: dict[str, str | None], mark: str, delimiter: str) -> str:
+def _complaint(line: bytes, columns: Columns, mark: str, delimiter: str) -> str:
     try:
         fields = line.rstrip(b"\r\n").decode().split(mark)
     except UnicodeDecodeError:
@@ -338,14 +315,12 @@ def _complaint(line: bytes, columns: dict[str, str | None], mark: str, delimiter
     if len(fields) != len(columns):
         return _miscounted(len(fields) if line.strip() else 0, columns, delimiter)
     for (name, kind), field in zip(columns.items(), fields, strict=True):
-        try:
-            pa.scalar(field).cast(KINDS[kind or "text"].parsed)
-        except pa.ArrowException:
+        if not _parses(field, kind or "text"):
             return f"{name} {short(field)} {KINDS[kind].complaint}"
     return f"cannot be parsed ({len(line)} bytes)"
 
 
-def _miscounted(count: int, columns: dict[str, str | None], delimiter: str) -> str:
+def _miscounted(count: int, columns: Columns, delimiter: str) -> str:
     names = ", ".join([*columns][:8] + ["…"] * (len(columns) > 8))
     start = f"number of fields is {count}" if count else "empty line"
     return f"{start}; expected {len(columns)} ({names}), separated by {SEPARATORS[delimiter]}"

@@ -1,4 +1,1 @@
-"""A policy to serve: fit, recommend, update, save.
-
-May import bandit, graphs, cache and core.
-"""
+"""A policy to serve: fit, recommend, update, save. May import bandit, graphs, cache and core."""

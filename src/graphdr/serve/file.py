@@ -30,15 +30,13 @@ def write(path: str, settings: Mapping, names: Sequence[str | int], arrays: Mapp
     """Write settings, names and arrays of one or two dimensions, atomically."""
     parts = [(SETTINGS, [json.dumps({"format": FORMAT, **settings})], np.empty((1, 0)))]
     parts += [(NAMES, [json.dumps(name) for name in names], np.empty((len(names), 0)))]
-    parts += [(field, _labels(array), np.atleast_2d(array)) for field, array in arrays.items()]
+    matrices = {field: (np.atleast_2d(array), array.ndim == 1) for field, array in arrays.items()}
+    parts += [(field, [""] if one else [*map(str, range(len(rows)))], rows) for field, (rows, one) in matrices.items()]
     lengths = np.concatenate([np.full(len(rows), rows.shape[1]) for _, _, rows in parts])
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
     numbers = np.concatenate([rows.ravel() for _, _, rows in parts])
-    columns = [
-        pa.array([field for field, labels, _ in parts for _ in labels]),
-        pa.array([label for _, labels, _ in parts for label in labels]),
-        pa.ListArray.from_arrays(offsets, pa.array(numbers)),
-    ]
+    texts = zip(*((field, label) for field, labels, _ in parts for label in labels), strict=True)
+    columns = [*map(pa.array, texts), pa.ListArray.from_arrays(offsets, pa.array(numbers))]
     table = pa.Table.from_arrays(columns, schema=SCHEMA)
     facts = {io.KIND: KIND, io.HASH: io.content_hash(table, KIND), io.PROVENANCE: json.dumps({"version": __version__})}
     with replacing(path) as temporary:
@@ -73,7 +71,3 @@ def read(path: str) -> tuple[dict, list[str | int], dict[str, np.ndarray]]:
             block = numbers[offsets[rows[0]] : offsets[rows[-1] + 1]].copy()  # the file's own memory is read-only
             arrays[field] = block.reshape(len(rows), -1) if labels[rows[0]] else block
     return settings, names, arrays
-
-
-def _labels(array: np.ndarray) -> list[str]:
-    return [""] if array.ndim == 1 else [str(row) for row in range(len(array))]

@@ -4,6 +4,7 @@ It plays exactly as ``linucb`` does in a simulation. An object is for one thread
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,7 +19,7 @@ from graphdr.graphs.records import Records
 from graphdr.serve import file
 from graphdr.serve.state import OneHot, Projected, extended
 
-Name = str | int
+Name, State = str | int, Projected | OneHot
 GRAPHDR = "laplacian_low"
 SERVED = (IDENTITY, *(name for name in bases.BASES if name not in bases.FROM_DATA))
 SMALLEST = 1e-3  # of |1 - eigenvalue|: the extension divides by it, and with it grows every error of a new arm
@@ -26,13 +27,12 @@ CONNECTED = 0.9  # share of the items that the largest component has at least: n
 ASYMMETRY = 1e-9  # that an adjacency matrix may have, in parts of its sum
 
 
+@dataclass(slots=True, eq=False)
 class Candidates:
     """Arms of one policy, looked up once: where the same candidates are offered again, this spares their names."""
 
-    __slots__ = ("owner", "places")
-
-    def __init__(self, owner: dict, places: np.ndarray):
-        self.owner, self.places = owner, places
+    owner: dict
+    places: np.ndarray
 
     def __len__(self) -> int:
         return len(self.places)
@@ -52,21 +52,14 @@ class GraphDRLinUCB:
     'b'
     """
 
-    def __init__(
-        self,
-        names: Iterable[Name],
-        state: Projected | OneHot,
-        settings: Mapping,
-        values: np.ndarray | None = None,
-        degrees: np.ndarray | None = None,
-    ):
+    def __init__(self, names: Iterable[Name], state: State, settings: Mapping, spectrum=(None, None), rounds: int = 0):
         self._names = _checked_names(names)
         self._place = {name: place for place, name in enumerate(self._names)}
         if len(self._place) < len(self._names):
             raise ValueError("two arms have the same name")
         self._numbered = self._names == list(range(len(self._names)))
-        self.state, self.settings, self.rounds = state, dict(settings), 0
-        self._values, self._degrees = values, degrees  # of a graph's eigenvectors, to add arms with
+        self.state, self.settings, self.rounds = state, dict(settings), rounds
+        self._values, self._degrees = spectrum  # of a graph's eigenvectors, to add arms with
 
     @classmethod
     def fit(
@@ -101,13 +94,18 @@ class GraphDRLinUCB:
             settings["ridge"] = 1.0 if ridge is None else float(ridge)
             return cls(names, OneHot(np.full(graph.n, settings["ridge"])), settings)
         settings["k"] = k = int(k)
-        vectors, values, _ = _basis(basis, graph, k + 1, seed)
+        low = spectral.low_eigenpairs(graph, k + 1) if basis in bases.FROM_LOW else None
+        rng = stream(seed, "served basis", basis=basis)
+        vectors, values, _ = bases.BASES[basis](bases.Source(graph.n, graph, low), k + 1, rng)
         length = np.sum(arm_features.select(basis, vectors, k) ** 2) / graph.n
         settings["ridge"] = float(length if ridge is None else ridge)
-        state = _projected(vectors, settings, graph)
-        if basis != GRAPHDR:
-            return cls(names, state, settings)
-        return cls(names, state, settings, values[1 : k + 1], graph.adjacency.sum(axis=1))
+        smoothness = model.laplacian(graph) if laplacian else None
+        chosen, v0_inverse = methods.arms(settings, settings, vectors, smoothness, k)  # as the workflow does
+        if chosen.shape[1] < k:
+            raise ValueError(f"basis {basis!r} of this graph has {chosen.shape[1]} columns, fewer than k")
+        state = Projected(chosen, np.eye(k) / settings["ridge"] if v0_inverse is None else v0_inverse)
+        spectrum = (values[1 : k + 1], graph.adjacency.sum(axis=1)) if basis == GRAPHDR else (None, None)
+        return cls(names, state, settings, spectrum)
 
     @property
     def names(self) -> list[Name]:
@@ -205,11 +203,9 @@ class GraphDRLinUCB:
     def load(cls, path: str) -> "GraphDRLinUCB":
         """Read a policy that goes on exactly where the saved one stopped."""
         settings, names, arrays = file.read(path)
-        rounds, values, degrees = settings.pop("rounds"), arrays.pop("eigenvalues", None), arrays.pop("degrees", None)
+        rounds, spectrum = settings.pop("rounds"), (arrays.pop("eigenvalues", None), arrays.pop("degrees", None))
         state = (OneHot if settings["basis"] == IDENTITY else Projected)(**arrays)
-        policy = cls(names, state, settings, values, degrees)
-        policy.rounds = rounds
-        return policy
+        return cls(names, state, settings, spectrum, rounds)
 
     def _offered(self, candidates: "Iterable[Name] | Candidates") -> np.ndarray:
         """Return where candidates are; refuse a set without any."""
@@ -259,21 +255,6 @@ def _check_knobs(n: int, k: int | None, basis: str, laplacian: float, ridge: flo
         raise ValueError(f"ridge is finite and positive, not {ridge}")
 
 
-def _basis(name: str, graph: Graph, components: int, seed: int):
-    low = spectral.low_eigenpairs(graph, components) if name in bases.FROM_LOW else None
-    return bases.BASES[name](bases.Source(graph.n, graph, low), components, stream(seed, "served basis", basis=name))
-
-
-def _projected(vectors: np.ndarray, settings: dict, graph: Graph) -> Projected:
-    """Set the knobs of a method as the workflow does."""
-    smoothness = model.laplacian(graph) if settings["laplacian"] else None
-    chosen, v0_inverse = methods.arms(settings, settings, vectors, smoothness, settings["k"])
-    dimension = chosen.shape[1]
-    if dimension < settings["k"]:
-        raise ValueError(f"basis {settings['basis']!r} of this graph has {dimension} columns, fewer than k")
-    return Projected(chosen, np.eye(dimension) / settings["ridge"] if v0_inverse is None else v0_inverse)
-
-
 def _as_graph(source, neighbours: int) -> tuple[Graph, Iterable[Name]]:
     """Return a graph, or that of an adjacency matrix or of interactions, and the names of its nodes."""
     if isinstance(source, tuple) and not isinstance(source, Graph):
@@ -288,8 +269,7 @@ def _as_graph(source, neighbours: int) -> tuple[Graph, Iterable[Name]]:
         raise ValueError("the weights of edges are finite and not negative")
     if adjacency.shape[0] != adjacency.shape[1] or abs(adjacency - adjacency.T).sum() > ASYMMETRY * adjacency.sum():
         raise ValueError("an adjacency matrix is square and symmetric")
-    count = connected_components(adjacency, directed=False)[0]
-    if count != 1:
+    if (count := connected_components(adjacency, directed=False)[0]) != 1:
         raise ValueError(f"the graph has {count} components; take graphdr.largest_component, and add the rest later")
     return graph, graph.origin
 

@@ -41,7 +41,7 @@ def read(raw: Raw) -> Tables:
             ratings.append(rating)
     if not users:
         raise UserError(f"{raw.name('reviews')}: empty file")
-    return interactions(pa.chunked_array([pa.array(users)]), pa.chunked_array([pa.array(items)]), np.array(ratings))
+    return interactions(pa.array(users), pa.array(items), np.array(ratings))
 
 
 def _review(line: bytes) -> tuple[str, str, float]:

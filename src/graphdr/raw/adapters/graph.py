@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 from graphdr.core.errors import no_such
 from graphdr.raw.adapters.recbole import about, header, select
 from graphdr.raw.tables import Tables, degrees, encode, links, nodes
-from graphdr.raw.text import Raw, fault, load, refuse, short
+from graphdr.raw.text import Raw, load, refuse, short
 
 ENDS = ("source_id", "target_id")
 
@@ -19,9 +19,8 @@ def read(raw: Raw) -> Tables:
     """
     known = about(load(raw, "item"))
     keys, place = encode(known.columns["item_id"])
-    again = np.flatnonzero(np.diff(np.maximum.accumulate(place), prepend=-1) == 0)
-    if len(again):
-        raise fault(known.name, known.first + int(again[0]), f"item_id {short(keys[place[again[0]]].as_py())} again")
+    again = np.diff(np.maximum.accumulate(place), prepend=-1) == 0
+    refuse(known, again, lambda row: f"item_id {short(keys[place[row]].as_py())} again")
     if "reward" not in known.columns.column_names:
         raise no_such(f"{known.name}, line 1", "column", "reward:float", known.columns.column_names)
     file = load(raw, "net")
@@ -30,7 +29,7 @@ def read(raw: Raw) -> Tables:
     sheet = select(file, types, dict.fromkeys(ENDS, "key") | ({"weight": "float"} if weighted else {}))
     source, target = (_places(sheet, end, keys) for end in ENDS)
     weight = sheet.columns["weight"].to_numpy() if weighted else np.ones(len(source))
-    refuse(sheet, pa.array(weight <= 0), lambda row: f"weight {weight[row]:g} is not positive")
+    refuse(sheet, weight <= 0, lambda row: f"weight {weight[row]:g} is not positive")
     columns = {name: known.columns[name].combine_chunks() for name in known.columns.column_names[1:]}
     return Tables(nodes(keys, degrees(source, target, len(keys)), **columns), links(source, target, weight))
 

@@ -1,7 +1,6 @@
 """Microsoft's news data set MIND: what users had read, and what they were shown and clicked."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -16,29 +15,18 @@ UNUSED = dict.fromkeys(("url", "title entities", "abstract entities"))
 SKIPPED, CLICKED, READ, INVALID = range(4)  # what a token says: N1-0, N1-1, N1, or nothing valid
 
 
-class Events(NamedTuple):
-    """Some rows of behaviors: their users, and every token with its row, news (a place in ids) and meaning."""
-
-    users: pa.Array
-    ids: pa.Array
-    row: np.ndarray
-    news: np.ndarray
-    meaning: np.ndarray
-
-
 def read(raw: Raw) -> Tables:
     """Read news; popularity counts impressions, and the reward is the share of them that was clicked.
 
     News are numbered as they first appear, row by row, history before impressions. A user is linked once
     to each news that is in the history or was clicked. The development set, if there, follows the training set.
     """
-    events = [part for role in _present(raw, "behaviors") for part in _events(parse(load(raw, role), BEHAVIORS, "\t"))]
-    _, user = encode(pa.chunked_array([part.users for part in events]))
-    keys, place = encode(pa.chunked_array([part.ids for part in events]))
-    users = _joined(user, [len(part.users) for part in events], [part.row for part in events])
-    news = _joined(place, [len(part.ids) for part in events], [part.news for part in events])
-    meaning = np.concatenate([part.meaning for part in events])
-    n = len(keys)
+    sheets = (parse(load(raw, role), BEHAVIORS, "\t") for role in _present(raw, "behaviors"))
+    parts = [part for sheet in sheets for part in _events(sheet)]
+    user_ids, rows, news_ids, places, meanings = zip(*parts, strict=True)
+    _, users = _joined(user_ids, rows)
+    keys, news = _joined(news_ids, places)
+    meaning, n = np.concatenate(meanings), len(keys)
     skips, clicks = (np.bincount(news[meaning == kind], minlength=n) for kind in (SKIPPED, CLICKED))
     shown = pa.array(skips + clicks, pa.int64())
     some = pc.if_else(pc.equal(shown, 0), pa.scalar(None, pa.int64()), shown)
@@ -54,15 +42,14 @@ def _present(raw: Raw, role: str) -> list[str]:
     return [role, f"dev_{role}"] if raw.has(f"dev_{role}") else [role]
 
 
-def _events(sheet: Sheet) -> Iterator[Events]:
-    """Take behaviors apart, some megabytes at a time."""
+def _events(sheet: Sheet) -> Iterator[tuple[pa.Array, np.ndarray, pa.Array, np.ndarray, np.ndarray]]:
+    """Take behaviors apart, some megabytes at a time: users, the row of each token, news, their places, meanings."""
     first = sheet.first
     for batch in sheet.columns.to_batches():
         history, impressions = batch["history"], batch["impressions"]
         fresh = pc.equal(history, "")
-        lists = pc.split_pattern(
-            pc.if_else(fresh, impressions, pc.binary_join_element_wise(history, impressions, " ")), " "
-        )
+        both = pc.binary_join_element_wise(history, impressions, " ")
+        lists = pc.split_pattern(pc.if_else(fresh, impressions, both), " ")
         size = pc.list_value_length(lists).to_numpy()
         read = pc.if_else(fresh, 0, pc.add(pc.count_substring(history, " "), 1)).to_numpy()
         row = np.repeat(np.arange(len(batch), dtype=np.int32), size)
@@ -73,7 +60,7 @@ def _events(sheet: Sheet) -> Iterator[Events]:
         if wrong.any():
             at = int(wrong.argmax())
             raise fault(sheet.name, first + int(row[at]), _complaint(tokens[place[at]].as_py(), past[at]))
-        yield Events(batch["user"], pc.replace_substring_regex(tokens, "-[01]$", ""), row, place, meaning)
+        yield batch["user"], row, pc.replace_substring_regex(tokens, "-[01]$", ""), place, meaning
         first += len(batch)
 
 
@@ -91,19 +78,19 @@ def _complaint(token: str, past: bool) -> str:
     return f"impression {short(token)}; expected id-0 (not clicked) or id-1 (clicked), separated by single spaces"
 
 
-def _joined(codes: np.ndarray, sizes: list[int], places: list[np.ndarray]) -> np.ndarray:
-    """Turn places in each part into the codes that all parts share."""
-    parts = np.split(codes, np.cumsum(sizes)[:-1])
-    return np.concatenate([part[place] for part, place in zip(parts, places, strict=True)])
+def _joined(texts: Sequence[pa.Array], places: Sequence[np.ndarray]) -> tuple[pa.Array, np.ndarray]:
+    """Return the distinct texts of all parts, and the codes of places in the texts of each part."""
+    distinct, codes = encode(pa.chunked_array(texts))
+    parts = np.split(codes, np.cumsum([*map(len, texts)])[:-1])
+    return distinct, np.concatenate([part[place] for part, place in zip(parts, places, strict=True)])
 
 
 def _about(raw: Raw, keys: pa.Array) -> dict[str, pa.Array]:
     """Look news up in the training set, then in the development set; both files are optional."""
-    known: dict[str, pa.Array] = {}
-    for role in filter(raw.has, _present(raw, "news")):
-        found = lookup(parse(load(raw, role), NEWS | UNUSED, "\t"), keys)
-        known = {name: pc.coalesce(known[name], column) if known else column for name, column in found.items()}
-    if known:
-        title, abstract = given(known["title"]), given(known.pop("abstract"))
-        known["text"] = pc.coalesce(pc.binary_join_element_wise(title, abstract, ". "), title, abstract)
-    return known
+    roles = filter(raw.has, _present(raw, "news"))
+    sets = [lookup(parse(load(raw, role), NEWS | UNUSED, "\t"), keys) for role in roles]
+    columns = {name: pc.coalesce(*(known[name] for known in sets)) for name in [*NEWS][1:] if sets}
+    if sets:
+        title, abstract = given(columns["title"]), given(columns.pop("abstract"))
+        columns["text"] = pc.coalesce(pc.binary_join_element_wise(title, abstract, ". "), title, abstract)
+    return columns

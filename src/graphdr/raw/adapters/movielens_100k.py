@@ -3,10 +3,9 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.raw.tables import Tables, interactions
-from graphdr.raw.text import Raw, Sheet, load, parse, refuse, within
+from graphdr.raw.tables import Tables, ratings
+from graphdr.raw.text import Raw, Sheet, load, parse, refuse
 
-RATINGS = {"user": "digits", "item": "digits", "rating": "float", "timestamp": None}
 ITEM = {"item": "digits", "title": "text", "release": None, "video release": None, "url": None}
 GENRES = (
     *("unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary", "Drama"),
@@ -16,9 +15,7 @@ GENRES = (
 
 def read(raw: Raw) -> Tables:
     """Read ratings of movies; the group of a movie is the first of its genres in alphabetical order."""
-    rows = within(parse(load(raw, "ratings"), RATINGS, "\t"), "rating", 1, 5).columns
-    about = _about(raw) if raw.has("items") else None
-    return interactions(rows["user"], rows["item"], rows["rating"].to_numpy(), about=about)
+    return ratings(raw, "\t", about=_about)
 
 
 def _about(raw: Raw) -> Sheet:

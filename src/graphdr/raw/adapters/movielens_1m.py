@@ -2,18 +2,15 @@
 
 import pyarrow.compute as pc
 
-from graphdr.raw.tables import Tables, interactions
-from graphdr.raw.text import Raw, Sheet, load, parse, within
+from graphdr.raw.tables import Tables, ratings
+from graphdr.raw.text import Raw, Sheet, load, parse
 
-RATINGS = {"user": "digits", "item": "digits", "rating": "float", "timestamp": None}
 MOVIES = {"item": "digits", "title": "text", "group": "text"}
 
 
 def read(raw: Raw) -> Tables:
     """Read ratings of movies; the group of a movie is the first genre of its list."""
-    rows = within(parse(load(raw, "ratings"), RATINGS, "::"), "rating", 1, 5).columns
-    about = _about(raw) if raw.has("items") else None
-    return interactions(rows["user"], rows["item"], rows["rating"].to_numpy(), about=about)
+    return ratings(raw, "::", about=_about)
 
 
 def _about(raw: Raw) -> Sheet:

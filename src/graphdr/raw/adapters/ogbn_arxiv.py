@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.core.errors import UserError
-from graphdr.raw.tables import Tables, degrees, encode, links, lookup, nodes
-from graphdr.raw.text import Raw, Sheet, load, parse, refuse, within
+from graphdr.raw.tables import Tables, degrees, links, lookup, nodes
+from graphdr.raw.text import Raw, Sheet, load, parse, refuse, rows_of, within
 
 DIMENSION = 128
 
@@ -20,10 +20,8 @@ def read(raw: Raw) -> Tables:
     n = len(labels)
     edges = parse(load(raw, "edges"), {"citing node": "count", "cited node": "count"}, ",")
     source, node = (within(edges, name, 0, n - 1).columns[name].to_numpy() for name in ("citing node", "cited node"))
-    known = {"group": _groups(raw, labels.cast(pa.string()))}
-    if raw.has("features"):
-        known["features"] = _features(raw, n)
-    table = nodes(_keys(raw, n), degrees(source, node, n), **known)
+    columns = {"features": _features(raw, n)} if raw.has("features") else {}
+    table = nodes(_keys(raw, n), degrees(source, node, n), group=_groups(raw, labels.cast(pa.string())), **columns)
     return Tables(table, links(source, node, np.ones(len(node))))
 
 
@@ -39,26 +37,19 @@ def _keys(raw: Raw, n: int) -> pa.Array:
     if not raw.has("papers"):
         return pa.array(np.arange(n), pa.int64()).cast(pa.string())
     sheet = parse(load(raw, "papers"), {"node": "count", "paper": "key"}, ",", header="node idx,paper id")
-    refuse(
-        sheet,
-        pc.not_equal(sheet.columns["node"], pa.array(np.arange(len(sheet.columns)), pa.int64())),
-        lambda row: f"node {sheet.columns['node'][row].as_py()}; expected {row}, nodes being in order",
-    )
+    node, paper = sheet.columns["node"].to_numpy(), sheet.columns["paper"].combine_chunks()
+    refuse(sheet, node != np.arange(len(node)), lambda row: f"node {node[row]}; expected {row}, nodes being in order")
     _expect_rows(sheet, n)
-    distinct, _ = encode(sheet.columns["paper"])
-    if len(distinct) < n:
-        raise UserError(f"{sheet.name}: {n - len(distinct)} nodes have the paper id of another; expected distinct ids")
-    return sheet.columns["paper"].combine_chunks()
+    if repeated := n - len(pc.unique(paper)):
+        raise UserError(f"{sheet.name}: {repeated} nodes have the paper id of another; expected distinct ids")
+    return paper
 
 
 def _features(raw: Raw, n: int) -> pa.ListArray:
     sheet = parse(load(raw, "features"), {f"feature {i}": "float32" for i in range(DIMENSION)}, ",")
     _expect_rows(sheet, n)
-    matrix = np.empty((n, DIMENSION), np.float32)
-    for column, part in zip(matrix.T, sheet.columns.columns, strict=True):
-        column[:] = part.to_numpy()
-    offsets = pa.array(np.arange(0, n * DIMENSION + 1, DIMENSION), pa.int32())
-    return pa.ListArray.from_arrays(offsets, pa.array(matrix.ravel(), pa.float32()))
+    matrix = np.column_stack([column.to_numpy() for column in sheet.columns.columns])
+    return rows_of(pa.array(matrix.ravel()), DIMENSION)
 
 
 def _expect_rows(sheet: Sheet, n: int) -> None:
