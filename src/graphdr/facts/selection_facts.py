@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from graphdr.bandit import pilot
+from graphdr.bandit import diagnosis, pilot
 from graphdr.bandit.environment import CANDIDATES, Arena
 from graphdr.core.rng import stream
 from graphdr.facts.declare import PROBLEM, ProblemInstance, fact
@@ -51,7 +51,7 @@ def gamma_pilot(instance: ProblemInstance) -> float:
     other = other_columns(instance, "content_pca")
     if other is None:
         return np.nan
-    return pilot.gamma_debiased(_pilot(instance), instance.spec["noise"], _low(instance), other)
+    return diagnosis.gamma_debiased(_pilot(instance), instance.spec["noise"], _low(instance), other)
 
 
 def _low(instance: ProblemInstance) -> np.ndarray:
@@ -85,7 +85,9 @@ def _diagnosis(instance: ProblemInstance, budget: int | str | None) -> dict[str,
     def make():
         theta = instance.theta if budget is None else _pilot(instance, budget).theta
         arms = _once(instance, ("candidates",), lambda: _candidates(instance))
-        return pilot.diagnose(theta, _low(instance), arms, _streams(instance, "held out play"), instance.spec["ridge"])
+        return diagnosis.diagnose(
+            theta, _low(instance), arms, _streams(instance, "held out play"), instance.spec["ridge"]
+        )
 
     return _once(instance, ("diagnosis", budget), make)
 
@@ -96,8 +98,10 @@ def _interval(instance: ProblemInstance, basis: str | None) -> tuple[float, floa
     if basis is not None and other is None:
         return np.nan, np.nan
     estimate, rng = _pilot(instance), _streams(instance, "pilot resamples")
-    again = _once(instance, ("pilot again",), lambda: pilot.resample(estimate, RESAMPLES, rng))
-    return _once(instance, ("interval", basis), lambda: pilot.gamma_interval(estimate, again, _low(instance), other))
+    again = _once(instance, ("pilot again",), lambda: diagnosis.resample(estimate, RESAMPLES, rng))
+    return _once(
+        instance, ("interval", basis), lambda: diagnosis.gamma_interval(estimate, again, _low(instance), other)
+    )
 
 
 def _end(instance: ProblemInstance, basis: str | None, end: int) -> float:
