@@ -5,7 +5,9 @@ import numpy as np
 from graphdr.facts.declare import ProblemInstance, fact
 from graphdr.facts.graph_facts import eps_l
 from graphdr.graphs import spectral
-from graphdr.theory import rotation
+from graphdr.graphs.arm_features import nontrivial
+from graphdr.theory.constants import dk_ratio
+from graphdr.theory.rotation import projector_distance
 
 SLACK = 1e-6  # relative: a perturbation of a quarter of the gap is one up to the accuracy that it was scaled with
 
@@ -22,4 +24,5 @@ def dk_holds_ratio(instance: ProblemInstance) -> float:
     eps, gap = eps_l(instance), interior_gap(instance)
     if not 0 < 4 * eps <= (1 + SLACK) * gap or instance.observed.n < instance.clean.n:
         return np.nan
-    return rotation.davis_kahan(instance.low, instance.observed_low, eps, instance.spec["k"], "experiments").ratio
+    columns = (nontrivial(basis.vectors, instance.spec["k"]) for basis in (instance.low, instance.observed_low))
+    return projector_distance(*columns) / dk_ratio(eps, gap)

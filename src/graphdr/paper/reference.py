@@ -2,19 +2,17 @@
 
 import math
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from graphdr.raw import text
 from graphdr.raw.text import Sheet, refuse
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NUMBERS = ("artifact", "row", "column", "value", "sem")
 CLAIMS = ("claim", "where", "statement")
 
 
-def numbers(path: str) -> "pd.DataFrame":
+def numbers(path: str) -> pd.DataFrame:
     """Read the paper's numbers, as text with the digits of the paper."""
     sheet = _read(path, NUMBERS)
     pairs = list(zip(*(sheet.columns[name].to_pylist() for name in ("value", "sem")), strict=True))
@@ -23,7 +21,7 @@ def numbers(path: str) -> "pd.DataFrame":
     return _frame(sheet)
 
 
-def claims(path: str) -> "pd.DataFrame":
+def claims(path: str) -> pd.DataFrame:
     """Read the paper's claims, each named once."""
     sheet = _read(path, CLAIMS)
     names = sheet.columns["claim"].to_pylist()
@@ -42,9 +40,7 @@ def _read(path: str, needed: Collection[str]) -> Sheet:
     return text.parse(file, dict.fromkeys(header, "text"), ",", text.first_line(file), quoted=True)
 
 
-def _frame(sheet: Sheet) -> "pd.DataFrame":
-    import pandas as pd
-
+def _frame(sheet: Sheet) -> pd.DataFrame:
     return pd.DataFrame(sheet.columns.to_pydict(), dtype=str)
 
 

@@ -1,23 +1,19 @@
 """Tables: cells looked up in the tidy table, rendered as csv, markdown and LaTeX."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from graphdr.core import markdown
 from graphdr.scores import cells
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-
-def build(spec: dict, measurements: "pd.DataFrame") -> "pd.DataFrame":
+def build(spec: dict, measurements: pd.DataFrame) -> pd.DataFrame:
     """Look up every cell of a table on instance 0, with the median and range over all instances.
 
     Where there is one instance alone, the range is that over the draws of a random basis.
     """
-    import pandas as pd
-
     rows = []
     for row in spec["row_keys"]:
         for column, text in cells.named(spec["columns"]):
@@ -56,7 +52,7 @@ def mark_notes(marks: dict, labels: dict) -> list[str]:
     return [f"{label}: {kind} ({text})." for label, (kind, text) in said]
 
 
-def best_cells(table: "pd.DataFrame", spec: dict) -> set[tuple[str, str]]:
+def best_cells(table: pd.DataFrame, spec: dict) -> set[tuple[str, str]]:
     """Return the (row, column) pairs that hold the lowest value of a quantity in their row or column.
 
     A control is not there to be best.
@@ -93,7 +89,7 @@ def shown(cell, digits: int) -> Shown | None:
     )
 
 
-def render(table: "pd.DataFrame", spec: dict, style: "type[Markdown] | type[Latex]") -> str:
+def render(table: pd.DataFrame, spec: dict, style: "type[Markdown] | type[Latex]") -> str:
     """Render a built table in one of the styles below."""
     best = best_cells(table, spec)
     columns = cells.named(spec["columns"])
