@@ -5,13 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 from graphdr.bandit import diagnosis
-from graphdr.facts import graph_facts, rotation_facts
+from graphdr.facts import graph_facts
 from graphdr.facts.registry import FACTORS, FACTS, FAVOURABLE
 from graphdr.facts.selection_facts import AGAINST, DIAGNOSES
 from graphdr.graphs import arm_features
 from tests.support.instances import SPEC, pose
 
-OF_SELECTION = [name for name in FACTS if name not in {*vars(graph_facts), *vars(rotation_facts)}]
+OF_SELECTION = [name for name in FACTS if name not in vars(graph_facts)]
 
 
 def tailed(graph, **spec):

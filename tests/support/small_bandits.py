@@ -13,7 +13,7 @@ from graphdr.bandit.rewards import unit
 from graphdr.graphs.arm_features import Basis, residual
 from graphdr.graphs.model import Graph, edges, from_edges
 from graphdr.graphs.spectral import low_eigenpairs, perturbation_norm
-from graphdr.theory import bounds, constants
+from graphdr.theory import constants
 from graphdr.theory.outcome import Outcome
 from tests.support.subspaces import CONVENTIONS
 
@@ -54,10 +54,10 @@ class Bandit(NamedTuple):
         return constants.Constants(self.k, self.sigma, DELTA, size=constants.split(self.theta, self.features)[0])
 
     @property
-    def robust(self) -> bounds.Robust:
+    def robust(self) -> tuple[float, float]:
         s_k, tail = constants.split(self.theta, self.kept)
         zeta = float(np.linalg.norm(tail))
-        return bounds.Robust(constants.nu(zeta, s_k, self.eps, self.gap), constants.s_bar(s_k, zeta))
+        return constants.nu(zeta, s_k, self.eps, self.gap), s_k + zeta
 
     @property
     def inputs(self) -> radii.RadiusInputs:

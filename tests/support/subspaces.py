@@ -7,8 +7,7 @@ import numpy as np
 
 from graphdr.graphs.arm_features import Basis, leading, nontrivial
 from graphdr.graphs.spectral import interior_gap
-from graphdr.theory.constants import dk_ratio
-from graphdr.theory.rotation import projector_distance
+from graphdr.theory.constants import dk_ratio, projector_distance
 
 
 def bottom_gap(values: np.ndarray, k: int) -> float:

@@ -10,7 +10,7 @@ from graphdr.facts.graph_facts import perturbation_norm
 from graphdr.graphs.arm_features import Basis
 from graphdr.graphs.model import from_edges
 from graphdr.graphs.spectral import low_eigenpairs
-from graphdr.theory import constants, rotation
+from graphdr.theory import constants
 from tests.support import subspaces
 from tests.support.small_bandits import noisy_graphs
 
@@ -29,15 +29,15 @@ def test_projector_distance_is_the_norm_of_the_difference(seed, k, other):
     rng = np.random.default_rng(seed)
     u, v = orthonormal(rng, 6, k), orthonormal(rng, 6, other)
     expected = np.linalg.norm(u @ u.T - v @ v.T, 2)
-    assert rotation.projector_distance(u, v) == pytest.approx(expected, abs=1e-12)
+    assert constants.projector_distance(u, v) == pytest.approx(expected, abs=1e-12)
     turned = u @ orthonormal(rng, k, k)  # another basis of the same span
-    assert rotation.projector_distance(turned, v) == pytest.approx(expected, abs=1e-12)
-    assert rotation.projector_distance(turned, u) == pytest.approx(0, abs=1e-12)
+    assert constants.projector_distance(turned, v) == pytest.approx(expected, abs=1e-12)
+    assert constants.projector_distance(turned, u) == pytest.approx(0, abs=1e-12)
 
 
 def test_small_rotations_are_not_lost_in_rounding():
     u, v = np.array([[1.0], [0.0]]), np.array([[np.cos(1e-11)], [np.sin(1e-11)]])
-    assert rotation.projector_distance(u, v) == pytest.approx(1e-11)
+    assert constants.projector_distance(u, v) == pytest.approx(1e-11)
 
 
 def test_each_convention_has_its_columns_and_its_gap():

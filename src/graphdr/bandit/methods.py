@@ -46,7 +46,7 @@ def radius_inputs(
             vectors.shape[1], problem["noise"], problem["delta"], problem["ridge"], constants.LONGEST, size
         ),
         nu_k=constants.nu(zeta, s_k, facts["eps_l"], facts["interior_gap"]),
-        s_k_bar=constants.s_bar(s_k, zeta),
+        s_k_bar=s_k + zeta,  # the bound of the generic theorem on the norm of the reward
         residual=residual,
         pilot_residual=pilot_residual,
         error=float(np.linalg.norm(pilot_residual - residual)),  # pilot.pilot_error in another order of rounding
@@ -93,6 +93,5 @@ def _adaptive(run: linucb.Run, problem: dict) -> Outcome:
     from graphdr.bandit import adaptive_k  # whose kernel most jobs can do without
 
     constants = {"ridge": problem["ridge"], "sigma": problem["noise"], "delta": problem["delta"]}
-    rounds = run.theta, *run.stream
-    choices = adaptive_k.play(run.features, problem["k_grid"], *rounds, problem["alpha"], **constants)
+    choices = adaptive_k.play(run, problem["k_grid"], problem["alpha"], **constants)
     return linucb.measure(run, choices.arms, every=problem["checkpoint"])

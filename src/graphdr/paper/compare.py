@@ -65,11 +65,7 @@ def by_our_cell(lines: Iterable[Mapping], specs: Mapping[str, Mapping]) -> dict[
 
 
 def compare(
-    reference: pd.DataFrame,
-    tables: dict[str, pd.DataFrame],
-    specs: dict,
-    marks: dict,
-    missing: Collection[str] = (),
+    reference: pd.DataFrame, tables: dict[str, pd.DataFrame], specs: dict, marks: dict, missing: Collection[str] = ()
 ) -> pd.DataFrame:
     """Join the paper's numbers (as printed strings) with our tables, one row each, in the paper's order.
 

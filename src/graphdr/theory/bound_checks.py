@@ -31,7 +31,7 @@ def check(runs: pd.DataFrame, problems: dict[str, dict], rule: str) -> tuple[pd.
         run = Outcome(*(part[name].to_numpy(float) for name in MEASURED))
         size, nu_k, s_k_bar, error = (float(part[name].iloc[0]) for name in ("size", "nu_k", "s_k_bar", "error"))
         pilot_error = error if rule == "estimated" else None
-        checks = bounds.checks(run, constants(problems[key[0]], size), bounds.Robust(nu_k, s_k_bar), pilot_error)
+        checks = bounds.checks(run, constants(problems[key[0]], size), (nu_k, s_k_bar), pilot_error)
         row = {quantity: checks[check].ratio.max() for quantity, check in LARGEST.items()}
         row |= {"srl_slope": bounds.growth(run.t, run.srl), "crw_slope": bounds.growth(run.t, run.crw)}
         if rule in checks:

@@ -83,19 +83,14 @@ class Check(NamedTuple):
             return np.where(self.realised == 0, 0.0, self.realised / self.bound)
 
 
-class Robust(NamedTuple):
-    """What the generic theorem knows: nu_k, and the bound on the norm of the reward."""
-
-    nu_k: float
-    s_k_bar: float
-
-
-def checks(run: Outcome, c: Constants, robust: Robust | None = None, error: float | None = None) -> dict[str, Check]:
+def checks(
+    run: Outcome, c: Constants, robust: tuple[float, float] | None = None, error: float | None = None
+) -> dict[str, Check]:
     """Set one run against all that applies to it: ``potential``, ``srl``, ``crw`` and the names of BOUNDS.
 
-    Theorem 1 applies where there is no residual, Theorem 2 and the envelopes of SRL and CRW where ``robust`` is
-    given, Theorem 4 where the error of the pilot is. A bound is a theorem for the radius of its name, for others a
-    comparison.
+    Theorem 1 applies where there is no residual, Theorem 2 and the envelopes of SRL and CRW where ``robust``
+    (nu_k, s_k_bar) is given, Theorem 4 where the error of the pilot is. A bound is a theorem for the radius of its
+    name, for others a comparison.
     """
     checked = {
         "potential": Check(run.widths, potential(run.t, c.k, c.ridge, c.bound_x)),
@@ -105,7 +100,7 @@ def checks(run: Outcome, c: Constants, robust: Robust | None = None, error: floa
     if _vanishes(run.t, run.srl) and _vanishes(run.t, run.crw):
         checked["exact"] = Check(run.regret, exact(run.t, c))
     if robust is not None:
-        srl, crw = envelope(run.t, c, robust.nu_k)
+        srl, crw = envelope(run.t, c, robust[0])
         checked |= {"srl": Check(run.srl, srl), "crw": Check(run.crw, crw)}
         checked["generic"] = Check(run.regret, generic(run.t, c, *robust))
     if error is not None:
