@@ -6,10 +6,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from graphdr.cache.schemas import SCHEMAS
 from graphdr.core.markdown import escape
 from graphdr.paper.predicates import PREDICATES, NoData, Outcome, cell_names, values
 from graphdr.scores import cells
 
+Frames = dict[str, pd.DataFrame]
 VERDICTS = ("holds", "fails", "no data")  # the first words of a verdict
 WORDS = ("where", "statement", "criterion")  # that the paper or the configuration has on a claim
 COLUMNS = ("claim", *WORDS, "measured", "verdict", "share", "available", "missing", "build")
@@ -21,15 +23,11 @@ def factors(claims: dict[str, dict]) -> set[str]:
     return {name for arguments in checks for name in [arguments.get("along"), *arguments.get("where", {})] if name}
 
 
-def tidy(
-    experiments: dict[str, pd.DataFrame], evaluations: dict[str, pd.DataFrame], problems: dict[str, dict]
-) -> pd.DataFrame:
+def tidy(experiments: Frames, evaluations: Frames, problems: dict[str, dict]) -> pd.DataFrame:
     """Join the measurements of experiments and evaluations with the data sets and factors of their problems.
 
     The number of values behind a mean, ``n`` in the measurements, is called ``count`` here: ``n`` is a factor.
     """
-    from graphdr.cache.schemas import SCHEMAS
-
     parts = [frame.assign(experiment=name, evaluation="") for name, frame in experiments.items()]
     parts += [frame.assign(experiment="", evaluation=name) for name, frame in evaluations.items()]
     nothing = pd.DataFrame(columns=[*SCHEMAS["measurements"].names, "experiment", "evaluation"])

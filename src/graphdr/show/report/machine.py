@@ -2,8 +2,7 @@
 
 import os
 import platform
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,11 +11,7 @@ PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "pandas", "pyarrow", "mat
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that compute."""
-    versions = {"Python": platform.python_version()}
-    for name in PACKAGES:
-        with suppress(PackageNotFoundError):
-            versions[name] = version(name)
-    return versions
+    return {"Python": platform.python_version()} | {name: version(name) for name in PACKAGES}
 
 
 def machine() -> dict[str, str]:
