@@ -72,9 +72,8 @@ def compare(
     ``marks`` say of a data set in what it is not the paper's: its numbers, and scores over a pool with such a data set
     or without one that is ``missing``, are shown, but not judged.
     """
-    ours = {
-        (name, row["row"], row["column"]): row for name, table in tables.items() for row in table.to_dict("records")
-    }
+    lines = [(name, row) for name, table in tables.items() for row in table.to_dict("records")]
+    ours = {(name, row["row"], row["column"]): row for name, row in lines}
     panel_names = ("panel_median", "panel_low", "panel_high")
     nothing = dict.fromkeys(("value", "sem", *panel_names), np.nan) | {"panel": [], "quantity": None}
     rows, other = [], {dataset for dataset, words in marks.items() if OTHER & set(words)} | set(missing)

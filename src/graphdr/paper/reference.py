@@ -18,7 +18,7 @@ def numbers(path: str) -> pd.DataFrame:
     pairs = list(zip(*(sheet.columns[name].to_pylist() for name in ("value", "sem")), strict=True))
     bad = [not _finite(value) or bool(sem and not _finite(sem)) for value, sem in pairs]
     refuse(sheet, bad, lambda row: "value {!r}, sem {!r}; expected numbers, sem or nothing".format(*pairs[row]))
-    return _frame(sheet)
+    return pd.DataFrame(sheet.columns.to_pydict(), dtype=str)
 
 
 def claims(path: str) -> pd.DataFrame:
@@ -28,7 +28,7 @@ def claims(path: str) -> pd.DataFrame:
     first = {name: row for row, name in reversed(list(enumerate(names))) if name}
     bad = [first.get(name) != row for row, name in enumerate(names)]
     refuse(sheet, bad, lambda row: f"claim {names[row]!r}; expected a name that is not above")
-    return _frame(sheet)
+    return pd.DataFrame(sheet.columns.to_pydict(), dtype=str)
 
 
 def _read(path: str, needed: Collection[str]) -> Sheet:
@@ -38,10 +38,6 @@ def _read(path: str, needed: Collection[str]) -> Sheet:
     if wrong := [name for name in (*needed, *header) if header.count(name) != 1]:
         raise text.fault(path, 1, f"column {wrong[0]!r} is not there once; expected {', '.join(needed)}")
     return text.parse(file, dict.fromkeys(header, "text"), ",", text.first_line(file), quoted=True)
-
-
-def _frame(sheet: Sheet) -> pd.DataFrame:
-    return pd.DataFrame(sheet.columns.to_pydict(), dtype=str)
 
 
 def _finite(number: str) -> bool:

@@ -21,7 +21,8 @@ def build(spec: dict, measurements: pd.DataFrame) -> pd.DataFrame:
             key = cell.key or row.get("method")
             draws = _select(measurements, row["problem"], cell.quantity, key)
             instances = draws[draws["draw"] == 0]
-            value, sem, n = np.nan, np.nan, _absence(measurements, row["problem"], key)
+            ran = (measurements["problem"] == row["problem"]) & (measurements["method"] == key)
+            value, sem, n = np.nan, np.nan, None if key is not None and ran.any() else 0  # a method that ran lacks it
             if len(shown := instances[instances["instance"] == 0]):
                 first = shown.iloc[0]
                 value, sem, n = first[cell.field], first["sem"] if cell.field == "value" else np.nan, first["n"]
@@ -38,12 +39,6 @@ def _select(measurements, problem, quantity, key):
     if key is not None:
         matching |= (rows["method"] == key) | (rows["predictor"] == key)
     return rows[matching]
-
-
-def _absence(measurements, problem, key) -> int | None:
-    """Return 0 where there are no data for a cell, None where the method was run but has no such quantity."""
-    ran = (measurements["problem"] == problem) & (measurements["method"] == key)
-    return None if key is not None and ran.any() else 0
 
 
 def mark_notes(marks: dict, labels: dict) -> list[str]:
@@ -179,7 +174,6 @@ class Latex:
 
 
 NO_DATA = "no data"
-
 PANEL_NOTE = (
     "Value on instance 0 ± s.e.m. over its seeds; with it the median and the 5–95 % range over all instances, "
     "or, on a data set, over the draws of a random basis, where there are several."

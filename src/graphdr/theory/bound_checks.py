@@ -15,11 +15,6 @@ KEYS = ["problem", "instance", "draw", "seed"]
 LARGEST = {"srl_ratio": "srl", "crw_ratio": "crw", "width_ratio": "potential"}  # and the check behind each
 
 
-def constants(problem: dict, size: float) -> Constants:
-    """Return what the bounds on a problem depend on, the reward having this norm inside the features."""
-    return Constants(problem["k"], problem["noise"], problem["delta"], problem["ridge"], LONGEST, size)
-
-
 def check(runs: pd.DataFrame, problems: dict[str, dict], rule: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Set every run against the bounds; return the runs with the bound of the rule, and the quantities of every run.
 
@@ -31,7 +26,9 @@ def check(runs: pd.DataFrame, problems: dict[str, dict], rule: str) -> tuple[pd.
         run = Outcome(*(part[name].to_numpy(float) for name in MEASURED))
         size, nu_k, s_k_bar, error = (float(part[name].iloc[0]) for name in ("size", "nu_k", "s_k_bar", "error"))
         pilot_error = error if rule == "estimated" else None
-        checks = bounds.checks(run, constants(problems[key[0]], size), (nu_k, s_k_bar), pilot_error)
+        problem = problems[key[0]]
+        c = Constants(problem["k"], problem["noise"], problem["delta"], problem["ridge"], LONGEST, size)
+        checks = bounds.checks(run, c, (nu_k, s_k_bar), pilot_error)
         row = {quantity: checks[check].ratio.max() for quantity, check in LARGEST.items()}
         row |= {"srl_slope": bounds.growth(run.t, run.srl), "crw_slope": bounds.growth(run.t, run.crw)}
         if rule in checks:

@@ -1,4 +1,7 @@
-"""The paper's bounds on the regret, one per theorem, and runs set against them."""
+"""The paper's bounds on the regret after t rounds, one per theorem, and runs set against them.
+
+Each holds for runs with the radius of its name in ``bandit.radii``.
+"""
 
 from typing import NamedTuple
 
@@ -9,9 +12,6 @@ from graphdr.theory.constants import Constants, beta0, potential
 from graphdr.theory.outcome import Outcome
 
 NEGLIGIBLE = 1e-9  # SRL and CRW of less than this per round are rounding errors: there is no residual
-
-
-# Bounds on the regret after t rounds, one per theorem. Each holds for runs with the radius of its name in `radius`.
 
 
 def exact(t: ArrayLike, c: Constants) -> np.ndarray:
@@ -65,9 +65,6 @@ def growth(t: np.ndarray, path: np.ndarray) -> float:
 
 def _vanishes(t: np.ndarray, path: np.ndarray) -> bool:
     return bool(np.all(path <= NEGLIGIBLE * t))
-
-
-# One run against the bounds.
 
 
 class Check(NamedTuple):

@@ -21,7 +21,8 @@ def card(edges: int, basis: Basis, theta: np.ndarray, titles: list[str | None] |
         "spectrum": shorts(np.abs(basis.values[:COMPONENTS])),
         "energy": shorts(energies(basis.vectors[:, :COMPONENTS], theta)),
     }
-    names = titles and [_shortened(title or "") for title in titles]
+    names = [title or "" for title in titles] if titles else None
+    names = names and [name if len(name) <= LONG else name[: LONG - 1] + "…" for name in names]
     if basis.vectors.shape[1] > 2:
         page_card["map"] = reward_map(basis.vectors, theta, names)
     if names is not None and basis.vectors.shape[1] > 1:
@@ -47,7 +48,3 @@ def ends(vector: np.ndarray, names: list[str]) -> list[list[str]]:
     """Name the nodes with the lowest and with the highest entries of an eigenvector."""
     order = np.argsort(vector, kind="stable")
     return [[names[node] for node in part] for part in (order[:NAMES], order[::-1][:NAMES])]
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= LONG else name[: LONG - 1] + "…"
