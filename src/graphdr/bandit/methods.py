@@ -80,10 +80,8 @@ def _linucb(rule: str, problem: dict, runs: list[linucb.Run], inputs: RadiusInpu
     outcomes = linucb.play(seated, radius, inflation=inflation, **options)
     if rule != "estimated":
         return outcomes
-    return [
-        linucb.measure(run, pilots.arms, **options)._replace(srl_pilot=pilots.srl, crw_pilot=pilots.crw)
-        for run, pilots in zip(runs, outcomes, strict=True)
-    ]
+    true = [linucb.measure(run, seen.arms, **options) for run, seen in zip(runs, outcomes, strict=True)]
+    return [of._replace(srl_pilot=seen.srl, crw_pilot=seen.crw) for of, seen in zip(true, outcomes, strict=True)]
 
 
 def _adaptive(run: linucb.Run, problem: dict) -> Outcome:

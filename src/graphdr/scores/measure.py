@@ -53,10 +53,8 @@ def measure(
     method, over the seeds that they share. ``grids`` maps a method of adaptive k to those of a fixed k, with that k.
     """
     cell, parts = ["problem", "instance"], []
-    first = {
-        method: frame[frame["draw"] == 0].set_index([*cell, "seed"]).drop(columns="draw")
-        for method, frame in finals.items()
-    }
+    first = {method: frame[frame["draw"] == 0].drop(columns="draw") for method, frame in finals.items()}
+    first = {method: frame.set_index([*cell, "seed"]) for method, frame in first.items()}
     for method, frame in first.items():
         for quantity in frame:
             if frame[quantity].notna().any():

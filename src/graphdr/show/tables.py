@@ -19,10 +19,12 @@ def build(spec: dict, measurements: pd.DataFrame) -> pd.DataFrame:
         for column, text in cells.named(spec["columns"]):
             cell = cells.parse(column, text)
             key = cell.key or row.get("method")
-            draws = _select(measurements, row["problem"], cell.quantity, key)
+            of_problem = measurements[measurements["problem"] == row["problem"]]
+            draws = of_problem[of_problem["quantity"] == cell.quantity]
+            common = draws["method"].isna() & draws["predictor"].isna()
+            draws = draws[common | (draws["method"] == key) | (draws["predictor"] == key)]
             instances = draws[draws["draw"] == 0]
-            ran = (measurements["problem"] == row["problem"]) & (measurements["method"] == key)
-            value, sem, n = np.nan, np.nan, None if key is not None and ran.any() else 0  # a method that ran lacks it
+            value, sem, n = np.nan, np.nan, None if (of_problem["method"] == key).any() else 0  # it ran, but lacks this
             if len(shown := instances[instances["instance"] == 0]):
                 first = shown.iloc[0]
                 value, sem, n = first[cell.field], first["sem"] if cell.field == "value" else np.nan, first["n"]
@@ -31,14 +33,6 @@ def build(spec: dict, measurements: pd.DataFrame) -> pd.DataFrame:
             rows.append((row["label"], column, cell.quantity, value, sem, n, median, low, high, panel))
     names = ["row", "column", "quantity", "value", "sem", "n", "panel_median", "panel_low", "panel_high", "panel"]
     return pd.DataFrame(rows, columns=names)
-
-
-def _select(measurements, problem, quantity, key):
-    rows = measurements[(measurements["problem"] == problem) & (measurements["quantity"] == quantity)]
-    matching = rows["method"].isna() & rows["predictor"].isna()
-    if key is not None:
-        matching |= (rows["method"] == key) | (rows["predictor"] == key)
-    return rows[matching]
 
 
 def mark_notes(marks: dict, labels: dict) -> list[str]:
@@ -77,11 +71,8 @@ def shown(cell, digits: int) -> Shown | None:
     if np.isnan(cell["value"]):
         return None
     low, median, high = (f"{cell[name]:.{digits}f}" for name in ("panel_low", "panel_median", "panel_high"))
-    return Shown(
-        f"{cell['value']:.{digits}f}",
-        f"{cell['sem']:.{max(digits, 1)}f}" if cell["sem"] > 0 else None,
-        (low, median, high) if len(cell["panel"]) > 1 else None,
-    )
+    sem = f"{cell['sem']:.{max(digits, 1)}f}" if cell["sem"] > 0 else None
+    return Shown(f"{cell['value']:.{digits}f}", sem, (low, median, high) if len(cell["panel"]) > 1 else None)
 
 
 def render(table: pd.DataFrame, spec: dict, style: "type[Markdown] | type[Latex]") -> str:

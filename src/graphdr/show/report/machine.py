@@ -16,11 +16,8 @@ def versions() -> dict[str, str]:
 
 def machine() -> dict[str, str]:
     """Describe the machine that the page was made on."""
-    return {
-        "processor": _processor(),
-        "cores": str(os.cpu_count()),
-        "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
-    }
+    system = f"{platform.system()} {platform.release()}, {platform.machine()}"
+    return {"processor": _processor(), "cores": str(os.cpu_count()), "system": system}
 
 
 def timings(folder: str) -> list[dict]:

@@ -32,10 +32,9 @@ def document(built: Built, params, timings: list[dict]) -> dict:
     order = sorted(built.tables, key=lambda name: (printed.get(name, len(printed)), name))
     cells = papers, params.quantities, labels
     tables = {name: numbers.show(name, params.tables[name], built.tables[name], *cells) for name in order}
-    shown = {
-        name: experiments.show(spec, built.curves[name], built.measurements[name], regrets.get(name, {}))
-        for name, spec in params.experiments.items()
-    }
+    shown = {}
+    for name, spec in params.experiments.items():
+        shown[name] = experiments.show(spec, built.curves[name], built.measurements[name], regrets.get(name, {}))
     marks = {name: {"marks": built.marks.get(name, {})} for name in built.cards}
     datasets = {name: params.datasets[name] | card | marks[name] for name, card in sorted(built.cards.items())}
     return {
