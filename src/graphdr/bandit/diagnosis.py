@@ -29,9 +29,7 @@ def g(crw: float, srl: float, k: int, rounds: int, ridge: float = 1.0) -> float:
     return crw + 2.0 * float(np.sqrt(2.0 * k * np.log1p(rounds / (ridge * k)) / rounds)) * srl
 
 
-def diagnose(
-    theta: np.ndarray, vectors: np.ndarray, arms: np.ndarray, rng: np.random.Generator, ridge: float = 1.0
-) -> dict[str, float]:
+def diagnose(theta: np.ndarray, vectors: np.ndarray, arms: np.ndarray, rng, ridge: float = 1.0) -> dict[str, float]:
     """Diagnose the residual of a reward, true or estimated, over held-out rounds; G_k is that of greedy play."""
     vectors = np.ascontiguousarray(vectors)
     residual = arm_features.residual(theta, vectors)
