@@ -28,6 +28,10 @@ def pose(seed: int, n: int, kept: int, rounds: int, m: int = 5, columns: int = 7
     return features, size * theta / np.linalg.norm(theta), arms, CONSTANTS["sigma"] * rng.standard_normal(rounds)
 
 
+def play(features, grid, theta, arms, noise, alpha):
+    return adaptive_k.play(linucb.Run(theta, Stream(arms, noise), features), grid, alpha, **CONSTANTS)
+
+
 @settings(max_examples=25)
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -41,7 +45,7 @@ def test_every_choice_is_that_of_the_twin(seed, n, rounds, ties, size, grid):
     features, theta, arms, noise = pose(seed, n, 7, rounds, size=size)  # a larger reward is outside of all ellipsoids
     if ties:
         features = features[np.random.default_rng(seed).integers(n // 2, size=n)]
-    played = adaptive_k.play(features, sorted(grid), theta, arms, noise, 0.8, **CONSTANTS)
+    played = play(features, sorted(grid), theta, arms, noise, 0.8)
     twin = twins.adaptive(features, sorted(grid), theta, arms, noise, 0.8, **CONSTANTS)
     for column, expected in zip(played, twin, strict=True):
         assert_array_equal(column, expected)
@@ -50,7 +54,7 @@ def test_every_choice_is_that_of_the_twin(seed, n, rounds, ties, size, grid):
 def test_learners_are_eliminated_while_the_twin_watches():
     met = pose(5, 12, 4, 1500)
     met = met[0], GRID, *met[1:], 0.8
-    played, twin = adaptive_k.play(*met, **CONSTANTS), twins.adaptive(*met, **CONSTANTS)
+    played, twin = play(*met), twins.adaptive(*met, **CONSTANTS)
     assert played.smallest_k[0] == 1
     assert played.smallest_k[-1] == 4
     for column, expected in zip(played, twin, strict=True):
@@ -62,16 +66,16 @@ def test_a_model_that_holds_is_kept_and_one_far_off_is_not(kept):
     """The chance to err is 0.05 at most over all rounds, and the bound is loose: none of 20 runs may."""
     for seed in range(20):
         features, *met = pose(seed, 30, kept, 2000)
-        smallest = adaptive_k.play(features, GRID, *met, 1.0, **CONSTANTS).smallest_k
+        smallest = play(features, GRID, *met, 1.0).smallest_k
         assert smallest[-1] <= kept
         assert (np.diff(smallest) >= 0).all()
     features, *met = pose(0, 30, kept, 20_000)
-    assert adaptive_k.play(features, GRID, *met, 1.0, **CONSTANTS).smallest_k[-1] == kept
+    assert play(features, GRID, *met, 1.0).smallest_k[-1] == kept
 
 
 def test_a_grid_of_one_k_is_linucb():
     features, *met = pose(1, 40, 4, 500)
-    alone = adaptive_k.play(features, [4], *met, 0.5, **CONSTANTS)
+    alone = play(features, [4], *met, 0.5)
     theta, arms, noise = met
     run = linucb.Run(theta, Stream(arms, noise), np.ascontiguousarray(features[:, :4]))
     (plain,) = linucb.play([run], 0.5, ridge=CONSTANTS["ridge"])
@@ -80,7 +84,7 @@ def test_a_grid_of_one_k_is_linucb():
 
 def test_learners_spend_alike():
     features, *met = pose(2, 200, 1, 3000)
-    k = adaptive_k.play(features, GRID, *met, 1.0, **CONSTANTS).k
+    k = play(features, GRID, *met, 1.0).k
     counts = [np.sum(k == own) for own in GRID]
     assert counts == sorted(counts, reverse=True)  # a small k has narrow widths, so it plays more
     assert min(counts) > 100

@@ -1,5 +1,8 @@
 """The pilot and what it estimates: against loops and linear algebra, at its limits, and on average."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
-from graphdr.bandit import environment, pilot, rewards
+from graphdr.bandit import diagnosis, environment, pilot, rewards
 from graphdr.graphs import arm_features
 from graphdr.graphs.spectral import low_eigenpairs
 from tests.support import twins
@@ -76,14 +79,14 @@ def test_a_long_pilot_finds_theta():
 def test_the_full_budget_is_theta_itself():
     theta, u, p = reward(30), columns(30, 4), columns(30, 4, seed=1)
     full = pilot.play(theta, SIGMA, None, generator(0))
-    margin = pilot.gamma(theta, u, p)
+    margin = diagnosis.gamma(theta, u, p)
     assert np.array_equal(full.theta, theta)
     assert pilot.pilot_error(full.theta, theta, u) == 0
     assert expected_error(full.pulls, SIGMA) == 0
-    assert pilot.energy_bias(full.pulls, SIGMA, u) == 0
-    assert pilot.gamma_debiased(full, SIGMA, u, p) == margin
-    again = pilot.resample(full, 5, generator(0))
-    assert_allclose(pilot.gamma_interval(full, again, u, p), (margin, margin), rtol=1e-12)
+    assert diagnosis.energy_bias(full.pulls, SIGMA, u) == 0
+    assert diagnosis.gamma_debiased(full, SIGMA, u, p) == margin
+    again = diagnosis.resample(full, 5, generator(0))
+    assert_allclose(diagnosis.gamma_interval(full, again, u, p), (margin, margin), rtol=1e-12)
 
 
 def test_the_error_is_that_of_the_residuals():
@@ -117,68 +120,68 @@ def test_the_diagnostic_follows_its_definition(seed, k, m, ridge):
     n, rounds = 25, 20
     theta, u = reward(n, seed), columns(n, k, seed)
     arms = environment.uniform(n, rounds, m, generator(seed))
-    found = pilot.diagnose(theta, u, arms, generator(seed), ridge)
+    found = diagnosis.diagnose(theta, u, arms, generator(seed), ridge)
     outside = theta - u @ u.T @ theta
     greedy = np.array([max(row, key=lambda arm: round(u[arm] @ u.T @ theta, 12)) for row in arms.tolist()])
     random = np.array([row[column] for row, column in zip(arms, generator(seed).integers(m, size=rounds), strict=True)])
     v0 = ridge * np.eye(k)
-    assert np.array_equal(pilot.greedy_play(arms, theta, u), greedy)
+    assert np.array_equal(diagnosis.greedy_play(arms, theta, u), greedy)
     assert_allclose(found["crw_hat"], twins.residual_width(arms, outside) / rounds, rtol=1e-9, atol=1e-12)
     assert_allclose(found["srl_hat"], twins.residual_leverage(u, v0, greedy, outside), rtol=1e-7, atol=1e-12)
     assert_allclose(found["srl_hat_uniform"], twins.residual_leverage(u, v0, random, outside), rtol=1e-7, atol=1e-12)
-    assert_allclose(found["g"], pilot.g(found["crw_hat"], found["srl_hat"], k, rounds, ridge))
+    assert_allclose(found["g"], diagnosis.g(found["crw_hat"], found["srl_hat"], k, rounds, ridge))
     assert_allclose(found["g_unnormalised"], found["crw_hat"] + 2 * found["srl_hat"])
 
 
 def test_greedy_play_takes_the_first_of_equal_candidates():
     theta = np.array([1.0, 2, 2, 0])
     arms = np.array([[0, 2, 1], [3, 0, 3], [1, 2, 0]], np.uint32)
-    assert pilot.greedy_play(arms, theta, np.eye(4)).tolist() == [2, 0, 1]
+    assert diagnosis.greedy_play(arms, theta, np.eye(4)).tolist() == [2, 0, 1]
 
 
 def test_uniform_play_takes_every_column_alike():
     arms = np.tile(np.arange(5, dtype=np.uint32), (10_000, 1))
-    assert chisquare(np.bincount(pilot.uniform_play(arms, generator(0)))).pvalue > 1e-3
+    assert chisquare(np.bincount(diagnosis.uniform_play(arms, generator(0)))).pvalue > 1e-3
 
 
 def test_g_by_hand():
-    assert_allclose(pilot.g(0.1, 0.5, 2, 1000), 0.1 + 2 * np.sqrt(4 * np.log(501) / 1000) * 0.5)
-    assert_allclose(pilot.g(0.1, 0.5, 2, 1000), 0.257691, atol=1e-6)
-    assert pilot.g(0.1, 0.5, 2, 1000, ridge=4.0) < pilot.g(0.1, 0.5, 2, 1000)
+    assert_allclose(diagnosis.g(0.1, 0.5, 2, 1000), 0.1 + 2 * np.sqrt(4 * np.log(501) / 1000) * 0.5)
+    assert_allclose(diagnosis.g(0.1, 0.5, 2, 1000), 0.257691, atol=1e-6)
+    assert diagnosis.g(0.1, 0.5, 2, 1000, ridge=4.0) < diagnosis.g(0.1, 0.5, 2, 1000)
 
 
 @pytest.mark.parametrize("k", [1, 5, 40])
 def test_g_is_the_residual_part_of_the_structured_bound_per_round(k):
     crw, srl, rounds = 0.2, 0.7, 1000
     a = np.sqrt(2 * rounds * k * np.log(1 + rounds / k))
-    assert_allclose(rounds * pilot.g(crw, srl, k, rounds), rounds * crw + 2 * srl * a)
+    assert_allclose(rounds * diagnosis.g(crw, srl, k, rounds), rounds * crw + 2 * srl * a)
 
 
 def test_a_reward_inside_the_features_leaves_nothing_to_diagnose(small_graph):
     u = arm_features.select("laplacian_low", low_eigenpairs(small_graph, 6).vectors, 5)
     theta = rewards.smooth(u, generator(0))
     arms = environment.uniform(small_graph.n, 1000, 10, generator(1))
-    found = pilot.diagnose(theta, u, arms, generator(2))
+    found = diagnosis.diagnose(theta, u, arms, generator(2))
     assert max(found.values()) < 1e-9
     noisy = pilot.play(theta, SIGMA, small_graph.n, generator(3)).theta
-    assert min(pilot.diagnose(noisy, u, arms, generator(2)).values()) > 0.1
+    assert min(diagnosis.diagnose(noisy, u, arms, generator(2)).values()) > 0.1
 
 
 def test_gamma_of_a_reward_inside_the_graph_is_what_the_other_misses(small_graph):
     u = arm_features.nontrivial(low_eigenpairs(small_graph, 6).vectors, 5)
     p = columns(small_graph.n, 5)
     theta = rewards.smooth(u, generator(0))
-    assert_allclose(pilot.gamma(theta, u, p), 1 - pilot.energy(theta, p))
-    assert_allclose(pilot.gamma(theta, u, p), arm_features.tail(theta, p) ** 2)
-    assert_allclose(pilot.gamma(theta, p, u), -pilot.gamma(theta, u, p))
-    assert_allclose(pilot.gamma(theta, u, u @ columns(5, 5)), 0, atol=1e-12)  # the same span
+    assert_allclose(diagnosis.gamma(theta, u, p), 1 - diagnosis.energy(theta, p))
+    assert_allclose(diagnosis.gamma(theta, u, p), arm_features.tail(theta, p) ** 2)
+    assert_allclose(diagnosis.gamma(theta, p, u), -diagnosis.gamma(theta, u, p))
+    assert_allclose(diagnosis.gamma(theta, u, u @ columns(5, 5)), 0, atol=1e-12)  # the same span
 
 
 def test_gamma_takes_one_reward_or_many():
     u, p, thetas = columns(20, 3), columns(20, 4, seed=1), generator(0).standard_normal((7, 20))
     margins = [sum((u.T @ theta) ** 2) - sum((p.T @ theta) ** 2) for theta in thetas]
-    assert_allclose(pilot.gamma(thetas, u, p), margins, rtol=1e-12)
-    assert_allclose([pilot.gamma(theta, u, p) for theta in thetas], margins, rtol=1e-12)
+    assert_allclose(diagnosis.gamma(thetas, u, p), margins, rtol=1e-12)
+    assert_allclose([diagnosis.gamma(theta, u, p) for theta in thetas], margins, rtol=1e-12)
 
 
 @given(n=st.integers(2, 12), rounds=st.integers(1, 40), seed=SEEDS)
@@ -189,7 +192,7 @@ def test_the_energy_of_the_noise_is_the_trace_of_its_covariance(n, rounds, seed)
         average[node] = (run.nodes == node) / (run.nodes == node).sum()
     assert_allclose(average @ run.rewards, run.theta, atol=1e-12)
     covariance = SIGMA**2 * average @ average.T
-    assert_allclose(pilot.energy_bias(run.pulls, SIGMA, u), np.trace(u.T @ covariance @ u), rtol=1e-9)
+    assert_allclose(diagnosis.energy_bias(run.pulls, SIGMA, u), np.trace(u.T @ covariance @ u), rtol=1e-9)
 
 
 @pytest.mark.parametrize("budget", [2, 16])
@@ -201,9 +204,9 @@ def test_debiasing_leaves_the_margin_of_what_was_played_on_average(budget):
     for seed in range(1000):
         run = pilot.play(theta, SIGMA, budget * n, generator(seed))
         quiet = pilot.play(theta, 0.0, budget * n, generator(seed))
-        without = pilot.gamma(quiet.theta, u, p)
-        plain.append(pilot.gamma(run.theta, u, p) - without)
-        debiased.append(pilot.gamma_debiased(run, SIGMA, u, p) - without)
+        without = diagnosis.gamma(quiet.theta, u, p)
+        plain.append(diagnosis.gamma(run.theta, u, p) - without)
+        debiased.append(diagnosis.gamma_debiased(run, SIGMA, u, p) - without)
     error = np.std(debiased) / np.sqrt(1000)
     assert abs(np.mean(debiased)) < 4 * error
     assert np.mean(plain) > 5 * error
@@ -212,7 +215,7 @@ def test_debiasing_leaves_the_margin_of_what_was_played_on_average(budget):
 @given(n=st.integers(2, 12), rounds=st.integers(13, 60), seed=SEEDS)
 def test_a_resample_follows_its_definition(n, rounds, seed):
     run = pilot.play(reward(n), SIGMA, rounds, generator(seed))
-    again, rng = pilot.resample(run, 3, generator(seed)), generator(seed)
+    again, rng = diagnosis.resample(run, 3, generator(seed)), generator(seed)
     met = np.unique(run.nodes)
     deviation = (run.rewards - run.theta[run.nodes]) * np.sqrt(rounds / (rounds - len(met)))
     for estimate in again:
@@ -226,7 +229,7 @@ def test_a_resample_follows_its_definition(n, rounds, seed):
 def test_resampling_adds_the_noise_of_the_pilot_once_more():
     n, count = 40, 4000
     run = pilot.play(reward(n), SIGMA, 8 * n, generator(0))
-    noise = pilot.resample(run, count, generator(1)) - run.theta
+    noise = diagnosis.resample(run, count, generator(1)) - run.theta
     spread = noise.std(axis=0) * np.sqrt(run.pulls)
     assert np.abs(noise.mean(axis=0)).max() < 5 * SIGMA / np.sqrt(count * run.pulls.min())
     assert_allclose(spread, spread.mean(), rtol=5 / np.sqrt(2 * count))
@@ -236,7 +239,7 @@ def test_resampling_adds_the_noise_of_the_pilot_once_more():
 def test_a_pilot_that_repeats_no_node_has_no_interval():
     run = pilot.play(reward(1000), SIGMA, 5, generator(0))
     assert run.pulls.max() == 1
-    assert np.isnan(pilot.resample(run, 3, generator(0))).all()
+    assert np.isnan(diagnosis.resample(run, 3, generator(0))).all()
 
 
 def test_an_interval_is_seeded_lies_around_the_debiased_margin_and_narrows():
@@ -245,10 +248,10 @@ def test_an_interval_is_seeded_lies_around_the_debiased_margin_and_narrows():
     lengths = []
     for budget in (4, 16, 64):
         run = pilot.play(theta, SIGMA, budget * n, generator(0))
-        low, high = pilot.gamma_interval(run, pilot.resample(run, 200, generator(1)), u, p)
-        assert (low, high) == pilot.gamma_interval(run, pilot.resample(run, 200, generator(1)), u, p)
-        assert low < pilot.gamma_debiased(run, SIGMA, u, p) < high
-        inner = pilot.gamma_interval(run, pilot.resample(run, 200, generator(1)), u, p, level=0.5)
+        low, high = diagnosis.gamma_interval(run, diagnosis.resample(run, 200, generator(1)), u, p)
+        assert (low, high) == diagnosis.gamma_interval(run, diagnosis.resample(run, 200, generator(1)), u, p)
+        assert low < diagnosis.gamma_debiased(run, SIGMA, u, p) < high
+        inner = diagnosis.gamma_interval(run, diagnosis.resample(run, 200, generator(1)), u, p, level=0.5)
         assert low < inner[0] < inner[1] < high
         lengths.append(high - low)
     assert lengths[0] > lengths[1] > lengths[2]
@@ -259,10 +262,10 @@ def test_an_interval_covers_the_true_margin(dimensions):
     """Of 200 intervals at 95 %, ten should miss it, or fewer where noise rules; 20 would be four deviations off."""
     n = 30
     theta, u, p = reward(n), columns(n, dimensions[0]), columns(n, dimensions[1], seed=1)
-    margin, covered = pilot.gamma(theta, u, p), 0
+    margin, covered = diagnosis.gamma(theta, u, p), 0
     for seed in range(200):
         run = pilot.play(theta, SIGMA, 16 * n, generator(seed))
-        low, high = pilot.gamma_interval(run, pilot.resample(run, 200, generator(seed + 1000)), u, p)
+        low, high = diagnosis.gamma_interval(run, diagnosis.resample(run, 200, generator(seed + 1000)), u, p)
         covered += low <= margin <= high
     assert covered > 180
 
@@ -272,7 +275,13 @@ def test_one_pilot_serves_features_of_any_graph():
     low = low_eigenpairs(graph, 12).vectors
     run = pilot.play(rewards.smooth(arm_features.nontrivial(low, 4), generator(0)), SIGMA, 64 * graph.n, generator(1))
     margins = [
-        pilot.gamma_debiased(run, SIGMA, arm_features.nontrivial(low, k), columns(graph.n, k)) for k in (1, 4, 10)
+        diagnosis.gamma_debiased(run, SIGMA, arm_features.nontrivial(low, k), columns(graph.n, k)) for k in (1, 4, 10)
     ]
     assert margins[0] < margins[1]
     assert margins[1] > 0.5
+
+
+def test_playing_a_pilot_imports_no_compiler():
+    code = "import sys, graphdr.stages.estimate_pilot; print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]

@@ -30,7 +30,7 @@ def against(bandit: Bandit, rule: str, inputs: radii.RadiusInputs | None = None)
     run = play(bandit, rule, inputs)
     if rule == "exact":  # whatever the residual
         return bounds.Check(run.regret, bounds.exact(run.t, inputs.constants))
-    return bounds.checks(run, inputs.constants, bounds.Robust(inputs.nu_k, inputs.s_k_bar), inputs.error)[rule]
+    return bounds.checks(run, inputs.constants, (inputs.nu_k, inputs.s_k_bar), inputs.error)[rule]
 
 
 def test_every_rule_but_a_constant_has_the_bound_of_its_name():

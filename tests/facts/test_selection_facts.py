@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from graphdr.bandit import pilot
-from graphdr.facts import graph_facts, rotation_facts
+from graphdr.bandit import diagnosis
+from graphdr.facts import graph_facts
 from graphdr.facts.registry import FACTORS, FACTS, FAVOURABLE
 from graphdr.facts.selection_facts import AGAINST, DIAGNOSES
 from graphdr.graphs import arm_features
 from tests.support.instances import SPEC, pose
 
-OF_SELECTION = [name for name in FACTS if name not in {*vars(graph_facts), *vars(rotation_facts)}]
+OF_SELECTION = [name for name in FACTS if name not in vars(graph_facts)]
 
 
 def tailed(graph, **spec):
@@ -80,7 +80,7 @@ def test_a_budget_of_its_own_is_the_pilot_of_that_many_pulls(small_graph):
 def test_g_is_made_of_width_and_leverage(small_graph):
     instance = tailed(small_graph)
     crw, srl = FACTS["crw_hat"](instance), FACTS["srl_hat"](instance)
-    assert_allclose(FACTS["g"](instance), pilot.g(crw, srl, 3, 1000))
+    assert_allclose(FACTS["g"](instance), diagnosis.g(crw, srl, 3, 1000))
     assert_allclose(FACTS["g_unnormalised"](instance), crw + 2 * srl)
 
 

@@ -13,8 +13,9 @@ from graphdr.bandit.rewards import unit
 from graphdr.graphs.arm_features import Basis, residual
 from graphdr.graphs.model import Graph, edges, from_edges
 from graphdr.graphs.spectral import low_eigenpairs, perturbation_norm
-from graphdr.theory import bounds, constants, rotation
+from graphdr.theory import constants
 from graphdr.theory.outcome import Outcome
+from tests.support.subspaces import CONVENTIONS
 
 DELTA = 1e-6  # so small that no run in these tests leaves the event that the theorems speak of
 
@@ -34,15 +35,15 @@ class Bandit(NamedTuple):
 
     @property
     def kept(self) -> np.ndarray:
-        return rotation.CONVENTIONS[self.convention].select(self.clean.vectors, self.k)
+        return CONVENTIONS[self.convention].select(self.clean.vectors, self.k)
 
     @property
     def features(self) -> np.ndarray:
-        return np.ascontiguousarray(rotation.CONVENTIONS[self.convention].select(self.observed.vectors, self.k))
+        return np.ascontiguousarray(CONVENTIONS[self.convention].select(self.observed.vectors, self.k))
 
     @property
     def gap(self) -> float:
-        return rotation.CONVENTIONS[self.convention].gap(self.clean.values, self.k)
+        return CONVENTIONS[self.convention].gap(self.clean.values, self.k)
 
     @property
     def residual(self) -> np.ndarray:
@@ -53,10 +54,10 @@ class Bandit(NamedTuple):
         return constants.Constants(self.k, self.sigma, DELTA, size=constants.split(self.theta, self.features)[0])
 
     @property
-    def robust(self) -> bounds.Robust:
+    def robust(self) -> tuple[float, float]:
         s_k, tail = constants.split(self.theta, self.kept)
         zeta = float(np.linalg.norm(tail))
-        return bounds.Robust(constants.nu(zeta, s_k, self.eps, self.gap), constants.s_bar(s_k, zeta))
+        return constants.nu(zeta, s_k, self.eps, self.gap), s_k + zeta
 
     @property
     def inputs(self) -> radii.RadiusInputs:
@@ -104,11 +105,11 @@ def perturbed(graph: Graph, eps: float, rng: np.random.Generator) -> Graph:
 def noisy_graphs(draw):
     """Draw (clean basis, observed basis, eps, k, convention, generator), with eps at most a quarter of the gap."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n, convention = draw(st.integers(4, 12)), draw(st.sampled_from(sorted(rotation.CONVENTIONS)))
+    n, convention = draw(st.integers(4, 12)), draw(st.sampled_from(sorted(CONVENTIONS)))
     k = draw(st.integers(1, min(4, n - 2)))
     graph = connected(n, draw(st.sampled_from([0.0, 0.2, 0.6])), rng)
     clean = low_eigenpairs(graph, n)
-    gap = rotation.CONVENTIONS[convention].gap(clean.values, k)
+    gap = CONVENTIONS[convention].gap(clean.values, k)
     assume(gap > 1e-5)
     noise = draw(st.sampled_from([0.0, 0.1, 1.0]))
     noisy = perturbed(graph, noise * gap / 4, rng) if noise else graph
@@ -120,7 +121,7 @@ def bandits(draw, smooth=False):
     """Draw a bandit; a smooth one has its reward inside the subspace that is observed."""
     clean, observed, eps, k, convention, rng = draw(noisy_graphs())
     n = len(clean.vectors)
-    kept = rotation.CONVENTIONS[convention].select((observed if smooth else clean).vectors, k)
+    kept = CONVENTIONS[convention].select((observed if smooth else clean).vectors, k)
     weight = 0.0 if smooth else draw(st.sampled_from([0.0, 0.1, 0.5, 1.0]))
     m, rounds = draw(st.integers(1, n)), draw(st.integers(1, 150))
     arms = np.array([rng.permutation(n)[:m] for _ in range(rounds)], np.uint32)

@@ -83,7 +83,6 @@ def test_the_constants_of_a_case_done_by_hand():
     assert bounds.exact(e_minus_1, c) == pytest.approx(2 * (math.sqrt(2) + 2) * math.sqrt(2 * e_minus_1))
     assert constants.nu(0.3, 0.9, 0.02, 0.4, 2.0) == pytest.approx(2 * (0.3 + 0.9 * 0.2))
     assert constants.dk_ratio(0.02, 0.4) == pytest.approx(0.2)
-    assert constants.s_bar(0.9, 0.3) == pytest.approx(1.2)
 
 
 def test_constants_are_those_of_the_protocol_unless_given():
@@ -129,7 +128,7 @@ def test_bounds_grow_with_everything_that_makes_a_problem_harder(name, c, b, w, 
 def test_without_tail_and_noise_all_bounds_are_that_of_exact_smoothness(c, s_k):
     nu_k = constants.nu(0.0, s_k, 0.0, 0.1, c.bound_x)
     assert nu_k == 0
-    c = c._replace(size=constants.s_bar(s_k, 0.0))
+    c = c._replace(size=s_k)
     for name in bounds.BOUNDS:
         assert_allclose(bound(name, T, c, 0.0, 0.0, nu_k, c.size), bounds.exact(T, c), rtol=1e-14)
 

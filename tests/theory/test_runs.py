@@ -172,7 +172,7 @@ def test_an_understated_nu_is_exceeded():
     bandit = twin_nodes()
     run = play(bandit, "uninflated")
     honest = bounds.checks(run, bandit.constants, bandit.robust)
-    understated = bounds.checks(run, bandit.constants, bounds.Robust(bandit.robust.nu_k / 2, bandit.robust.s_k_bar))
+    understated = bounds.checks(run, bandit.constants, (bandit.robust[0] / 2, bandit.robust[1]))
     assert honest["crw"].ratio.max() < 1 < understated["crw"].ratio.min()
 
 
@@ -199,7 +199,7 @@ def test_a_run_meets_the_bounds_that_apply_to_it():
     assert set(bounds.checks(run, c)) == {"potential", "exact", "oracle", "uninflated"}
     run = run._replace(srl=some)
     assert set(bounds.checks(run, c)) == {"potential", "oracle", "uninflated"}
-    checks = bounds.checks(run._replace(crw=2 * some), c, bounds.Robust(0.3, 1.2), 0.2)
+    checks = bounds.checks(run._replace(crw=2 * some), c, (0.3, 1.2), 0.2)
     assert set(checks) == {"potential", "srl", "crw", *bounds.BOUNDS} - {"exact"}
     expected = {
         "potential": (some, constants.potential(t, 2, 1.0, 1.0)),

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from graphdr.facts.graph_facts import perturbation_norm
-from graphdr.graphs import spectral
 from graphdr.graphs.arm_features import Basis
 from graphdr.graphs.model import from_edges
 from graphdr.graphs.spectral import low_eigenpairs
-from graphdr.theory import constants, rotation
+from graphdr.theory import constants
+from tests.support import subspaces
 from tests.support.small_bandits import noisy_graphs
 
 
@@ -29,20 +29,20 @@ def test_projector_distance_is_the_norm_of_the_difference(seed, k, other):
     rng = np.random.default_rng(seed)
     u, v = orthonormal(rng, 6, k), orthonormal(rng, 6, other)
     expected = np.linalg.norm(u @ u.T - v @ v.T, 2)
-    assert rotation.projector_distance(u, v) == pytest.approx(expected, abs=1e-12)
+    assert constants.projector_distance(u, v) == pytest.approx(expected, abs=1e-12)
     turned = u @ orthonormal(rng, k, k)  # another basis of the same span
-    assert rotation.projector_distance(turned, v) == pytest.approx(expected, abs=1e-12)
-    assert rotation.projector_distance(turned, u) == pytest.approx(0, abs=1e-12)
+    assert constants.projector_distance(turned, v) == pytest.approx(expected, abs=1e-12)
+    assert constants.projector_distance(turned, u) == pytest.approx(0, abs=1e-12)
 
 
 def test_small_rotations_are_not_lost_in_rounding():
     u, v = np.array([[1.0], [0.0]]), np.array([[np.cos(1e-11)], [np.sin(1e-11)]])
-    assert rotation.projector_distance(u, v) == pytest.approx(1e-11)
+    assert constants.projector_distance(u, v) == pytest.approx(1e-11)
 
 
 def test_each_convention_has_its_columns_and_its_gap():
     vectors, values = np.eye(5), np.array([0.0, 0.1, 0.3, 1.0, 1.5])
-    theirs, ours = rotation.CONVENTIONS["theory"], rotation.CONVENTIONS["experiments"]
+    theirs, ours = subspaces.CONVENTIONS["theory"], subspaces.CONVENTIONS["experiments"]
     assert_allclose(theirs.select(vectors, 2), vectors[:, :2])
     assert_allclose(ours.select(vectors, 2), vectors[:, 1:3])
     assert [theirs.gap(values, k) for k in (1, 2, 3)] == pytest.approx([0.1, 0.2, 0.7])
@@ -54,8 +54,8 @@ def test_each_convention_has_its_columns_and_its_gap():
 @given(noisy=noisy_graphs())
 def test_noisy_graphs_rotate_a_subspace_by_less_than_davis_kahan_allow(noisy):
     clean, observed, eps, k, convention, _ = noisy
-    turned = rotation.davis_kahan(clean, observed, eps, k, convention)
-    select, gap = rotation.CONVENTIONS[convention]
+    turned = subspaces.davis_kahan(clean, observed, eps, k, convention)
+    select, gap = subspaces.CONVENTIONS[convention]
     assert turned.condition
     assert turned.bound == pytest.approx(4 * eps / gap(clean.values, k))
     assert turned.distance <= turned.bound + 1e-9
@@ -63,13 +63,13 @@ def test_noisy_graphs_rotate_a_subspace_by_less_than_davis_kahan_allow(noisy):
     assert np.linalg.norm(one - other @ (other.T @ one), 2) <= turned.bound + 1e-9  # (I - Pi-hat) Pi
 
 
-@given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 3), convention=st.sampled_from(sorted(rotation.CONVENTIONS)))
+@given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 3), convention=st.sampled_from(sorted(subspaces.CONVENTIONS)))
 def test_any_symmetric_matrices_obey_the_lemma_even_beyond_its_condition(seed, k, convention):
     """Beyond eps = gap / 4 it allows more than one, and no two projectors are further apart than one."""
     rng = np.random.default_rng(seed)
     a, b = rng.standard_normal((2, 6, 6))
     matrix, noise = a + a.T, 10 ** rng.uniform(-3, 1) * (b + b.T)
-    turned = rotation.davis_kahan(
+    turned = subspaces.davis_kahan(
         eigenpairs(matrix), eigenpairs(matrix + noise), np.linalg.norm(noise, 2), k, convention
     )
     assert turned.distance <= min(turned.bound, 1) + 1e-9
@@ -83,7 +83,7 @@ def test_a_quarter_of_the_davis_kahan_bound_is_not_enough(share):
     angle = np.arcsin(2 * eps)
     noise = eps * np.array([[np.sin(angle), np.cos(angle)], [np.cos(angle), -np.sin(angle)]])
     matrix = np.diag([0.0, 1.0])
-    turned = rotation.davis_kahan(eigenpairs(matrix), eigenpairs(matrix + noise), eps, 1, "theory")
+    turned = subspaces.davis_kahan(eigenpairs(matrix), eigenpairs(matrix + noise), eps, 1, "theory")
     assert turned.condition
     assert turned.distance == pytest.approx(np.sin(angle / 2))
     assert turned.bound / 4 < turned.distance < turned.bound
@@ -104,13 +104,13 @@ def test_u_2_to_u_3_need_the_gap_below_them_as_well():
     """
     clean, heavier = cliques(1.0), cliques(1.1)
     low, eps = low_eigenpairs(clean, 12), perturbation_norm(heavier, clean)
-    turned = rotation.davis_kahan(low, low_eigenpairs(heavier, 12), eps, 2, "experiments")
+    turned = subspaces.davis_kahan(low, low_eigenpairs(heavier, 12), eps, 2, "experiments")
     assert turned.condition
     assert turned.distance <= turned.bound
     above = low.values[3] - low.values[2]
-    for wrong in (spectral.bottom_gap(low.values, 2), above):
+    for wrong in (subspaces.bottom_gap(low.values, 2), above):
         assert eps <= wrong / 4
         assert turned.distance > 10 * constants.dk_ratio(eps, wrong)
-    own = rotation.davis_kahan(low, low_eigenpairs(heavier, 12), eps, 2, "theory")  # of u_1, u_2 it is the right one
+    own = subspaces.davis_kahan(low, low_eigenpairs(heavier, 12), eps, 2, "theory")  # of u_1, u_2 it is the right one
     assert own.condition
     assert own.distance <= own.bound < turned.distance

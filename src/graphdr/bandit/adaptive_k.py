@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphdr.bandit.linucb import Run
 from graphdr.core.compiled import kernel
 
 SIZE = 1.0  # S of the confidence radius: rewards have unit norm
@@ -23,19 +24,8 @@ class Choices(NamedTuple):
     smallest_k: np.ndarray
 
 
-def play(
-    features: np.ndarray,
-    grid: Sequence[int],
-    theta: np.ndarray,
-    arms: np.ndarray,
-    noise: np.ndarray,
-    alpha: float,
-    *,
-    ridge: float = 1.0,
-    sigma: float,
-    delta: float,
-) -> Choices:
-    """Play rounds with learners on the first k columns of n x K features, for every k of a grid up to K.
+def play(run: Run, grid: Sequence[int], alpha: float, *, ridge: float, sigma: float, delta: float) -> Choices:
+    """Play a run with learners on the first k columns of its n x K features, for every k of a grid up to K.
 
     The learner that has spent the least plays: the sum of the widths of its own choices, ties to the smaller k. It is
     eliminated when its estimate leaves the confidence ellipsoid of a larger one, which holds for all of them at once
@@ -43,9 +33,9 @@ def play(
     """
     grid = np.unique(np.asarray(grid, np.int64))
     chance = 2.0 * np.log(len(grid) / delta)
-    features = np.ascontiguousarray(features[:, : grid[-1]])
+    features = np.ascontiguousarray(run.features[:, : grid[-1]])
     knobs = float(alpha), float(ridge), float(sigma), chance
-    chosen, player, smallest = _balanced(features, grid, theta, arms, noise, *knobs)
+    chosen, player, smallest = _balanced(features, grid, run.theta, *run.stream, *knobs)
     return Choices(chosen, grid[player], grid[smallest])
 
 

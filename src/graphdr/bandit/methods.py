@@ -40,13 +40,12 @@ def radius_inputs(
     s_k = float(np.sqrt(max(1 - zeta**2, 0.0)))
     size, residual = constants.split(theta, vectors)
     pilot_residual = arm_features.residual(theta_hat, vectors)
+    settings = problem["noise"], problem["delta"], problem["ridge"]
     return RadiusInputs(
         rounds=problem["horizon"],
-        constants=constants.Constants(
-            vectors.shape[1], problem["noise"], problem["delta"], problem["ridge"], constants.LONGEST, size
-        ),
+        constants=constants.Constants(vectors.shape[1], *settings, constants.LONGEST, size),
         nu_k=constants.nu(zeta, s_k, facts["eps_l"], facts["interior_gap"]),
-        s_k_bar=constants.s_bar(s_k, zeta),
+        s_k_bar=s_k + zeta,  # the bound of the generic theorem on the norm of the reward
         residual=residual,
         pilot_residual=pilot_residual,
         error=float(np.linalg.norm(pilot_residual - residual)),  # pilot.pilot_error in another order of rounding
@@ -62,8 +61,10 @@ def play(
     batch would fill the memory.
     """
     if method["policy"] == "random":
-        every = problem["checkpoint"]
-        outcomes = [_random(run, choose(), every) for run, choose in zip(runs, choices, strict=True)]
+        outcomes = []
+        for run, choose in zip(runs, choices, strict=True):
+            arms = run.stream.arms[np.arange(len(run.stream.arms)), choose()]
+            outcomes.append(linucb.measure(run, arms, every=problem["checkpoint"]))
     elif method["k"] == arm_features.ADAPTIVE:
         outcomes = [_adaptive(run, problem) for run in runs]
     else:
@@ -79,20 +80,13 @@ def _linucb(rule: str, problem: dict, runs: list[linucb.Run], inputs: RadiusInpu
     outcomes = linucb.play(seated, radius, inflation=inflation, **options)
     if rule != "estimated":
         return outcomes
-    return [
-        linucb.measure(run, pilots.arms, **options)._replace(srl_pilot=pilots.srl, crw_pilot=pilots.crw)
-        for run, pilots in zip(runs, outcomes, strict=True)
-    ]
-
-
-def _random(run: linucb.Run, columns: np.ndarray, every: int) -> Outcome:
-    return linucb.measure(run, np.take_along_axis(run.stream.arms, columns[:, None], axis=1)[:, 0], every=every)
+    true = [linucb.measure(run, seen.arms, **options) for run, seen in zip(runs, outcomes, strict=True)]
+    return [of._replace(srl_pilot=seen.srl, crw_pilot=seen.crw) for of, seen in zip(true, outcomes, strict=True)]
 
 
 def _adaptive(run: linucb.Run, problem: dict) -> Outcome:
     from graphdr.bandit import adaptive_k  # whose kernel most jobs can do without
 
     constants = {"ridge": problem["ridge"], "sigma": problem["noise"], "delta": problem["delta"]}
-    rounds = run.theta, *run.stream
-    choices = adaptive_k.play(run.features, problem["k_grid"], *rounds, problem["alpha"], **constants)
+    choices = adaptive_k.play(run, problem["k_grid"], problem["alpha"], **constants)
     return linucb.measure(run, choices.arms, every=problem["checkpoint"])

@@ -64,7 +64,7 @@ def estimated(inputs: RadiusInputs) -> Radius:
     """Use the online radius of Theorem 4: what a pilot's residual has done so far, and what its error may hide."""
     residual, error = _required(inputs, "pilot_residual", "error")
     c = inputs.constants
-    hidden = c.bound_x * error * potential(_rounds(inputs), c.k, c.ridge, c.bound_x)
+    hidden = c.bound_x * error * potential(np.arange(1, 1 + inputs.rounds), c.k, c.ridge, c.bound_x)
     return Radius(_beta0(inputs, c) + hidden, 1.0, residual)
 
 
@@ -76,12 +76,8 @@ def uninflated(inputs: RadiusInputs) -> Radius:
 RADII = {f.__name__: f for f in (constant, exact, generic, oracle, estimated, uninflated)}
 
 
-def _rounds(inputs: RadiusInputs) -> np.ndarray:
-    return np.arange(1, 1 + inputs.rounds)
-
-
 def _beta0(inputs: RadiusInputs, constants: Constants) -> np.ndarray:
-    return beta0(_rounds(inputs), *constants)
+    return beta0(np.arange(1, 1 + inputs.rounds), *constants)
 
 
 def _required(inputs: RadiusInputs, *names: str) -> tuple:

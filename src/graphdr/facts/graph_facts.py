@@ -1,12 +1,15 @@
-"""Facts about a graph and the reward on it: tails, energies, gaps, perturbations and k-hat."""
+"""Facts about a graph and the reward on it: tails, energies, gaps, perturbations, rotations and k-hat."""
 
 import numpy as np
 
 from graphdr.facts.declare import ProblemInstance, fact
-from graphdr.graphs import arm_features
+from graphdr.graphs import arm_features, spectral
 from graphdr.graphs.model import Graph, induced, largest_component
 from graphdr.graphs.perturb import drop_edges
 from graphdr.graphs.spectral import low_eigenvalues, perturbation_norm, shifted_eigengaps
+from graphdr.theory.constants import dk_ratio, projector_distance
+
+SLACK = 1e-6  # relative: a perturbation of a quarter of the gap is one up to the accuracy that it was scaled with
 
 
 def surviving(clean: Graph, observed: Graph) -> np.ndarray:
@@ -88,6 +91,23 @@ def eps_l(instance: ProblemInstance) -> float:
 def rho(instance: ProblemInstance) -> float:
     """Return rho_k = zeta_k + 4 eps_L / Delta_k, the envelope of the robust theorem."""
     return zeta(instance) + 4.0 * eps_l(instance) / eigengap(instance)
+
+
+@fact("k")
+def interior_gap(instance: ProblemInstance) -> float:
+    """Return the gap around u_2..u_{k+1} of the clean graph."""
+    return spectral.interior_gap(instance.low.values, instance.spec["k"])
+
+
+@fact("k")
+def dk_holds_ratio(instance: ProblemInstance) -> float:
+    """Return the distance of the projectors over its bound 4 eps / gap; nan where eps is 0 or above gap / 4."""
+    eps, gap = eps_l(instance), interior_gap(instance)
+    if not 0 < 4 * eps <= (1 + SLACK) * gap or instance.observed.n < instance.clean.n:
+        return np.nan
+    both = instance.low.vectors, instance.observed_low.vectors
+    columns = (arm_features.nontrivial(vectors, instance.spec["k"]) for vectors in both)
+    return projector_distance(*columns) / dk_ratio(eps, gap)
 
 
 @fact("k_min", "k_max")

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from graphdr.bandit import pilot
+from graphdr.bandit.diagnosis import diagnose, gamma_debiased, gamma_interval, resample
 from graphdr.bandit.environment import CANDIDATES, Arena
 from graphdr.core.rng import stream
 from graphdr.facts.declare import PROBLEM, ProblemInstance, fact
@@ -51,7 +52,7 @@ def gamma_pilot(instance: ProblemInstance) -> float:
     other = other_columns(instance, "content_pca")
     if other is None:
         return np.nan
-    return pilot.gamma_debiased(_pilot(instance), instance.spec["noise"], _low(instance), other)
+    return gamma_debiased(_pilot(instance), instance.spec["noise"], _low(instance), other)
 
 
 def _low(instance: ProblemInstance) -> np.ndarray:
@@ -67,10 +68,10 @@ def _streams(instance: ProblemInstance, purpose: str) -> np.random.Generator:
     return stream(instance.seed, purpose, n=instance.observed.n, instance=instance.index)
 
 
-def _once(instance: ProblemInstance, key: tuple, make: Callable):
+def _once(instance: ProblemInstance, key: object, make: Callable, *arguments):
     """Compute what several facts of an instance share once."""
     if key not in instance.memo:
-        instance.memo[key] = make()
+        instance.memo[key] = make(*arguments)
     return instance.memo[key]
 
 
@@ -81,31 +82,21 @@ def _candidates(instance: ProblemInstance) -> np.ndarray:
     return draw(instance.observed.n, HELD_OUT, spec["arms"], _streams(instance, "held out"), arena)
 
 
-def _diagnosis(instance: ProblemInstance, budget: int | str | None) -> dict[str, float]:
-    def make():
-        theta = instance.theta if budget is None else _pilot(instance, budget).theta
-        arms = _once(instance, ("candidates",), lambda: _candidates(instance))
-        return pilot.diagnose(theta, _low(instance), arms, _streams(instance, "held out play"), instance.spec["ridge"])
-
-    return _once(instance, ("diagnosis", budget), make)
-
-
-def _interval(instance: ProblemInstance, basis: str | None) -> tuple[float, float]:
-    """Return the interval of the margin against a basis, or against full LinUCB; nan if the data set has no such."""
-    other = None if basis is None else other_columns(instance, basis)
-    if basis is not None and other is None:
-        return np.nan, np.nan
-    estimate, rng = _pilot(instance), _streams(instance, "pilot resamples")
-    again = _once(instance, ("pilot again",), lambda: pilot.resample(estimate, RESAMPLES, rng))
-    return _once(instance, ("interval", basis), lambda: pilot.gamma_interval(estimate, again, _low(instance), other))
+def _diagnosed(instance: ProblemInstance, quantity: str, budget: int | str | None) -> float:
+    theta = instance.theta if budget is None else _pilot(instance, budget).theta
+    rounds = _once(instance, "candidates", _candidates, instance), _streams(instance, "held out play")
+    settings = theta, _low(instance), *rounds, instance.spec["ridge"]
+    return _once(instance, ("diagnosis", budget), diagnose, *settings)[quantity]
 
 
 def _end(instance: ProblemInstance, basis: str | None, end: int) -> float:
-    return _interval(instance, basis)[end]
-
-
-def _diagnosed(instance: ProblemInstance, quantity: str, budget: int | str | None) -> float:
-    return _diagnosis(instance, budget)[quantity]
+    """Return an end of the margin's interval against a basis, or full LinUCB; nan if the data set has no such basis."""
+    other = None if basis is None else other_columns(instance, basis)
+    if basis is not None and other is None:
+        return np.nan
+    estimate, rng = _pilot(instance), _streams(instance, "pilot resamples")
+    again = _once(instance, "pilot again", resample, estimate, RESAMPLES, rng)
+    return _once(instance, ("interval", basis), gamma_interval, estimate, again, _low(instance), other)[end]
 
 
 # The competitors that a margin has an interval against, by the name of the margin; full LinUCB has all columns.

@@ -31,16 +31,8 @@ def scaled(vectors: np.ndarray, k: int) -> np.ndarray:
     return vectors[:, :k] / np.sqrt(k)
 
 
-FEATURES = {
-    "laplacian_low": nontrivial,
-    "shuffled": nontrivial,
-    "onehot_pca": leading,
-    "content_pca": leading,
-    "content_pca_shuffled": leading,
-    "graph_pca": leading,
-    "graph_pca_shuffled": leading,
-    "gaussian": scaled,
-}
+PCA = ("onehot_pca", "content_pca", "content_pca_shuffled", "graph_pca", "graph_pca_shuffled")
+FEATURES = dict.fromkeys(("laplacian_low", "shuffled"), nontrivial) | dict.fromkeys(PCA, leading) | {"gaussian": scaled}
 NESTED = {basis for basis, columns in FEATURES.items() if columns is not scaled}  # a larger k extends a smaller one
 
 

@@ -4,15 +4,12 @@ What only some of them need is imported there: most are drawn in less time than 
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from graphdr.core.errors import check_dense
 from graphdr.graphs.arm_features import Basis
-
-if TYPE_CHECKING:
-    from graphdr.graphs.model import Graph
 
 
 class Source(NamedTuple):
@@ -22,7 +19,7 @@ class Source(NamedTuple):
     """
 
     n: int
-    graph: "Graph | None" = None
+    graph: object = None  # a ``graphs.model.Graph``
     low: Basis | None = None
     embedding: object = None
 

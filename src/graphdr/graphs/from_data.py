@@ -69,12 +69,8 @@ def cosine_knn(matrix: sp.csr_array, neighbours: int) -> tuple[np.ndarray, np.nd
     """
     by_row = sp.csr_array(matrix, copy=True)
     by_row.sum_duplicates()
-    by_column = by_row.tocsc()
-    sparse = (
-        part
-        for m in (by_row, by_column)
-        for part in (m.indptr.astype(np.int64), m.indices.astype(np.int64), m.data.astype(float))
-    )
+    kinds = {"indptr": np.int64, "indices": np.int64, "data": float}
+    sparse = [getattr(m, part).astype(kind) for m in (by_row, by_row.tocsc()) for part, kind in kinds.items()]
     nearest, cosine = _nearest(*sparse, row_lengths(by_row), neighbours)
     filled = nearest >= 0
     return np.nonzero(filled)[0], nearest[filled], cosine[filled]

@@ -97,7 +97,5 @@ def graph_pca(adjacency: sp.csr_array, components: int) -> Basis:
     def transposed_times(x):
         return adjacency @ x - mean @ x
 
-    centred = LinearOperator(
-        (n, n), matvec=times, rmatvec=transposed_times, matmat=times, rmatmat=transposed_times, dtype=float
-    )
-    return _left_components(centred, components)
+    products = {"matvec": times, "matmat": times, "rmatvec": transposed_times, "rmatmat": transposed_times}
+    return _left_components(LinearOperator((n, n), **products, dtype=float), components)

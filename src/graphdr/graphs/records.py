@@ -8,8 +8,6 @@ import scipy.sparse as sp
 from graphdr.core.errors import UserError, no_such
 
 TRANSFORMS = {"identity": np.asarray, "log1p": np.log1p, "presence": np.sign}  # of the weights, which are positive
-
-
 NONE = np.empty(0)
 
 

@@ -67,11 +67,6 @@ def shifted_eigengaps(values: np.ndarray) -> np.ndarray:
     return np.diff(values)[1:]
 
 
-def bottom_gap(values: np.ndarray, k: int) -> float:
-    """Return lambda_{k+1} - lambda_k, which separates u_1..u_k from all others."""
-    return float(values[k] - values[k - 1])
-
-
 def interior_gap(values: np.ndarray, k: int) -> float:
     """Return the smaller gap around u_2..u_{k+1}: u_1 below and u_{k+2} above are both neighbours."""
     return float(min(values[1] - values[0], values[k + 1] - values[k]))

@@ -1,17 +1,17 @@
 """Judge the paper's claims: checks on every instance and data set, and the verdicts that follow from them."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from graphdr.cache.schemas import SCHEMAS
 from graphdr.core.markdown import escape
 from graphdr.paper.predicates import PREDICATES, NoData, Outcome, cell_names, values
 from graphdr.scores import cells
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+Frames = dict[str, pd.DataFrame]
 VERDICTS = ("holds", "fails", "no data")  # the first words of a verdict
 WORDS = ("where", "statement", "criterion")  # that the paper or the configuration has on a claim
 COLUMNS = ("claim", *WORDS, "measured", "verdict", "share", "available", "missing", "build")
@@ -23,17 +23,11 @@ def factors(claims: dict[str, dict]) -> set[str]:
     return {name for arguments in checks for name in [arguments.get("along"), *arguments.get("where", {})] if name}
 
 
-def tidy(
-    experiments: "dict[str, pd.DataFrame]", evaluations: "dict[str, pd.DataFrame]", problems: dict[str, dict]
-) -> "pd.DataFrame":
+def tidy(experiments: Frames, evaluations: Frames, problems: dict[str, dict]) -> pd.DataFrame:
     """Join the measurements of experiments and evaluations with the data sets and factors of their problems.
 
     The number of values behind a mean, ``n`` in the measurements, is called ``count`` here: ``n`` is a factor.
     """
-    import pandas as pd
-
-    from graphdr.cache.schemas import SCHEMAS
-
     parts = [frame.assign(experiment=name, evaluation="") for name, frame in experiments.items()]
     parts += [frame.assign(experiment="", evaluation=name) for name, frame in evaluations.items()]
     nothing = pd.DataFrame(columns=[*SCHEMAS["measurements"].names, "experiment", "evaluation"])
@@ -53,7 +47,7 @@ class Judged(NamedTuple):
     used: frozenset[str] | None
 
 
-def judge(spec: dict, table: "pd.DataFrame", other: Collection[str]) -> dict:
+def judge(spec: dict, table: pd.DataFrame, other: Collection[str]) -> dict:
     """Judge one claim; ``other`` are data sets that are not the paper's, and ``spec`` says what it is about.
 
     Besides what the configuration says, ``spec`` has the ``datasets`` that the claim is about, those of them that are
@@ -68,11 +62,9 @@ def judge(spec: dict, table: "pd.DataFrame", other: Collection[str]) -> dict:
 
 
 def judge_all(
-    words: "pd.DataFrame", claims: dict[str, dict], table: "pd.DataFrame", other: Collection[str], target: str
-) -> "pd.DataFrame":
+    words: pd.DataFrame, claims: dict[str, dict], table: pd.DataFrame, other: Collection[str], target: str
+) -> pd.DataFrame:
     """Judge all claims, those of the paper first and in its order; ``target`` is the page that shows them."""
-    import pandas as pd
-
     said = words.set_index("claim").to_dict("index")
     rows = []
     for claim in [*said, *(name for name in claims if name not in said)]:
@@ -93,7 +85,7 @@ def verdict(good: int, counted: int, missing: Collection[str]) -> str:
     return f"{word} on {number} of {counted} available (missing: {', '.join(missing)})" if missing else word
 
 
-def markdown(claims: "pd.DataFrame") -> str:
+def markdown(claims: pd.DataFrame) -> str:
     """Render the claims: a count of verdicts, one row each, and how to build what is missing."""
 
     def line(*texts):
@@ -124,7 +116,7 @@ MISSING_NOTE = (
 )
 
 
-def _decide(spec: dict, rows: "pd.DataFrame", stated: bool = True) -> Judged:
+def _decide(spec: dict, rows: pd.DataFrame, stated: bool = True) -> Judged:
     """Apply the checks of a claim to every instance; instance 0 decides, or the share of all that is asked for."""
     outcomes: dict[int, Outcome] = {}
     lacking = None
@@ -145,14 +137,14 @@ def _decide(spec: dict, rows: "pd.DataFrame", stated: bool = True) -> Judged:
     return Judged(good >= least * len(instances), first.measured + text, instances, first.used)
 
 
-def _check_all(checks: list[dict], table: "pd.DataFrame") -> Outcome:
+def _check_all(checks: list[dict], table: pd.DataFrame) -> Outcome:
     outcomes = [PREDICATES[name](table, **arguments) for name, arguments in cells.named(checks)]
     used = [outcome.used for outcome in outcomes if outcome.used is not None]
     text = "; ".join(outcome.measured for outcome in outcomes)
     return Outcome(all(outcome.holds for outcome in outcomes), text, frozenset.intersection(*used) if used else None)
 
 
-def _judge_each(spec: dict, rows: "pd.DataFrame", other: Collection[str]) -> dict:
+def _judge_each(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:
     """Judge a claim on every data set by itself; on its exceptions it states the opposite."""
     judged: dict[str, Judged] = {}
     lacking = list(spec["unknown"])
@@ -178,7 +170,7 @@ def _judge_each(spec: dict, rows: "pd.DataFrame", other: Collection[str]) -> dic
     return _row(said, _sentences(texts | {"no data": lacking}), np.mean(agreed) if agreed else np.nan, counted, missing)
 
 
-def _judge_pool(spec: dict, rows: "pd.DataFrame", other: Collection[str]) -> dict:
+def _judge_pool(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:
     """Judge a claim on all problems together, those on data that are not the paper's left aside."""
     ours = rows[~rows["dataset"].isin(list(other))]
     texts, judged = {}, None
@@ -202,7 +194,7 @@ def _judge_pool(spec: dict, rows: "pd.DataFrame", other: Collection[str]) -> dic
     return _row(verdict(good, len(used), missing), _sentences(texts), _share(spec, ours, judged), used, missing)
 
 
-def _judge_evaluation(spec: dict, rows: "pd.DataFrame", other: Collection[str]) -> dict:
+def _judge_evaluation(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:
     """Judge a claim on scores; their pool cannot be taken apart, so the verdict says what in it is not the paper's."""
     missing = [*spec["unknown"], *(dataset for dataset in spec["datasets"] if dataset not in spec["here"])]
     try:
@@ -221,7 +213,7 @@ def _judge_evaluation(spec: dict, rows: "pd.DataFrame", other: Collection[str]) 
     return _row(said, judged.measured, _share(spec, rows, judged), spec["here"], missing)
 
 
-def _share(spec: dict, rows: "pd.DataFrame", judged: Judged | None) -> float:
+def _share(spec: dict, rows: pd.DataFrame, judged: Judged | None) -> float:
     """Return the share of instances in which a claim holds, on the data sets of which there are several."""
     if judged is None:
         return np.nan
@@ -233,7 +225,7 @@ def _share(spec: dict, rows: "pd.DataFrame", judged: Judged | None) -> float:
     return float(np.mean(list(judged.instances.values())))
 
 
-def _counts(verdicts: "pd.Series") -> str:
+def _counts(verdicts: pd.Series) -> str:
     """Count the verdicts, and among them those with a reservation."""
     texts = []
     for word, verb in zip(VERDICTS, ("hold", "fail", "have no data"), strict=True):

@@ -2,15 +2,12 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from graphdr.core.markdown import pipe_table
 from graphdr.scores import cells
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MATCH, CLOSE = 0.03, 0.10
 SLACK = 1 + 1e-9  # a border belongs to the better verdict, whatever rounding says
@@ -68,22 +65,15 @@ def by_our_cell(lines: Iterable[Mapping], specs: Mapping[str, Mapping]) -> dict[
 
 
 def compare(
-    reference: "pd.DataFrame",
-    tables: "dict[str, pd.DataFrame]",
-    specs: dict,
-    marks: dict,
-    missing: Collection[str] = (),
-) -> "pd.DataFrame":
+    reference: pd.DataFrame, tables: dict[str, pd.DataFrame], specs: dict, marks: dict, missing: Collection[str] = ()
+) -> pd.DataFrame:
     """Join the paper's numbers (as printed strings) with our tables, one row each, in the paper's order.
 
     ``marks`` say of a data set in what it is not the paper's: its numbers, and scores over a pool with such a data set
     or without one that is ``missing``, are shown, but not judged.
     """
-    import pandas as pd
-
-    ours = {
-        (name, row["row"], row["column"]): row for name, table in tables.items() for row in table.to_dict("records")
-    }
+    lines = [(name, row) for name, table in tables.items() for row in table.to_dict("records")]
+    ours = {(name, row["row"], row["column"]): row for name, row in lines}
     panel_names = ("panel_median", "panel_low", "panel_high")
     nothing = dict.fromkeys(("value", "sem", *panel_names), np.nan) | {"panel": [], "quantity": None}
     rows, other = [], {dataset for dataset, words in marks.items() if OTHER & set(words)} | set(missing)
@@ -106,7 +96,7 @@ def compare(
     return pd.DataFrame(rows)
 
 
-def markdown(comparison: "pd.DataFrame") -> str:
+def markdown(comparison: pd.DataFrame) -> str:
     """Render the comparison: a count of verdicts, one table per artifact, and what is not built."""
     built = comparison[comparison["verdict"] != "no data"]
     judged = built[built["verdict"] != "other data"]

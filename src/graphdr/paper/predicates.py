@@ -5,16 +5,14 @@ A cell is quantity[.field][@method or @predictor], as in a table. A predicate ra
 
 import inspect
 import operator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from graphdr.core.errors import UserError, no_such
 from graphdr.scores import cells
 from graphdr.scores.cells import number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BOUNDS = {"above": operator.gt, "at_least": operator.ge, "below": operator.lt, "at_most": operator.le}
 
@@ -31,17 +29,17 @@ class Outcome(NamedTuple):
     used: frozenset[str] | None = None
 
 
-def lowest(table: "pd.DataFrame", *, of: str | list[str], among: list[str]) -> Outcome:
+def lowest(table: pd.DataFrame, *, of: str | list[str], among: list[str]) -> Outcome:
     """Tell whether a cell (or the best of several) is below the same quantity of all others on every problem."""
     return _extreme(table, of, among, 1)
 
 
-def highest(table: "pd.DataFrame", *, of: str | list[str], among: list[str]) -> Outcome:
+def highest(table: pd.DataFrame, *, of: str | list[str], among: list[str]) -> Outcome:
     """Tell whether a cell (or the best of several) is above the same quantity of all others on every problem."""
     return _extreme(table, of, among, -1)
 
 
-def ratio(table: "pd.DataFrame", *, of: str, to: str, where: dict | None = None, **bounds: float) -> Outcome:
+def ratio(table: pd.DataFrame, *, of: str, to: str, where: dict | None = None, **bounds: float) -> Outcome:
     """Tell whether one cell over another obeys the bounds on every problem where facts and factors obey theirs."""
     pairs = _beside(table, [of, to])
     quotients = pairs[of] / pairs[to]
@@ -58,7 +56,7 @@ def ratio(table: "pd.DataFrame", *, of: str, to: str, where: dict | None = None,
     return Outcome(bool(_obeys(quotients[chosen], bounds).all()), text)
 
 
-def growth(table: "pd.DataFrame", *, of: str, along: str, **bounds: float) -> Outcome:
+def growth(table: pd.DataFrame, *, of: str, along: str, **bounds: float) -> Outcome:
     """Tell whether the last cell along a factor over the first obeys the bounds."""
     line = _along(table, of, along)
     grown = line.iloc[-1] / line.iloc[0]
@@ -66,7 +64,7 @@ def growth(table: "pd.DataFrame", *, of: str, along: str, **bounds: float) -> Ou
     return Outcome(bool(_obeys(grown, bounds)), f"{_key(of)}: {ends}, {number(grown)} times")
 
 
-def monotone(table: "pd.DataFrame", *, of: str, along: str, falls=False, strict=True, first=None, last=None) -> Outcome:
+def monotone(table: pd.DataFrame, *, of: str, along: str, falls=False, strict=True, first=None, last=None) -> Outcome:
     """Tell whether a cell rises (or falls) along a factor, with the given first and last value if there are such."""
     line = _along(table, of, along)
     steps = np.diff(line.to_numpy()) * (-1 if falls else 1)
@@ -75,7 +73,7 @@ def monotone(table: "pd.DataFrame", *, of: str, along: str, falls=False, strict=
     return Outcome(ordered and ends, _line(line, of, along))
 
 
-def argmin(table: "pd.DataFrame", *, of: str, along: str, at: float, unimodal: bool = True) -> Outcome:
+def argmin(table: pd.DataFrame, *, of: str, along: str, at: float, unimodal: bool = True) -> Outcome:
     """Tell whether a cell has its minimum at one value of a factor and, if unimodal, rises on both sides."""
     line = _along(table, of, along)
     least = int(np.argmin(line.to_numpy()))
@@ -84,7 +82,7 @@ def argmin(table: "pd.DataFrame", *, of: str, along: str, at: float, unimodal: b
     return Outcome(bool(line.index[least] == at) and (rises or not unimodal), _line(line, of, along))
 
 
-def equal(table: "pd.DataFrame", *, of: str, to: str, along: str) -> Outcome:
+def equal(table: pd.DataFrame, *, of: str, to: str, along: str) -> Outcome:
     """Tell whether two cells agree at every value of a factor."""
     one, other = _along(table, of, along), _along(table, to, along)
     if not one.index.equals(other.index):
@@ -92,13 +90,13 @@ def equal(table: "pd.DataFrame", *, of: str, to: str, along: str) -> Outcome:
     return Outcome(bool((one == other).all()), f"{_line(one, of, along)}; {_line(other, to, along)}")
 
 
-def bounded(table: "pd.DataFrame", *, of: str, **bounds: float) -> Outcome:
+def bounded(table: pd.DataFrame, *, of: str, **bounds: float) -> Outcome:
     """Tell whether every value of a cell obeys the bounds; without a key these are the values of all methods."""
     numbers = values(table, of)
     return Outcome(bool(_obeys(numbers, bounds).all()), f"{of} = {_range(numbers)}")
 
 
-def median(table: "pd.DataFrame", *, of: str, **bounds: float) -> Outcome:
+def median(table: pd.DataFrame, *, of: str, **bounds: float) -> Outcome:
     """Tell whether the median of a cell over all problems obeys the bounds."""
     numbers = values(table, of)
     middle = float(numbers.median())
@@ -106,13 +104,13 @@ def median(table: "pd.DataFrame", *, of: str, **bounds: float) -> Outcome:
     return Outcome(bool(_obeys(middle, bounds)), text, _datasets(table, numbers))
 
 
-def correct(table: "pd.DataFrame", *, of: str, wrong: int) -> Outcome:
+def correct(table: pd.DataFrame, *, of: str, wrong: int) -> Outcome:
     """Tell whether a count of right answers leaves at most so many wrong ones."""
     right, total = _beside(table, [of])[of].iloc[0], values(table, of, "n").iloc[0]
     return Outcome(bool(right >= total - wrong), f"{of} = {right:g} of {total:g}")
 
 
-def inseparable(table: "pd.DataFrame", *, of: str, to: str, by: str) -> Outcome:
+def inseparable(table: pd.DataFrame, *, of: str, to: str, by: str) -> Outcome:
     """Tell whether no threshold on a fact separates the problems where one cell is below another from the others."""
     wide = _beside(table, [of, to, by], complete=False)
     wins = wide[of] < wide[to]
@@ -155,7 +153,7 @@ def cell_names(arguments: dict) -> list[str]:
     return [cell for part in named for cell in ([part] if isinstance(part, str) else part)]
 
 
-def values(table: "pd.DataFrame", text: str, field: str | None = None) -> "pd.Series":
+def values(table: pd.DataFrame, text: str, field: str | None = None) -> pd.Series:
     """Look up a cell on every problem of the table; without a key it may be there several times."""
     cell = cells.parse("claims", text)
     field = {"n": "count"}.get(field or cell.field, field or cell.field)
@@ -167,15 +165,13 @@ def values(table: "pd.DataFrame", text: str, field: str | None = None) -> "pd.Se
     return table.loc[chosen, field].set_axis(_place(table[chosen]))
 
 
-def _place(table) -> "pd.Series":
+def _place(table) -> pd.Series:
     """Name the problem of every row; two experiments may share a problem."""
     return table["experiment"] + ":" + table["problem"]
 
 
-def _beside(table, texts: list[str], complete: bool = True) -> "pd.DataFrame":
+def _beside(table, texts: list[str], complete: bool = True) -> pd.DataFrame:
     """Set cells side by side, one row per problem; a problem that lacks one is an error or, if allowed, left out."""
-    import pandas as pd
-
     columns = {text: values(table, text) for text in texts}
     for text, column in columns.items():
         if not column.index.is_unique:
@@ -190,7 +186,7 @@ def _beside(table, texts: list[str], complete: bool = True) -> "pd.DataFrame":
     return wide[~lacking]
 
 
-def _by_problem(table, name: str) -> "pd.Series":
+def _by_problem(table, name: str) -> pd.Series:
     """Return a factor or a fact of every problem."""
     if name in table.columns:
         first = table.drop_duplicates(["experiment", "problem"])
@@ -198,7 +194,7 @@ def _by_problem(table, name: str) -> "pd.Series":
     return values(table, name)
 
 
-def _along(table, text: str, factor: str) -> "pd.Series":
+def _along(table, text: str, factor: str) -> pd.Series:
     """Return a cell against a factor or fact, in its order."""
     wide = _beside(table, [text])
     line = wide[text].set_axis(_by_problem(table, factor).reindex(wide.index)).sort_index()

@@ -2,35 +2,33 @@
 
 import math
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from graphdr.raw import text
 from graphdr.raw.text import Sheet, refuse
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NUMBERS = ("artifact", "row", "column", "value", "sem")
 CLAIMS = ("claim", "where", "statement")
 
 
-def numbers(path: str) -> "pd.DataFrame":
+def numbers(path: str) -> pd.DataFrame:
     """Read the paper's numbers, as text with the digits of the paper."""
     sheet = _read(path, NUMBERS)
     pairs = list(zip(*(sheet.columns[name].to_pylist() for name in ("value", "sem")), strict=True))
     bad = [not _finite(value) or bool(sem and not _finite(sem)) for value, sem in pairs]
     refuse(sheet, bad, lambda row: "value {!r}, sem {!r}; expected numbers, sem or nothing".format(*pairs[row]))
-    return _frame(sheet)
+    return pd.DataFrame(sheet.columns.to_pydict(), dtype=str)
 
 
-def claims(path: str) -> "pd.DataFrame":
+def claims(path: str) -> pd.DataFrame:
     """Read the paper's claims, each named once."""
     sheet = _read(path, CLAIMS)
     names = sheet.columns["claim"].to_pylist()
     first = {name: row for row, name in reversed(list(enumerate(names))) if name}
     bad = [first.get(name) != row for row, name in enumerate(names)]
     refuse(sheet, bad, lambda row: f"claim {names[row]!r}; expected a name that is not above")
-    return _frame(sheet)
+    return pd.DataFrame(sheet.columns.to_pydict(), dtype=str)
 
 
 def _read(path: str, needed: Collection[str]) -> Sheet:
@@ -40,12 +38,6 @@ def _read(path: str, needed: Collection[str]) -> Sheet:
     if wrong := [name for name in (*needed, *header) if header.count(name) != 1]:
         raise text.fault(path, 1, f"column {wrong[0]!r} is not there once; expected {', '.join(needed)}")
     return text.parse(file, dict.fromkeys(header, "text"), ",", text.first_line(file), quoted=True)
-
-
-def _frame(sheet: Sheet) -> "pd.DataFrame":
-    import pandas as pd
-
-    return pd.DataFrame(sheet.columns.to_pydict(), dtype=str)
 
 
 def _finite(number: str) -> bool:

@@ -1,13 +1,9 @@
 """From runs to the tidy table: final regret, slope, further draws and paired differences, with errors."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 
 from graphdr.theory.bound_checks import GUARANTEES
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RESIDUAL = ("srl", "crw", "widths")  # at T, where a method has a residual
 HINDSIGHT = ("oracle_regret", "oracle_k", "oracle_gap")  # of the k that an adaptive method would have done best with
@@ -15,7 +11,7 @@ MEASURES = ("regret", "slope", "regret_redrawn", "regret_gap", *RESIDUAL, *GUARA
 LATE = 0.8  # the slope is averaged over the rounds after this share of the horizon
 
 
-def final_values(runs: "pd.DataFrame") -> "pd.DataFrame":
+def final_values(runs: pd.DataFrame) -> pd.DataFrame:
     """Reduce checkpoints to one row per problem, instance, draw and seed: slope, and the rest at T."""
     keys = ["problem", "instance", "draw", "seed"]
     horizon = runs.groupby("problem", sort=False)["t"].transform("max")
@@ -26,20 +22,18 @@ def final_values(runs: "pd.DataFrame") -> "pd.DataFrame":
     return final.join(slope.rename("slope")).reset_index()
 
 
-def summary(values: "pd.Series", by: list[str]) -> "pd.DataFrame":
+def summary(values: pd.Series, by: list[str]) -> pd.DataFrame:
     """Return mean, standard error and count of an indexed series within each group of its levels."""
     grouped = values.groupby(level=by, sort=False)
     return grouped.agg(value="mean", sem="sem", n="count").reset_index()
 
 
-def hindsight(regret: "pd.Series", fixed: "dict[int, pd.Series]") -> "list[pd.DataFrame]":
+def hindsight(regret: pd.Series, fixed: dict[int, pd.Series]) -> list[pd.DataFrame]:
     """Compare the regret of an adaptive k with that of the best fixed k of every problem and instance, in hindsight.
 
     All are indexed by problem, instance and seed. The best k has the smallest mean over the seeds, the smallest k on
     a tie; the gap is what the adaptive k loses to it, seed by seed.
     """
-    import pandas as pd
-
     cell = ["problem", "instance"]
     each = pd.DataFrame({k: fixed[k] for k in sorted(fixed)})
     best = each.groupby(level=cell, sort=False).mean().idxmin(axis=1)
@@ -51,20 +45,16 @@ def hindsight(regret: "pd.Series", fixed: "dict[int, pd.Series]") -> "list[pd.Da
 
 
 def measure(
-    finals: "dict[str, pd.DataFrame]", against: str, grids: dict[str, dict[str, int]] | None = None
-) -> "pd.DataFrame":
+    finals: dict[str, pd.DataFrame], against: str, grids: dict[str, dict[str, int]] | None = None
+) -> pd.DataFrame:
     """Measure every method on every problem and instance, and the regret of every further draw.
 
     ``finals`` maps a method to its final values. The gap is the regret of ``against`` minus that of the
     method, over the seeds that they share. ``grids`` maps a method of adaptive k to those of a fixed k, with that k.
     """
-    import pandas as pd
-
     cell, parts = ["problem", "instance"], []
-    first = {
-        method: frame[frame["draw"] == 0].set_index([*cell, "seed"]).drop(columns="draw")
-        for method, frame in finals.items()
-    }
+    first = {method: frame[frame["draw"] == 0].drop(columns="draw") for method, frame in finals.items()}
+    first = {method: frame.set_index([*cell, "seed"]) for method, frame in first.items()}
     for method, frame in first.items():
         for quantity in frame:
             if frame[quantity].notna().any():
@@ -85,7 +75,7 @@ def measure(
     return table.assign(draw=table["draw"].fillna(0).astype(int) if "draw" in table else 0)
 
 
-def curve(runs: "pd.DataFrame") -> "pd.DataFrame":
+def curve(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the mean regret of instance 0 over its seeds, and the spread of that mean over the instances.
 
     Where runs have a bound, its mean over these seeds stands beside.

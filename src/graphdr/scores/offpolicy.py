@@ -98,7 +98,15 @@ def snips_terms(rewards, propensities, target) -> Terms:
 
 def robust_terms(rewards, propensities, target, played, model) -> Terms:
     """Return the terms of ``doubly_robust``."""
-    target, model, played = _checked_candidates(target, model, played)
+    target, model, played = np.asarray(target, float), np.asarray(model, float), np.asarray(played)
+    if target.ndim != 2 or target.shape != model.shape or played.shape != target.shape[:1]:
+        shapes = f"{target.shape}, {model.shape} and {played.shape}"
+        raise UserError(f"target, model and played: rounds x candidates twice and one column per round, not {shapes}")
+    if played.dtype.kind not in "iu" or not ((played >= 0) & (played < target.shape[1])).all():
+        raise UserError(f"played: the number of a candidate, from 0 to {target.shape[1] - 1}")
+    _refuse("model", model[:, 0], ~np.isfinite(model).all(axis=1), "rows with a reward that is not a finite number")
+    wrong = ~((target >= 0).all(axis=1) & (np.abs(target.sum(axis=1) - 1) <= SUM_TOLERANCE))
+    _refuse("target probabilities", target.sum(axis=1), wrong, "rows that do not sum to one, or with a negative one")
     at = np.arange(len(played)), played
     rewards, weights = _weighted(rewards, propensities, target[at])
     value = np.sum(target * model, axis=1) + weights * (rewards - model[at])
@@ -171,9 +179,8 @@ def _weighted(rewards, propensities, target) -> tuple[np.ndarray, np.ndarray]:
         shapes = ", ".join(str(column.shape) for column in (rewards, propensities, target))
         raise UserError(f"rewards, propensities and target probabilities: one of each per round, not shapes {shapes}")
     if len(rewards) < FEWEST:
-        raise UserError(
-            f"{len(rewards)} rounds are too few for an estimate with an interval; at least {FEWEST} are needed"
-        )
+        few = f"{len(rewards)} rounds are too few for an estimate with an interval"
+        raise UserError(f"{few}; at least {FEWEST} are needed")
     _refuse("rewards", rewards, ~np.isfinite(rewards), "not a finite number")
     _refuse("propensities", propensities, np.isnan(propensities), "missing")
     _refuse("propensities", propensities, propensities == 0, "zero: such an arm cannot have been played")
@@ -189,17 +196,3 @@ def _refuse(what: str, values: np.ndarray, wrong: np.ndarray, why: str) -> None:
     if wrong.any():
         first = int(np.argmax(wrong))
         raise UserError(f"{what}: {np.count_nonzero(wrong)} are {why}; the first in round {first}: {values[first]}")
-
-
-def _checked_candidates(target, model, played) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what the doubly robust estimate needs per round; refuse what does not fit together."""
-    target, model, played = np.asarray(target, float), np.asarray(model, float), np.asarray(played)
-    if target.ndim != 2 or target.shape != model.shape or played.shape != target.shape[:1]:
-        shapes = f"{target.shape}, {model.shape} and {played.shape}"
-        raise UserError(f"target, model and played: rounds x candidates twice and one column per round, not {shapes}")
-    if played.dtype.kind not in "iu" or not ((played >= 0) & (played < target.shape[1])).all():
-        raise UserError(f"played: the number of a candidate, from 0 to {target.shape[1] - 1}")
-    _refuse("model", model[:, 0], ~np.isfinite(model).all(axis=1), "rows with a reward that is not a finite number")
-    wrong = ~((target >= 0).all(axis=1) & (np.abs(target.sum(axis=1) - 1) <= SUM_TOLERANCE))
-    _refuse("target probabilities", target.sum(axis=1), wrong, "rows that do not sum to one, or with a negative one")
-    return target, model, played

@@ -28,13 +28,6 @@ class Pool(NamedTuple):
         return self.gap < 0
 
 
-def complete(pool: Pool) -> Pool:
-    """Drop the problems where a value or the gap is missing."""
-    values = pool.values.reshape(len(pool.gap), -1)
-    kept = ~np.isnan(values).any(axis=1) & ~np.isnan(pool.gap)
-    return Pool(pool.values[kept], pool.gap[kept], pool.group[kept], pool.sign)
-
-
 def _correlation(a: np.ndarray, b: np.ndarray) -> float:
     """Return a·b / (|a| |b|); NaN if one of the two is zero.
 
@@ -164,7 +157,8 @@ OF_SEVERAL = {"logistic_correct", "logistic_accuracy"}  # scores of a predictor 
 
 def evaluate(score: str, pool: Pool) -> tuple[float, int]:
     """Return a score over the problems where nothing is missing, NaN where it has no meaning, and their number."""
-    pool = complete(pool)
+    kept = ~np.isnan(pool.values.reshape(len(pool.gap), -1)).any(axis=1) & ~np.isnan(pool.gap)
+    pool = Pool(pool.values[kept], pool.gap[kept], pool.group[kept], pool.sign)
     n = len(pool.gap)
     if n == 0 or (pool.values.ndim > 1 and score not in OF_SEVERAL):
         return float("nan"), n

@@ -3,6 +3,8 @@
 Each is drawn from frames and its settings; it returns the figure and the points that it shows.
 """
 
+import pandas as pd
+
 from graphdr.show.style import GREY, INK, blank, label_ends, log_ticks, looks, regret_lines
 
 ROUND, REGRET_T, REGRET = "round t", "cumulative regret R(t) (reward units)", "cumulative regret R(T) (reward units)"
@@ -32,8 +34,6 @@ def curves(spec: dict, curves):
 
 def bounds(spec: dict, curves):
     """Draw the regret on instance 0 with the radius of each theorem and, as a thin line above it, the bound."""
-    import pandas as pd
-
     figure, axes = _axes(spec["title"], ROUND, REGRET_T)
     table = curves[curves["bound"].notna() & (curves["problem"] == spec["problem"])]
     drawn = _present(spec, table)
@@ -53,8 +53,6 @@ def bounds(spec: dict, curves):
 
 def sweep(spec: dict, measurements):
     """Draw final regret against a varied factor: instance 0 with two standard errors, and the panel behind it."""
-    import pandas as pd
-
     figure, axes = _axes(spec["title"], FACTORS.get(spec["x"], spec["x"]), REGRET)
     table = _final_regrets(measurements)
     table = table.assign(place=table["problem"].map(spec["positions"]))
@@ -66,7 +64,10 @@ def sweep(spec: dict, measurements):
                       marker=style.marker, markersize=4, capsize=2, linewidth=1.4)  # fmt: skip
         parts.append(_points(method, first, first["place"], first["value"], low, high))
     points = pd.concat(parts, ignore_index=True)
-    _factor_axis(axes, sorted(set(spec["positions"].values())))
+    places = sorted(set(spec["positions"].values()))
+    axes.set_xscale("log" if places[0] > 0 else "linear")
+    axes.set_xticks(places, [f"{place:,g}" for place in places])
+    axes.minorticks_off()
     label_ends(axes, points.groupby("series")["y"].last().to_dict(), spec["labels"], drawn)
     _explain(figure, f"band: 5–95 % range over {table['instance'].nunique()} random instances")
     return figure, points
@@ -74,8 +75,6 @@ def sweep(spec: dict, measurements):
 
 def dots(spec: dict, measurements):
     """Draw final regret as a row of dots per problem: instance 0, with the panel as a bar."""
-    import pandas as pd
-
     table = _final_regrets(measurements)
     titles = {name: title for name, title in spec["rows"] if name in set(table["problem"])}
     places = {name: -place for place, name in enumerate(titles)}
@@ -116,8 +115,6 @@ def _panel(rows):
 
 
 def _points(method: str, first, x, y, low, high):
-    import pandas as pd
-
     points = {"series": method, "x": x, "y": y}
     points |= {"low": first["value"] - 2 * first["sem"], "high": first["value"] + 2 * first["sem"]}
     return pd.DataFrame(points | {"panel_low": low.to_numpy(), "panel_high": high.to_numpy()})
@@ -136,16 +133,6 @@ def _round_axis(axes, end: float, limit: float | None = None) -> None:
     axes.set_xlim(0, limit or end)
     axes.set_xticks([end * share / 4 for share in range(5)])
     axes.xaxis.set_major_formatter("{x:,g}")
-
-
-def _factor_axis(axes, values: list[float]) -> None:
-    """Put a tick at every value of the factor, on a logarithmic axis where all are positive."""
-    from matplotlib.ticker import NullLocator
-
-    if values[0] > 0:
-        axes.set_xscale("log")
-    axes.set_xticks(values, [f"{value:,g}" for value in values])
-    axes.xaxis.set_minor_locator(NullLocator())
 
 
 def _explain(figure, panel: str, bar: bool = False) -> None:

@@ -31,11 +31,18 @@ def draw(spec: dict, graph: Graph, basis: Basis, curves: pd.DataFrame):
     vectors, values, _ = basis
     k = min(spec["k"], len(values) - 1)
     features = nontrivial(vectors, k)
-    reward = example_reward(features)
-    arms = example_arms(graph.n)
+    reward = features @ (1 / np.arange(1, k + 1))  # in their span, falling off with their frequency
+    reward = reward / np.linalg.norm(reward)
+    count = min(graph.n, len(LETTERS))
+    arms = ((np.arange(count) + 0.5) * graph.n / count).astype(int)  # at equal distances in the order of the nodes
 
     figure = blank((WIDTH, HEIGHT))
-    panels = [_panel(figure, left, width) for left, width in zip(LEFTS, WIDTHS, strict=True)]
+    panels = []
+    for left, width in zip(LEFTS, WIDTHS, strict=True):
+        axes = figure.add_axes((left / WIDTH, BOTTOM / HEIGHT, width / WIDTH, TALL / HEIGHT))
+        axes.grid(False)
+        axes.tick_params(length=2, pad=2, labelsize=8.5, labelcolor=INK)
+        panels.append(axes)
     parts = [
         _draw_graph(panels[0], graph, vectors, reward, arms),
         _draw_basis(panels[1], values, features, arms),
@@ -49,18 +56,6 @@ def draw(spec: dict, graph: Graph, basis: Basis, curves: pd.DataFrame):
         _arrow(figure, (left + width + 0.12, middle), (following - 0.2, middle), color=FOCUS, linewidth=2)
     _draw_residual(figure)
     return figure, pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
-
-
-def example_reward(features: np.ndarray) -> np.ndarray:
-    """Return a reward in the span of the features that falls off with their frequency."""
-    reward = features @ (1 / np.arange(1, features.shape[1] + 1))
-    return reward / np.linalg.norm(reward)
-
-
-def example_arms(n: int) -> np.ndarray:
-    """Return a few nodes at equal distances in the order of the nodes."""
-    count = min(n, len(LETTERS))
-    return ((np.arange(count) + 0.5) * n / count).astype(int)
 
 
 def layout(graph: Graph, start: np.ndarray, rounds: int = 150) -> np.ndarray:
@@ -100,13 +95,6 @@ def play(features: np.ndarray, reward: np.ndarray, rounds: int) -> tuple[np.ndar
 def _score(features, gram, response):
     inverse = np.linalg.inv(gram)
     return features @ inverse @ response, np.sqrt(np.einsum("ai,ij,aj->a", features, inverse, features))
-
-
-def _panel(figure, left: float, width: float):
-    axes = figure.add_axes((left / WIDTH, BOTTOM / HEIGHT, width / WIDTH, TALL / HEIGHT))
-    axes.grid(False)
-    axes.tick_params(length=2, pad=2, labelsize=8.5, labelcolor=INK)
-    return axes
 
 
 def _draw_graph(axes, graph, vectors, reward, arms) -> pd.DataFrame:

@@ -3,6 +3,8 @@
 from math import log
 from pathlib import Path
 
+import pandas as pd
+
 from graphdr.show.palette import Style, styles
 
 INK, GREY = "#222222", "#777777"
@@ -56,8 +58,6 @@ def log_ticks(axis, subs=(1, 2, 5)) -> None:
 
 def regret_lines(axes, table, looks: dict[str, Style]):
     """Draw regret over rounds on instance 0 with a band of two standard errors, and return the points."""
-    import pandas as pd
-
     parts = []
     for method, style in looks.items():
         part = table[table["method"] == method]

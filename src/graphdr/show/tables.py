@@ -1,31 +1,30 @@
 """Tables: cells looked up in the tidy table, rendered as csv, markdown and LaTeX."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from graphdr.core import markdown
 from graphdr.scores import cells
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-
-def build(spec: dict, measurements: "pd.DataFrame") -> "pd.DataFrame":
+def build(spec: dict, measurements: pd.DataFrame) -> pd.DataFrame:
     """Look up every cell of a table on instance 0, with the median and range over all instances.
 
     Where there is one instance alone, the range is that over the draws of a random basis.
     """
-    import pandas as pd
-
     rows = []
     for row in spec["row_keys"]:
         for column, text in cells.named(spec["columns"]):
             cell = cells.parse(column, text)
             key = cell.key or row.get("method")
-            draws = _select(measurements, row["problem"], cell.quantity, key)
+            of_problem = measurements[measurements["problem"] == row["problem"]]
+            draws = of_problem[of_problem["quantity"] == cell.quantity]
+            common = draws["method"].isna() & draws["predictor"].isna()
+            draws = draws[common | (draws["method"] == key) | (draws["predictor"] == key)]
             instances = draws[draws["draw"] == 0]
-            value, sem, n = np.nan, np.nan, _absence(measurements, row["problem"], key)
+            value, sem, n = np.nan, np.nan, None if (of_problem["method"] == key).any() else 0  # it ran, but lacks this
             if len(shown := instances[instances["instance"] == 0]):
                 first = shown.iloc[0]
                 value, sem, n = first[cell.field], first["sem"] if cell.field == "value" else np.nan, first["n"]
@@ -36,27 +35,13 @@ def build(spec: dict, measurements: "pd.DataFrame") -> "pd.DataFrame":
     return pd.DataFrame(rows, columns=names)
 
 
-def _select(measurements, problem, quantity, key):
-    rows = measurements[(measurements["problem"] == problem) & (measurements["quantity"] == quantity)]
-    matching = rows["method"].isna() & rows["predictor"].isna()
-    if key is not None:
-        matching |= (rows["method"] == key) | (rows["predictor"] == key)
-    return rows[matching]
-
-
-def _absence(measurements, problem, key) -> int | None:
-    """Return 0 where there are no data for a cell, None where the method was run but has no such quantity."""
-    ran = (measurements["problem"] == problem) & (measurements["method"] == key)
-    return None if key is not None and ran.any() else 0
-
-
 def mark_notes(marks: dict, labels: dict) -> list[str]:
     """Say of every data set behind a table in what its data are not the published ones."""
     said = [(labels.get(dataset, dataset), mark) for dataset, words in marks.items() for mark in words.items()]
     return [f"{label}: {kind} ({text})." for label, (kind, text) in said]
 
 
-def best_cells(table: "pd.DataFrame", spec: dict) -> set[tuple[str, str]]:
+def best_cells(table: pd.DataFrame, spec: dict) -> set[tuple[str, str]]:
     """Return the (row, column) pairs that hold the lowest value of a quantity in their row or column.
 
     A control is not there to be best.
@@ -86,14 +71,11 @@ def shown(cell, digits: int) -> Shown | None:
     if np.isnan(cell["value"]):
         return None
     low, median, high = (f"{cell[name]:.{digits}f}" for name in ("panel_low", "panel_median", "panel_high"))
-    return Shown(
-        f"{cell['value']:.{digits}f}",
-        f"{cell['sem']:.{max(digits, 1)}f}" if cell["sem"] > 0 else None,
-        (low, median, high) if len(cell["panel"]) > 1 else None,
-    )
+    sem = f"{cell['sem']:.{max(digits, 1)}f}" if cell["sem"] > 0 else None
+    return Shown(f"{cell['value']:.{digits}f}", sem, (low, median, high) if len(cell["panel"]) > 1 else None)
 
 
-def render(table: "pd.DataFrame", spec: dict, style: "type[Markdown] | type[Latex]") -> str:
+def render(table: pd.DataFrame, spec: dict, style: "type[Markdown] | type[Latex]") -> str:
     """Render a built table in one of the styles below."""
     best = best_cells(table, spec)
     columns = cells.named(spec["columns"])
@@ -183,7 +165,6 @@ class Latex:
 
 
 NO_DATA = "no data"
-
 PANEL_NOTE = (
     "Value on instance 0 ± s.e.m. over its seeds; with it the median and the 5–95 % range over all instances, "
     "or, on a data set, over the draws of a random basis, where there are several."

@@ -1,15 +1,11 @@
 """Runs with the radius of a theorem against its bound: what was realised, what was allowed, and how it grows."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 
 from graphdr.theory import bounds
 from graphdr.theory.constants import LONGEST, Constants
 from graphdr.theory.outcome import MEASURED, Outcome
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 GUARANTEES = (
     "bound", "bound_ratio", "bound_generic_over_oracle", "srl_ratio", "crw_ratio", "width_ratio",
@@ -19,25 +15,20 @@ KEYS = ["problem", "instance", "draw", "seed"]
 LARGEST = {"srl_ratio": "srl", "crw_ratio": "crw", "width_ratio": "potential"}  # and the check behind each
 
 
-def constants(problem: dict, size: float) -> Constants:
-    """Return what the bounds on a problem depend on, the reward having this norm inside the features."""
-    return Constants(problem["k"], problem["noise"], problem["delta"], problem["ridge"], LONGEST, size)
-
-
-def check(runs: "pd.DataFrame", problems: dict[str, dict], rule: str) -> "tuple[pd.DataFrame, pd.DataFrame]":
+def check(runs: pd.DataFrame, problems: dict[str, dict], rule: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Set every run against the bounds; return the runs with the bound of the rule, and the quantities of every run.
 
     The bound of a rule is missing where its theorem does not apply: Theorem 1 needs a reward without a residual.
     """
-    import pandas as pd
-
     bound, rows = np.full(len(runs), np.nan), []
     for key, places in runs.groupby(KEYS, sort=False).indices.items():
         part = runs.iloc[places]
         run = Outcome(*(part[name].to_numpy(float) for name in MEASURED))
         size, nu_k, s_k_bar, error = (float(part[name].iloc[0]) for name in ("size", "nu_k", "s_k_bar", "error"))
         pilot_error = error if rule == "estimated" else None
-        checks = bounds.checks(run, constants(problems[key[0]], size), bounds.Robust(nu_k, s_k_bar), pilot_error)
+        problem = problems[key[0]]
+        c = Constants(problem["k"], problem["noise"], problem["delta"], problem["ridge"], LONGEST, size)
+        checks = bounds.checks(run, c, (nu_k, s_k_bar), pilot_error)
         row = {quantity: checks[check].ratio.max() for quantity, check in LARGEST.items()}
         row |= {"srl_slope": bounds.growth(run.t, run.srl), "crw_slope": bounds.growth(run.t, run.crw)}
         if rule in checks:
@@ -49,10 +40,8 @@ def check(runs: "pd.DataFrame", problems: dict[str, dict], rule: str) -> "tuple[
     return runs.assign(bound=bound), pd.DataFrame(rows).reindex(columns=[*KEYS, *GUARANTEES])
 
 
-def measure(checked: "pd.DataFrame") -> "pd.DataFrame":
+def measure(checked: pd.DataFrame) -> pd.DataFrame:
     """Reduce the quantities of runs to one per problem and instance: the largest ratio, or mean and standard error."""
-    import pandas as pd
-
     cell, parts = ["problem", "instance"], []
     first = checked[checked["draw"] == 0].set_index(cell)
     for quantity in GUARANTEES:

@@ -1,4 +1,7 @@
-"""The paper's bounds on the regret, one per theorem, and runs set against them."""
+"""The paper's bounds on the regret after t rounds, one per theorem, and runs set against them.
+
+Each holds for runs with the radius of its name in ``bandit.radii``.
+"""
 
 from typing import NamedTuple
 
@@ -9,9 +12,6 @@ from graphdr.theory.constants import Constants, beta0, potential
 from graphdr.theory.outcome import Outcome
 
 NEGLIGIBLE = 1e-9  # SRL and CRW of less than this per round are rounding errors: there is no residual
-
-
-# Bounds on the regret after t rounds, one per theorem. Each holds for runs with the radius of its name in `radius`.
 
 
 def exact(t: ArrayLike, c: Constants) -> np.ndarray:
@@ -67,9 +67,6 @@ def _vanishes(t: np.ndarray, path: np.ndarray) -> bool:
     return bool(np.all(path <= NEGLIGIBLE * t))
 
 
-# One run against the bounds.
-
-
 class Check(NamedTuple):
     """A realised quantity and its bound, at every checkpoint."""
 
@@ -83,19 +80,14 @@ class Check(NamedTuple):
             return np.where(self.realised == 0, 0.0, self.realised / self.bound)
 
 
-class Robust(NamedTuple):
-    """What the generic theorem knows: nu_k, and the bound on the norm of the reward."""
-
-    nu_k: float
-    s_k_bar: float
-
-
-def checks(run: Outcome, c: Constants, robust: Robust | None = None, error: float | None = None) -> dict[str, Check]:
+def checks(
+    run: Outcome, c: Constants, robust: tuple[float, float] | None = None, error: float | None = None
+) -> dict[str, Check]:
     """Set one run against all that applies to it: ``potential``, ``srl``, ``crw`` and the names of BOUNDS.
 
-    Theorem 1 applies where there is no residual, Theorem 2 and the envelopes of SRL and CRW where ``robust`` is
-    given, Theorem 4 where the error of the pilot is. A bound is a theorem for the radius of its name, for others a
-    comparison.
+    Theorem 1 applies where there is no residual, Theorem 2 and the envelopes of SRL and CRW where ``robust``
+    (nu_k, s_k_bar) is given, Theorem 4 where the error of the pilot is. A bound is a theorem for the radius of its
+    name, for others a comparison.
     """
     checked = {
         "potential": Check(run.widths, potential(run.t, c.k, c.ridge, c.bound_x)),
@@ -105,7 +97,7 @@ def checks(run: Outcome, c: Constants, robust: Robust | None = None, error: floa
     if _vanishes(run.t, run.srl) and _vanishes(run.t, run.crw):
         checked["exact"] = Check(run.regret, exact(run.t, c))
     if robust is not None:
-        srl, crw = envelope(run.t, c, robust.nu_k)
+        srl, crw = envelope(run.t, c, robust[0])
         checked |= {"srl": Check(run.srl, srl), "crw": Check(run.crw, crw)}
         checked["generic"] = Check(run.regret, generic(run.t, c, *robust))
     if error is not None:

@@ -1,4 +1,4 @@
-"""What the theorems are made of: their constants, the radius beta_t^0, the elliptical potential and nu_k.
+"""What the theorems are made of: their constants, the radius beta_t^0, the elliptical potential, rotations and nu_k.
 
 Everything that depends on the round takes an array of rounds and returns an array. The paper writes gamma_k for
 4 eps / Delta; here it is ``dk_ratio``, since gamma is the name of a diagnostic.
@@ -41,16 +41,16 @@ def potential(t: ArrayLike, k: int, ridge: float, bound_x: float) -> np.ndarray:
     return np.sqrt(2 * np.asarray(t, float) * log_volume(t, k, ridge, bound_x))
 
 
-def s_bar(s_k: float, zeta: float) -> float:
-    """Return the bound on the norm of the reward in the generic theorem: inside norm plus tail."""
-    return s_k + zeta
-
-
 def dk_ratio(eps: float, gap: float) -> float:
     """Return 4 eps / gap, the bound of the Davis-Kahan lemma on the distance of two projectors."""
     if eps == 0:
         return 0.0
     return 4.0 * eps / gap if gap > 0 else np.inf
+
+
+def projector_distance(one: np.ndarray, other: np.ndarray) -> float:
+    """Return the spectral norm of the difference of the projectors on two spans of orthonormal columns."""
+    return float(max(np.linalg.norm(residual(other, one), 2), np.linalg.norm(residual(one, other), 2)))
 
 
 def nu(zeta: float, s_k: float, eps: float, gap: float, bound_x: float = 1.0) -> float:

@@ -13,15 +13,11 @@ LONG = 80  # letters of a name
 
 def card(edges: int, basis: Basis, theta: np.ndarray, titles: list[str | None] | None) -> dict:
     """Describe a graph with its basis (n x components) and reward to the page."""
-    n = len(theta)
-    page_card = {
-        "nodes": n,
-        "edges": edges,
-        "degree": short(2 * edges / max(n, 1), 3),
-        "spectrum": shorts(np.abs(basis.values[:COMPONENTS])),
-        "energy": shorts(energies(basis.vectors[:, :COMPONENTS], theta)),
-    }
-    names = titles and [_shortened(title or "") for title in titles]
+    page_card = {"nodes": len(theta), "edges": edges, "degree": short(2 * edges / max(len(theta), 1), 3)}
+    page_card["spectrum"] = shorts(np.abs(basis.values[:COMPONENTS]))
+    page_card["energy"] = shorts(energies(basis.vectors[:, :COMPONENTS], theta))
+    names = [title or "" for title in titles] if titles else None
+    names = names and [name if len(name) <= LONG else name[: LONG - 1] + "…" for name in names]
     if basis.vectors.shape[1] > 2:
         page_card["map"] = reward_map(basis.vectors, theta, names)
     if names is not None and basis.vectors.shape[1] > 1:
@@ -47,7 +43,3 @@ def ends(vector: np.ndarray, names: list[str]) -> list[list[str]]:
     """Name the nodes with the lowest and with the highest entries of an eigenvector."""
     order = np.argsort(vector, kind="stable")
     return [[names[node] for node in part] for part in (order[:NAMES], order[::-1][:NAMES])]
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= LONG else name[: LONG - 1] + "…"

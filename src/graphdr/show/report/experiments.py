@@ -17,20 +17,17 @@ Papers = Mapping[tuple[str, str], float]  # (problem, method) to the regret that
 def show(spec: dict, curves: pd.DataFrame, measured: dict[str, pd.DataFrame], papers: Papers) -> dict:
     """Describe an experiment to the page; ``measured`` are its measurements by data set."""
     parts = {name: spec[name] for name in ("title", "group", "methods", "against", "count")}
-    regrets = {
-        dataset: frame[(frame["quantity"] == "regret") & frame["method"].notna()] for dataset, frame in measured.items()
-    }
+    rows = {name: (frame["quantity"] == "regret") & frame["method"].notna() for name, frame in measured.items()}
+    regrets = {name: frame[rows[name]] for name, frame in measured.items()}
     if spec["problems"] is None:
         return parts | {"cloud": cloud(regrets, spec["against"], spec["methods"])}
     most = int(np.clip(POINTS // max(1, len(spec["methods"]) * len(spec["problems"])), LEAST, MOST))
-    return parts | {
-        "problems": [
-            problem
-            | curves_of(curves[curves["problem"] == problem["key"]], spec["methods"], most)
-            | {"panel": panels(regrets.get(problem["dataset"]), problem["key"], spec["methods"], papers)}
-            for problem in spec["problems"]
-        ]
-    }
+    problems = []
+    for problem in spec["problems"]:
+        lines = curves_of(curves[curves["problem"] == problem["key"]], spec["methods"], most)
+        panel = panels(regrets.get(problem["dataset"]), problem["key"], spec["methods"], papers)
+        problems.append(problem | lines | {"panel": panel})
+    return parts | {"problems": problems}
 
 
 def curves_of(table: pd.DataFrame, methods: list[str], most: int) -> dict:
@@ -55,9 +52,8 @@ def panels(regrets: pd.DataFrame | None, problem: str, methods: list[str], paper
     """Return by method the final regret on every instance, or of every draw where there is one instance alone."""
     by_method: dict[str, dict] = {}
     for method in methods if regrets is not None else ():
-        draws = regrets[(regrets["problem"] == problem) & (regrets["method"] == method)].sort_values(
-            ["instance", "draw"]
-        )
+        draws = regrets[(regrets["problem"] == problem) & (regrets["method"] == method)]
+        draws = draws.sort_values(["instance", "draw"])
         instances = draws[draws["draw"] == 0]
         if len(instances):
             rows, kind = (instances, "instances") if len(instances) > 1 else (draws, "draws")

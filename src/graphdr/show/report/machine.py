@@ -2,8 +2,7 @@
 
 import os
 import platform
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,20 +11,13 @@ PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "pandas", "pyarrow", "mat
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that compute."""
-    versions = {"Python": platform.python_version()}
-    for name in PACKAGES:
-        with suppress(PackageNotFoundError):
-            versions[name] = version(name)
-    return versions
+    return {"Python": platform.python_version()} | {name: version(name) for name in PACKAGES}
 
 
 def machine() -> dict[str, str]:
     """Describe the machine that the page was made on."""
-    return {
-        "processor": _processor(),
-        "cores": str(os.cpu_count()),
-        "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
-    }
+    system = f"{platform.system()} {platform.release()}, {platform.machine()}"
+    return {"processor": _processor(), "cores": str(os.cpu_count()), "system": system}
 
 
 def timings(folder: str) -> list[dict]:
@@ -59,5 +51,4 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:  # another system than Linux
         return platform.processor() or platform.machine()
-    named = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return named[0] if named else platform.machine()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())

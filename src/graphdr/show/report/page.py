@@ -30,18 +30,13 @@ def document(built: Built, params, timings: list[dict]) -> dict:
     labels |= {name: spec["label"] for name, spec in params.datasets.items()}
     printed = {artifact: place for place, artifact in enumerate(dict.fromkeys(built.comparison["artifact"]))}
     order = sorted(built.tables, key=lambda name: (printed.get(name, len(printed)), name))
-    tables = {
-        name: numbers.show(name, params.tables[name], built.tables[name], papers, params.quantities, labels)
-        for name in order
-    }
-    shown = {
-        name: experiments.show(spec, built.curves[name], built.measurements[name], regrets.get(name, {}))
-        for name, spec in params.experiments.items()
-    }
-    datasets = {
-        name: params.datasets[name] | card | {"marks": built.marks.get(name, {})}
-        for name, card in sorted(built.cards.items())
-    }
+    cells = papers, params.quantities, labels
+    tables = {name: numbers.show(name, params.tables[name], built.tables[name], *cells) for name in order}
+    shown = {}
+    for name, spec in params.experiments.items():
+        shown[name] = experiments.show(spec, built.curves[name], built.measurements[name], regrets.get(name, {}))
+    marks = {name: {"marks": built.marks.get(name, {})} for name in built.cards}
+    datasets = {name: params.datasets[name] | card | marks[name] for name, card in sorted(built.cards.items())}
     return {
         "version": __version__,
         "headline": headline(params.headline, shown),

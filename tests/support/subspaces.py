@@ -1,13 +1,18 @@
-"""How far a noisy graph turns a subspace, against the lemma of Davis and Kahan."""
+"""The lemma of Davis and Kahan in both conventions: that of the theory, u_1..u_k, and that of the experiments."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.graphs.arm_features import Basis, leading, nontrivial, residual
-from graphdr.graphs.spectral import bottom_gap, interior_gap
-from graphdr.theory.constants import dk_ratio
+from graphdr.graphs.arm_features import Basis, leading, nontrivial
+from graphdr.graphs.spectral import interior_gap
+from graphdr.theory.constants import dk_ratio, projector_distance
+
+
+def bottom_gap(values: np.ndarray, k: int) -> float:
+    """Return lambda_{k+1} - lambda_k, which separates u_1..u_k from all others."""
+    return float(values[k] - values[k - 1])
 
 
 class Convention(NamedTuple):
@@ -29,16 +34,6 @@ class Rotation(NamedTuple):
     distance: float
     bound: float
     condition: bool
-
-    @property
-    def ratio(self) -> float:
-        """Return the distance over its bound."""
-        return self.distance / self.bound
-
-
-def projector_distance(one: np.ndarray, other: np.ndarray) -> float:
-    """Return the spectral norm of the difference of the projectors on two spans of orthonormal columns."""
-    return float(max(np.linalg.norm(residual(other, one), 2), np.linalg.norm(residual(one, other), 2)))
 
 
 def davis_kahan(clean: Basis, observed: Basis, eps: float, k: int, convention: str) -> Rotation:
