@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = Path(__file__).parents[1]
+FOR_TYPES = "TYPE_CHECKING"  # what is imported under it is never run
 
 
 class Source(NamedTuple):
@@ -48,6 +49,7 @@ def closure(stage: str, modules: tuple[str, ...] = (), package: Path = PACKAGE) 
 def source(name: str, package: Path = PACKAGE) -> Source:
     """Read a module."""
     tree = ast.parse(_file(name, package).read_text(encoding="utf-8"))
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and ast.unparse(node.test) == FOR_TYPES)]
     nodes = list(ast.walk(tree))
     imports = {module for node in nodes for module in _imported(node) if _file(module, package).exists()}
     kinds = frozenset(kind for node in nodes for kind in _kinds(node))
