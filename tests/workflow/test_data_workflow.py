@@ -120,7 +120,7 @@ def test_problems_of_one_data_set_need_not_stand_together(config):
     config["experiments"]["others"]["problems"]["of"] = ["papers", "news", "papers_few"]
     config["tables"].pop("others")
     planned = design.expand(config)
-    assert sorted(name for batch in planned.batches.values() for name in batch["problems"]) == sorted(planned.problems)
+    assert sorted(name for batch in planned.batches.values() for name in batch.problems) == sorted(planned.problems)
 
 
 def test_problems_on_one_graph_may_differ_in_reward_and_content(config):

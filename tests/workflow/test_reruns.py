@@ -105,7 +105,9 @@ def test_neighbours_of_items_rerun_no_random_graph(on_data, workdir):
 
 
 def test_an_adapter_reruns_the_data_sets_of_its_format(on_data, workdir):
-    edit((package := copy_package(workdir)) / "raw/adapters/amazon_ratings.py", '"rating", 1, 5', '"rating", 1, 6')
+    edit(
+        (package := copy_package(workdir)) / "raw/adapters/amazon_ratings.py", '(raw, ",", "key")', '(raw, ";", "key")'
+    )
     files = rerun(steps(on_data), steps(on_data, package))
     assert under("data/tables/", files) == {"lists/nodes", "lists/links"}
     assert {name.split("/")[0] for name in under("results/runs/", files)} == {"lists"}
