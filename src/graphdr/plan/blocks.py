@@ -22,7 +22,7 @@ def _wrong(text: str) -> PydanticCustomError:
     return PydanticCustomError("wrong", "{text}", {"text": text})
 
 
-def _distinct(items: list) -> list:
+def _distinct(items: list[Any]) -> list[Any]:
     if twice := [item for place, item in enumerate(items) if item in items[:place]]:
         raise _wrong(f"{twice[0]!r} is there twice")
     return items

@@ -1,5 +1,7 @@
 """Jobs from raw files to measurements: one function per stage, from its wildcards to a Job."""
 
+from typing import Any
+
 import graphdr.stages.build_graph as build
 import graphdr.stages.compute_basis as basis_of
 import graphdr.stages.describe_problem as describe
@@ -157,15 +159,15 @@ def measure_batch(design: Design, batch: str) -> Job[measure.Input, measure.Outp
     return Job("measure_batch", input, at(measure.Output(), batch=batch), params)
 
 
-def _problems(design: Design, batch: str, factors: tuple[str, ...]) -> list[dict]:
+def _problems(design: Design, batch: str, factors: tuple[str, ...]) -> list[dict[str, Any]]:
     wanted = ("name", "clean", "graph", *factors)
     return [{name: design.problems[p][name] for name in wanted} for p in design.batches[batch].problems]
 
 
-def _graphs(problems: list[dict], *roles: str) -> list[str]:
+def _graphs(problems: list[dict[str, Any]], *roles: str) -> list[str]:
     return sorted({problem[role] for problem in problems for role in roles})
 
 
-def _data(dataset: str | None) -> dict:
+def _data(dataset: str | None) -> dict[str, Any]:
     """Return the two tables of a data set, if there is one."""
     return {"data_nodes": paths.dataset_nodes(dataset), "data_links": paths.dataset_links(dataset)} if dataset else {}

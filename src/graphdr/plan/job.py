@@ -7,9 +7,9 @@ from typing import Any, Generic, TypeVar
 
 from graphdr.cache.fingerprint import stage_code
 
-Input = TypeVar("Input", bound=tuple)
-Output = TypeVar("Output", bound=tuple)
-Params = TypeVar("Params", bound=tuple)
+Input = TypeVar("Input", bound=tuple[Any, ...])
+Output = TypeVar("Output", bound=tuple[Any, ...])
+Params = TypeVar("Params", bound=tuple[Any, ...])
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ SETTINGS = {"seed", "batch", "protocol", "observed", "datasets", "problems", "me
 SYNTHETIC, OBSERVED = "Synthetic graphs", "Data sets"
 
 
-def files(design: Design, batches: dict[str, str], tables: dict[str, dict]) -> dict[str, Any]:
+def files(design: Design, batches: dict[str, str], tables: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Return the files that the page reads, by role; ``batches`` maps every batch to its data set."""
     curves: dict[str, list[str]] = {}
     measured: dict[str, dict[str, list[str]]] = {}
@@ -34,7 +34,7 @@ def files(design: Design, batches: dict[str, str], tables: dict[str, dict]) -> d
     }
 
 
-def params(design: Design, batches: dict[str, str], tables: dict[str, dict]) -> dict[str, Any]:
+def params(design: Design, batches: dict[str, str], tables: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Return what the page must know besides its files; ``tables`` are the parameters of every table that is built."""
     config, built = design.config, _built(design, batches)
     homes = home_problems(design, batches)

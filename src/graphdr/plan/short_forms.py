@@ -107,7 +107,7 @@ def _attach(config: dict[str, Any], folder: Path) -> None:
         config["claims"] = files["checks"] | config.get("claims", {})
 
 
-def _sets(config: dict[str, Any]) -> dict[str, dict[str, list]]:
+def _sets(config: dict[str, Any]) -> dict[str, dict[str, list[Any]]]:
     sets = _mapping("sets", config.pop("sets", {}))
     for kind, members in sets.items():
         if kind not in SETS:
@@ -120,7 +120,9 @@ def _sets(config: dict[str, Any]) -> dict[str, dict[str, list]]:
     return {kind: sets.get(kind, {}) for kind in SETS}
 
 
-def _written_out(block: str, entries: dict, problems: Mapping) -> tuple[dict[str, Any], dict[str, list[str]]]:
+def _written_out(
+    block: str, entries: dict[str, Any], problems: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, list[str]]]:
     """Return the entries with one per value in place of every template, and the names that came from each.
 
     An entry with the name of one that a template stands for changes that one.
@@ -151,7 +153,7 @@ def _merged(base: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
     return base | said | inner
 
 
-def _rows(where: str, variables: Any, problems: Mapping) -> list[dict[str, Any]]:
+def _rows(where: str, variables: Any, problems: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the values of a template's variables, one mapping per entry; a name stands for a set of problems."""
     columns = {}
     for name, values in variables.items() if isinstance(variables, dict) else ():
@@ -179,7 +181,7 @@ def _fill(where: str, value: Any, row: Mapping[str, Any]) -> Any:
     return row[whole[1]] if whole else VARIABLE.sub(lambda match: str(row[match[1]]), value)
 
 
-def _like(block: str, name: str, entries: Mapping[str, dict], seen: tuple[str, ...] = ()) -> dict[str, Any]:
+def _like(block: str, name: str, entries: Mapping[str, dict[str, Any]], seen: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return an entry with what it does not say itself taken from the one that it is like."""
     entry = entries[name]
     if "like" not in entry:
@@ -193,7 +195,7 @@ def _like(block: str, name: str, entries: Mapping[str, dict], seen: tuple[str, .
     return _merged(base, {key: value for key, value in entry.items() if key != "like"})
 
 
-def _show(block: str, name: str, entry: dict[str, Any], config: Mapping, sets: Mapping) -> None:
+def _show(block: str, name: str, entry: dict[str, Any], config: Mapping[str, Any], sets: Mapping[str, Any]) -> None:
     """Write out a table or figure: what it shows, its problem, rows and columns, and how it is called."""
     where = f"{block}.{name}"
     for place in ("experiment", "evaluation"):
@@ -216,7 +218,7 @@ def _show(block: str, name: str, entry: dict[str, Any], config: Mapping, sets: M
         entry["columns"] = [one for column in columns for one in _columns(f"{where}.columns", column, sets["problems"])]
 
 
-def _columns(where: str, column: Any, problems: Mapping) -> list:
+def _columns(where: str, column: Any, problems: Mapping[str, Any]) -> list[Any]:
     """Write out a template of columns, and name a cell by itself after its method or predictor, else its quantity."""
     if isinstance(column, str):
         return [{column.rpartition("@")[2].partition(".")[0]: column}]
@@ -226,7 +228,7 @@ def _columns(where: str, column: Any, problems: Mapping) -> list:
     return [_fill(where, cell, row) for row in _rows(f"{where}.for", column["for"], problems) for cell in cells]
 
 
-def _replace(entry: dict, place: str, sets: Mapping[str, list]) -> None:
+def _replace(entry: dict[str, Any], place: str, sets: Mapping[str, list[Any]]) -> None:
     """Put the members of a set where its name stands in a list; one name by itself is a list, too."""
     names = entry.get(place)
     names = [names] if isinstance(names, str) else names

@@ -1,7 +1,7 @@
 """Score facts as predictors of a measure over the pooled problems of several experiments."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphdr.cache import io, paths
 from graphdr.scores import predictor_scores
@@ -50,7 +50,7 @@ def main(input: Input, output: Output, params: Params) -> None:
     print(f"{len(rows)} scores of {len(params.predictors)} predictors")
 
 
-def _scores(facts: "pd.DataFrame", target: "pd.Series", params: Params) -> Iterator[tuple]:
+def _scores(facts: "pd.DataFrame", target: "pd.Series", params: Params) -> Iterator[tuple[Any, ...]]:
     """Yield (predictor, score, value, problems) over the problems that have the target."""
     group = facts.index.get_level_values("problem").map(params.groups).to_numpy()
     for predictor, columns in params.predictors.items():
@@ -61,7 +61,7 @@ def _scores(facts: "pd.DataFrame", target: "pd.Series", params: Params) -> Itera
             yield predictor, score, *predictor_scores.evaluate(score, pool)
 
 
-def _means(facts: "pd.DataFrame", params: Params) -> Iterator[tuple]:
+def _means(facts: "pd.DataFrame", params: Params) -> Iterator[tuple[Any, ...]]:
     """Yield (fact_dataset, mean, value, problems) of the facts whose mean on every data set is wanted."""
     datasets = facts.index.get_level_values("problem").map(params.groups).to_numpy()
     for dataset, part in facts.reindex(columns=params.means).groupby(datasets):

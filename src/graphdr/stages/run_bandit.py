@@ -149,7 +149,7 @@ def _together(runs: list[Place], problems: list[Problem], arms: Arms, apart: boo
     """
     place = {pair: at for at, pair in enumerate(sorted({(run[1], run[3]) for run in runs}))}
 
-    def shape(run: Place) -> tuple:
+    def shape(run: Place) -> tuple[Any, ...]:
         vectors, key = arms[run[:3]].features, run[:3] if apart else ()
         features = 0 if vectors is None else vectors.shape[1]
         return place[run[1], run[3]] // LANES, features, *(problems[run[0]][factor] for factor in SHAPE), *key
