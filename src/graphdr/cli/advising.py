@@ -9,10 +9,9 @@ from graphdr.advise import logs, reading, tables, wording
 from graphdr.advise import run as advice
 from graphdr.advise.findings import Findings
 from graphdr.cli import project
-from graphdr.cli.answer import Answer, as_json
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
-from graphdr.core.terminal import paint
+from graphdr.core.terminal import Answer, as_json, paint
 
 FILES = ("interactions", "edges", "rewards", "features", "titles")
 CHOICES = ("transform", "positive", "merge_duplicates", "drop_loops", "ignore_unknown")

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from graphdr.cache import io, manifest, paths
 from graphdr.cli import project, records
-from graphdr.cli.answer import Answer
 from graphdr.cli.records import RAW
 from graphdr.core.errors import UserError
+from graphdr.core.terminal import Answer
 from graphdr.raw.archives import Raw
 from graphdr.raw.fetch import HASHES
 

@@ -8,10 +8,10 @@ from datetime import datetime
 from pathlib import Path
 
 from graphdr.cli import names, project, state
-from graphdr.cli.answer import Answer
 from graphdr.cli.state import FOREIGN, Cached
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
+from graphdr.core.terminal import Answer
 from graphdr.plan import jobs
 
 COLOURS = {"current": "green", "outdated": "yellow", "changed": "red", "missing": "red", "foreign": "dim"}

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from graphdr import __version__
 from graphdr.cli import names
-from graphdr.cli.answer import as_json
 from graphdr.core.errors import UserError
+from graphdr.core.terminal import as_json
 
 COMMANDS = {  # each with its module, which is imported only if it is asked for
     "ls": ("listing", "list what is cached, and whether it is current"),

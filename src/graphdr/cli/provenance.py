@@ -6,12 +6,11 @@ from pathlib import Path
 
 from graphdr.cache import manifest
 from graphdr.cli import cell_lineage, lineage, names, records
-from graphdr.cli.answer import Answer
 from graphdr.cli.lineage import EVERYTHING, Node
 from graphdr.cli.records import Focus
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
-from graphdr.core.terminal import number, paint, with_error
+from graphdr.core.terminal import Answer, number, paint, with_error
 
 MOST = 8  # rows of measurements and of runs that are printed; --json has all
 SHORT, LONG = 60, 150  # characters of one parameter, and of one with entries of its own

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from graphdr.cache import manifest
 from graphdr.cli import names, pages, records
-from graphdr.cli.answer import Answer
 from graphdr.cli.provenance import parameters
 from graphdr.cli.records import Record
 from graphdr.core import terminal
-from graphdr.core.terminal import number, paint
+from graphdr.core.terminal import Answer, number, paint
 
 HEAD = 10  # rows of a file that are shown, unless told otherwise
 TEXTS = {".md", ".csv", ".tex", ".json", ".txt"}

@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 from graphdr.cache import io, paths
-from graphdr.cli.answer import Answer
 from graphdr.core import terminal
+from graphdr.core.terminal import Answer
 from graphdr.paper.claims import VERDICTS as CLAIM_VERDICTS
 from graphdr.paper.compare import VERDICTS
 

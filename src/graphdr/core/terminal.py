@@ -1,11 +1,13 @@
 """Text for people: the terminal's width and colours, numbers, sizes and ages in words, and tables that fit."""
 
+import json
+import math
 import os
 import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
 CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -13,6 +15,8 @@ NO_TERMINAL = 120  # columns where output goes to a file or a pipe
 GAP = "  "
 NARROWEST, LONGEST = 12, 40  # columns that a wrapped text keeps: at least, and of a long word at most
 UNITS = (("y", 31_557_600), ("mo", 2_629_800), ("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+
+Answer = tuple[int, object, Callable[[], list[str]]]  # of a command: exit code, JSON for scripts, what makes its text
 
 
 def width() -> int:
@@ -141,3 +145,18 @@ def _row(cells: list[tuple[str, int, bool]]) -> list[str]:
     set_to = [(str.rjust if right else str.ljust, room) for _, room, right in cells]
     rows = zip_longest(*parts, fillvalue="")
     return [GAP.join(set_(text, room) for text, (set_, room) in zip(row, set_to, strict=True)).rstrip() for row in rows]
+
+
+def as_json(answer: object) -> str:
+    """Return an answer as JSON, records as objects; numbers that JSON does not know are null."""
+    return json.dumps(_plain(answer), indent=1, default=str)
+
+
+def _plain(value):
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
