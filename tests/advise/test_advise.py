@@ -547,7 +547,7 @@ ARGUMENTS = ("advise", "--edges", "links.csv", "--rewards", "clicks.csv", "--nam
 
 def test_the_command_builds_advises_and_builds_nothing_twice(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    assert main([*ARGUMENTS, "--json"]) == 0
+    assert main([*ARGUMENTS, "--json"]) == 0, Path("results/advise/mine/build.log").read_text()[-5000:]
     answer = json.loads(capsys.readouterr().out)
     assert (answer["advice"]["use_graph"], answer["advice"]["k"]) == (True, 3)
     folder = project / answer["folder"]
