@@ -256,7 +256,7 @@ MISTAKES = [  # files, options, message
             (
                 "rewards",
                 "item,reward\na,1\nb,2\nc,1\nz,2\n",
-                "^rewards, line 5: 1 of 4 are not in the data, 'z' first; drop",
+                "^rewards, line 5: 1 of 4 are not in the data, 'z' first; drop them, or",
             ),
             (
                 "rewards",
