@@ -28,6 +28,7 @@ OPT_IN = {spec.target for spec in CONFIG.experiments.values() if spec.opt_in}
 OBSERVED = [name for name, block in CONFIG.datasets.items() if design.is_observed(block)]
 
 # The interpreter that runs Snakemake runs the stages, whether or not its environment is activated.
+os.environ["PYTHONDONTWRITEBYTECODE"] = ""  # a job compiles no module that an earlier one has compiled
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 STAGE = "python -m graphdr {rule} {params.code} {params.job:q} > {log} 2>&1"
