@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,9 +86,41 @@ def once(tmp_path_factory, name: str, build: Callable[[Path], object]) -> Path:
 
 
 def snakemake(folder: Path, *arguments: str, package: Path | None = None) -> subprocess.CompletedProcess:
-    environment = os.environ | ({"PYTHONPATH": str(package)} if package else {})
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    """Call Snakemake in a folder, with another copy of the package if one is given."""
+    words = ["--cores", "2", *arguments]
+    if package:
+        command, environment = [sys.executable, "-m", "snakemake", *words], os.environ | {"PYTHONPATH": str(package)}
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    import snakemake.cli  # two seconds, once a worker: a call is a fork that has it already
+
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = os.fork()
+        if not child:
+            _become_snakemake(snakemake.cli.main, folder, words, out.fileno(), err.fileno())
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        said = [(stream.seek(0), stream.read().decode(errors="replace"))[1] for stream in (out, err)]
+    return subprocess.CompletedProcess(words, code, *said)
+
+
+def _become_snakemake(main: Callable, folder: Path, words: list[str], out: int, err: int) -> None:
+    """Be the process that ``snakemake WORDS`` would be; does not return."""
+    code = 1
+    try:
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        sys.stdout, sys.stderr = (open(number, "w", buffering=1, closefd=False) for number in (1, 2))  # noqa: SIM115
+        os.chdir(folder)
+        sys.argv = ["snakemake", *words]
+        main()
+        code = 0
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
 
 
 def would_write(folder: Path, *targets: str, package: Path | None = None) -> set[str]:
