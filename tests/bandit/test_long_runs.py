@@ -17,7 +17,7 @@ def meet(n: int, m: int, rounds: int = ROUNDS):
     return theta / np.linalg.norm(theta), *environment.draw(0, spec, n, instance=0, seed=0), np.ones(rounds)
 
 
-@pytest.mark.parametrize(("n", "k", "m"), [(200, 5, 10), (60, 2, 3), (1500, 10, 20), (400, 13, 7), (300, 32, 10)])
+@pytest.mark.parametrize(("n", "k", "m"), [(200, 5, 10), (60, 3, 3), (1500, 10, 20), (400, 13, 7), (300, 32, 10)])
 def test_projected_arms_chooses_the_same(n, k, m):
     features, _ = np.linalg.qr(np.random.default_rng(k).standard_normal((n, k)))
     rounds = meet(n, m)

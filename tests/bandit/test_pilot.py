@@ -115,7 +115,7 @@ def test_the_true_error_is_the_expected_one_on_average(budget):
     assert_allclose(true, expected * (n - k) / n, rtol=0.05)
 
 
-@given(seed=SEEDS, k=st.integers(1, 12), m=st.integers(1, 6), ridge=st.sampled_from([0.5, 1.0, 2.0]))
+@given(seed=SEEDS, k=st.sampled_from([1, 3, 5, 12]), m=st.integers(1, 6), ridge=st.sampled_from([0.5, 1.0, 2.0]))
 def test_the_diagnostic_follows_its_definition(seed, k, m, ridge):
     n, rounds = 25, 20
     theta, u = reward(n, seed), columns(n, k, seed)

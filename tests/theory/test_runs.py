@@ -43,7 +43,7 @@ class Trajectory(NamedTuple):
 def trajectories(draw):
     """Draw rounds in which the first, the worst explored or a random candidate is played."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n, k, rounds = draw(st.integers(2, 12)), draw(st.integers(1, 5)), draw(st.integers(1, 80))
+    n, k, rounds = draw(st.integers(2, 12)), draw(st.sampled_from([1, 3, 5])), draw(st.integers(1, 80))
     m, bound_x = draw(st.integers(1, n)), draw(st.sampled_from([0.1, 1.0, 3.0]))
     features = rng.standard_normal((n, k))
     features *= bound_x / np.linalg.norm(features, axis=1, keepdims=True)

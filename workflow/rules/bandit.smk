@@ -7,9 +7,9 @@ rule run_bandit:
     output:
         **jobs.outputs("run_bandit"),
     log:
-        "results/logs/run_bandit/{batch}/{method}.log",
+        "results/logs/run_bandit/{batch}.log",
     benchmark:
-        "results/benchmarks/run_bandit/{batch}/{method}.tsv"
+        "results/benchmarks/run_bandit/{batch}.tsv"
     params:
         job=as_json("run_bandit"),
         code=code_of("run_bandit"),

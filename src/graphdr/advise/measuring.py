@@ -1,5 +1,7 @@
 """What was built for a data set: regrets by method, k and seed, facts by k, the spectrum, and curves."""
 
+from itertools import product
+
 import numpy as np
 
 from graphdr.advise.decision import SHUFFLED
@@ -8,6 +10,7 @@ from graphdr.cache import io, paths
 from graphdr.graphs.arm_features import IDENTITY, select
 from graphdr.panels.bases import read_bases
 from graphdr.panels.problems import read_facts
+from graphdr.panels.runs import read_runs
 from graphdr.plan.design import Design
 
 SHOWN = 30  # eigenvalues of the spectrum
@@ -21,15 +24,18 @@ def dimensions(design: Design, name: str) -> dict[str, int]:
 
 def regrets(design: Design, name: str) -> dict[str, dict[int, np.ndarray]]:
     """Read the final regret of every run: method and k to an array of draws x seeds; a method without data has none."""
+    import pandas as pd
+
     from graphdr.scores.measure import final_values
 
-    regrets, ks = {}, dimensions(design, name)
-    for method in design.config.experiments[name].methods:
-        runs = io.read("runs", paths.runs(name, method)).to_pandas()
-        if len(runs):
-            for problem, finals in final_values(runs).groupby("problem", sort=False):
-                by_draw = finals.pivot(index="draw", columns="seed", values="regret")
-                regrets.setdefault(method, {})[ks[problem]] = by_draw.to_numpy()
+    regrets: dict[str, dict[int, np.ndarray]] = {}
+    ks, runs = dimensions(design, name), read_runs(paths.runs(name))
+    for method, problem in product(design.config.experiments[name].methods, ks):
+        played = design.played[problem, method]
+        if (played.method, played.problem) in runs:
+            finals = final_values(pd.DataFrame(runs[played.method, played.problem]).assign(problem=problem))
+            by_draw = finals.pivot(index="draw", columns="seed", values="regret")
+            regrets.setdefault(method, {})[ks[problem]] = by_draw.to_numpy()
     return regrets
 
 

@@ -16,7 +16,7 @@ from graphdr.scores import cells
 
 NUMBERS = ("value", "sem", "n", "panel_median", "panel_low", "panel_high")
 COMPARED = ("paper", "paper_sem", "ratio", "percentile", "verdict")
-PLAYED = ["problem", "instance", "draw", "seed", "t", "regret"]
+PLAYED = ["method", "problem", "instance", "draw", "seed", "t", "regret"]
 
 
 def find(table: str, row: str, column: str) -> tuple[dict, list[float], Record]:
@@ -108,10 +108,12 @@ def played(cell: dict, nodes: dict[str, Node]) -> list[dict]:
     for path in (path for path, node in nodes.items() if node.record.kind == "runs"):
         table = records.rows(path, PLAYED)
         draws = pc.field("draw") > 0 if further else pc.field("draw") == 0
-        keep = draws & (pc.field("instance") == 0) & _among("problem", nodes[path].focus.problems)
+        focus = nodes[path].focus
+        keep = draws & (pc.field("instance") == 0)
+        keep &= _among("problem", focus.problems) & _among("method", focus.methods)
         last: dict[tuple, dict] = {}
         for row in table.filter(keep).to_pylist():
-            key = row["problem"], row["draw"], row["seed"]
+            key = row["method"], row["problem"], row["draw"], row["seed"]
             last[key] = max(last.get(key, row), row, key=itemgetter("t"))
         runs += [{"path": path} | row for row in last.values()]
     return runs

@@ -5,6 +5,7 @@ matter, and every stage passes on what that means for its inputs.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,8 +48,9 @@ def trace(start: Mapping[str, Focus], entries: Mapping[str, dict]) -> dict[str, 
 
 def followed(record: Record, focus: Focus) -> dict[str, Focus]:
     """Return the inputs of a file that matter under a focus, each with what matters of it."""
-    if record.stage in FOLLOWED:
-        return FOLLOWED[record.stage](record, focus)
+    with suppress(KeyError):  # of a parameter that an older version did not write down
+        if record.stage in FOLLOWED:
+            return FOLLOWED[record.stage](record, focus)
     committed = [COMMITTED[record.stage]] if record.stage in COMMITTED else []
     return dict.fromkeys([*record.inputs, *committed], EVERYTHING)
 
@@ -59,18 +61,29 @@ def _of_measurements(record: Record, focus: Focus) -> dict[str, Focus]:
 
     batch = Path(record.path).stem  # a key, like every last part of a path
     wanted, methods = focus.quantities, focus.methods
-    if wanted is None or methods is None or record.path not in (paths.measurements(batch), paths.curves(batch)):
-        return dict.fromkeys(record.inputs, Focus(focus.problems))
+    sources: dict[str, dict] = record.params["sources"]
+    if wanted is None or methods is None:
+        return _of_sources(sources, focus.problems) | {paths.facts(batch): Focus(focus.problems)}
     if "regret_gap" in wanted:
         methods = methods | {record.params["against"]}
     if wanted & set(HINDSIGHT):
         methods = methods.union(*(record.params["grids"].get(method, ()) for method in methods))
     chosen = {}
     if wanted & set(MEASURES):
-        chosen |= {paths.runs(batch, method): Focus(focus.problems) for method in sorted(methods)}
+        chosen |= _of_sources({name: sources[name] for name in sorted(methods & sources.keys())}, focus.problems)
     if facts := wanted - set(MEASURES):
         chosen[paths.facts(batch)] = Focus(focus.problems, quantities=facts)
-    return {path: part for path, part in chosen.items() if path in record.inputs}
+    return chosen
+
+
+def _of_sources(sources: dict[str, dict], problems: frozenset[str] | None) -> dict[str, Focus]:
+    """Return the files in which methods were played on some problems, with what both are called there."""
+    chosen: dict[str, Focus] = {}
+    for played in sources.values():
+        for _, (batch, problem, method) in filter(lambda item: problems is None or item[0] in problems, played.items()):
+            part = Focus(frozenset([problem]), frozenset([method]))
+            chosen[paths.runs(batch)] = chosen.get(paths.runs(batch), part) | part
+    return chosen
 
 
 def _of_evaluation(record: Record, focus: Focus) -> dict[str, Focus]:
@@ -102,9 +115,12 @@ def _of_runs(record: Record, focus: Focus) -> dict[str, Focus]:
     from graphdr.bandit.radii import THEORY_FACTS
     from graphdr.graphs.arm_features import k_fact
 
-    fact = k_fact(record.params["method"].get("k"))
-    told = frozenset([fact] if fact else THEORY_FACTS)
-    return dict.fromkeys(_on_graphs(record, focus, "graph"), Focus(focus.problems, quantities=told))
+    methods = focus.of(record.params["methods"])
+    told = [fact for method in methods.values() if (fact := k_fact(method["k"]))]
+    idle = {Path(paths.basis("any", m["basis"])).name for m in record.params["methods"].values()}
+    idle -= {Path(paths.basis("any", method["basis"])).name for method in methods.values()}
+    inputs = [path for path in _on_graphs(record, focus, "graph") if Path(path).name not in idle]
+    return dict.fromkeys(inputs, Focus(focus.problems, quantities=frozenset(told or THEORY_FACTS)))
 
 
 def _on_graphs(record: Record, focus: Focus, *roles: str) -> list[str]:

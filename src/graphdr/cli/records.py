@@ -61,6 +61,10 @@ class Focus(NamedTuple):
         """Return the problems that matter."""
         return [problem for problem in problems if self.problems is None or problem["name"] in self.problems]
 
+    def of(self, methods: dict[str, dict]) -> dict[str, dict]:
+        """Return the methods that matter."""
+        return {name: knobs for name, knobs in methods.items() if self.methods is None or name in self.methods}
+
 
 def walk(*folders: str | Path) -> Iterator[str]:
     """Yield the files of some folders, without what is beside the cached ones."""

@@ -65,7 +65,7 @@ def _of_runs(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
         instances = _span("instance", problem["instances"])
         key = f"{problem['candidates']}, {problem['arms']} arms, {instances}, {_span('run', problem['seeds'])}"
         yield from (("arms", key), ("noise", key))
-        if params["method"].get("policy") == "random":
+        if any(method["policy"] == "random" for method in focus.of(params["methods"]).values()):
             yield "random", key
 
 

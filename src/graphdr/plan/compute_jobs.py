@@ -12,14 +12,14 @@ import graphdr.stages.pose_problem as pose
 import graphdr.stages.run_bandit as bandit
 import graphdr.stages.tabulate_dataset as tabulate
 from graphdr.bandit.environment import NEEDS_GRAPH
-from graphdr.bandit.radii import CONSTANT
 from graphdr.cache import paths
 from graphdr.facts.registry import FACT_BASES, FACTORS, budgets, needs_rounds
-from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, k_fact
+from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY
 from graphdr.graphs.bases import FROM_DATA, FROM_GRAPH, FROM_LOW
-from graphdr.plan.blocks import Experiment, against
-from graphdr.plan.design import ADAPTIVE_FACTORS, RUN_FACTORS, THEORY_FACTORS, THETA_FACTORS, Design
+from graphdr.plan.blocks import Experiment, Method, against
+from graphdr.plan.design import Design
 from graphdr.plan.job import Job, at, fill
+from graphdr.plan.plays import KNOBS, THETA_FACTORS, by_theorem, factors_of, facts_of
 from graphdr.raw import formats
 from graphdr.raw.fetch import file_name
 
@@ -38,9 +38,6 @@ def tabulate_dataset(design: Design, dataset: str) -> Job[tabulate.Input, tabula
     input, output = tabulate.Input(paths.receipt(dataset)), at(tabulate.Output(), dataset=dataset)
     adapters = tuple(formats.module(name) for name in sorted({source.format for source in raw.sources}))
     return Job("tabulate_dataset", input, output, params, adapters)
-
-
-KNOBS = {"policy", "basis", "laplacian", "k", "radius"}  # of a method: what is not only shown
 
 
 def build_graph(design: Design, graph: str) -> Job[build.Input, build.Output, build.Params]:
@@ -68,7 +65,7 @@ def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input,
 
 
 def pose_problem(design: Design, batch: str) -> Job[pose.Input, pose.Output, pose.Params]:
-    problems = _problems(design, batch, THETA_FACTORS)
+    problems = _problems(design, design.batches[batch].problems, THETA_FACTORS)
     planted = [problem for problem in problems if problem["reward"] == "planted"]
     input = pose.Input(
         basis={graph: paths.basis(graph, "laplacian_low") for graph in _graphs(planted, "clean")},
@@ -79,7 +76,7 @@ def pose_problem(design: Design, batch: str) -> Job[pose.Input, pose.Output, pos
 
 def estimate_pilot(design: Design, batch: str) -> Job[pilot.Input, pilot.Output, pilot.Params]:
     facts = _experiment(design, batch).facts
-    problems = _problems(design, batch, ("instances", "noise", "pilot"))
+    problems = _problems(design, design.batches[batch].problems, ("instances", "noise", "pilot"))
     for problem in problems:
         played = {problem["pilot"]} if _by_theorem(design, batch) else set()
         problem["budgets"] = sorted(played | set(budgets(facts, problem["pilot"])))
@@ -95,7 +92,7 @@ def has_pilot(design: Design, batch: str) -> bool:
 def describe_problem(design: Design, batch: str) -> Job[describe.Input, describe.Output, describe.Params]:
     facts = _experiment(design, batch).facts
     used = {factor for fact in facts for factor in FACTORS.get(fact, ())}
-    problems = _problems(design, batch, ("instances", *sorted(used)))
+    problems = _problems(design, design.batches[batch].problems, ("instances", *sorted(used)))
     graphs, observed = _graphs(problems, "clean", "graph"), _graphs(problems, "graph")
     others = sorted({FACT_BASES[fact] for fact in facts if fact in FACT_BASES})
     input = describe.Input(
@@ -111,23 +108,34 @@ def describe_problem(design: Design, batch: str) -> Job[describe.Input, describe
     return Job("describe_problem", input, at(describe.Output(), batch=batch), params)
 
 
-def run_bandit(design: Design, batch: str, method: str) -> Job[bandit.Input, bandit.Output, bandit.Params]:
-    spec = design.config.methods[method]
-    by_theorem = spec.radius != CONSTANT
-    further = THEORY_FACTORS if by_theorem else ADAPTIVE_FACTORS if spec.k == ADAPTIVE else ()
-    problems = _problems(design, batch, RUN_FACTORS + further)
-    graphs = _graphs(problems, "graph")
-    on_graph = spec.laplacian or any(problem["candidates"] in NEEDS_GRAPH for problem in problems)
+def run_bandit(design: Design, batch: str) -> Job[bandit.Input, bandit.Output, bandit.Params]:
+    plays = design.plays[batch]
+    methods = {runs.method: design.config.methods[runs.method] for runs in plays}
+    factors = dict.fromkeys(factor for method in methods.values() for factor in factors_of(method))
+    problems = _problems(design, list(dict.fromkeys(runs.problem for runs in plays)), tuple(factors))
+    for problem in problems:
+        problem["methods"] = [runs.method for runs in plays if runs.problem == problem["name"]]
+    bases = {basis: [p for p in problems if basis in _bases(methods, p)] for basis in sorted(_bases(methods))}
+    penalised = any(method.laplacian for method in methods.values())
+    on_graph = _graphs([p for p in problems if penalised or p["candidates"] in NEEDS_GRAPH], "graph")
     input = bandit.Input(
         theta=paths.theta(batch),
-        basis={graph: paths.basis(graph, spec.basis) for graph in graphs} if spec.basis != IDENTITY else None,
-        nodes={graph: paths.nodes(graph) for graph in graphs} if on_graph else None,
-        edges={graph: paths.edges(graph) for graph in graphs} if on_graph else None,
-        facts=paths.facts(batch) if k_fact(spec.k) or by_theorem else "",
-        pilot=paths.pilot(batch) if by_theorem else "",
+        basis={name: {graph: paths.basis(graph, name) for graph in _graphs(on, "graph")} for name, on in bases.items()},
+        nodes={graph: paths.nodes(graph) for graph in on_graph},
+        edges={graph: paths.edges(graph) for graph in on_graph},
+        facts=paths.facts(batch) if any(map(facts_of, methods.values())) else "",
+        pilot=paths.pilot(batch) if any(map(by_theorem, methods.values())) else "",
     )
-    params = bandit.Params(problems, spec.model_dump(include=KNOBS), design.config.seed)
-    return Job("run_bandit", input, at(bandit.Output(), batch=batch, method=method), params)
+    knobs = {name: method.model_dump(include=KNOBS) for name, method in methods.items()}
+    return Job(
+        "run_bandit", input, at(bandit.Output(), batch=batch), bandit.Params(problems, knobs, design.config.seed)
+    )
+
+
+def _bases(methods: dict[str, Method], problem: dict[str, Any] | None = None) -> set[str]:
+    """Return the bases that some methods, or those of them that play a problem, project on."""
+    names = problem["methods"] if problem else methods
+    return {methods[name].basis for name in names} - {IDENTITY}
 
 
 def _experiment(design: Design, batch: str) -> Experiment:
@@ -136,8 +144,8 @@ def _experiment(design: Design, batch: str) -> Experiment:
 
 def _by_theorem(design: Design, batch: str) -> dict[str, str]:
     """Return the methods of a batch whose radius is a theorem's, with its rule."""
-    rules = {method: design.config.methods[method].radius for method in _experiment(design, batch).methods}
-    return {method: rule for method, rule in rules.items() if rule != CONSTANT}
+    methods = {name: design.config.methods[name] for name in _experiment(design, batch).methods}
+    return {name: method.radius for name, method in methods.items() if by_theorem(method)}
 
 
 def measure_batch(design: Design, batch: str) -> Job[measure.Input, measure.Output, measure.Params]:
@@ -145,7 +153,9 @@ def measure_batch(design: Design, batch: str) -> Job[measure.Input, measure.Outp
     constants = ("k", "noise", "delta", "ridge") if radii else ()
     names = design.batches[batch].problems
     methods = {name: design.config.methods[name] for name in spec.methods}
+    sources = {method: {name: design.played[name, method] for name in names} for method in methods}
     params = measure.Params(
+        sources=sources,
         against=against(spec),
         radii=radii,
         problems={name: {factor: design.problems[name][factor] for factor in constants} for name in names},
@@ -155,13 +165,14 @@ def measure_batch(design: Design, batch: str) -> Job[measure.Input, measure.Outp
             if method.k == ADAPTIVE
         },
     )
-    input = measure.Input({method: paths.runs(batch, method) for method in spec.methods}, paths.facts(batch))
+    batches = sorted({runs.batch for of_method in sources.values() for runs in of_method.values()})
+    input = measure.Input({name: paths.runs(name) for name in batches}, paths.facts(batch))
     return Job("measure_batch", input, at(measure.Output(), batch=batch), params)
 
 
-def _problems(design: Design, batch: str, factors: tuple[str, ...]) -> list[dict[str, Any]]:
+def _problems(design: Design, names: list[str], factors: tuple[str, ...]) -> list[dict[str, Any]]:
     wanted = ("name", "clean", "graph", *factors)
-    return [{name: design.problems[p][name] for name in wanted} for p in design.batches[batch].problems]
+    return [{factor: design.problems[name][factor] for factor in wanted} for name in names]
 
 
 def _graphs(problems: list[dict[str, Any]], *roles: str) -> list[str]:

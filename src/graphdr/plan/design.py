@@ -17,15 +17,10 @@ from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.random_graphs import FAMILIES
 from graphdr.plan.blocks import Config, Dataset, Evaluation, Experiment, Figure, Shown, Table
 from graphdr.plan.config import read
+from graphdr.plan.plays import RUN_FACTORS, THEORY_FACTORS, THETA_FACTORS, Played, assign
 from graphdr.plan.references import check_method, check_problem, pick
 from graphdr.plan.short_forms import problem_name
 
-THETA_FACTORS = ("instances", "reward", "k_star", "tail")
-RUN_FACTORS = (
-    "instances", "draws", "horizon", "seeds", "checkpoint", "candidates", "arms", "noise", "ridge", "alpha", "k",
-)  # fmt: skip
-THEORY_FACTORS = ("delta", "pilot")  # of runs with the radius of a theorem, besides
-ADAPTIVE_FACTORS = ("delta", "k_grid")  # of runs that find their k, besides
 CHANGES = ("flip", "swap", "perturb")  # factors that make the observed graph another than the clean one
 
 Problem = dict[str, Any]  # factors by name, and `name`, `title`, `clean` and `graph`
@@ -64,12 +59,14 @@ class Design(NamedTuple):
     problems: dict[str, Problem]
     batches: dict[str, Batch]
     members: dict[str, list[str]]
+    played: dict[tuple[str, str], Played]  # by problem and method
+    plays: dict[str, list[Played]]  # by batch: the runs that are its own
 
 
 def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) -> Design:
     """Turn the blocks of a configuration into flat tables; nothing is planned on data sets that are missing."""
     config = config if isinstance(config, Config) else read(config)
-    design = Design(config, {}, {}, {}, {}, {})
+    design = Design(config, {}, {}, {}, {}, {}, {}, {})
     for name, experiment in config.experiments.items():
         members = _members(config, name, experiment)
         design.members[name] = [problem["name"] for problem in members]
@@ -92,7 +89,17 @@ def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) ->
         for batch, part in _split(name, here, several, config.batch):
             design.batches[batch] = Batch(name, [problem["name"] for problem in part])
     _check_rows(design)
+    design.played.update(assign(_asked(design), design.problems, config.methods))
+    for runs in dict.fromkeys(design.played.values()):
+        design.plays.setdefault(runs.batch, []).append(runs)
     return design
+
+
+def _asked(design: Design) -> Iterator[tuple[str, str, str]]:
+    """Yield what every batch wants played, experiments with a target of their own alone last."""
+    experiments = design.config.experiments
+    for batch, spec in sorted(design.batches.items(), key=lambda item: experiments[item[1].experiment].opt_in):
+        yield from ((batch, *pair) for pair in itertools.product(spec.problems, experiments[spec.experiment].methods))
 
 
 def is_observed(dataset: Dataset) -> bool:

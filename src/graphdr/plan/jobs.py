@@ -236,15 +236,16 @@ def keys(design: Design, stage: str) -> Iterable[dict[str, str]]:
     """Yield the wildcards of every job of a stage."""
     names = wildcards(stage)
     config, batches = design.config, design.batches
+    idle: dict[str, Callable[[str], bool]] = {
+        "estimate_pilot": lambda batch: not has_pilot(design, batch),
+        "run_bandit": lambda batch: batch not in design.plays,
+    }
     values: dict[tuple[str, ...], Iterable[tuple[str, ...]]] = {
         (): [()],
         ("dataset",): [(name,) for name, block in config.datasets.items() if block.raw],
         ("graph",): [(name,) for name in design.graphs],
         ("graph", "basis"): design.bases,
-        ("batch",): [(name,) for name in batches if stage != "estimate_pilot" or has_pilot(design, name)],
-        ("batch", "method"): [
-            (name, method) for name, batch in batches.items() for method in config.experiments[batch.experiment].methods
-        ],
+        ("batch",): [(name,) for name in batches if stage not in idle or not idle[stage](name)],
     }
     for block in ("evaluation", "table", "figure"):
         values[(block,)] = [(name,) for name in getattr(config, f"{block}s")]

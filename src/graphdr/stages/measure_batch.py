@@ -1,14 +1,19 @@
 """Turn the runs and facts of one batch into the tidy table and its regret curves."""
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphdr.cache import io, paths
+from graphdr.panels.runs import Columns, read_runs
 from graphdr.scores import measure
 from graphdr.theory import bound_checks
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 class Input(NamedTuple):
-    runs: dict[str, str]  # by method
+    runs: dict[str, str]  # by the batch that they were played for
     facts: str
 
 
@@ -18,6 +23,9 @@ class Output(NamedTuple):
 
 
 class Params(NamedTuple):
+    sources: Mapping[
+        str, Mapping[str, tuple[str, str, str]]
+    ]  # by method and problem: batch, and what both are called there
     against: str  # method that paired differences are taken against
     radii: dict[str, str]  # rule of every method whose radius is a theorem's
     problems: dict[str, dict[str, Any]]  # constants of the theorems, if any
@@ -28,8 +36,9 @@ def main(input: Input, output: Output, params: Params) -> None:
     import pandas as pd
 
     finals, curves, measured = {}, [], []
-    for method, path in input.runs.items():
-        runs = io.read("runs", path).to_pandas()
+    played = {batch: read_runs(path) for batch, path in input.runs.items()}
+    for method, sources in params.sources.items():
+        runs = _as_frame({name: played[batch].get((of, problem)) for name, (batch, problem, of) in sources.items()})
         if len(runs):  # a method may have no data to project on
             if method in params.radii:
                 runs, checked = bound_checks.check(runs, params.problems, params.radii[method])
@@ -43,3 +52,11 @@ def main(input: Input, output: Output, params: Params) -> None:
     io.write("measurements", table.assign(predictor=None), output.measurements)
     io.write("curves", pd.concat(curves, ignore_index=True) if curves else io.nothing("curves"), output.curves)
     print(f"{len(table)} measurements of {len(finals)} methods")
+
+
+def _as_frame(runs: dict[str, Columns | None]) -> "pd.DataFrame":
+    """Put the runs of a method on several problems under each other."""
+    import pandas as pd
+
+    parts = [pd.DataFrame(columns).assign(problem=problem) for problem, columns in runs.items() if columns]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()

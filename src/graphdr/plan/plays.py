@@ -1,0 +1,72 @@
+"""Who plays what: every method once on every problem, for the first experiment that asks.
+
+Two experiments that ask for the same runs, under whatever names, share them: what tells runs apart is what the stage
+is told of a problem and a method.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from graphdr.bandit.radii import CONSTANT, THEORY_FACTS
+from graphdr.facts.registry import FACTORS
+from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, k_fact
+from graphdr.plan.blocks import Method
+
+KNOBS = {"policy", "basis", "laplacian", "k", "radius"}  # of a method: what is not only shown
+THETA_FACTORS = ("instances", "reward", "k_star", "tail")
+RUN_FACTORS = (
+    "instances", "draws", "horizon", "seeds", "checkpoint", "candidates", "arms", "noise", "ridge", "alpha", "k",
+)  # fmt: skip
+THEORY_FACTORS = ("delta", "pilot")  # of runs with the radius of a theorem, besides
+ADAPTIVE_FACTORS = ("delta", "k_grid")  # of runs that find their k, besides
+
+
+class Played(NamedTuple):
+    """Where the runs of a method on a problem are, and what both are called there."""
+
+    batch: str
+    problem: str
+    method: str
+
+
+def by_theorem(method: Method) -> bool:
+    """Tell whether the radius of a method is a theorem's."""
+    return method.radius != CONSTANT
+
+
+def facts_of(method: Method) -> list[str]:
+    """Return the facts that a method starts from."""
+    fact = k_fact(method.k)
+    return [*([fact] if fact else ()), *(THEORY_FACTS if by_theorem(method) else ())]
+
+
+def factors_of(method: Method) -> tuple[str, ...]:
+    """Return the factors of a problem that a method is told."""
+    return RUN_FACTORS + (THEORY_FACTORS if by_theorem(method) else ADAPTIVE_FACTORS if method.k == ADAPTIVE else ())
+
+
+def _identity(problem: Mapping[str, Any], knobs: dict[str, Any], factors: Iterable[str]) -> str:
+    """Spell what runs depend on: equal identities give equal runs."""
+    k = None if knobs["basis"] == IDENTITY else knobs["k"] or problem["k"]
+    told = {factor: problem[factor] for factor in factors}
+    return repr((problem["clean"], problem["graph"], sorted((knobs | {"k": k}).items()), told))
+
+
+def assign(
+    asked: Iterable[tuple[str, str, str]], problems: Mapping[str, Mapping[str, Any]], methods: Mapping[str, Method]
+) -> dict[tuple[str, str], Played]:
+    """Return where the runs of every problem and method are, from (batch, problem, method) in order of precedence."""
+    knobs = {name: method.model_dump(include=KNOBS) for name, method in methods.items()}
+    factors = {name: _factors_behind(method) for name, method in methods.items()}
+    first: dict[str, Played] = {}
+    played: dict[tuple[str, str], Played] = {}
+    for batch, problem, method in asked:
+        identity = _identity(problems[problem], knobs[method], factors[method])
+        played[problem, method] = first.setdefault(identity, Played(batch, problem, method))
+    return played
+
+
+def _factors_behind(method: Method) -> list[str]:
+    """Return the factors that runs depend on: k only where a fact does, since a method's own is known."""
+    facts = {factor for fact in facts_of(method) for factor in FACTORS.get(fact, ())}
+    return sorted({*THETA_FACTORS, *factors_of(method)} - {"k"} | facts)
