@@ -79,6 +79,7 @@ def test_what_is_not_current_is_said_why(own, ask, call):
     config = yaml.safe_load(Path("config.yaml").read_text())
     config["methods"]["graphdr"]["label"] = "another label"
     config["experiments"]["rgg"]["methods"].append("gaussian")
+    config["batch"] = 1
     Path("config.yaml").write_text(yaml.safe_dump(config))
     shutil.copy("results/graph/sbm-n_40/nodes.parquet", "results/graph/rgg-n_40/nodes.parquet")
     Path("results/figures/main.png").write_bytes(b"short")
@@ -88,7 +89,8 @@ def test_what_is_not_current_is_said_why(own, ask, call):
     os.truncate(RUNS, 100)
     found = {file["path"]: (file["state"], file["reasons"]) for file in ask("ls")["files"]}
     assert found["results/tables/main_synthetic.md"] == ("outdated", ["params"])
-    assert found["results/measurements/rgg.parquet"] == ("outdated", ["inputs"])
+    assert found["results/measurements/rgg.parquet"] == ("outdated", ["params"])
+    assert found["results/evaluations/robust_theorem.parquet"] == ("outdated", ["inputs"])
     assert found["results/figures/main.png"] == ("changed", [])
     assert found["results/tables/rgg.tex"] == ("missing", [])
     assert found["results/mine.parquet"] == found["results/half.parquet"] == ("foreign", [])

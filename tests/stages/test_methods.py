@@ -3,6 +3,7 @@
 from contextlib import chdir
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
@@ -14,6 +15,7 @@ from graphdr.panels.bases import write_bases
 from graphdr.panels.graphs import read_graphs, write_graphs
 from graphdr.panels.items import random_items, read_items
 from graphdr.panels.problems import read_facts, read_thetas
+from graphdr.panels.runs import read_runs
 from graphdr.plan import design, jobs
 from graphdr.plan.job import Job
 from graphdr.stages import pose_problem
@@ -61,13 +63,12 @@ def build(config: dict) -> design.Design:
         run(jobs.build_graph(plan, graph))
     for graph, basis in sorted(plan.bases, key=lambda key: key[1] in bases.FROM_LOW):
         run(jobs.compute_basis(plan, graph, basis))
-    for batch, spec in plan.batches.items():
+    for batch in plan.batches:
         run(jobs.pose_problem(plan, batch))
         if jobs.has_pilot(plan, batch):
             run(jobs.estimate_pilot(plan, batch))
         run(jobs.describe_problem(plan, batch))
-        for method in plan.config.experiments[spec.experiment].methods:
-            run(jobs.run_bandit(plan, batch, method))
+        run(jobs.run_bandit(plan, batch))
     return plan
 
 
@@ -244,10 +245,20 @@ def played_methods(plan: design.Design) -> list[tuple[str, str]]:
     return [(data, m) for data, name in BATCH.items() for m in plan.config.experiments[name].methods]
 
 
+def runs_of(plan: design.Design, dataset: str, method: str) -> pd.DataFrame:
+    """Read the runs of a method on all problems of a data set, wherever they were played."""
+    parts = []
+    for problem in on(plan, dataset):
+        played = plan.played[problem["name"], method]
+        columns = read_runs(paths.runs(played.batch))[played.method, played.problem]
+        parts.append(pd.DataFrame(columns).assign(problem=problem["name"]))
+    return pd.concat(parts, ignore_index=True)
+
+
 def test_every_method_plays_what_its_twin_plays(plan):
     for dataset, name in played_methods(plan):
         method, problems = plan.config.methods[name].plain(), on(plan, dataset)
-        runs = io.read("runs", paths.runs(BATCH[dataset], name)).to_pandas()
+        runs = runs_of(plan, dataset, name)
         played = set()
         for (problem, instance, draw, seed), part in runs.groupby(["problem", "instance", "draw", "seed"]):
             assert part["t"].tolist() == list(range(1, 81))
@@ -264,7 +275,7 @@ def test_runs_hold_leverage_width_and_what_their_bound_needs(plan):
     residual, told = ["srl", "crw", "widths"], ["size", "nu_k", "s_k_bar", "error"]
     for dataset, name in played_methods(plan):
         method = plan.config.methods[name].plain()
-        runs = io.read("runs", paths.runs(BATCH[dataset], name)).to_pandas()
+        runs = runs_of(plan, dataset, name)
         assert runs[residual].notna().all(axis=None) == (
             method.get("basis") == "laplacian_low" and method.get("k") != "adaptive"
         )
@@ -278,7 +289,7 @@ def test_different_algorithms_play_differently(plan):
     finals, algorithms = set(), set()
     for dataset, name in played_methods(plan):
         method = plan.config.methods[name].plain()
-        finals.add((dataset, round(io.read("runs", paths.runs(BATCH[dataset], name))["regret"][79].as_py(), 9)))
+        finals.add((dataset, round(runs_of(plan, dataset, name)["regret"][79], 9)))
         algorithms.add((dataset, *(method.get(knob) for knob in ("policy", "basis", "laplacian"))))
     assert len(finals) >= len(algorithms)
 
@@ -290,12 +301,11 @@ def test_every_basis_is_in_a_method_and_has_a_twin(config):
 
 def test_adding_a_method_changes_no_other_number(plan, config, tmp_path):
     few = ["random", "graphdr_shuffled", "spectral_ucb"]
-    files = [paths.runs(batch, name) for batch in BATCH.values() for name in few]
-    before = {path: io.read("runs", path) for path in files}
+    before = {(dataset, name): runs_of(plan, dataset, name) for dataset in BATCH for name in few}
     with chdir(tmp_path):
-        build(shrink(config, few[::-1]))
-        for path in files:
-            assert io.read("runs", path).equals(before[path])
+        other = build(shrink(config, few[::-1]))
+        for pair, runs in before.items():
+            assert runs_of(other, *pair).equals(runs)
 
 
 @pytest.mark.parametrize("batch", BATCH.values())
@@ -303,7 +313,8 @@ def test_measurements_are_means_over_the_seeds(plan, batch):
     methods = plan.config.experiments[batch].methods
     run(jobs.measure_batch(plan, batch))
     table = io.read("measurements", paths.measurements(batch)).to_pandas()
-    finals = {name: io.read("runs", paths.runs(batch, name)).to_pandas().query("t == 80") for name in methods}
+    (dataset,) = (data for data, name in BATCH.items() if name == batch)
+    finals = {name: runs_of(plan, dataset, name).query("t == 80") for name in methods}
     keys = ["problem", "instance", "draw"]
     for name, final in finals.items():
         means = final.groupby(keys)["regret"].mean()

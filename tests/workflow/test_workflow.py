@@ -44,7 +44,7 @@ def test_every_stage_leaves_logs_and_benchmarks(built):
     assert stages > RAW
     for kind in ("logs", "benchmarks"):
         assert {path.stem for path in (built / "results" / kind).iterdir()} == stages - RAW
-    assert re.search(r"run_bandit: wrote .* in \d", (built / "results/logs/run_bandit/main/graphdr.log").read_text())
+    assert re.search(r"run_bandit: wrote .* in \d", (built / "results/logs/run_bandit/main.log").read_text())
 
 
 def test_one_process_and_small_batches_give_the_same_content(built, workdir):

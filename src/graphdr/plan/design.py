@@ -96,9 +96,16 @@ def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) ->
 
 
 def _asked(design: Design) -> Iterator[tuple[str, str, str]]:
-    """Yield what every batch wants played, experiments with a target of their own alone last."""
+    """Yield what every batch wants played, in order of precedence: no small experiment is to wait for a large one."""
     experiments = design.config.experiments
-    for batch, spec in sorted(design.batches.items(), key=lambda item: experiments[item[1].experiment].opt_in):
+
+    def precedence(batch: str) -> tuple[Any, ...]:
+        name = design.batches[batch].experiment
+        size = len(design.members[name]), len(experiments[name].methods), len(name)
+        return experiments[name].opt_in, experiments[name].target or "", size, name
+
+    for batch in sorted(design.batches, key=precedence):
+        spec = design.batches[batch]
         yield from ((batch, *pair) for pair in itertools.product(spec.problems, experiments[spec.experiment].methods))
 
 
