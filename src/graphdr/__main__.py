@@ -26,19 +26,23 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run_stage(stage: str, code: str, job: dict[str, dict]) -> None:
-    """Import a stage, run it on its job, and enter what it built, with which code, in the manifest."""
+    """Import a stage, run it on its job, enter what it built, with which code, in the manifest, and note its cost."""
+    begin = time.perf_counter()
     steady_arithmetic()  # before numpy
 
     from graphdr import __version__
-    from graphdr.cache import io, manifest
+    from graphdr.cache import io, manifest, times
+    from graphdr.core import spent
 
-    begin = time.perf_counter()
     module = importlib.import_module(f"graphdr.stages.{stage}")
-    with io.provenance(stage=stage, params=job["params"], code=code, version=__version__) as context:
+    facts = {"stage": stage, "params": job["params"], "code": code, "version": __version__}
+    with spent.on(spent.COMPUTE), spent.imports_counted(), io.provenance(**facts) as context:
         module.main(module.Input(**job["input"]), module.Output(**job["output"]), module.Params(**job["params"]))
         outputs = list(job["output"].values())
         manifest.record(stage, job["params"], code, context["inputs"], outputs)
-    print(f"{stage}: wrote {', '.join(outputs)} in {time.perf_counter() - begin:.2f} s")
+    seconds = time.perf_counter() - begin
+    times.record_job(stage, outputs, seconds)
+    print(f"{stage}: wrote {', '.join(outputs)} in {seconds:.2f} s")
 
 
 def steady_arithmetic() -> None:
