@@ -1,0 +1,1 @@
+# profile of a tiny build of Snakemake
