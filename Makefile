@@ -78,7 +78,7 @@ bench: $(READY) ## measure kernels, peers, limits and solvers
 bench-scale: $(READY) ## measure solvers and GraphDR up to a million nodes
 	@$(BIN)/python -m benchmarks --scale
 
-profile: $(READY) ## say where the time of the last cold build went
+profile: $(READY) ## say where the CPU seconds of the last build went
 	@$(BIN)/python -m benchmarks.profile
 
 docs: $(READY) ## refresh what is written from the code: docs/api.md, the picture of the rooms, tables of columns

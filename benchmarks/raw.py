@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.report import Row
-from benchmarks.scale import peak_memory
 from benchmarks.timing import seconds
+from graphdr.core import spent
 from graphdr.graphs.records import similarity_rows
 from graphdr.panels.graphs import read_records
 
@@ -211,7 +211,7 @@ def main(folder: str, step: str, arguments: str) -> None:
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
         run = STEPS[step](*json.loads(arguments))
         took = seconds(run)
-    json.dump({"seconds": took, "peak": peak_memory()}, sys.stdout)
+    json.dump({"seconds": took, "peak": spent.peak_memory()}, sys.stdout)
 
 
 if __name__ == "__main__":

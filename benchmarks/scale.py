@@ -1,12 +1,9 @@
 """Play GraphDR end to end on growing graphs, each in a process of its own: seconds a part and peak memory."""
 
 import json
-import re
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from benchmarks.report import Row
 
@@ -17,18 +14,6 @@ SECTION = "GraphDR end to end"
 GROWING = {"graph", "eigenbasis", "total"}  # parts whose growth is of interest; the others take no time
 
 
-def peak_memory() -> int:
-    """Return the peak memory of this process in bytes.
-
-    On Linux ``getrusage`` also counts what the parent held when it started the process; the kernel's own mark does not.
-    """
-    status = Path("/proc/self/status")
-    if status.exists():
-        return 1024 * int(re.search(r"VmHWM:\s*(\d+)", status.read_text())[1])
-    unit = 1 if sys.platform == "darwin" else 1024
-    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
 def parts(n: int, edges: int) -> dict:
     """Play one size; return nodes, edges, seconds of every part, facts, and peak memory in bytes."""
     import numpy as np
@@ -36,6 +21,7 @@ def parts(n: int, edges: int) -> dict:
     from benchmarks import sparse
     from benchmarks.timing import seconds
     from graphdr.bandit import environment, linucb, rewards
+    from graphdr.core import spent
     from graphdr.graphs import arm_features, spectral
 
     rng = np.random.default_rng(7)
@@ -61,7 +47,7 @@ def parts(n: int, edges: int) -> dict:
         "zeta": made["facts"][0],
         "eigengap": made["facts"][1],
         "residual": residuals.max(),
-        "peak": peak_memory(),
+        "peak": spent.peak_memory(),
     }
 
 

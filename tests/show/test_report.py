@@ -255,13 +255,13 @@ def test_draws_stand_in_where_there_is_one_instance():
     assert experiments.panels(frame, "p", ["gaussian"], {}) == {"gaussian": {"values": [3, 4, 5], "of": "draws"}}
 
 
-def test_timings_are_summed_by_rule_and_broken_files_left_out(tmp_path):
-    folder = tmp_path / "run_bandit" / "main"
-    folder.mkdir(parents=True)
-    for name, line in {"a": "1.5\t0:01\t100", "b": "2.5\t0:02\t300", "c": "-\t-\t-"}.items():
-        (folder / f"{name}.tsv").write_text(f"s\th:m:s\tmax_rss\n{line}\n")
-    assert machine.timings(str(tmp_path)) == [
-        {"rule": "run_bandit", "jobs": 2, "seconds": 4.0, "longest": 2.5, "memory": 300}
+def test_timings_are_summed_by_rule():
+    jobs = [
+        {"stage": "run_bandit", "seconds": seconds, "peak_mb": memory} for seconds, memory in ((1.5, 100), (2.5, 300))
+    ]
+    assert machine.timings([{"stage": "make_table", "seconds": 0.5, "peak_mb": 90}, *jobs]) == [
+        {"rule": "run_bandit", "jobs": 2, "seconds": 4.0, "longest": 2.5, "memory": 300},
+        {"rule": "make_table", "jobs": 1, "seconds": 0.5, "longest": 0.5, "memory": 90},
     ]
 
 

@@ -85,7 +85,7 @@ def test_a_foreign_file_is_named_but_never_to_be_deleted(cached):
         advised,
         "results/README.md",
         "results/logs/x.log",
-        "results/benchmarks/x.tsv",
+        "results/times/x.json",
         "results/bench/x.parquet",
     ):
         Path(name).parent.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from graphdr.cache import manifest, times
 from graphdr.cli import integrity
 from tests.support.in_process import build_here
 from tests.support.project import ROOT, hashes, lay_out, snakemake, would_write
@@ -33,18 +34,31 @@ def test_every_output_is_there_and_in_the_manifest(built):
     there = {
         path.relative_to(built).as_posix()
         for path in (built / "results").rglob("*.*")
-        if path.suffix not in (".log", ".tsv", ".json")
+        if path.suffix not in (".log", ".json")
     }
     assert there == set(hashes(built))
     assert integrity.findings(str(built)) == []
 
 
-def test_every_stage_leaves_logs_and_benchmarks(built):
+def test_every_stage_leaves_logs(built):
     stages = {path.stem for path in (ROOT / "src/graphdr/stages").glob("*.py")} - {"__init__"}
     assert stages > RAW
-    for kind in ("logs", "benchmarks"):
-        assert {path.stem for path in (built / "results" / kind).iterdir()} == stages - RAW
+    assert {path.stem for path in (built / "results/logs").iterdir()} == stages - RAW
     assert re.search(r"run_bandit: wrote .* in \d", (built / "results/logs/run_bandit/main.log").read_text())
+
+
+def test_every_job_and_snakemake_leave_what_they_cost(built):
+    costs, build = times.jobs(root=str(built)), times.build(str(built))
+    assert len(costs) == len(manifest.entries(str(built)))
+    assert {cost["stage"] for cost in costs} == {entry["stage"] for entry in manifest.entries(str(built)).values()}
+    for cost in costs:
+        assert set(cost["cpu"]) == {"start", "kernels", "files", "compute"}
+        assert min(cost["cpu"].values()) >= 0
+        assert cost["cpu"]["start"] > 0 < cost["cpu"]["files"]
+        assert (cost["cpu"]["kernels"] > 0) == (cost["stage"] == "run_bandit")
+        assert cost["peak_mb"] > 50
+    assert 0 < sum(sum(cost["cpu"].values()) for cost in costs) <= build["children"]
+    assert times.jobs(build["began"] + build["seconds"] + 1, str(built)) == []
 
 
 def test_one_process_and_small_batches_give_the_same_content(built, workdir):

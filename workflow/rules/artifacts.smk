@@ -17,8 +17,6 @@ rule make_table:
         **shown("make_table", "csv", "table", "Tables"),
     log:
         "results/logs/make_table/{table}.log",
-    benchmark:
-        "results/benchmarks/make_table/{table}.tsv"
     params:
         job=as_json("make_table"),
         code=code_of("make_table"),
@@ -33,8 +31,6 @@ rule make_figure:
         **shown("make_figure", "svg", "figure", "Figures"),
     log:
         "results/logs/make_figure/{figure}.log",
-    benchmark:
-        "results/benchmarks/make_figure/{figure}.tsv"
     params:
         job=as_json("make_figure"),
         code=code_of("make_figure"),
@@ -49,8 +45,6 @@ rule compare_paper:
         **shown("compare_paper", "md", "comparison", "Against the paper"),
     log:
         "results/logs/compare_paper.log",
-    benchmark:
-        "results/benchmarks/compare_paper.tsv"
     params:
         job=as_json("compare_paper"),
         code=code_of("compare_paper"),
@@ -65,8 +59,6 @@ rule judge_claims:
         **shown("judge_claims", "md", "claims", "Against the paper"),
     log:
         "results/logs/judge_claims.log",
-    benchmark:
-        "results/benchmarks/judge_claims.tsv"
     params:
         job=as_json("judge_claims"),
         code=code_of("judge_claims"),
@@ -81,8 +73,6 @@ rule make_report:
         **jobs.outputs("make_report"),
     log:
         "results/logs/make_report.log",
-    benchmark:
-        "results/benchmarks/make_report.tsv"
     params:
         job=as_json("make_report"),
         code=code_of("make_report"),

@@ -8,8 +8,6 @@ rule run_bandit:
         **jobs.outputs("run_bandit"),
     log:
         "results/logs/run_bandit/{batch}.log",
-    benchmark:
-        "results/benchmarks/run_bandit/{batch}.tsv"
     params:
         job=as_json("run_bandit"),
         code=code_of("run_bandit"),

@@ -5,7 +5,7 @@ import time
 from functools import cache
 from pathlib import Path
 
-from graphdr.cache import paths
+from graphdr.cache import paths, times
 from graphdr.core.errors import UserError
 from graphdr.plan import config as configuration
 from graphdr.plan import design, jobs
@@ -92,6 +92,7 @@ STARTED = time.time()
 
 
 onsuccess:
+    times.record_build(STARTED, workflow.resource_settings.cores)
     if MISSING:
         print(
             f"Not built, since their raw files are not here: {', '.join(MISSING)}. "
@@ -101,6 +102,7 @@ onsuccess:
 
 
 onerror:
+    times.record_build(STARTED, workflow.resource_settings.cores)
     for line in last_words(STARTED):
         print(line, file=sys.stderr)
 

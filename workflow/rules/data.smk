@@ -10,8 +10,6 @@ rule fetch_raw:
         **jobs.outputs("fetch_raw"),
     log:
         "results/logs/fetch_raw/{dataset}.log",
-    benchmark:
-        "results/benchmarks/fetch_raw/{dataset}.tsv"
     params:
         job=as_json("fetch_raw"),
         code=code_of("fetch_raw"),
@@ -26,8 +24,6 @@ rule tabulate_dataset:
         **jobs.outputs("tabulate_dataset"),
     log:
         "results/logs/tabulate_dataset/{dataset}.log",
-    benchmark:
-        "results/benchmarks/tabulate_dataset/{dataset}.tsv"
     params:
         job=as_json("tabulate_dataset"),
         code=code_of("tabulate_dataset"),

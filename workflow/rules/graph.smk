@@ -8,8 +8,6 @@ rule build_graph:
         **jobs.outputs("build_graph"),
     log:
         "results/logs/build_graph/{graph}.log",
-    benchmark:
-        "results/benchmarks/build_graph/{graph}.tsv"
     params:
         job=as_json("build_graph"),
         code=code_of("build_graph"),
@@ -24,8 +22,6 @@ rule compute_basis:
         **jobs.outputs("compute_basis"),
     log:
         "results/logs/compute_basis/{graph}/{basis}.log",
-    benchmark:
-        "results/benchmarks/compute_basis/{graph}/{basis}.tsv"
     params:
         job=as_json("compute_basis"),
         code=code_of("compute_basis"),

@@ -8,8 +8,6 @@ rule pose_problem:
         **jobs.outputs("pose_problem"),
     log:
         "results/logs/pose_problem/{batch}.log",
-    benchmark:
-        "results/benchmarks/pose_problem/{batch}.tsv"
     params:
         job=as_json("pose_problem"),
         code=code_of("pose_problem"),
@@ -24,8 +22,6 @@ rule estimate_pilot:
         **jobs.outputs("estimate_pilot"),
     log:
         "results/logs/estimate_pilot/{batch}.log",
-    benchmark:
-        "results/benchmarks/estimate_pilot/{batch}.tsv"
     params:
         job=as_json("estimate_pilot"),
         code=code_of("estimate_pilot"),
@@ -40,8 +36,6 @@ rule describe_problem:
         **jobs.outputs("describe_problem"),
     log:
         "results/logs/describe_problem/{batch}.log",
-    benchmark:
-        "results/benchmarks/describe_problem/{batch}.tsv"
     params:
         job=as_json("describe_problem"),
         code=code_of("describe_problem"),

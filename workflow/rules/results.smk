@@ -8,8 +8,6 @@ rule measure_batch:
         **jobs.outputs("measure_batch"),
     log:
         "results/logs/measure_batch/{batch}.log",
-    benchmark:
-        "results/benchmarks/measure_batch/{batch}.tsv"
     params:
         job=as_json("measure_batch"),
         code=code_of("measure_batch"),
@@ -24,8 +22,6 @@ rule evaluate_predictors:
         **jobs.outputs("evaluate_predictors"),
     log:
         "results/logs/evaluate_predictors/{evaluation}.log",
-    benchmark:
-        "results/benchmarks/evaluate_predictors/{evaluation}.tsv"
     params:
         job=as_json("evaluate_predictors"),
         code=code_of("evaluate_predictors"),

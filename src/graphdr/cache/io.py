@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from graphdr.cache.schemas import SCHEMAS
+from graphdr.core import spent
 from graphdr.core.atomic import replacing
 from graphdr.core.errors import UserError
 
@@ -47,6 +48,7 @@ def nothing(kind: str) -> dict[str, list]:
     return {name: [] for name in SCHEMAS[kind].names}
 
 
+@spent.on(spent.FILES)
 def write(kind: str, columns: Mapping[str, object], path: str) -> None:
     """Write columns as the declared kind of table, atomically, with provenance and content hash."""
     schema = SCHEMAS[kind]
@@ -60,6 +62,7 @@ def write(kind: str, columns: Mapping[str, object], path: str) -> None:
         pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
 
 
+@spent.on(spent.FILES)
 def read(kind: str, path: str) -> pa.Table:
     """Read a table; a missing, broken, foreign or changed file is one clear error.
 
@@ -92,6 +95,7 @@ def read(kind: str, path: str) -> pa.Table:
     return table
 
 
+@spent.on(spent.FILES)
 def read_frame(kind: str, paths: list[str]):
     """Read several tables of one kind as one pandas frame, with the same checks.
 
@@ -190,6 +194,7 @@ def noted_files() -> dict[str, str]:
     return dict(_provenance.get("files", {}))
 
 
+@spent.on(spent.FILES)
 def file_digest(path: str) -> str:
     """Return the sha256 of a file's bytes."""
     with open(path, "rb") as stream:

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from graphdr.cache import io, paths
+from graphdr.core import spent
 from graphdr.core.atomic import write_text
 from graphdr.core.errors import UserError
 
@@ -13,6 +14,7 @@ SEAL = "sealed"  # the digest of an entry itself: a changed entry would vouch fo
 UNSEALED = {"stage", "code", "params", "inputs", "marks", "outputs"}  # what an entry of an older version has
 
 
+@spent.on(spent.FILES)
 def record(stage: str, params: dict, code: str, inputs: dict[str, str], outputs: list[str]) -> None:
     """Write down what a job built, from what, with which code."""
     digests = {path: {"bytes": Path(path).stat().st_size, "sha256": io.file_digest(path)} for path in outputs}
@@ -22,8 +24,13 @@ def record(stage: str, params: dict, code: str, inputs: dict[str, str], outputs:
 
 
 def entry_path(outputs: list[str]) -> str:
-    """Return where the entry of a job is: it is named after the first of its outputs."""
-    return f"{paths.MANIFEST}/{min(outputs).replace('/', '~')}.json"
+    """Return where the entry of a job is."""
+    return f"{paths.MANIFEST}/{job_name(outputs)}.json"
+
+
+def job_name(outputs: list[str]) -> str:
+    """Name a job after the first of its outputs, for files about it."""
+    return min(outputs).replace("/", "~")
 
 
 def _text(entry: dict) -> str:

@@ -16,7 +16,7 @@ PAPER = "data/paper/reference.csv"
 PAPER_CLAIMS = "data/paper/claims.csv"
 REPORT = "results/report.html"
 MANIFEST = "results/manifest"
-BENCHMARKS = "results/benchmarks"
+TIMES = "results/times"
 ADVICE = "results/advise"  # a folder per data set of a user, each laid out as a project
 
 receipt = Pattern("data/raw/{dataset}/receipt.parquet")

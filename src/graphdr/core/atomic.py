@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from graphdr.core import spent
 from graphdr.core.errors import UserError, reason
 
 
@@ -56,6 +57,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
         publish(beside, path)
 
 
+@spent.on(spent.FILES)
 def write_text(text: str, path: Path | str) -> None:
     """Write a text file as a whole, in UTF-8."""
     with replacing(path) as beside:

@@ -12,6 +12,8 @@ from pathlib import Path
 import numba
 from numba.core.caching import FunctionCache
 
+from graphdr.core import spent
+
 # Contraction lets a * b + c be one instruction; nothing else of fastmath, so that equal arms keep equal scores.
 OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 
@@ -43,7 +45,7 @@ def kernel(function: Callable) -> Callable:
     def call(*arguments):
         sizes = [len(argument) for argument in arguments if type(argument) is tuple]  # all that varies in type
         if sizes not in ready:
-            with _one_at_a_time():
+            with spent.on(spent.KERNELS), _one_at_a_time():
                 compiled.compile(tuple(map(numba.typeof, arguments)))
             ready.append(sizes)
         return compiled(*arguments)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from graphdr.core import spent
 from graphdr.core.errors import UserError, no_such
 
 KINDS = {".zip": "zip", ".whl": "zip", ".gz": "gzip"}  # what a file's name promises
@@ -93,6 +94,7 @@ def blocks(path: Path, member: str, opener: Callable = stored) -> Iterator[bytes
             yield block
 
 
+@spent.on(spent.FILES)
 def digest(path: Path, member: str) -> tuple[int, str]:
     """Return size and sha256 of a member as the archive holds it, its zip checksum being compared on the way."""
     if member:

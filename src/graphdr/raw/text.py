@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
+from graphdr.core import spent
 from graphdr.core.errors import UserError, reason
 
 BOM = b"\xef\xbb\xbf"
@@ -120,6 +121,7 @@ def opened(raw: Raw, role: str) -> Iterator[BinaryIO]:
         raise UserError(f"{raw.name(role)}: cannot be read ({reason(error)}); fetch it again") from None
 
 
+@spent.on(spent.FILES)
 def load(raw: Raw, role: str, encoding: str = "utf-8") -> File:
     """Read a whole file that is declared to be utf-8 or latin-1."""
     with opened(raw, role) as stream:

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from graphdr.cache import io, manifest, paths
+from graphdr.cache import io, manifest, paths, times
 from graphdr.core.atomic import write_text
 from graphdr.panels.bases import read_bases
 from graphdr.panels.items import read_items
@@ -39,7 +39,8 @@ class Params(NamedTuple):
 
 
 def main(input: Input, output: Output, params: Params) -> None:
-    document = page.document(_read(input, params), params, machine.timings(paths.BENCHMARKS))
+    costs = times.jobs()  # no input of the page: they differ in every build, and must rebuild nothing
+    document = page.document(_read(input, params), params, machine.timings(costs))
     overview = next(map(manifest.drawing, input.overview), None)
     text = template.fill(document, page.colours(document, params), overview)
     write_text(text, output.html)
