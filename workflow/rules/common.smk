@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from graphdr.cache import paths, times
+from graphdr.core import forks
 from graphdr.core.errors import UserError
 from graphdr.plan import config as configuration
 from graphdr.plan import design, jobs
@@ -31,7 +32,8 @@ OBSERVED = [name for name, block in CONFIG.datasets.items() if design.is_observe
 os.environ["PYTHONDONTWRITEBYTECODE"] = ""  # a job compiles no module that an earlier one has compiled
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
-STAGE = "python -m graphdr {rule} {params.code} {params.job:q} > {log} 2>&1"
+MANY = 10  # jobs that pay for a process that they are forks of
+STAGE = "${{GRAPHDR_RUN:-python -m graphdr}} {rule} {params.code} {params.job:q} > {log} 2>&1"
 
 
 @cache  # Snakemake asks for inputs and parameters several times
@@ -89,10 +91,26 @@ def last_words(since: float) -> list[str]:
 
 
 STARTED = time.time()
+SERVERS = []  # one, where there are many jobs
+
+
+onstart:
+    check_start()
+    if sys.platform == "linux" and len(list(workflow.dag.needrun_jobs())) >= MANY:
+        SERVERS.append(forks.Server.start("graphdr"))
+        os.environ["GRAPHDR_RUN"] = SERVERS[0].words
+
+
+def finish() -> None:
+    """Wait for the server, so that what it and its jobs cost can be written down."""
+    for server in SERVERS:
+        server.stop()
+    times.record_build(STARTED, workflow.resource_settings.cores)
+
 
 
 onsuccess:
-    times.record_build(STARTED, workflow.resource_settings.cores)
+    finish()
     if MISSING:
         print(
             f"Not built, since their raw files are not here: {', '.join(MISSING)}. "
@@ -102,7 +120,7 @@ onsuccess:
 
 
 onerror:
-    times.record_build(STARTED, workflow.resource_settings.cores)
+    finish()
     for line in last_words(STARTED):
         print(line, file=sys.stderr)
 

@@ -68,8 +68,9 @@ if "--unlock" in sys.argv and shutil.which("squeue") and leftovers():
     cancel_leftovers()
 
 
-onstart:
-    if hasattr(workflow.executor_settings, "status_command"):  # the executor is SLURM's
+def check_start() -> None:
+    """End with one line if the executor is SLURM's and jobs cannot be submitted, or earlier ones are still there."""
+    if hasattr(workflow.executor_settings, "status_command"):
         check_slurm()
         if leftovers():
             sys.exit(
