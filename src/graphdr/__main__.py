@@ -8,8 +8,12 @@ import time
 
 from graphdr.core.errors import UserError
 
-# What stages import when they need it, as few of them do.
-LIBRARIES = ("pandas", "numba", "scipy.sparse.linalg", "sklearn.linear_model", "matplotlib.backends.backend_agg")
+# What stages are made of, and what they import when they need it.
+ROOMS = {"cache", "graphs", "bandit", "facts", "scores", "panels", "paper", "show", "stages"}
+LIBRARIES = (
+    "pandas", "scipy.sparse.linalg", "sklearn.linear_model",
+    *(f"matplotlib.backends.backend_{kind}" for kind in ("agg", "pdf", "svg")),
+)  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -66,13 +70,17 @@ def steady_arithmetic() -> None:
 
 def prepare() -> None:
     """Import what the stages need, for a process that jobs are forks of."""
-    from pkgutil import iter_modules
+    from pkgutil import walk_packages
 
     steady_arithmetic()  # before numpy
-    from graphdr import stages
+    import graphdr
 
-    for module in [*(f"graphdr.stages.{stage.name}" for stage in iter_modules(stages.__path__)), *LIBRARIES]:
-        importlib.import_module(module)
+    modules = [module.name for module in walk_packages(graphdr.__path__, "graphdr.")]
+    for name in [*(name for name in modules if name.split(".")[1] in ROOMS), *LIBRARIES]:
+        importlib.import_module(name)
+    from graphdr.bandit.environment import uniform
+
+    uniform(2, 1, 1, graphdr.core.rng.stream(0, "first call"))  # Numba puts off much of its own start until then
 
 
 if __name__ == "__main__":

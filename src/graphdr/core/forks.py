@@ -1,38 +1,34 @@
 """Short jobs without their start-up: one process imports the libraries once, and every job is a fork of it.
 
-A server is started with ``Server.start``; a shell command that starts with its words runs ``client``, which hands over
-its arguments and its output and ends as the job ends. A job whose client is killed is killed, too.
+A server is started with ``Server.start``; a shell command that starts with its words runs ``fork_client``, which hands
+over its arguments and its output and ends as the job ends. A job whose client is killed is killed, too.
 """
 
-import json
 import os
 import select
 import signal
 import socket
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from importlib import import_module
+from typing import NamedTuple, NoReturn
 
-if TYPE_CHECKING:
-    import subprocess
-
-SIZE = 8  # bytes that tell the length of a request
+from graphdr.core import fork_client
 
 
 class Server(NamedTuple):
     """A process that runs the ``main`` of a package for its clients until ``lifeline`` is closed."""
 
     words: str
-    process: "subprocess.Popen[bytes]"
+    process: subprocess.Popen[bytes]
     lifeline: int  # of a pipe: it closes when this process ends, however that happens
 
     @classmethod
     def start(cls, package: str) -> "Server":
         """Start a server; clients may come at once, and wait until it is ready."""
-        import subprocess
-        import tempfile
-
         address = f"{tempfile.mkdtemp(prefix='graphdr-')}/jobs"  # for this user alone, and short as addresses must be
         end, lifeline = os.pipe()
         with socket.socket(socket.AF_UNIX) as listener:
@@ -42,26 +38,12 @@ class Server(NamedTuple):
             command = [sys.executable, "-m", __name__, *map(str, passed), address, package]
             process = subprocess.Popen(command, pass_fds=passed, stdin=subprocess.DEVNULL)
         os.close(end)
-        return cls(f"{sys.executable} -IS {__file__} {address} {package}", process, lifeline)
+        return cls(f"{sys.executable} -IS {fork_client.__file__} {address} {package}", process, lifeline)
 
     def stop(self) -> None:
         """End the server, after the jobs that are under way."""
         os.close(self.lifeline)
         self.process.wait()
-
-
-def client(address: str, package: str, arguments: list[str]) -> int:
-    """Have a job run by the server, and return its exit code; without a server, be the job."""
-    with socket.socket(socket.AF_UNIX) as server:
-        try:
-            server.connect(address)
-        except OSError:
-            os.execv(sys.executable, [sys.executable, "-m", package, *arguments])
-        request = json.dumps([os.getcwd(), arguments]).encode()
-        socket.send_fds(server, [len(request).to_bytes(SIZE, "big")], [1, 2])
-        server.sendall(request)
-        answer = server.recv(1)
-    return answer[0] if answer else 1
 
 
 def serve(listener: socket.socket, end: int, main: Callable[[list[str]], int]) -> None:
@@ -86,9 +68,9 @@ def serve(listener: socket.socket, end: int, main: Callable[[list[str]], int]) -
 def _attend(connection: socket.socket, main: Callable[[list[str]], int]) -> NoReturn:
     """Fork a job, and tell its client how it ended; kill it if the client is gone before."""
     try:
-        size, output, *_ = socket.recv_fds(connection, SIZE, 2)
+        size, output, *_ = socket.recv_fds(connection, 8, 2)
         with connection.makefile("rb") as stream:
-            folder, arguments = json.loads(stream.read(int.from_bytes(size, "big")))
+            folder, *arguments = os.fsdecode(stream.read(int.from_bytes(size, "big"))).split("\0")
         ends, running = os.pipe()  # closes when the job ends
         if not (job := os.fork()):
             connection.close()
@@ -121,23 +103,16 @@ def _become(folder: str, arguments: list[str], output: list[int], main: Callable
         os._exit(code)
 
 
-def _main(first: str, *others: str) -> int:
-    """Be a client or, with the numbers of two open files, the server."""
-    if not first.isdigit():
-        package, *arguments = others
-        return client(first, package, arguments)
-    from importlib import import_module
-
-    end, address, package = others
-    job = import_module(f"{package}.__main__")
+def main(listener: str, end: str, address: str, package: str) -> None:
+    """Be the server: two open files by their numbers, where clients find it, and the package that has the jobs."""
+    jobs = import_module(f"{package}.__main__")
     try:
-        job.prepare()
-        serve(socket.socket(fileno=int(first)), int(end), job.main)
+        jobs.prepare()
+        serve(socket.socket(fileno=int(listener)), int(end), jobs.main)
     finally:
         os.unlink(address)
         os.rmdir(os.path.dirname(address))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(_main(*sys.argv[1:]))
+    main(*sys.argv[1:])

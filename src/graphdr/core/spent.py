@@ -1,6 +1,7 @@
 """CPU seconds of a job by what they are spent on, each counted once: a part within another counts for itself alone."""
 
 import builtins
+import os
 import re
 import resource
 import sys
@@ -13,6 +14,16 @@ START, KERNELS, FILES, COMPUTE = "start", "kernels", "files", "compute"
 
 _seconds = dict.fromkeys((START, KERNELS, FILES, COMPUTE), 0.0)
 _current, _since = START, 0.0  # what the process does now, and its clock when it began to: all before is the start
+
+
+def _begin() -> None:
+    """Count from the start of a process that was forked, as its clock does."""
+    global _current, _since
+    _seconds.update(dict.fromkeys(_seconds, 0.0))
+    _current, _since = START, 0.0
+
+
+os.register_at_fork(after_in_child=_begin)
 
 
 def clock() -> float:
