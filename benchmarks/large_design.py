@@ -122,7 +122,7 @@ def show_costs(folder: Path, config: dict) -> None:
         work.mkdir(parents=True)
         steps = [("build_graph", {"graph": graph}), ("compute_basis", {"graph": graph, "basis": "laplacian_low"})]
         steps += [("pose_problem", {"batch": STUDY}), ("describe_problem", {"batch": STUDY})]
-        steps += [("run_bandit", {"batch": STUDY})]
+        steps += [("run_bandit", {"batch": STUDY, "kind": "plain"})]
         for stage, keys in steps:
             if keys.get("method") == "laplacian_linucb" and setting["n"] > LARGEST_DENSE:
                 continue

@@ -23,7 +23,7 @@ HEADER = "user_id:token\titem_id:token\trating:float"
 NUMBERS = {  # columns that are never missing
     "theta": ("theta", paths.theta(BATCH)),
     "facts": ("value", paths.facts(BATCH)),
-    "runs": ("regret", paths.runs(BATCH)),
+    "runs": ("regret", paths.runs(BATCH, "plain")),
     "measurements": ("value", paths.measurements(BATCH)),
     "curves": ("mean", paths.curves(BATCH)),
 }
@@ -88,7 +88,7 @@ def _run(plan) -> None:
         ("pose_problem", BATCH),
         ("estimate_pilot", BATCH),
         ("describe_problem", BATCH),
-        ("run_bandit", BATCH),
+        ("run_bandit", BATCH, "plain"),
         ("measure_batch", BATCH),
         ("make_table", TABLE),
     ]

@@ -78,9 +78,11 @@ def prepare() -> None:
     modules = [module.name for module in walk_packages(graphdr.__path__, "graphdr.")]
     for name in [*(name for name in modules if name.split(".")[1] in ROOMS), *LIBRARIES]:
         importlib.import_module(name)
+    import numpy as np
+
     from graphdr.bandit.environment import uniform
 
-    uniform(2, 1, 1, graphdr.core.rng.stream(0, "first call"))  # Numba puts off much of its own start until then
+    uniform(2, 1, 1, np.random.default_rng())  # Numba puts off much of its own start until the first call
 
 
 if __name__ == "__main__":

@@ -17,10 +17,14 @@ def meet(n: int, m: int, rounds: int = ROUNDS):
     return theta / np.linalg.norm(theta), *environment.draw(0, spec, n, instance=0, seed=0), np.ones(rounds)
 
 
-@pytest.mark.parametrize(("n", "k", "m"), [(200, 5, 10), (60, 3, 3), (1500, 10, 20), (400, 13, 7), (300, 32, 10)])
-def test_projected_arms_chooses_the_same(n, k, m):
+SMALL = [(200, 5, 10, ROUNDS), (60, 3, 3, ROUNDS), (1500, 10, 20, ROUNDS)]
+LARGE = [(400, 13, 7, ROUNDS), (1500, 20, 20, ROUNDS), (300, 64, 45, 8000), (300, 128, 20, 4000), (400, 256, 20, 1000)]
+
+
+@pytest.mark.parametrize(("n", "k", "m", "length"), SMALL + LARGE)
+def test_projected_arms_chooses_the_same(n, k, m, length):
     features, _ = np.linalg.qr(np.random.default_rng(k).standard_normal((n, k)))
-    rounds = meet(n, m)
+    rounds = meet(n, m, length)
     expected = plain.sherman_morrison(features, np.eye(k), *rounds)
     assert np.array_equal(linucb.projected(features, np.eye(k), *rounds)[0], expected)
 

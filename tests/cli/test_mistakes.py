@@ -18,8 +18,8 @@ from tests.support.in_process import RUNS
     ("arguments", "message"),
     [
         (
-            ["show", "results/runs/mian.parquet"],
-            "no such file; did you mean 'results/runs/main.parquet'",
+            ["show", "results/runs/main/plian.parquet"],
+            "no such file; did you mean 'results/runs/main/plain.parquet'",
         ),
         (["show", "main_syntetic"], "did you mean 'main_synthetic'"),
         (["show", "zzz"], "there are: .*comparison.*rgg"),

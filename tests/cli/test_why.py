@@ -66,7 +66,7 @@ def test_a_cell_has_only_what_is_behind_it(inside, ask):
     graphs = ("sbm-n_40", "sbm-n_40-flip_0_03")
     assert set(files(found)) == {
         "results/measurements/noise_sweep-0.parquet",
-        "results/runs/noise_sweep-0.parquet",
+        "results/runs/noise_sweep-0/plain.parquet",
         "results/problem/noise_sweep-0/theta.parquet",
         *(f"results/graph/{graph}/{part}.parquet" for graph in graphs for part in ("nodes", "edges")),
         *(f"results/basis/{graph}/laplacian_low.parquet" for graph in graphs),
@@ -79,7 +79,7 @@ def test_a_cell_has_only_what_is_behind_it(inside, ask):
 def test_a_paired_difference_has_both_methods_behind_it(inside, ask):
     found = ask("why", "main_synthetic", "gaussian", "gap")
     assert {(row["path"], row["method"]) for row in found["runs"]} == {
-        (paths.runs("main"), method) for method in ("gaussian", "graphdr")
+        (paths.runs("main", "plain"), method) for method in ("gaussian", "graphdr")
     }
 
 
@@ -108,9 +108,9 @@ def test_a_score_names_what_was_pooled(inside, ask):
     assert {row["quantity"] for row in found["pooled"]} == {"regret", "rho"}
     assert len({row["problem"] for row in found["pooled"]}) == 3
     played = {
-        (paths.runs("main"), "sbm"),
-        (paths.runs("noise_sweep-0"), "sbm-flip_0_03"),
-        (paths.runs("noise_sweep-1"), "sbm-flip_0_1"),
+        (paths.runs("main", "plain"), "sbm"),
+        (paths.runs("noise_sweep-0", "plain"), "sbm-flip_0_03"),
+        (paths.runs("noise_sweep-1", "plain"), "sbm-flip_0_1"),
     }
     assert {(row["path"], row["problem"]) for row in found["runs"]} == played
     assert {row["method"] for row in found["runs"]} == {"graphdr"}

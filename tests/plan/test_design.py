@@ -173,8 +173,8 @@ def test_every_input_of_every_job_is_made_by_some_rule(missing):
 
 
 def test_labels_captions_and_notes_stay_out_of_heavy_stages(plan):
-    for batch in plan.plays:
-        text = str(jobs.run_bandit(plan, batch))
+    for key in jobs.keys(plan, "run_bandit"):
+        text = str(jobs.run_bandit(plan, **key))
         assert "label" not in text
         assert "note" not in text
 

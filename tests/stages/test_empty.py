@@ -51,7 +51,7 @@ def build(plan: design.Design) -> None:
     if jobs.has_pilot(plan, "e"):
         run(jobs.estimate_pilot(plan, "e"))
     run(jobs.describe_problem(plan, "e"))
-    run(jobs.run_bandit(plan, "e"))
+    run(jobs.run_bandit(plan, "e", "plain"))
     run(jobs.measure_batch(plan, "e"))
 
 
@@ -73,7 +73,7 @@ def test_no_content_is_an_empty_basis_no_run_no_fact_and_no_measurement(workdir,
     write_toy(draw_ratings())
     build(plan)
     assert read_bases(paths.basis("toy", "content_pca")) == {}
-    assert methods_in("runs", paths.runs("e")) == {"graphdr", "graphdr_shuffled"}
+    assert methods_in("runs", paths.runs("e", "plain")) == {"graphdr", "graphdr_shuffled"}
     assert set(read_facts(paths.facts("e"))) == {("toy", 0, "zeta")}
     assert methods_in("measurements", paths.measurements("e")) == {"graphdr", "graphdr_shuffled"}
     assert methods_in("curves", paths.curves("e")) == {"graphdr", "graphdr_shuffled"}
@@ -135,8 +135,8 @@ def test_without_any_run_the_facts_are_measured(workdir):
     facts = {"problem": ["p"], "instance": [0], "quantity": ["zeta"], "value": [0.5]}
     io.write("facts", facts, "facts.parquet")
     io.write("runs", io.nothing("runs"), "runs.parquet")
-    sources = {"content_pca": {"p": ("b", "p", "content_pca")}}
-    input = measure_batch.Input({"b": "runs.parquet"}, "facts.parquet")
+    sources = {"content_pca": {"p": ("runs.parquet", "p", "content_pca")}}
+    input = measure_batch.Input(["runs.parquet"], "facts.parquet")
     params = measure_batch.Params(sources, against="content_pca", radii={}, problems={}, grids={})
     job = Job("measure_batch", input, measure_batch.Output(), params)
     run(job, measurements="measurements.parquet", curves="curves.parquet")

@@ -110,7 +110,7 @@ def build(config: dict, **raw) -> list[str]:
         ("pose_problem", "e"),
         ("estimate_pilot", "e"),
         ("describe_problem", "e"),
-        ("run_bandit", "e"),
+        ("run_bandit", "e", "plain"),
         ("measure_batch", "e"),
         ("make_table", "t"),
         ("make_figure", "f"),

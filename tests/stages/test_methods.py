@@ -68,7 +68,8 @@ def build(config: dict) -> design.Design:
         if jobs.has_pilot(plan, batch):
             run(jobs.estimate_pilot(plan, batch))
         run(jobs.describe_problem(plan, batch))
-        run(jobs.run_bandit(plan, batch))
+    for key in jobs.keys(plan, "run_bandit"):
+        run(jobs.run_bandit(plan, **key))
     return plan
 
 
@@ -250,7 +251,7 @@ def runs_of(plan: design.Design, dataset: str, method: str) -> pd.DataFrame:
     parts = []
     for problem in on(plan, dataset):
         played = plan.played[problem["name"], method]
-        columns = read_runs(paths.runs(played.batch))[played.method, played.problem]
+        columns = read_runs(played.path)[played.method, played.problem]
         parts.append(pd.DataFrame(columns).assign(problem=problem["name"]))
     return pd.concat(parts, ignore_index=True)
 

@@ -19,7 +19,7 @@ from tests.support.project import ROOT
 from tests.support.stages import run_all, run_as_rule
 from tests.support.tiny_data import put
 
-RUNS = "results/runs/main.parquet"
+RUNS = "results/runs/main/plain.parquet"
 STAGES = [stage for stage in JOBS if stage not in ("compare_paper", "judge_claims", "make_report")]
 
 

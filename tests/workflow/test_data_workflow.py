@@ -107,7 +107,7 @@ def test_another_number_of_neighbours_reruns_that_data_set_only(whole, monkeypat
     }
     assert all(re.match(r"results/\w+/films\b", path) for path in files)
     assert {f"results/{place}" for place in ("graph/films/edges.parquet", "tables/films.md")} <= files
-    assert paths.runs("films") in files
+    assert paths.runs("films", "plain") in files
 
 
 @pytest.fixture
@@ -229,9 +229,10 @@ def test_without_an_optional_file_its_cells_have_no_data(whole, dataset):
 @pytest.mark.parametrize("methods", [["graphdr", "content_pca"], ["content_pca"]])
 def test_a_method_without_data_may_be_the_one_compared_with(whole, after, monkeypatch, methods):
     monkeypatch.chdir(after(whole))
-    sources = {method: {"papers": ["others-papers", "papers", method]} for method in methods}
+    runs = paths.runs("others-papers", "plain")
+    sources = {method: {"papers": [runs, "papers", method]} for method in methods}
     job = {
-        "input": {"runs": {"others-papers": paths.runs("others-papers")}, "facts": paths.facts("others-papers")},
+        "input": {"runs": [runs], "facts": paths.facts("others-papers")},
         "params": {"sources": sources, "against": "content_pca", "radii": {}, "problems": {}, "grids": {}},
         "output": {"measurements": paths.measurements("new"), "curves": paths.curves("new")},
     }

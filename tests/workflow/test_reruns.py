@@ -77,10 +77,7 @@ def test_the_pilot_reruns_itself_its_facts_and_the_runs_that_look_at_it(tiny, ed
     files = edited("bandit/pilot.py", "rewards = theta[nodes] + noise", "rewards = theta[nodes] - noise")
     assert {"estimate_pilot", "describe_problem"} <= stages_of(steps(tiny), files)
     assert not {"build_graph", "compute_basis", "pose_problem"} & stages_of(steps(tiny), files)
-    assert {Path(name).stem for name in files if name.startswith("results/runs/")} == {
-        "graphdr_estimated",
-        "graphdr_k_naive",
-    }
+    assert {Path(name).stem for name in files if name.startswith("results/runs/")} == {"informed"}
 
 
 @pytest.fixture
@@ -122,15 +119,14 @@ def test_a_new_column_reruns_the_stages_of_its_kind_and_what_is_below(tiny, edit
 def test_a_diagnostic_reruns_only_the_bandits_that_take_k_or_radius_from_it(tiny, edited):
     files = edited("facts/graph_facts.py", "4.0 * eps_l", "5.0 * eps_l")
     assert "build_graph" not in stages_of(steps(tiny), files)
-    runs = {Path(name).stem for name in files if name.startswith("results/runs/")}
-    assert runs == {"graphdr_k_naive", "graphdr_estimated"}
+    assert {Path(name).stem for name in files if name.startswith("results/runs/")} == {"informed"}
 
 
 def test_a_new_method_reruns_its_runs_that_measurement_and_that_table(tiny, settings):
     assert settings["experiments"]["rgg"]["methods"] == ["linucb_full", "graphdr"]
     settings["experiments"]["rgg"]["methods"].append("gaussian")
     files = rerun(steps(tiny), steps(settings))
-    assert under("results/runs/", files) == {"rgg/gaussian"}
+    assert under("results/runs/", files) == {"rgg/plain"}
     assert under("results/measurements/", files) == {"rgg"}
     assert under("results/tables/", files) == {"rgg"}
 
@@ -151,5 +147,5 @@ def test_a_label_reruns_nothing_heavy(tiny, settings):
 
 def test_a_table_needs_the_runs_that_it_shows_and_no_figure(tiny, workdir):
     needed = behind(planned := steps(tiny), "results/tables/rgg.md")
-    assert under("results/runs/", needed) == {"rgg/graphdr", "rgg/linucb_full"}
+    assert under("results/runs/", needed) == {"rgg/plain"}
     assert "make_figure" not in stages_of(planned, needed)

@@ -44,7 +44,7 @@ def test_every_stage_leaves_logs(built):
     stages = {path.stem for path in (ROOT / "src/graphdr/stages").glob("*.py")} - {"__init__"}
     assert stages > RAW
     assert {path.stem for path in (built / "results/logs").iterdir()} == stages - RAW
-    assert re.search(r"run_bandit: wrote .* in \d", (built / "results/logs/run_bandit/main.log").read_text())
+    assert re.search(r"run_bandit: wrote .* in \d", (built / "results/logs/run_bandit/main/plain.log").read_text())
 
 
 def test_every_job_and_snakemake_leave_what_they_cost(built):

@@ -7,7 +7,7 @@ rule run_bandit:
     output:
         **jobs.outputs("run_bandit"),
     log:
-        "results/logs/run_bandit/{batch}.log",
+        "results/logs/run_bandit/{batch}/{kind}.log",
     params:
         job=as_json("run_bandit"),
         code=code_of("run_bandit"),

@@ -10,6 +10,7 @@ from graphdr.core import forks
 from graphdr.core.errors import UserError
 from graphdr.plan import config as configuration
 from graphdr.plan import design, jobs
+from graphdr.plan.plays import KINDS
 from graphdr.raw import fetch
 
 if config.get("mirror"):
@@ -130,7 +131,7 @@ wildcard_constraints:
     graph="|".join(DESIGN.graphs),
     basis="|".join(sorted({basis for _, basis in DESIGN.bases})),
     batch="|".join(DESIGN.batches),
-    method="|".join(CONFIG.methods),
+    kind="|".join(KINDS),
     experiment="|".join(CONFIG.experiments),
     evaluation="|".join(CONFIG.evaluations),
     table="|".join(CONFIG.tables),

@@ -29,11 +29,12 @@ def regrets(design: Design, name: str) -> dict[str, dict[int, np.ndarray]]:
     from graphdr.scores.measure import final_values
 
     regrets: dict[str, dict[int, np.ndarray]] = {}
-    ks, runs = dimensions(design, name), read_runs(paths.runs(name))
+    ks = dimensions(design, name)
+    runs = {path: read_runs(path) for path in design.plays}
     for method, problem in product(design.config.experiments[name].methods, ks):
         played = design.played[problem, method]
-        if (played.method, played.problem) in runs:
-            finals = final_values(pd.DataFrame(runs[played.method, played.problem]).assign(problem=problem))
+        if columns := runs[played.path].get((played.method, played.problem)):
+            finals = final_values(pd.DataFrame(columns).assign(problem=problem))
             by_draw = finals.pivot(index="draw", columns="seed", values="regret")
             regrets.setdefault(method, {})[ks[problem]] = by_draw.to_numpy()
     return regrets

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.bandit import linucb_batched
+from graphdr.bandit import linucb_batched, linucb_wide
 from graphdr.bandit.environment import Stream
 from graphdr.bandit.rank_one import multiply, subtract
-from graphdr.bandit.residuals import few_axes, residual_leverage, residual_width
+from graphdr.bandit.residuals import UNROLLED, few_axes, follow, residual_leverage, residual_width
 from graphdr.core.compiled import kernel
 from graphdr.theory.outcome import Outcome
 
@@ -28,13 +28,15 @@ def projected(features, v0_inverse, theta, arms, noise, radius, inflation=0.0, r
     ``radius[t]`` plus the running maximum so far of its leverage: a predictable radius.
     """
     arguments = features, v0_inverse, theta, arms, noise, radius, float(inflation), residual, every
+    if features.shape[1] > UNROLLED:
+        return linucb_wide.projected(*arguments)
     return _projected(*arguments, few_axes(features))
 
 
 @kernel
 def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, residual, every, axes):
     rounds, m = arms.shape
-    k = len(axes) if len(axes) else features.shape[1]
+    k = len(axes)  # a tuple's length is known when this is compiled
     v = v0_inverse.copy()
     estimate, leverage, bias, u, w = np.zeros(k), np.zeros(k), np.zeros(k), np.empty(k), np.empty(k)
     mean, half = np.empty(m), np.empty(m)
@@ -90,15 +92,7 @@ def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, resi
             w[i] = u[i] * root
         subtract(v, w, k)
         if len(residual):
-            # V^-1 sum z xi follows the same recursion as the estimate, with xi in place of the reward.
-            gap, now = residual[arm], 0.0
-            for i in range(k):
-                gap -= leverage[i] * x[i]
-            for i in range(k):
-                leverage[i] += u[i] * scale * gap
-                bias[i] += residual[arm] * x[i]
-                now += leverage[i] * bias[i]
-            worst = max(worst, now)
+            worst = max(worst, follow(leverage, bias, x, u, scale, residual[arm], k))
         if (t + 1) % every == 0:
             srl[t // every], widths[t // every] = np.sqrt(worst), spent
     return chosen, srl, widths
@@ -267,7 +261,7 @@ def play(
             (run.features, run.v0_inverse, run.theta, *run.stream, NOTHING if run.residual is None else run.residual)
             for run in runs[start : start + linucb_batched.LANES]
         ]
-        if features.shape[1] <= linucb_batched.WIDEST and len(group) >= linucb_batched.FEWEST:
+        if features.shape[1] <= UNROLLED and len(group) >= linucb_batched.FEWEST:
             traces += linucb_batched.side_by_side(group, radius, float(inflation), every)
         else:
             traces += [projected(*arrays, radius, inflation, residual, every) for *arrays, residual in group]

@@ -10,7 +10,6 @@ import numpy as np
 from graphdr.core.compiled import kernel
 
 LANES = 16  # fewer would be unrolled into scalar code, more would leave the fastest cache
-WIDEST = 10  # features up to which the compiler unrolls the loops over them, as the lanes need it
 FEWEST = 11  # runs that fill the lanes so well that one after the other would be slower
 
 

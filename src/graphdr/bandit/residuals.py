@@ -3,15 +3,31 @@
 import numpy as np
 
 from graphdr.bandit.rank_one import multiply, subtract
-from graphdr.core.compiled import kernel
+from graphdr.core.compiled import inlined, kernel
 
-UNROLLED = 10  # k up to which a kernel is compiled for each k on its own, its loops unrolled
+UNROLLED = 10  # k up to which kernels are compiled for each k on its own, their loops unrolled; linucb_wide plays more
 
 
 def few_axes(features) -> tuple:
     """Return a tuple as long as an arm has features, if they are few: its length is known when a kernel is compiled."""
     k = features.shape[1]
     return (0,) * (k if k <= UNROLLED else 0)
+
+
+@inlined
+def follow(leverage, bias, x, u, scale, xi, k):
+    """Learn the residual xi of a play of x, with u = V^-1 x and scale before it; return the squared leverage after it.
+
+    V^-1 sum z xi follows the same recursion as the estimate, with xi in place of the reward.
+    """
+    gap, now = xi, 0.0
+    for i in range(k):
+        gap -= leverage[i] * x[i]
+    for i in range(k):
+        leverage[i] += u[i] * scale * gap
+        bias[i] += xi * x[i]
+        now += leverage[i] * bias[i]
+    return now
 
 
 def residual_leverage(features, v0_inverse, chosen, residual, every):
@@ -32,20 +48,16 @@ def _residual_leverage(features, v0_inverse, chosen, residual, every, axes):
     for t in range(len(chosen)):
         arm = chosen[t]
         x = features[arm]
-        width, gap, now = 0.0, residual[arm], 0.0
+        width = 0.0
         multiply(v, x, u, k)
         for i in range(k):
             width += u[i] * x[i]
-            gap -= leverage[i] * x[i]
         scale = 1.0 / (1.0 + width)
         root = np.sqrt(scale)
         for i in range(k):
-            leverage[i] += u[i] * scale * gap
-            bias[i] += residual[arm] * x[i]
-            now += leverage[i] * bias[i]
             w[i] = u[i] * root
         subtract(v, w, k)
-        worst = max(worst, now)  # squared
+        worst = max(worst, follow(leverage, bias, x, u, scale, residual[arm], k))
         spent += np.sqrt(max(width, 0.0))
         if (t + 1) % every == 0:
             srl[t // every], widths[t // every] = np.sqrt(worst), spent

@@ -80,9 +80,9 @@ def _of_sources(sources: dict[str, dict], problems: frozenset[str] | None) -> di
     """Return the files in which methods were played on some problems, with what both are called there."""
     chosen: dict[str, Focus] = {}
     for played in sources.values():
-        for _, (batch, problem, method) in filter(lambda item: problems is None or item[0] in problems, played.items()):
+        for path, problem, method in (runs for name, runs in played.items() if problems is None or name in problems):
             part = Focus(frozenset([problem]), frozenset([method]))
-            chosen[paths.runs(batch)] = chosen.get(paths.runs(batch), part) | part
+            chosen[path] = chosen.get(path, part) | part
     return chosen
 
 

@@ -19,7 +19,7 @@ from graphdr.graphs.bases import FROM_DATA, FROM_GRAPH, FROM_LOW
 from graphdr.plan.blocks import Experiment, Method, against
 from graphdr.plan.design import Design
 from graphdr.plan.job import Job, at, fill
-from graphdr.plan.plays import KNOBS, THETA_FACTORS, by_theorem, factors_of, facts_of
+from graphdr.plan.plays import INFORMED, KNOBS, THETA_FACTORS, by_theorem, factors_of
 from graphdr.raw import formats
 from graphdr.raw.fetch import file_name
 
@@ -108,8 +108,9 @@ def describe_problem(design: Design, batch: str) -> Job[describe.Input, describe
     return Job("describe_problem", input, at(describe.Output(), batch=batch), params)
 
 
-def run_bandit(design: Design, batch: str) -> Job[bandit.Input, bandit.Output, bandit.Params]:
-    plays = design.plays[batch]
+def run_bandit(design: Design, batch: str, kind: str) -> Job[bandit.Input, bandit.Output, bandit.Params]:
+    output = at(bandit.Output(), batch=batch, kind=kind)
+    plays = design.plays[output.runs]
     methods = {runs.method: design.config.methods[runs.method] for runs in plays}
     factors = dict.fromkeys(factor for method in methods.values() for factor in factors_of(method))
     problems = _problems(design, list(dict.fromkeys(runs.problem for runs in plays)), tuple(factors))
@@ -123,13 +124,11 @@ def run_bandit(design: Design, batch: str) -> Job[bandit.Input, bandit.Output, b
         basis={name: {graph: paths.basis(graph, name) for graph in _graphs(on, "graph")} for name, on in bases.items()},
         nodes={graph: paths.nodes(graph) for graph in on_graph},
         edges={graph: paths.edges(graph) for graph in on_graph},
-        facts=paths.facts(batch) if any(map(facts_of, methods.values())) else "",
+        facts=paths.facts(batch) if kind == INFORMED else "",
         pilot=paths.pilot(batch) if any(map(by_theorem, methods.values())) else "",
     )
     knobs = {name: method.model_dump(include=KNOBS) for name, method in methods.items()}
-    return Job(
-        "run_bandit", input, at(bandit.Output(), batch=batch), bandit.Params(problems, knobs, design.config.seed)
-    )
+    return Job("run_bandit", input, output, bandit.Params(problems, knobs, design.config.seed))
 
 
 def _bases(methods: dict[str, Method], problem: dict[str, Any] | None = None) -> set[str]:
@@ -165,8 +164,8 @@ def measure_batch(design: Design, batch: str) -> Job[measure.Input, measure.Outp
             if method.k == ADAPTIVE
         },
     )
-    batches = sorted({runs.batch for of_method in sources.values() for runs in of_method.values()})
-    input = measure.Input({name: paths.runs(name) for name in batches}, paths.facts(batch))
+    files = sorted({runs.path for of_method in sources.values() for runs in of_method.values()})
+    input = measure.Input(files, paths.facts(batch))
     return Job("measure_batch", input, at(measure.Output(), batch=batch), params)
 
 

@@ -60,7 +60,7 @@ class Design(NamedTuple):
     batches: dict[str, Batch]
     members: dict[str, list[str]]
     played: dict[tuple[str, str], Played]  # by problem and method
-    plays: dict[str, list[Played]]  # by batch: the runs that are its own
+    plays: dict[str, list[Played]]  # by file
 
 
 def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) -> Design:
@@ -91,7 +91,7 @@ def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) ->
     _check_rows(design)
     design.played.update(assign(_asked(design), design.problems, config.methods))
     for runs in dict.fromkeys(design.played.values()):
-        design.plays.setdefault(runs.batch, []).append(runs)
+        design.plays.setdefault(runs.path, []).append(runs)
     return design
 
 

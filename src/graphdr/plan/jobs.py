@@ -32,6 +32,7 @@ from graphdr.plan.compute_jobs import (
 )
 from graphdr.plan.design import Design, batches_of, dataset_of, datasets_of, experiments_behind, is_opt_in, problems_of
 from graphdr.plan.job import AnyJob, Job, at, fill
+from graphdr.plan.plays import KINDS
 from graphdr.scores import cells
 from graphdr.show.report import template
 
@@ -236,16 +237,13 @@ def keys(design: Design, stage: str) -> Iterable[dict[str, str]]:
     """Yield the wildcards of every job of a stage."""
     names = wildcards(stage)
     config, batches = design.config, design.batches
-    idle: dict[str, Callable[[str], bool]] = {
-        "estimate_pilot": lambda batch: not has_pilot(design, batch),
-        "run_bandit": lambda batch: batch not in design.plays,
-    }
     values: dict[tuple[str, ...], Iterable[tuple[str, ...]]] = {
         (): [()],
         ("dataset",): [(name,) for name, block in config.datasets.items() if block.raw],
         ("graph",): [(name,) for name in design.graphs],
         ("graph", "basis"): design.bases,
-        ("batch",): [(name,) for name in batches if stage not in idle or not idle[stage](name)],
+        ("batch",): [(name,) for name in batches if stage != "estimate_pilot" or has_pilot(design, name)],
+        ("batch", "kind"): [pair for pair in product(batches, KINDS) if paths.runs(*pair) in design.plays],
     }
     for block in ("evaluation", "table", "figure"):
         values[(block,)] = [(name,) for name in getattr(config, f"{block}s")]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from graphdr.bandit.radii import CONSTANT, THEORY_FACTS
+from graphdr.cache import paths
 from graphdr.facts.registry import FACTORS
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, k_fact
 from graphdr.plan.blocks import Method
@@ -24,9 +25,12 @@ ADAPTIVE_FACTORS = ("delta", "k_grid")  # of runs that find their k, besides
 class Played(NamedTuple):
     """Where the runs of a method on a problem are, and what both are called there."""
 
-    batch: str
+    path: str
     problem: str
     method: str
+
+
+KINDS = PLAIN, INFORMED = "plain", "informed"  # a fact or a pilot that changes makes only the latter play again
 
 
 def by_theorem(method: Method) -> bool:
@@ -38,6 +42,11 @@ def facts_of(method: Method) -> list[str]:
     """Return the facts that a method starts from."""
     fact = k_fact(method.k)
     return [*([fact] if fact else ()), *(THEORY_FACTS if by_theorem(method) else ())]
+
+
+def kind_of(method: Method) -> str:
+    """Tell methods that take their k or radius from facts or a pilot from others."""
+    return INFORMED if facts_of(method) else PLAIN
 
 
 def factors_of(method: Method) -> tuple[str, ...]:
@@ -62,7 +71,8 @@ def assign(
     played: dict[tuple[str, str], Played] = {}
     for batch, problem, method in asked:
         identity = _identity(problems[problem], knobs[method], factors[method])
-        played[problem, method] = first.setdefault(identity, Played(batch, problem, method))
+        path = paths.runs(batch, kind_of(methods[method]))
+        played[problem, method] = first.setdefault(identity, Played(path, problem, method))
     return played
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Input(NamedTuple):
-    runs: dict[str, str]  # by the batch that they were played for
+    runs: list[str]
     facts: str
 
 
@@ -25,7 +25,7 @@ class Output(NamedTuple):
 class Params(NamedTuple):
     sources: Mapping[
         str, Mapping[str, tuple[str, str, str]]
-    ]  # by method and problem: batch, and what both are called there
+    ]  # by method and problem: file, and what both are called there
     against: str  # method that paired differences are taken against
     radii: dict[str, str]  # rule of every method whose radius is a theorem's
     problems: dict[str, dict[str, Any]]  # constants of the theorems, if any
@@ -36,9 +36,9 @@ def main(input: Input, output: Output, params: Params) -> None:
     import pandas as pd
 
     finals, curves, measured = {}, [], []
-    played = {batch: read_runs(path) for batch, path in input.runs.items()}
+    played = {path: read_runs(path) for path in input.runs}
     for method, sources in params.sources.items():
-        runs = _as_frame({name: played[batch].get((of, problem)) for name, (batch, problem, of) in sources.items()})
+        runs = _as_frame({name: played[path].get((of, problem)) for name, (path, problem, of) in sources.items()})
         if len(runs):  # a method may have no data to project on
             if method in params.radii:
                 runs, checked = bound_checks.check(runs, params.problems, params.radii[method])
