@@ -59,11 +59,7 @@ def problems(draw):
     return pose(
         seed=draw(st.integers(0, 2**32 - 1)),
         n=n,
-<<<<<<< HEAD
-        k=draw(st.sampled_from([1, 3, 5])),
-=======
-        k=draw(st.integers(1, 6) | st.integers(residuals.UNROLLED + 1, 17)),
->>>>>>> dbe0c80ad8b9732cb8fd4972b24097b55a0e469e
+        k=draw(st.sampled_from([1, 3, 5]) | st.integers(residuals.UNROLLED + 1, 17)),
         m=draw(st.integers(1, n)),
         rounds=draw(st.integers(1, 60)),
         sigma=draw(st.sampled_from([0.0, 0.1, 1.0])),

@@ -31,11 +31,7 @@ def chosen(runs, radius):
 @settings(max_examples=25)  # the slow twin plays every lane
 @given(
     seed=st.integers(0, 2**32 - 1),
-<<<<<<< HEAD
-    k=st.sampled_from([1, 3, 5, linucb_batched.WIDEST]),
-=======
-    k=st.integers(1, residuals.UNROLLED),
->>>>>>> dbe0c80ad8b9732cb8fd4972b24097b55a0e469e
+    k=st.sampled_from([1, 3, 5, residuals.UNROLLED]),
     m=st.integers(1, 12),
     count=st.integers(2, 2 * linucb_batched.LANES + 1),
     ties=st.booleans(),
@@ -72,11 +68,7 @@ def test_long_runs_choose_the_arms_of_plain_numpy_in_every_round(n, k, m):
 
 
 @pytest.mark.parametrize("inflation", [0.0, 1.0])
-<<<<<<< HEAD
-@pytest.mark.parametrize("k", [1, 5, linucb_batched.WIDEST])
-=======
-@pytest.mark.parametrize("k", [1, 4, residuals.UNROLLED])
->>>>>>> dbe0c80ad8b9732cb8fd4972b24097b55a0e469e
+@pytest.mark.parametrize("k", [1, 5, residuals.UNROLLED])
 def test_lanes_keep_the_leverage_and_the_widths_of_a_run_alone(k, inflation):
     runs = [draw_run(at, k, 6, 1000, ties=False) for at in range(linucb_batched.LANES)]
     runs = [own._replace(residual=np.random.default_rng(k).standard_normal(40)[: len(own.theta)]) for own in runs]
