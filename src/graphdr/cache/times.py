@@ -2,6 +2,7 @@
 
 import json
 import resource
+import sys
 import time
 from pathlib import Path
 
@@ -10,11 +11,14 @@ from graphdr.core import spent
 from graphdr.core.atomic import writing
 
 BUILD = f"{paths.TIMES}/snakemake.json"
+# Libraries whose import takes longer than the work of many a job.
+HEAVY = ("matplotlib", "numba", "pandas", "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.stats", "sklearn")
 
 
 def record_job(stage: str, outputs: list[str], seconds: float) -> None:
-    """Write down what a job cost: elapsed seconds, all CPU seconds of its process so far by part, and peak memory."""
+    """Write down what a job cost: elapsed seconds, CPU seconds of its process by part, memory, and what it loaded."""
     cost = {"stage": stage, "seconds": seconds, "cpu": spent.account(), "peak_mb": spent.peak_memory() / 1e6}
+    cost |= {"modules": len(sys.modules), "loaded": [name for name in HEAVY if name in sys.modules]}
     _write(cost, f"{paths.TIMES}/{stage}/{manifest.job_name(outputs)}.json")
 
 
