@@ -1,4 +1,4 @@
-# Needs: nothing. Makes: what a run on a cluster is started with; without one it changes nothing.
+# Needs: nothing. Makes: what a run is started with: checks on a cluster, and elsewhere no limit of jobs per second.
 import shutil
 import subprocess
 
@@ -69,6 +69,9 @@ if "--unlock" in sys.argv and shutil.which("squeue") and leftovers():
 
 
 onstart:
+    if getattr(workflow, "local_exec", False):
+        # With a limit, every choice of jobs sets a timer that makes Snakemake choose once more, for each job until the end.
+        workflow.scheduler.job_rate_limiter = None
     if hasattr(workflow.executor_settings, "status_command"):  # the executor is SLURM's
         check_slurm()
         if leftovers():
