@@ -11,7 +11,7 @@ CONFIRM := $(filter yes,$(YES))
 export PYTHONDONTWRITEBYTECODE := # jobs are short: compiled once, modules load in a third of the time
 
 .DEFAULT_GOAL := all
-.PHONY: all movielens synthetic paper test test-page test-slurm slurm lint format schema verify repair determinism torture fuzz soak audit bench bench-scale profile docs snapshot lock clean distclean help
+.PHONY: all movielens synthetic paper test test-page test-slurm slurm lint format schema verify repair determinism torture fuzz soak audit bench bench-scale bench-snakemake profile docs snapshot lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
 	@began=$$(date +%s); $(SNAKEMAKE) all && $(BIN)/graphdr summary --since $$began
@@ -77,6 +77,9 @@ bench: $(READY) ## measure kernels, peers, limits and solvers
 
 bench-scale: $(READY) ## measure solvers and GraphDR up to a million nodes
 	@$(BIN)/python -m benchmarks --scale
+
+bench-snakemake: $(READY) ## measure Snakemake's own CPU per job, in runs of 1,000 and 4,000 jobs (some minutes)
+	@$(BIN)/python -m benchmarks.many_jobs
 
 profile: $(READY) ## say where the CPU seconds of the last build went
 	@$(BIN)/python -m benchmarks.profile

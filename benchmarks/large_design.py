@@ -50,7 +50,7 @@ def large_config(config: dict, problems: int, batch: int) -> dict:
         "methods": ["linucb_full", "onehot_pca", "graphdr"],
         "facts": ["zeta", "eigengap"],
         "target": STUDY,
-        "apart": True,
+        "opt_in": True,
     }
     return config | {
         "batch": batch,

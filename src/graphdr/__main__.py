@@ -11,7 +11,8 @@ from graphdr.core.errors import UserError
 # What stages are made of, and what they import when they need it.
 ROOMS = {"cache", "graphs", "bandit", "facts", "scores", "panels", "paper", "show", "stages"}
 LIBRARIES = (
-    "pandas", "scipy.sparse.linalg", "sklearn.linear_model",
+    "pandas", "scipy.optimize", "scipy.sparse.linalg", "scipy.stats",
+    "sklearn.feature_extraction.text", "sklearn.linear_model", "sklearn.metrics",
     *(f"matplotlib.backends.backend_{kind}" for kind in ("agg", "pdf", "svg")),
 )  # fmt: skip
 

@@ -8,6 +8,7 @@ import sys
 import pytest
 import yaml
 
+from benchmarks import many_jobs
 from graphdr.cache import paths
 from graphdr.cache.fingerprint import PACKAGE
 from graphdr.plan import design, jobs
@@ -204,3 +205,10 @@ def test_a_fact_is_rerun_only_by_the_factors_it_uses(plan):
     changed = design.expand(CONFIG | {"protocol": CONFIG["protocol"] | {"resamples": 3}})
     differing = {b for b in plan.batches if jobs.describe_problem(plan, b) != jobs.describe_problem(changed, b)}
     assert differing == {"noise_stress"}
+
+
+def test_the_study_that_measures_snakemake_has_as_many_jobs_as_it_says(config):
+    plan = design.expand(many_jobs.study(config, 3))
+    batches = [batch for batch, spec in plan.batches.items() if spec.experiment == many_jobs.STUDY]
+    assert len(batches) == 3
+    assert all(len(plan.batches[batch].problems) == 1 for batch in batches)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from benchmarks import many_jobs, profile
 from graphdr.cache import manifest, times
 from graphdr.cli import integrity
 from tests.support.in_process import build_here
@@ -59,6 +60,32 @@ def test_every_job_and_snakemake_leave_what_they_cost(built):
         assert cost["peak_mb"] > 50
     assert 0 < sum(sum(cost["cpu"].values()) for cost in costs) <= build["children"]
     assert times.jobs(build["began"] + build["seconds"] + 1, str(built)) == []
+
+
+def test_the_profile_accounts_for_every_second(built):
+    costs, build = times.jobs(root=str(built)), times.build(str(built))
+    rows = profile.table(costs)
+    assert sum(count for _, count, *_ in rows) == len(costs)
+    assert all(seconds == pytest.approx(sum(parts)) for _, _, seconds, *parts in rows)
+    assert [row[2] for row in rows] == sorted((row[2] for row in rows), reverse=True)
+    total, own, rest = (
+        float(re.search(pattern, profile.report(build, costs), re.M)[1])
+        for pattern in (r"^([\d.]+) s of CPU", r"own process: ([\d.]+) s", r"^the rest, ([\d.]+) s")
+    )
+    assert total == pytest.approx(sum(row[2] for row in rows) + own + rest, abs=0.2)
+    assert 0 <= rest < 0.2 * total
+
+
+def test_a_local_run_has_no_limit_of_jobs_per_second(tmp_path):
+    """With one, Snakemake looks for jobs once a second for every job that has ended."""
+    folder = lay_out(tmp_path)
+    many_jobs.idle(folder)
+    (folder / "Snakefile").open("a").write("""
+onsuccess:
+    print("limit:", workflow.scheduler.job_rate_limiter)
+""")
+    done = snakemake(folder, "results/graph/rgg-n_40/nodes.parquet")
+    assert "limit: None" in done.stdout + done.stderr
 
 
 def test_one_process_and_small_batches_give_the_same_content(built, workdir):

@@ -97,6 +97,9 @@ SERVERS = []  # one, where there are many jobs
 
 onstart:
     check_start()
+    if getattr(workflow, "local_exec", False):
+        # With a limit, every choice of jobs sets a timer that makes Snakemake choose once more, for each job until the end.
+        workflow.scheduler.job_rate_limiter = None
     if sys.platform == "linux" and len(list(workflow.dag.needrun_jobs())) >= MANY:
         SERVERS.append(forks.Server.start("graphdr"))
         os.environ["GRAPHDR_RUN"] = SERVERS[0].words

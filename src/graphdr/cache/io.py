@@ -43,9 +43,9 @@ def marks() -> dict[str, dict[str, str]]:
     return dict(sorted(_provenance.get("marks", {}).items()))
 
 
-def nothing(kind: str) -> dict[str, list]:
+def nothing(kind: str) -> dict[str, pa.Array]:
     """Return the columns of a table without rows, which stands for data that are not there."""
-    return {name: [] for name in SCHEMAS[kind].names}
+    return {field.name: pa.nulls(0, field.type) for field in SCHEMAS[kind]}
 
 
 @spent.on(spent.FILES)

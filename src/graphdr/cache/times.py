@@ -13,7 +13,7 @@ BUILD = f"{paths.TIMES}/snakemake.json"
 
 
 def record_job(stage: str, outputs: list[str], seconds: float) -> None:
-    """Write down what a job cost: elapsed seconds, all CPU seconds of its process so far by part, and peak memory."""
+    """Write down what a job cost: elapsed seconds, CPU seconds of its process by part, and peak memory."""
     cost = {"stage": stage, "seconds": seconds, "cpu": spent.account(), "peak_mb": spent.peak_memory() / 1e6}
     _write(cost, f"{paths.TIMES}/{stage}/{manifest.job_name(outputs)}.json")
 

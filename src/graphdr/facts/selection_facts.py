@@ -1,6 +1,7 @@
 """Facts about which reducer to choose: capture margins and residual diagnostics, of the true reward and of a pilot's.
 
 The same facts exist twice: with the true reward, and as the problem's pilot, or one of another budget, sees them.
+Diagnoses and candidates are compiled; whoever needs no such fact does not load the compiler.
 """
 
 from collections.abc import Callable
@@ -9,8 +10,6 @@ from functools import partial
 import numpy as np
 
 from graphdr.bandit import pilot
-from graphdr.bandit.diagnosis import diagnose, gamma_debiased, gamma_interval, resample
-from graphdr.bandit.environment import CANDIDATES, Arena
 from graphdr.core.rng import stream
 from graphdr.facts.declare import PROBLEM, ProblemInstance, fact
 from graphdr.facts.graph_facts import energy, energy_content, energy_graph, other_columns
@@ -49,6 +48,8 @@ def pilot_error(instance: ProblemInstance) -> float:
 @fact(*OF_PILOT, basis="content_pca", favourable=1, budget=PROBLEM)
 def gamma_pilot(instance: ProblemInstance) -> float:
     """Return Gamma_k against content-PCA as a pilot sees it, less what its noise adds; nan without content."""
+    from graphdr.bandit.diagnosis import gamma_debiased
+
     other = other_columns(instance, "content_pca")
     if other is None:
         return np.nan
@@ -76,6 +77,8 @@ def _once(instance: ProblemInstance, key: object, make: Callable, *arguments):
 
 
 def _candidates(instance: ProblemInstance) -> np.ndarray:
+    from graphdr.bandit.environment import CANDIDATES, Arena
+
     adjacency, spec = instance.observed.adjacency, instance.spec
     arena = Arena(instance.popularity, adjacency.indptr, adjacency.indices)
     draw = CANDIDATES[spec["candidates"]]
@@ -83,6 +86,8 @@ def _candidates(instance: ProblemInstance) -> np.ndarray:
 
 
 def _diagnosed(instance: ProblemInstance, quantity: str, budget: int | str | None) -> float:
+    from graphdr.bandit.diagnosis import diagnose
+
     theta = instance.theta if budget is None else _pilot(instance, budget).theta
     rounds = _once(instance, "candidates", _candidates, instance), _streams(instance, "held out play")
     settings = theta, _low(instance), *rounds, instance.spec["ridge"]
@@ -91,6 +96,8 @@ def _diagnosed(instance: ProblemInstance, quantity: str, budget: int | str | Non
 
 def _end(instance: ProblemInstance, basis: str | None, end: int) -> float:
     """Return an end of the margin's interval against a basis, or full LinUCB; nan if the data set has no such basis."""
+    from graphdr.bandit.diagnosis import gamma_interval, resample
+
     other = None if basis is None else other_columns(instance, basis)
     if basis is not None and other is None:
         return np.nan

@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 from graphdr.cache import io, paths
 from graphdr.core.atomic import replacing
 from graphdr.core.errors import no_raw_files
-from graphdr.panels.bases import read_bases
-from graphdr.panels.graphs import read_graphs
 from graphdr.show import kinds, style
 
 
@@ -48,6 +46,9 @@ def main(input: Input, output: Output, params: Params) -> None:
         if files := getattr(input, kind):
             data[kind] = io.read_frame(kind, files)
     if input.nodes and input.edges and input.basis:
+        from graphdr.panels.bases import read_bases  # with SciPy, which most figures do without
+        from graphdr.panels.graphs import read_graphs
+
         data |= {"graph": read_graphs(input.nodes, input.edges)[0], "basis": read_bases(input.basis)[0, 0]}
     figure, points = kinds.KINDS[params.kind](params._asdict(), **data)
     io.write("figure", points, output.parquet)

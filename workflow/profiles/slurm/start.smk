@@ -1,4 +1,4 @@
-# Needs: nothing. Makes: what a run on a cluster is started with; without one it changes nothing.
+# Needs: nothing. Makes: what a run is started with: checks on a cluster, and elsewhere no limit of jobs per second.
 import shutil
 import subprocess
 
