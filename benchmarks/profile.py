@@ -19,11 +19,11 @@ def table(jobs: list[dict]) -> list[tuple]:
     return sorted(rows, key=lambda row: -row[2])
 
 
-def report(build: dict, jobs: list[dict]) -> str:
+def report(build: dict, jobs: list[dict], libraries: float) -> str:
     """Write the account of a build: every CPU second of Snakemake's process and of all that it started."""
     rows = table(jobs)
     sums = [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)]
-    total, rest = build["cpu"] + build["children"], build["children"] - sums[1]
+    total, rest = build["cpu"] + build["children"], build["children"] - sums[1] - libraries
     lines = [f"{'stage':<20} {'jobs':>5} {'CPU s':>8} " + " ".join(f"{name:>8}" for name in PARTS.values())]
     for stage, count, *seconds in [*rows, ("all jobs", *sums)]:
         lines.append(f"{stage:<20} {count:>5} " + " ".join(f"{value:>8.1f}" for value in seconds))
@@ -32,8 +32,9 @@ def report(build: dict, jobs: list[dict]) -> str:
         "",
         f"{total:.1f} s of CPU in {build['seconds']:.1f} s on {build['cores'] or 'other'} cores",
         f"Snakemake's own process: {own}",
-        f"the rest, {rest:.1f} s ({rest / total:.0%}): shells, jobs that failed, and Python's end after every job",
-        "start-up: Python and all imports; kernels: compiled code loaded or compiled; files: read, written and hashed",
+        f"libraries, imported once for all jobs: {libraries:.1f} s ({libraries / total:.0%})",
+        f"the rest, {rest:.1f} s ({rest / total:.0%}): a shell, a client and two forks per job, and jobs that failed",
+        "start-up: what a job imports besides; kernels: compiled code, loaded or made; files: read, written, hashed",
     ]
     return "\n".join(lines)
 
@@ -45,7 +46,7 @@ def main() -> int:
     if not jobs:
         print("error: nothing was built yet; run make clean synthetic first", file=sys.stderr)
         return 1
-    print(report(build, jobs))
+    print(report(build, jobs, times.libraries(build["began"])))
     return 0
 
 

@@ -84,6 +84,7 @@ def prepare() -> None:
     from graphdr.bandit.environment import uniform
 
     uniform(2, 1, 1, np.random.default_rng())  # Numba puts off much of its own start until the first call
+    graphdr.cache.times.record_libraries()
 
 
 if __name__ == "__main__":

@@ -10,12 +10,18 @@ from graphdr.core import spent
 from graphdr.core.atomic import writing
 
 BUILD = f"{paths.TIMES}/snakemake.json"
+LIBRARIES = f"{paths.TIMES}/libraries.json"
 
 
 def record_job(stage: str, outputs: list[str], seconds: float) -> None:
     """Write down what a job cost: elapsed seconds, CPU seconds of its process by part, and peak memory."""
     cost = {"stage": stage, "seconds": seconds, "cpu": spent.account(), "peak_mb": spent.peak_memory() / 1e6}
     _write(cost, f"{paths.TIMES}/{stage}/{manifest.job_name(outputs)}.json")
+
+
+def record_libraries() -> None:
+    """Write down what the process cost that jobs are forks of, before the first of them."""
+    _write({"cpu": spent.clock()}, LIBRARIES)
 
 
 def record_build(began: float, cores: int | None) -> None:
@@ -34,6 +40,12 @@ def jobs(since: float = 0.0, root: str = ".") -> list[dict]:
 def build(root: str = ".") -> dict | None:
     """Return what the last build that ran a job cost, if there was one."""
     return _read(Path(root) / BUILD)
+
+
+def libraries(since: float, root: str = ".") -> float:
+    """Return the CPU seconds that a build spent on the process that its jobs were forks of, 0 if there was none."""
+    file = Path(root) / LIBRARIES
+    return _read(file)["cpu"] if file.exists() and file.stat().st_mtime >= since else 0.0
 
 
 def _write(cost: dict, path: str) -> None:
