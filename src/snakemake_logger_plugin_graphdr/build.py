@@ -77,7 +77,7 @@ class Build:
         left = self.total - self.done
         parts = [plural(left[f"make_{kind}"], kind) for kind in ("table", "figure") if left[f"make_{kind}"]]
         parts += ["results/report.html"] * left["make_report"]
-        return f"Still to come: {', '.join([plural(left.total(), 'job'), *parts])}."
+        return f"Still to come: {', '.join(parts) or 'the rest'} ({plural(left.total(), 'job')})."
 
 
 def name_of(rule: str, wildcards: dict[str, str]) -> str:
