@@ -41,7 +41,7 @@ class LogHandler(LogHandlerBase):
         self.stream = sys.stdout if asked.stdout else sys.stderr
         self.own = ColorizingTextHandler(asked.nocolor, self.stream)
         self.as_it_is = asked.dryrun or asked.printshellcmds or asked.verbose or asked.debug_dag or asked.quiet
-        self.build, self.live, self.cores, self.last = None, None, 1, 0.0
+        self.build, self.live, self.cores, self.last, self.heard = None, None, 1, 0.0, ""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a message, or take an event into account."""
@@ -102,7 +102,8 @@ class LogHandler(LogHandlerBase):
             return not record.msg.startswith(COMMAND)
         if event or not self.build:
             return not (event or record.msg.startswith(PREAMBLE))
-        return record.msg.startswith(NEWS + AFTER_FAILURE if self.build.failed else NEWS)
+        before, self.heard = self.heard, record.msg
+        return record.msg != before and record.msg.startswith(NEWS + AFTER_FAILURE if self.build.failed else NEWS)
 
     def _tell(self) -> None:
         self.last = time.monotonic()

@@ -125,6 +125,9 @@ def test_errors_and_warnings_are_printed_at_once_with_the_rule_and_its_log(clock
     tell(handler, "RuleException:\nCalledProcessError in file Snakefile", logging.ERROR, event="error")
     tell(handler, event="job_error", jobid=1, rule_name="build_graph", log=[str(log)])
     tell(handler, "the disk is slow", logging.WARNING)
+    for _ in range(3):
+        tell(handler, "Will exit after finishing currently running jobs (scheduler).")
+    tell(handler, "Complete log(s): .snakemake/log/1.log")
     handler.close()
     assert out.getvalue().splitlines()[1:] == [
         "Error in rule build_graph sbm:",
@@ -132,6 +135,8 @@ def test_errors_and_warnings_are_printed_at_once_with_the_rule_and_its_log(clock
         "    reading",
         "    error: ratings.csv: line 3: 'x' is no number",
         "the disk is slow",
+        "Will exit after finishing currently running jobs (scheduler).",
+        "Complete log(s): .snakemake/log/1.log",
         "0 of 6 jobs done in 0:00, 1 failed",
     ]
 
