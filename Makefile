@@ -6,7 +6,8 @@ PYTHON ?= python3
 CORES ?= all
 BIN := .venv/bin
 READY := .venv/.ready
-SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --quiet rules reason host --
+SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --
+BUILD := $(BIN)/snakemake --cores $(CORES) --prioritize headline --
 CONFIRM := $(filter yes,$(YES))
 export PYTHONDONTWRITEBYTECODE := # jobs are short: compiled once, modules load in a third of the time
 
@@ -14,14 +15,14 @@ export PYTHONDONTWRITEBYTECODE := # jobs are short: compiled once, modules load 
 .PHONY: all movielens synthetic paper test test-page test-slurm slurm lint format schema verify repair determinism torture fuzz soak audit bench bench-scale bench-snakemake profile docs snapshot lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
-	@began=$$(date +%s); $(SNAKEMAKE) all && $(BIN)/graphdr summary --since $$began
+	@began=$$(date +%s); $(BUILD) all && $(BIN)/graphdr summary --since $$began
 
 synthetic: $(READY) ## build the synthetic half alone
-	@$(SNAKEMAKE) synthetic
+	@$(BUILD) synthetic
 	@echo "Built: results/tables, results/figures"
 
 paper: $(READY) ## fetch and build everything; an error at the end if a data set is missing
-	@began=$$(date +%s); $(SNAKEMAKE) fetch; $(SNAKEMAKE) paper; code=$$?; $(BIN)/graphdr summary --since $$began; exit $$code
+	@began=$$(date +%s); $(SNAKEMAKE) fetch; $(BUILD) paper; code=$$?; $(BIN)/graphdr summary --since $$began; exit $$code
 
 movielens: $(READY) # the two data sets that reach any machine; without a network all else is built
 	@test -e data/raw/ml_100k/receipt.parquet -a -e data/raw/ml_1m/receipt.parquet || { echo "Fetching MovieLens …"; \
@@ -37,7 +38,7 @@ test-slurm: $(READY) ## run the workflow on a real SLURM, started for the purpos
 	@tests/slurm/run $(SLURM_CHECKS)
 
 slurm: $(READY) ## build everything that can be built here on a SLURM cluster
-	@$(BIN)/snakemake --profile workflow/profiles/slurm --quiet rules reason host -- all
+	@$(BIN)/snakemake --profile workflow/profiles/slurm --prioritize headline -- all
 
 lint: $(READY) ## check style
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/snakefmt --check Snakefile workflow && $(BIN)/lint-imports --no-logo --no-cache && $(BIN)/mypy --no-error-summary

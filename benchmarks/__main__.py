@@ -13,6 +13,7 @@ ON_REQUEST = ("scale", "raw")  # they take minutes
 def run(sections: list[str], large: bool) -> None:
     """Measure the sections, print their tables and keep their rows."""
     from benchmarks import kernels, limits, peer_environment, raw, report, scale, solvers
+    from benchmarks.timing import say
 
     machine = limits.measure() if {"limits", "kernels"} & set(sections) else None
     measured = {
@@ -23,9 +24,11 @@ def run(sections: list[str], large: bool) -> None:
         "scale": ("seconds", scale.measure),
         "raw": ("seconds", raw.measure),
     }
-    for section in sections:
+    for at, section in enumerate(sections, 1):
+        say(f"section {at} of {len(sections)}: {section}")
         measure, rows = measured[section]
         found = rows()
+        say("")
         report.show(measure, found)
         report.keep(section, measure, found)
     print(f"\nKept in {report.FOLDER}/: {', '.join(f'{section}.parquet' for section in sections)}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks import kernels, peers
 from benchmarks.report import FOLDER, Row
-from benchmarks.timing import race
+from benchmarks.timing import race, say
 
 VENV = FOLDER / ".peers-venv"
 PYTHON = VENV / "bin" / "python"
@@ -61,6 +61,7 @@ def measure() -> list[Row]:
     best, found = float("inf"), []
     for name, (package, _) in peers.PEERS.items():
         best = min(best, 1e6 * race(ours)["ours"])
+        say(f"peers: {name}")
         failed = {"name": name, "microseconds": None, "note": f"does not install: {errors.get(package)}"}
         found.append(failed if package in errors else play(name))
     rows = [Row(SECTION, "ours", SETTING, best, 1.0)]

@@ -4,7 +4,10 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from graphdr.core.terminal import Status
+
 REPETITIONS = 7
+say = Status()  # the measurement under way
 
 
 class Contestant(NamedTuple):
@@ -24,6 +27,7 @@ def seconds(run: Callable[[], object]) -> float:
 
 def race(contestants: list[Contestant], repetitions: int = REPETITIONS) -> dict[str, float]:
     """Call all contestants in turns; return the best seconds per round of each, after one call that warms up."""
+    say(f"timing {', '.join(contestant.name for contestant in contestants)}")
     for contestant in contestants:
         contestant.run()
     laps = [[seconds(c.run) / c.rounds for c in contestants] for _ in range(repetitions)]

@@ -1,4 +1,6 @@
-"""Text for people: tables that fit without losing anything, and numbers in words."""
+"""Text for people: tables that fit without losing anything, numbers in words, and progress."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -36,3 +38,28 @@ def test_a_layout_keeps_every_letter(body, room):
 )
 def test_numbers_in_words(spelt, expected):
     assert spelt == expected
+
+
+@pytest.fixture
+def clock(monkeypatch) -> SimpleNamespace:
+    """A clock that stands still until it is set."""
+    time = SimpleNamespace(now=0.0)
+    monkeypatch.setattr("time.monotonic", lambda: time.now)
+    return time
+
+
+def test_progress_is_a_line_a_minute_where_no_terminal_is(clock, capsys):
+    say = terminal.Status()
+    for clock.now in range(0, 131, 5):
+        say(f"at {clock.now}")
+        say("")
+    assert capsys.readouterr() == ("", "at 5\nat 65\nat 125\n")
+
+
+def test_progress_is_one_line_that_is_written_over_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "20")
+    say = terminal.Status()
+    for text in ("short", "a text of more than a line", ""):
+        say(text)
+    assert capsys.readouterr().err.split("\r\033[K") == ["", "short", "a text of more tha…", ""]

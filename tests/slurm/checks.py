@@ -16,7 +16,7 @@ from graphdr.cache import paths
 from tests.slurm import cluster
 from tests.support.project import ROOT, hashes, lay_out
 
-PROFILE = ("--profile", "workflow/profiles/slurm")
+PROFILE = ("--printshellcmds", "--profile", "workflow/profiles/slurm")  # Snakemake says all, job by job
 LONGEST = 1800  # seconds that any call of Snakemake may take
 SLURM_COMMANDS = ("sbatch", "squeue", "scancel", "sinfo", "scontrol", "sacct", "sacctmgr", "srun")
 

@@ -60,12 +60,12 @@ class Built(NamedTuple):
 
 
 def run(folder: Path, *arguments: str, mirror: Path | None = None) -> Built:
-    """Call Snakemake in a folder, with this mirror or without any."""
+    """Call Snakemake in a folder, with this mirror or without any; it says all, job by job."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("GRAPHDR_MIRROR", raising=False)
         if mirror:
             patch.setenv("GRAPHDR_MIRROR", str(mirror))
-        return Built(folder, snakemake(folder, *arguments))
+        return Built(folder, snakemake(folder, "--printshellcmds", *arguments))
 
 
 def lay_out(folder: Path, *blocks: dict) -> Path:

@@ -15,6 +15,16 @@ def test_the_targets_are_built(built):
     assert would_write(built, *sorted(TARGETS)) == set()
 
 
+def test_the_main_comparison_can_be_put_first(tmp_path):
+    done = snakemake(lay_out(tmp_path), "--dry-run", "--prioritize", "headline", "--", "all")
+    jobs = re.findall(r"^rule (\w+):\n((?:    .+\n)+)", done.stdout, re.M)
+    first = [(rule, facts) for rule, facts in jobs if "    priority: highest\n" in facts]
+    assert {rule for rule, _ in first} >= {"build_graph", "run_bandit", "make_table", "make_figure"}
+    shown = {name for _, facts in first for name in re.findall(r"wildcards: (?:table|figure)=(\w+)", facts)}
+    assert shown == {"main_synthetic", "overview"}
+    assert len(first) < len(jobs) / 2
+
+
 # A data set whose file is not there, and cannot be fetched from anywhere.
 
 MISSING = r"error: toy: no source works \(.*\); put the file at data/raw/toy/toy.zip"
@@ -118,4 +128,8 @@ def test_a_graph_that_falls_apart_is_one_clear_line(tmp_path):
     assert re.search(
         r"^error: .* the largest component of instance 0 has \d of 40 nodes, 12 are needed", done.stderr, re.M
     )
+    assert "Error in rule build_graph rgg-n_40:\n    Logfile results/logs/build_graph/rgg-n_40.log:\n" in done.stderr
+    assert "0 of 1 job done in 0:0" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr) < 2000  # no list of files, no command
     assert not (folder / "results/graph/rgg-n_40/nodes.parquet").exists()

@@ -12,6 +12,7 @@ from graphdr.plan import config as configuration
 from graphdr.plan import design, jobs
 from graphdr.plan.plays import KINDS
 from graphdr.raw import fetch
+from snakemake.logging import logger
 
 if config.get("mirror"):
     os.environ.setdefault("GRAPHDR_MIRROR", config["mirror"])
@@ -116,17 +117,16 @@ def finish() -> None:
 onsuccess:
     finish()
     if MISSING:
-        print(
+        logger.warning(
             f"Not built, since their raw files are not here: {', '.join(MISSING)}. "
-            "Get them with `snakemake fetch`, or place them as data/README.md says, and run again.",
-            file=sys.stderr,
+            "Get them with `snakemake fetch`, or place them as data/README.md says, and run again."
         )
 
 
 onerror:
     finish()
     for line in last_words(STARTED):
-        print(line, file=sys.stderr)
+        logger.error(line)
 
 
 wildcard_constraints:

@@ -15,7 +15,7 @@ from graphdr.core.errors import UserError
 
 LINKS = ("Snakefile", "workflow", "profiles")
 LOG = "build.log"
-STEPS = re.compile(r"^(\d+) of (\d+) steps .* done$")
+PROGRESS = re.compile(r"^\d+ of \d+ jobs? done in ")
 
 
 def lay_out(root: Path, name: str, config: dict, raw: Mapping[str, bytes]) -> Path:
@@ -36,7 +36,7 @@ def lay_out(root: Path, name: str, config: dict, raw: Mapping[str, bytes]) -> Pa
 
 def build(folder: Path, target: str, say: Callable[[str], None]) -> None:
     """Build one file with Snakemake in the folder, telling the progress; a failure is the one line of its stage."""
-    command = [sys.executable, "-m", "snakemake", "--cores", "all", "--", target]
+    command = [sys.executable, "-m", "snakemake", "--cores", "all", "--logger-graphdr-every", "0", "--", target]
     environment = {name: value for name, value in os.environ.items() if name != "GRAPHDR_MIRROR"}
     lines = []
     with (
@@ -50,8 +50,8 @@ def build(folder: Path, target: str, say: Callable[[str], None]) -> None:
         for line in process.stdout:
             log.write(line)
             lines.append(line.rstrip())
-            if done := STEPS.match(lines[-1]):
-                say(f"building: {done[1]} of {done[2]} steps")
+            if PROGRESS.match(line):
+                say(f"building: {lines[-1]}")
     if process.returncode:
         raise UserError(_why(folder, lines))
 

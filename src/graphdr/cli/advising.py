@@ -1,6 +1,5 @@
 """``graphdr advise``: what its options ask for, and advice as text for a terminal."""
 
-import sys
 from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
@@ -31,10 +30,11 @@ def run(arguments: Namespace, here: Path) -> Answer:
     )
     rounds = logs.read(log, _columns(arguments.log_columns)) if log else None
     choices = arguments.name, _nodes(arguments.nodes), _grid(arguments.k), rounds
+    say = terminal.Status()
     try:
-        findings = advice.advise(request, project.load_config().plain(), Path(), *choices, _say)
+        findings = advice.advise(request, project.load_config().plain(), Path(), *choices, say)
     finally:
-        _say("")
+        say("")
     lines = text(findings)
     advice.write(findings, Path(), terminal.unpainted("\n".join(lines)), as_json(findings))
     return 0, findings, lambda: lines
@@ -58,12 +58,6 @@ def _grid(ks: list[int] | None) -> tuple[int, ...] | None:
     if ks and min(ks) < 1:
         raise UserError(f"--k: {min(ks)} is not a number of dimensions, which is at least 1")
     return tuple(sorted(set(ks))) if ks else None
-
-
-def _say(text: str) -> None:
-    """Tell the progress in one line that is written over; only a terminal shows it."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def text(findings: Findings) -> list[str]:

@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
@@ -14,6 +15,7 @@ CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "c
 NO_TERMINAL = 120  # columns where output goes to a file or a pipe
 GAP = "  "
 NARROWEST, LONGEST = 12, 40  # columns that a wrapped text keeps: at least, and of a long word at most
+PATIENCE, EVERY = 5, 60  # seconds before the first line of progress, and between two, where no terminal is
 UNITS = (("y", 31_557_600), ("mo", 2_629_800), ("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 Answer = tuple[int, object, Callable[[], list[str]]]  # of a command: exit code, JSON for scripts, what makes its text
@@ -76,6 +78,21 @@ def age(seconds: float) -> str:
 def plural(count: int, noun: str) -> str:
     """Spell a count with its noun."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+class Status:
+    """Say what is going on: on a terminal in one line that is written over, elsewhere in a line a minute at most."""
+
+    def __init__(self) -> None:
+        self.next = time.monotonic() + PATIENCE  # a mistake at the start stays the only line
+
+    def __call__(self, text: str) -> None:
+        """Say a text; an empty one clears the line."""
+        if sys.stderr.isatty():
+            print(f"\r\033[K{elide(text, width() - 1)}", end="", file=sys.stderr, flush=True)
+        elif text and time.monotonic() >= self.next:
+            self.next = time.monotonic() + EVERY
+            print(text, file=sys.stderr, flush=True)
 
 
 def elide(text: str, room: int) -> str:

@@ -20,7 +20,7 @@ from graphdr.scores.predictor_scores import SCORES
 from graphdr.show.kinds import KINDS
 
 Places = dict[str, tuple[str, Collection[str]]]  # the kind of name that stands there, and its choices
-TARGETS = {"all", "synthetic", "fetch", "paper"}  # of the Snakefile
+TARGETS = {"all", "synthetic", "headline", "fetch", "paper"}  # of the Snakefile
 
 
 def check(config: blocks.Config) -> None:
