@@ -1,13 +1,11 @@
 """How far a build is: jobs that are done, run now and are still to come, and how long that will take."""
 
-import json
 import time
 from collections import Counter, defaultdict
-from contextlib import suppress
 from itertools import chain
-from pathlib import Path
 from statistics import fmean
 
+from graphdr.cache import times
 from graphdr.core.terminal import age, plural
 
 PRIOR = 10  # seconds at full speed that an estimate starts from, so that the first jobs do not upset it
@@ -18,10 +16,8 @@ Job = tuple[str, dict[str, str], float]  # rule, wildcards and start
 def recorded_seconds() -> dict[str, list[float]]:
     """Return how long jobs took in earlier builds, by stage."""
     seconds = defaultdict(list)
-    for path in Path("results/times").glob("*/*.json"):
-        with suppress(OSError, ValueError):  # one that is being written
-            job = json.loads(path.read_text())
-            seconds[job["stage"]].append(job["seconds"])
+    for job in times.jobs():
+        seconds[job["stage"]].append(job["seconds"])
     return seconds
 
 

@@ -101,9 +101,9 @@ onstart:
     if getattr(workflow, "local_exec", False):
         # With a limit, every choice of jobs sets a timer that makes Snakemake choose once more, for each job until the end.
         workflow.scheduler.job_rate_limiter = None
-    if sys.platform == "linux" and len(list(workflow.dag.needrun_jobs())) >= MANY:
-        SERVERS.append(forks.Server.start("graphdr"))
-        os.environ["GRAPHDR_RUN"] = SERVERS[0].words
+        if sys.platform == "linux" and len(list(workflow.dag.needrun_jobs())) >= MANY:
+            SERVERS.append(forks.Server.start("graphdr"))
+            os.environ["GRAPHDR_RUN"] = SERVERS[0].words
 
 
 def finish() -> None:
@@ -111,7 +111,6 @@ def finish() -> None:
     for server in SERVERS:
         server.stop()
     times.record_build(STARTED, workflow.resource_settings.cores)
-
 
 
 onsuccess:
