@@ -73,7 +73,7 @@ def main(input: Input, output: Output, params: Params) -> None:
     inputs = _radius_inputs(input, params, arms, thetas, facts)
     residuals = _residuals(params, arms, thetas)
 
-    @lru_cache(maxsize=LANES)  # methods, and problems on graphs of one size, meet the same rounds one after the other
+    @lru_cache(maxsize=LANES * len(params.problems))  # methods meet the same rounds one after the other
     def draw_stream(n: int, instance: int, seed: int, graph: str | None, **spec: Any) -> environment.Stream:
         return environment.draw(params.seed, spec, n, instance, seed, arenas[graph][instance] if graph else None)
 
@@ -167,7 +167,7 @@ def _together(runs: list[Place], params: Params, arms: Arms) -> Iterator[list[Pl
         vectors = arms[key].features
         apart = key[1:] if method["radius"] != CONSTANT or method["k"] == ADAPTIVE else ()
         shape = 0 if vectors is None else vectors.shape[1], *(problem[factor] for factor in SHAPE), *apart
-        return *(problem[factor] for factor in STREAM), places[key.instance, seed] // LANES, key.method, shape
+        return places[key.instance, seed] // LANES, key.method, shape
 
     ordered = sorted(runs, key=lambda run: (order(run), run[0].instance, run[1], run[0].number, run[0].draw))
     for _, group in groupby(ordered, key=order):

@@ -73,6 +73,4 @@ def check_start() -> None:
     if hasattr(workflow.executor_settings, "status_command"):
         check_slurm()
         if leftovers():
-            sys.exit(
-                "error: SLURM jobs of an earlier run are in the queue; run snakemake --unlock, then this again"
-            )
+            sys.exit("error: SLURM jobs of an earlier run are in the queue; run snakemake --unlock, then this again")
