@@ -104,7 +104,7 @@ def test_the_oracle_is_the_best_k_of_every_instance_in_hindsight():
 def test_what_is_behind_an_oracle_is_every_k_of_its_grid():
     methods = ["own", "k_2", "k_8", "other"]
     params = {"against": "other", "grids": {"own": {"k_2": 2, "k_8": 8}}}
-    params["sources"] = {method: {"p": ("runs.parquet", "p", method)} for method in methods}
+    params["sources"] = {method: [("p", "runs.parquet", "p", method)] for method in methods}
     record = Record(paths.measurements("b"), 0, 0.0, stage="measure_batch", params=params)
     for quantity, behind in (("oracle_gap", methods[:3]), ("regret", methods[:1])):
         focus = Focus(frozenset("p"), frozenset(["own"]), frozenset([quantity]))

@@ -230,7 +230,7 @@ def test_without_an_optional_file_its_cells_have_no_data(whole, dataset):
 def test_a_method_without_data_may_be_the_one_compared_with(whole, after, monkeypatch, methods):
     monkeypatch.chdir(after(whole))
     runs = paths.runs("others-papers", "plain")
-    sources = {method: {"papers": [runs, "papers", method]} for method in methods}
+    sources = {method: [["papers", runs, "papers", method]] for method in methods}
     job = {
         "input": {"runs": [runs], "facts": paths.facts("others-papers")},
         "params": {"sources": sources, "against": "content_pca", "radii": {}, "problems": {}, "grids": {}},

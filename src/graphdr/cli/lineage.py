@@ -61,7 +61,7 @@ def _of_measurements(record: Record, focus: Focus) -> dict[str, Focus]:
 
     batch = Path(record.path).stem  # a key, like every last part of a path
     wanted, methods = focus.quantities, focus.methods
-    sources: dict[str, dict] = record.params["sources"]
+    sources: dict[str, list] = record.params["sources"]
     if wanted is None or methods is None:
         return _of_sources(sources, focus.problems) | {paths.facts(batch): Focus(focus.problems)}
     if "regret_gap" in wanted:
@@ -76,11 +76,11 @@ def _of_measurements(record: Record, focus: Focus) -> dict[str, Focus]:
     return chosen
 
 
-def _of_sources(sources: dict[str, dict], problems: frozenset[str] | None) -> dict[str, Focus]:
+def _of_sources(sources: dict[str, list], problems: frozenset[str] | None) -> dict[str, Focus]:
     """Return the files in which methods were played on some problems, with what both are called there."""
     chosen: dict[str, Focus] = {}
     for played in sources.values():
-        for path, problem, method in (runs for name, runs in played.items() if problems is None or name in problems):
+        for _, path, problem, method in (runs for runs in played if problems is None or runs[0] in problems):
             part = Focus(frozenset([problem]), frozenset([method]))
             chosen[path] = chosen.get(path, part) | part
     return chosen

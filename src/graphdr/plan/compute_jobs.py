@@ -1,5 +1,6 @@
 """Jobs from raw files to measurements: one function per stage, from its wildcards to a Job."""
 
+from itertools import product
 from typing import Any
 
 import graphdr.stages.build_graph as build
@@ -152,7 +153,7 @@ def measure_batch(design: Design, batch: str) -> Job[measure.Input, measure.Outp
     constants = ("k", "noise", "delta", "ridge") if radii else ()
     names = design.batches[batch].problems
     methods = {name: design.config.methods[name] for name in spec.methods}
-    sources = {method: {name: design.played[name, method] for name in names} for method in methods}
+    sources = {method: [(name, *design.played[name, method]) for name in names] for method in methods}
     params = measure.Params(
         sources=sources,
         against=against(spec),
@@ -164,7 +165,7 @@ def measure_batch(design: Design, batch: str) -> Job[measure.Input, measure.Outp
             if method.k == ADAPTIVE
         },
     )
-    files = sorted({runs.path for of_method in sources.values() for runs in of_method.values()})
+    files = sorted({design.played[name, method].path for name, method in product(names, methods)})
     input = measure.Input(files, paths.facts(batch))
     return Job("measure_batch", input, at(measure.Output(), batch=batch), params)
 

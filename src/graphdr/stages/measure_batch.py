@@ -23,9 +23,7 @@ class Output(NamedTuple):
 
 
 class Params(NamedTuple):
-    sources: Mapping[
-        str, Mapping[str, tuple[str, str, str]]
-    ]  # by method and problem: file, and what both are called there
+    sources: Mapping[str, list[tuple[str, str, str, str]]]  # by method: problem, file, and what both are called there
     against: str  # method that paired differences are taken against
     radii: dict[str, str]  # rule of every method whose radius is a theorem's
     problems: dict[str, dict[str, Any]]  # constants of the theorems, if any
@@ -38,7 +36,7 @@ def main(input: Input, output: Output, params: Params) -> None:
     finals, curves, measured = {}, [], []
     played = {path: read_runs(path) for path in input.runs}
     for method, sources in params.sources.items():
-        runs = _as_frame({name: played[path].get((of, problem)) for name, (path, problem, of) in sources.items()})
+        runs = _as_frame({name: played[path].get((of, problem)) for name, path, problem, of in sources})
         if len(runs):  # a method may have no data to project on
             if method in params.radii:
                 runs, checked = bound_checks.check(runs, params.problems, params.radii[method])
