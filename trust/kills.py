@@ -129,9 +129,11 @@ def jobs_of(session: int) -> list[int]:
         if entry.name.isdigit():
             try:
                 words = (entry / "cmdline").read_bytes().split(b"\0")
-                own = int((entry / "stat").read_text().rpartition(")")[2].split()[3])
+                _, parent, _, own, *_ = (entry / "stat").read_text().rpartition(")")[2].split()
             except (OSError, IndexError, ValueError):
                 continue
-            if own == session and words[1:3] == [b"-m", b"graphdr"]:
+            alone = words[1:3] == [b"-m", b"graphdr"]
+            forked = words[1:3] == [b"-m", b"graphdr.core.forks"] and int(parent) != session  # the server is no job
+            if int(own) == session and (alone or forked or words[2].endswith(b"fork_client.py")):
                 found.append(int(entry.name))
     return found

@@ -111,5 +111,5 @@ def test_the_blocks_are_what_snakemake_builds(extended):
     wanted = ["books", "results/tables/noise_level.md", "results/figures/noise_level.svg"]
     done = snakemake(extended, "--dry-run", *wanted)
     assert done.returncode == 0, done.stdout + done.stderr
-    for path in ("results/runs/noise_level-0/laplacian_linucb_30.parquet", "results/tables/books.md"):
+    for path in ("results/runs/noise_level-0/plain.parquet", "results/tables/books.md"):
         assert path in done.stdout + done.stderr

@@ -4,6 +4,7 @@ A server is started with ``Server.start``; a shell command that starts with its 
 over its arguments and its output and ends as the job ends. A job whose client is killed is killed, too.
 """
 
+import ctypes
 import os
 import select
 import signal
@@ -65,14 +66,21 @@ def serve(listener: socket.socket, end: int, main: Callable[[list[str]], int]) -
             os.waitpid(-1, 0)
 
 
+def _end_with_parent() -> None:
+    """Have this process killed when the one that forked it is."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 def _attend(connection: socket.socket, main: Callable[[list[str]], int]) -> NoReturn:
     """Fork a job, and tell its client how it ended; kill it if the client is gone before."""
     try:
+        _end_with_parent()
         size, output, *_ = socket.recv_fds(connection, 8, 2)
         with connection.makefile("rb") as stream:
             folder, *arguments = os.fsdecode(stream.read(int.from_bytes(size, "big"))).split("\0")
         ends, running = os.pipe()  # closes when the job ends
         if not (job := os.fork()):
+            _end_with_parent()
             connection.close()
             _become(folder, arguments, output, main)
         os.close(running)
