@@ -26,7 +26,7 @@ problem/{batch}/theta.parquet | theta | a node's expected reward
 pilot/{batch}/estimates.parquet | pilot | a node as a pilot saw it | empty where nothing needs a pilot
 pilot/{batch}/rounds.parquet | pilot_rounds | a round of a pilot | empty where no fact looks at rounds
 problem/{batch}/facts.parquet | facts | a fact that needs no run
-runs/{batch}/{kind}.parquet | runs | a checkpoint; informed: by facts or a pilot | missing without a residual, pilot or theorem
+runs/{batch}/{kind}.parquet | runs | a checkpoint (informed: by facts, a pilot) | missing without residual or theorem
 measurements/{batch}.parquet | measurements | a measured quantity
 curves/{batch}.parquet | curves | a round of a regret curve
 evaluations/{evaluation}.parquet | measurements | a score of a predictor | `predictor` filled
