@@ -109,26 +109,32 @@ METHODS = ["random", "linucb_full", "graphdr", "laplacian_linucb"]
 LARGEST_DENSE = 800  # nodes; beyond, the method that updates an n by n matrix takes minutes
 
 
+def _plan(config: dict, setting: dict, method: str) -> design.Design:
+    """Return the plan of one problem and method."""
+    spec = {"problems": {"of": ["sbm"], "set": setting}, "methods": [method], "facts": ["zeta", "k_hat_bootstrap"]}
+    shown = {block: {} for block in ("tables", "figures", "claims", "evaluations")}
+    return design.expand(config | shown | {"experiments": {STUDY: spec}})
+
+
 def show_costs(folder: Path, config: dict) -> None:
     """Run every stage at every setting by itself, and print CPU seconds and peak memory."""
     print("| setting | stage | edges | CPU s | MB |\n|---|---|---:|---:|---:|")
     for number, grown in enumerate(GROWN):
         setting = USUAL | grown
-        spec = {"problems": {"of": ["sbm"], "set": setting}, "methods": METHODS, "facts": ["zeta", "k_hat_bootstrap"]}
-        shown = {block: {} for block in ("tables", "figures", "claims", "evaluations")}
-        planned = design.expand(config | shown | {"experiments": {STUDY: spec}})
+        played = [method for method in METHODS if method != "laplacian_linucb" or setting["n"] <= LARGEST_DENSE]
+        plans = {method: _plan(config, setting, method) for method in played}
+        planned = plans[played[0]]
         (graph,) = planned.graphs
         work = folder / str(number)
         work.mkdir(parents=True)
-        steps = [("build_graph", {"graph": graph}), ("compute_basis", {"graph": graph, "basis": "laplacian_low"})]
-        steps += [("pose_problem", {"batch": STUDY}), ("describe_problem", {"batch": STUDY})]
-        steps += [("run_bandit", {"batch": STUDY, "kind": "plain"})]
-        for stage, keys in steps:
-            if keys.get("method") == "laplacian_linucb" and setting["n"] > LARGEST_DENSE:
-                continue
-            used = cost(work, "graphdr", stage, "none", jobs.JOBS[stage](planned, **keys).as_json())
+        steps = [("build_graph", planned, {"graph": graph})]
+        steps += [("compute_basis", planned, {"graph": graph, "basis": "laplacian_low"})]
+        steps += [(stage, planned, {"batch": STUDY}) for stage in ("pose_problem", "describe_problem")]
+        steps += [("run_bandit", plans[method], {"batch": STUDY, "kind": "plain"}) for method in played]
+        for stage, plan, keys in steps:
+            used = cost(work, "graphdr", stage, "none", jobs.JOBS[stage](plan, **keys).as_json())
             edges = pq.read_metadata(work / paths.edges(graph)).num_rows // setting["instances"]
-            name = " ".join([stage, keys.get("method", "")]).strip()
+            name = " ".join([stage, *(plan.config.experiments[STUDY].methods if stage == "run_bandit" else ())])
             said = ", ".join(f"{factor} {value}" for factor, value in grown.items()) or "usual"
             print(f"| {said} | {name} | {edges} | {used.cpu:.2f} | {used.memory:.0f} |", flush=True)
 
