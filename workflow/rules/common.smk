@@ -2,6 +2,7 @@
 import os
 import sys
 import time
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -102,8 +103,9 @@ onstart:
         # With a limit, every choice of jobs sets a timer that makes Snakemake choose once more, for each job until the end.
         workflow.scheduler.job_rate_limiter = None
         if sys.platform == "linux" and len(list(workflow.dag.needrun_jobs())) >= MANY:
-            SERVERS.append(forks.Server.start("graphdr"))
-            os.environ["GRAPHDR_RUN"] = SERVERS[0].words
+            with suppress(OSError):  # where no socket can be made, jobs are processes of their own
+                SERVERS.append(forks.Server.start("graphdr"))
+                os.environ["GRAPHDR_RUN"] = SERVERS[0].words
 
 
 def finish() -> None:
