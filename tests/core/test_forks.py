@@ -91,13 +91,33 @@ def test_a_job_ends_with_its_client_and_the_server_goes_on(server, tmp_path):
     assert run(server, "work").returncode == 0
 
 
-def test_a_job_ends_with_whoever_attends_to_it(server, tmp_path):
+def test_a_job_ends_with_the_server_and_the_next_client_is_its_own_job(server, tmp_path):
     client = subprocess.Popen([*server.words.split(), "long"], cwd=tmp_path, stdout=subprocess.DEVNULL)
     job = wait_for(tmp_path / "pid")
-    attendant = int(Path(f"/proc/{job}/stat").read_text().rpartition(")")[2].split()[1])
-    os.kill(attendant, signal.SIGKILL)
+    server.process.kill()
+    server.process.wait()
     assert client.wait(20) == 1
     until_gone(job)
+    assert run(server, "work").returncode == 0
+
+
+def test_jobs_run_side_by_side(server, tmp_path):
+    folders = [tmp_path / name for name in ("one", "two", "three")]
+    for folder in folders:
+        folder.mkdir()
+    clients = [
+        subprocess.Popen([*server.words.split(), "long"], cwd=folder, stdout=subprocess.DEVNULL) for folder in folders
+    ]
+    first, second, third = (wait_for(folder / "pid") for folder in folders)
+    os.kill(second, signal.SIGTERM)
+    assert clients[1].wait(20) == 128 + signal.SIGTERM
+    clients[0].kill()
+    until_gone(first)
+    assert is_alive(third)
+    clients[2].kill()
+    until_gone(third)
+    for client in clients:
+        client.wait()
 
 
 def test_a_server_that_is_stopped_leaves_nothing_and_its_cpu_time_is_counted(server, tmp_path):

@@ -5,8 +5,9 @@ over its arguments and its output and ends as the job ends. A job whose client i
 """
 
 import ctypes
+import gc
 import os
-import select
+import selectors
 import signal
 import socket
 import subprocess
@@ -48,55 +49,62 @@ class Server(NamedTuple):
 
 
 def serve(listener: socket.socket, end: int, main: Callable[[list[str]], int]) -> None:
-    """Fork for every client until the lifeline is closed, and wait for all: their CPU time is then this process's."""
+    """Fork for every client until the lifeline is closed, and wait for all jobs: their CPU time then counts here."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to jobs as well
-    while end not in select.select([listener, end], [], [])[0]:
-        connection, _ = listener.accept()
-        if not os.fork():
-            listener.close()
-            os.close(end)
-            _attend(connection, main)
-        connection.close()
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-    listener.close()
-    with suppress(ChildProcessError):
-        while True:
-            os.waitpid(-1, 0)
+
+    with selectors.DefaultSelector() as events:
+
+        def close() -> None:
+            events.unregister(listener)
+            events.unregister(end)
+
+        events.register(listener, selectors.EVENT_READ, lambda: _attend(listener, events, main))
+        events.register(end, selectors.EVENT_READ, close)
+        while events.get_map():
+            for key, _ in events.select():
+                key.data()
 
 
-def _end_with_parent() -> None:
-    """Have this process killed when the one that forked it is."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-
-
-def _attend(connection: socket.socket, main: Callable[[list[str]], int]) -> NoReturn:
-    """Fork a job, and tell its client how it ended; kill it if the client is gone before."""
+def _attend(listener: socket.socket, events: selectors.BaseSelector, main: Callable[[list[str]], int]) -> None:
+    """Fork a job for the next client and have it told how the job ended; a job whose client is gone is killed."""
+    connection, _ = listener.accept()
     try:
-        _end_with_parent()
         size, output, *_ = socket.recv_fds(connection, 8, 2)
         with connection.makefile("rb") as stream:
             folder, *arguments = os.fsdecode(stream.read(int.from_bytes(size, "big"))).split("\0")
-        ends, running = os.pipe()  # closes when the job ends
-        if not (job := os.fork()):
-            _end_with_parent()
-            connection.close()
-            _become(folder, arguments, output, main)
-        os.close(running)
-        if ends not in select.select([connection, ends], [], [])[0]:
+    except OSError:  # the client is gone already
+        return connection.close()
+    ends, running = os.pipe()  # closes when the job ends
+    if not (job := os.fork()):
+        _become(folder, arguments, output, main)
+    for descriptor in (running, *output):
+        os.close(descriptor)
+    over = False
+
+    def kill() -> None:
+        if not over:
             os.kill(job, signal.SIGKILL)
+            events.unregister(connection)
+
+    def finish() -> None:
+        nonlocal over
+        over = True
         code = os.waitstatus_to_exitcode(os.waitpid(job, 0)[1])
-        with suppress(OSError):
+        events.unregister(ends)
+        os.close(ends)
+        with connection, suppress(KeyError, OSError):
+            events.unregister(connection)
             connection.sendall(bytes([code if code >= 0 else 128 - code]))
-    finally:
-        os._exit(0)
+
+    events.register(connection, selectors.EVENT_READ, kill)
+    events.register(ends, selectors.EVENT_READ, finish)
 
 
 def _become(folder: str, arguments: list[str], output: list[int], main: Callable[[list[str]], int]) -> NoReturn:
-    """Be the job: in the folder and with the output of its client."""
+    """Be the job: in the folder and with the output of its client; it ends with the server."""
     code = 1
     try:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for number, descriptor in enumerate(output, 1):
             os.dup2(descriptor, number)
@@ -116,6 +124,7 @@ def main(listener: str, end: str, address: str, package: str) -> None:
     jobs = import_module(f"{package}.__main__")
     try:
         jobs.prepare()
+        gc.freeze()  # a collection in a job would write to, and thereby copy, all that it shares with the others
         serve(socket.socket(fileno=int(listener)), int(end), jobs.main)
     finally:
         os.unlink(address)
