@@ -134,6 +134,7 @@ def jobs_of(session: int) -> list[int]:
                 continue
             alone = words[1:3] == [b"-m", b"graphdr"]
             forked = words[1:3] == [b"-m", b"graphdr.core.forks"] and int(parent) != session  # the server is no job
-            if int(own) == session and (alone or forked or words[2].endswith(b"fork_client.py")):
+            client = any(word.endswith(b"fork_client.py") for word in words[2:3])
+            if int(own) == session and (alone or forked or client):
                 found.append(int(entry.name))
     return found

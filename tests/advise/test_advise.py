@@ -542,7 +542,7 @@ def played(reward: np.ndarray, rounds: int, offered: int = 4) -> Iterator[str]:
         yield f"{names},n{arm},{reward[arm] + 0.1 * rng.standard_normal():.4f},{1 / offered}\n"
 
 
-ARGUMENTS = ("advise", "--edges", "links.csv", "--rewards", "clicks.csv", "--name", "mine", "--k", "2", "3", "6")
+ARGUMENTS = ("advise", "--edges", "links.csv", "--rewards", "clicks.csv", "--name", "mine", "--k", "1", "3", "5")
 
 
 def test_the_command_builds_advises_and_builds_nothing_twice(project, monkeypatch, capsys):

@@ -67,7 +67,7 @@ def test_odd_archives(tmp_path, data):
 
 
 @FEW
-@given(cases.odd_graphs(), st.integers(1, 20))
+@given(cases.odd_graphs(), st.sampled_from([1, 3, 4, 5, 10, 11, 20]))
 def test_graphs_in_pieces_and_with_tied_eigenvalues(graph, k):
     checks.graph(*graph, k=k)
 
