@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -165,10 +165,7 @@ def _as_array(given, type_: pa.DataType) -> pa.Array:
         offsets = np.cumsum([0, *map(len, given)])
         return pa.ListArray.from_arrays(_as_array(offsets, pa.int32()), _as_array(flat, type_.value_type))
     if pa.types.is_string(type_) and isinstance(given, np.ndarray) and given.dtype.kind == "U":
-        names, places = np.unique(given, return_inverse=True)
-        encoded = [str(name).encode() for name in names]
-        buffers = pa.py_buffer(np.cumsum([0, *map(len, encoded)], dtype=np.int32)), pa.py_buffer(b"".join(encoded))
-        return pa.StringArray.from_buffers(len(names), *buffers).take(_as_array(places, pa.int32()))
+        return _texts(*np.unique(given, return_inverse=True))
     if isinstance(given, np.ndarray) and given.dtype.kind in "iuf" and not pa.types.is_string(type_):
         if pa.types.is_integer(type_) and np.isnan(given).any():
             return _as_array(given, pa.float64()).cast(type_)
@@ -177,6 +174,18 @@ def _as_array(given, type_: pa.DataType) -> pa.Array:
         valid = None if known.all() else pa.py_buffer(np.packbits(known, bitorder="little"))
         return pa.Array.from_buffers(type_, len(numbers), [valid, pa.py_buffer(numbers)])
     return pa.array(given, type_, from_pandas=True)
+
+
+def repeated(texts: list[str], times: list[int]) -> pa.Array:
+    """Return a column of texts, each as many times in a row: spelling all of them out takes longer than a short job."""
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    return _texts(list(places), np.repeat([places[text] for text in texts], times))
+
+
+def _texts(distinct: Sequence[str], places: np.ndarray) -> pa.Array:
+    encoded = [str(text).encode() for text in distinct]
+    buffers = pa.py_buffer(np.cumsum([0, *map(len, encoded)], dtype=np.int32)), pa.py_buffer(b"".join(encoded))
+    return pa.StringArray.from_buffers(len(distinct), *buffers).take(_as_array(places, pa.int32()))
 
 
 def noted(path: str) -> str:

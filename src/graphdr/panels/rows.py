@@ -20,13 +20,14 @@ def groups(table: pa.Table, *keys: str) -> Iterator[tuple[tuple, slice]]:
         yield tuple(column[begin] for column in columns), slice(begin, end)
 
 
-def stack(parts: list[dict]) -> dict[str, np.ndarray]:
+def stack(parts: list[dict]) -> dict[str, np.ndarray | pa.Array]:
     """Concatenate equally named columns; a scalar is repeated to the length of its part."""
     lengths = [max((len(v) for v in part.values() if np.ndim(v)), default=1) for part in parts]
 
     def column(values):
         if not any(map(np.ndim, values)):
-            return np.repeat(np.array(values), lengths)
+            texts = isinstance(values[0], str)
+            return io.repeated(values, lengths) if texts else np.repeat(np.array(values), lengths)
         return np.concatenate([np.broadcast_to(value, size) for value, size in zip(values, lengths, strict=True)])
 
     return {name: column([part[name] for part in parts]) for name in parts[0]}
