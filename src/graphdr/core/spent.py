@@ -63,11 +63,13 @@ def imports_counted() -> Iterator[None]:
     """Count imports inside of functions for the start; those that an import leads to need no looking at."""
     plain = builtins.__import__
 
-    def counted(*arguments, **named):
+    def counted(name, *arguments, **named):
+        if name in sys.modules:  # some libraries import thousands of times what is there
+            return plain(name, *arguments, **named)
         builtins.__import__ = plain
         try:
             with on(START):
-                return plain(*arguments, **named)
+                return plain(name, *arguments, **named)
         finally:
             builtins.__import__ = counted
 
