@@ -63,13 +63,13 @@ def imports_counted() -> Iterator[None]:
     """Count imports inside of functions for the start; those that an import leads to need no looking at."""
     plain = builtins.__import__
 
-    def counted(name, *arguments, **named):
-        if name in sys.modules:  # some libraries import thousands of times what is there
-            return plain(name, *arguments, **named)
+    def counted(name, globals=None, locals=None, fromlist=(), level=0):
+        if level or name in sys.modules:  # libraries import thousands of times what is there
+            return plain(name, globals, locals, fromlist, level)
         builtins.__import__ = plain
         try:
             with on(START):
-                return plain(name, *arguments, **named)
+                return plain(name, globals, locals, fromlist, level)
         finally:
             builtins.__import__ = counted
 
