@@ -33,7 +33,7 @@ def report(build: dict, jobs: list[dict], libraries: float) -> str:
         f"{total:.1f} s of CPU in {build['seconds']:.1f} s on {build['cores'] or 'other'} cores",
         f"Snakemake's own process: {own}",
         f"libraries, imported once for all jobs: {libraries:.1f} s ({libraries / total:.0%})",
-        f"the rest, {rest:.1f} s ({rest / total:.0%}): a shell, a client and two forks per job, and jobs that failed",
+        f"the rest, {rest:.1f} s ({rest / total:.0%}): a shell, a client and a fork per job, and jobs that failed",
         "start-up: what a job imports besides; kernels: compiled code, loaded or made; files: read, written, hashed",
     ]
     return "\n".join(lines)
