@@ -14,6 +14,7 @@ from snakemake.logging import ColorizingTextHandler, show_logs
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
+from graphdr.cache import paths
 from snakemake_logger_plugin_graphdr.build import Build, clock, name_of, recorded_seconds
 
 ROWS = 4  # running jobs that the display names
@@ -75,6 +76,8 @@ class LogHandler(LogHandlerBase):
         rule, wildcards, _ = self.build.finish(record.job_id)
         if rule == "make_table" and wildcards["table"] == self.settings.table:
             self._write("\n".join(["", self._table(wildcards["table"]), self.build.to_come(), ""]))
+        if rule == "make_report":
+            self._write(f"{paths.page(wildcards['page'])} can be read.")
         due = not self.live and time.monotonic() - self.last >= self.settings.every
         if due and self.build.done != self.build.total:
             self._tell()

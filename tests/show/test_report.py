@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -30,7 +31,8 @@ TABLE = {
     "controls": [],
     "experiment": "e",
 }
-TABLE |= {"rows": [[m, "p", m] for m in METHODS], "problem": None, "paper_rows": {"paper's name": "graphdr"}}
+TABLE |= {"rows": [[m, "p", m] for m in METHODS], "problem": None}
+TABLE |= {"paper_rows": {"paper's name": "graphdr"}, "tolerance": {}, "datasets": {}}
 PROBLEM = {
     "key": "p",
     "title": "P",
@@ -72,6 +74,7 @@ def params(**changed) -> SimpleNamespace:
         "opt_in": ["long_study"],
         "verdicts": ["match", "close", "in panel", "differs", "other data", "no data"],
         "settings": SETTINGS,
+        "missing": ["absent"],
         "styles": {},
     }
     return SimpleNamespace(**usual | changed)
@@ -88,6 +91,12 @@ def write(kind: str, rows: list[dict], path: str) -> str:
     return path
 
 
+def printed(*lines: str) -> str:
+    """Write numbers of the paper."""
+    Path("paper.csv").write_text("\n".join(["artifact,row,column,value,sem,horizon,seeds,note", *lines, ""]))
+    return "paper.csv"
+
+
 @pytest.fixture
 def files(workdir) -> SimpleNamespace:
     """All inputs of a report on one small data set with three instances and nasty titles."""
@@ -102,7 +111,6 @@ def files(workdir) -> SimpleNamespace:
     table = [{"row": m, "column": "regret", "quantity": "regret", "value": -end, "sem": 0.5, "n": 2}
              | {"panel_median": end, "panel_low": end, "panel_high": end + 2, "panel": [end, end + 2]}
              for m, end in regret.items()]  # fmt: skip
-    compared = {"artifact": "t", "row": "paper's name", "column": "regret", "paper": 12.5, "ours": 10.0, "ratio": 0.8}
     claim = {"claim": "c", "where": "", "statement": NASTY, "criterion": "", "measured": "1 < 2", "verdict": "holds"}
     claim |= {"available": "toy", "missing": "", "build": ""}
     rng = np.random.default_rng(0)
@@ -119,7 +127,7 @@ def files(workdir) -> SimpleNamespace:
     (workdir / "o.parquet").write_text("its points")
     manifest.record("make_figure", {}, "code", {}, ["o.svg", "o.parquet"])
     return SimpleNamespace(
-        comparison=write("comparison", [compared | {"verdict": "in panel"}], "comparison.parquet"),
+        paper=printed("t,paper's name,regret,11,,,,", "u,elsewhere,regret,1,,,,"),
         claims=write("claims", [claim | {"share": 0.5}], "claims.parquet"),
         tables={"t": write("table", table, "t.parquet")},
         curves={"e": [write("curves", curves, "c.parquet")]},
@@ -155,15 +163,15 @@ def test_the_page_holds_all_that_was_built(files):
     assert problem["curves"]["linucb_full"]["mean"] == [10, 20, 30, 40]
     assert problem["curves"]["graphdr"]["bound"] == [90, 180, 270, 360]
     assert "bound" not in problem["curves"]["linucb_full"]
-    assert problem["panel"]["graphdr"] == {"values": [10, 11, 12], "of": "instances", "paper": 12.5}
+    assert problem["panel"]["graphdr"] == {"values": [10, 11, 12], "of": "instances", "paper": 11}
     assert "paper" not in problem["panel"]["linucb_full"]
     assert data["headline"]["regrets"] == {"graphdr": 10, "linucb_full": 40}
-    assert data["verdicts"] == {"match": 0, "close": 0, "in panel": 1, "differs": 0, "other data": 0, "no data": 0}
+    assert data["verdicts"] == {"match": 0, "close": 0, "in panel": 1, "differs": 0, "other data": 0, "no data": 1}
     assert data["claims"][0] | {"word": "holds", "kinds": ["real"], "share": 0.5} == data["claims"][0]
     assert set(data["missing"]) == {"absent"}
     first = data["tables"]["t"]["rows"][0]["cells"][0]
     assert first == {"value": "−10.0", "sem": "0.5", "panel": ["10.0", "10.0", "12.0"]} | {
-        "paper": "12.5", "ratio": "0.80", "verdict": "in panel"
+        "paper": "11", "ratio": "-0.91", "verdict": "in panel"
     }  # fmt: skip
     card = data["datasets"]["toy"]
     assert (card["nodes"], card["edges"], card["energy"][1]) == (N, N - 1, 1)
@@ -200,9 +208,19 @@ def test_the_same_inputs_give_the_same_page(files):
     assert len(first) < 200_000
 
 
+def test_without_claims_it_is_the_page_of_the_main_comparison_alone(files):
+    files.claims = None
+    text = made(files, params())
+    data = data_of(text)
+    assert (data["whole"], data["claims"]) == (False, [])
+    assert sum(data["verdicts"].values()) == 1  # of its own table
+    assert 'href="report.html"' in text
+    assert data["headline"]["regrets"] == {"graphdr": 10, "linucb_full": 40}
+
+
 def test_nothing_built_is_a_page_too(workdir):
     nothing = SimpleNamespace(
-        comparison=write("comparison", [], "comparison.parquet"), claims=write("claims", [], "claims.parquet"),
+        paper=printed("u,elsewhere,regret,1,,,,"), claims=write("claims", [], "claims.parquet"),
         tables={}, curves={}, measurements={}, overview=[], datasets={},
     )  # fmt: skip
     data = data_of(made(nothing, params(experiments={}, tables={}, headline=None)))
@@ -305,9 +323,9 @@ def test_every_method_has_a_style_of_its_own_wherever_it_is_shown(config):
 
 def test_the_job_fits_on_a_command_line(config):
     """Linux takes 128 KiB in one argument, and a shell gets the whole command as one."""
-    job = jobs.make_report(design.expand(config))
+    job = jobs.make_report(design.expand(config), "report")
     assert len(job.as_json()) < 110_000
-    assert paths.comparison("parquet") in job.files()
+    assert paths.claims("parquet") in job.files()
     assert "diagnostic_factorial" not in job.params.experiments
 
 
@@ -315,21 +333,31 @@ def test_the_order_of_keys_changes_no_job(config):
     def reordered(value):
         return {key: reordered(value[key]) for key in reversed(value)} if isinstance(value, dict) else value
 
-    one, other = (jobs.make_report(design.expand(given)) for given in (config, reordered(config)))
+    one, other = (jobs.make_report(design.expand(given), "report") for given in (config, reordered(config)))
     assert one.as_json() == other.as_json()
 
 
 def test_without_raw_files_the_page_shows_the_synthetic_half(config):
     missing = [name for name, block in config["datasets"].items() if "raw" in block]
-    job = jobs.make_report(design.expand(config, missing))
+    job = jobs.make_report(design.expand(config, missing), "report")
     assert set(job.input.datasets) == {"sbm", "rgg"}
     assert {spec["experiment"] for spec in job.params.tables.values()} <= set(job.params.experiments)
     assert not any(name in path for path in job.files() for name in missing)
     assert job.params.headline["problem"]["key"] == "sbm"
 
 
+def test_the_first_page_needs_the_main_comparison_alone(config):
+    plan = design.expand(config)
+    job = jobs.make_report(plan, "headline")
+    assert (list(job.params.experiments), list(job.params.tables)) == (["main"], ["main_synthetic"])
+    ours = [path for path in job.files() if path.startswith("results/measurements")]
+    assert len(ours) == 1
+    others = {name: spec for name, spec in config["datasets"].items() if "raw" not in spec}
+    assert jobs.make_report(design.expand(config, set(config["datasets"]) - set(others)), "headline") == job
+
+
 def test_rows_of_the_paper_are_found_under_our_names(config):
-    job = jobs.make_report(design.expand(config))
+    job = jobs.make_report(design.expand(config), "report")
     line = {"artifact": "noise_stress", "row": "light", "column": "regret", "paper": 1.0}
     for specs in (job.params.tables, jobs.compare_paper(design.expand(config)).params.tables):
         assert by_our_cell([line], specs) == {("noise_stress", "0.05", "regret"): line}

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from graphdr.cache import paths
 from tests.slurm import cluster
 from tests.support.project import ROOT, hashes, lay_out
 
@@ -203,9 +202,9 @@ def same_files(local: Path, remote: Path) -> str:
 
 
 def different(one: Path, other: Path) -> list[str]:
-    """Return the files that two checkouts do not share byte by byte; the report shows the times of its own build."""
+    """Return the files that two checkouts do not share byte by byte; a page shows the times of its own build."""
     here, there = hashes(one), hashes(other)
-    names = {name for name in here.keys() & there.keys() if here[name] != there[name]} - {paths.REPORT}
+    names = {name for name in here.keys() & there.keys() if here[name] != there[name] and not name.endswith(".html")}
     return sorted(names | here.keys() ^ there.keys())
 
 

@@ -166,14 +166,14 @@ def test_the_main_table_is_shown_as_soon_as_it_is_built_with_what_is_to_come(bui
     monkeypatch.chdir(built)
     out = io.StringIO()
     handler = a_handler(out, table="main_synthetic")
-    tell(handler, event="run_info", stats={"make_table": 4, "make_figure": 1, "make_report": 1})
+    tell(handler, event="run_info", stats={"make_table": 4, "make_figure": 1, "make_report": 2})
     for number, table in enumerate(("rgg", "main_synthetic")):
         start(handler, number, "make_table", table=table)
         finish(handler, number)
     said = out.getvalue()
     assert said.count("Main comparison\n") == 1
     assert re.search(r"^GraphDR +3\.1 ± 0\.4\*", said, re.M)
-    assert "Still to come: 2 tables, 1 figure, results/report.html (4 jobs).\n" in said
+    assert "Still to come: 2 tables, 1 figure, results/headline.html, results/report.html (5 jobs).\n" in said
 
 
 # … and Snakemake itself

@@ -1,5 +1,5 @@
 # Needs: results/measurements, results/curves, results/evaluations, data/paper.
-# Makes: results/tables, results/figures, results/comparison, results/claims, results/report.html.
+# Makes: results/tables, results/figures, results/comparison, results/claims, results/report.html and results/headline.html.
 
 
 def shown(stage, suffix, kind, category):
@@ -72,7 +72,7 @@ rule make_report:
     output:
         **jobs.outputs("make_report"),
     log:
-        "results/logs/make_report.log",
+        "results/logs/make_report/{page}.log",
     params:
         job=as_json("make_report"),
         code=code_of("make_report"),

@@ -82,7 +82,7 @@ def results_on(datasets, targets=(None,)) -> list[str]:
                 files += job(f"make_{kind}", **{kind: name}).output
     if here <= datasets and set(targets) >= STUDIES:
         for stage in ("compare_paper", "judge_claims", "make_report"):
-            files += jobs.outputs(stage).values()
+            files += [file for key in jobs.keys(DESIGN, stage) for file in job(stage, **key).output]
     return files
 
 
@@ -138,5 +138,6 @@ wildcard_constraints:
     kind="|".join(KINDS),
     experiment="|".join(CONFIG.experiments),
     evaluation="|".join(CONFIG.evaluations),
+    page="headline|report",
     table="|".join(CONFIG.tables),
     figure="|".join(CONFIG.figures),

@@ -14,7 +14,6 @@ class Pattern(str):
 
 PAPER = "data/paper/reference.csv"
 PAPER_CLAIMS = "data/paper/claims.csv"
-REPORT = "results/report.html"
 MANIFEST = "results/manifest"
 TIMES = "results/times"
 ADVICE = "results/advise"  # a folder per data set of a user, each laid out as a project
@@ -37,3 +36,4 @@ table = Pattern("results/tables/{table}.{suffix}")
 figure = Pattern("results/figures/{figure}.{suffix}")
 comparison = Pattern("results/comparison.{suffix}")
 claims = Pattern("results/claims.{suffix}")
+page = Pattern("results/{page}.html")

@@ -21,7 +21,7 @@ from graphdr.raw.archives import Raw
 from graphdr.raw.fetch import HASHES
 
 TABLES = Path(paths.dataset_nodes("x")).parent.parent
-RESULTS = Path(paths.REPORT).parent
+RESULTS = Path(paths.page).parent
 LEFTOVER = re.compile(r"\.(\d+)\.tmp$")  # core.atomic names the process that writes
 NOT_LISTED = {"leftover", "unlisted", "foreign"}  # kinds of findings about files that the manifest does not have
 

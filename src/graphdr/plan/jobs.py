@@ -36,6 +36,8 @@ from graphdr.plan.plays import KINDS
 from graphdr.scores import cells
 from graphdr.show.report import template
 
+HEADLINE = "headline"  # the page of the main comparison alone, which is made first
+
 
 def evaluate_predictors(design: Design, evaluation: str) -> Job[evaluate.Input, evaluate.Output, evaluate.Params]:
     spec = design.config.evaluations[evaluation]
@@ -103,11 +105,10 @@ def make_figure(design: Design, figure: str) -> Job[figure_of.Input, figure_of.O
 
 
 def compare_paper(design: Design) -> Job[compare.Input, compare.Output, compare.Params]:
-    quantities, tables = design.config.quantities, design.config.tables
-    tolerances = {name: spec.tolerance for name, spec in quantities.items() if spec.tolerance is not None}
+    tables = design.config.tables
     ours = {name: {paper: _label(row) for paper, row in spec.paper_rows.items()} for name, spec in tables.items()}
     specs = {
-        name: {"paper_rows": ours[name], "tolerance": tolerances, "datasets": _behind(design, spec)}
+        name: {"paper_rows": ours[name], "tolerance": _tolerances(design, name), "datasets": _behind(design, spec)}
         for name, spec in tables.items()
     }
     here = {dataset_of(design, batch) for batch in design.batches}
@@ -115,6 +116,13 @@ def compare_paper(design: Design) -> Job[compare.Input, compare.Output, compare.
     built = {name: paths.table(name, "parquet") for name in usual}
     missing = sorted(set(design.config.datasets) - here)
     return Job("compare_paper", compare.Input(paths.PAPER, built), compare.Output(), compare.Params(specs, missing))
+
+
+def _tolerances(design: Design, table: str) -> dict[str, float]:
+    """Return the quantities of a table that are compared by difference, each with the difference that matches."""
+    shown = {cells.parse(table, text).quantity for _, text in cells.named(design.config.tables[table].columns)}
+    tolerances = {name: design.config.quantities[name].tolerance for name in sorted(shown)}
+    return {name: tolerance for name, tolerance in tolerances.items() if tolerance is not None}
 
 
 def _behind(design: Design, spec: Table) -> dict[str, list[str]]:
@@ -140,18 +148,30 @@ def judge_claims(design: Design) -> Job[judge.Input, judge.Output, judge.Params]
     return Job("judge_claims", input, judge.Output(), judge.Params(claims, problems, sorted(OTHER)))
 
 
-def make_report(design: Design) -> Job[report.Input, report.Output, report.Params]:
+def make_report(design: Design, page: str) -> Job[report.Input, report.Output, report.Params]:
+    """Return the job of a page: the whole report, or the experiment of the headline with the tables that it alone makes."""
+    compared, config = compare_paper(design), design.config
+    sources = {name: experiments_behind(design, config.tables[name]) for name in compared.input.tables}
+    shown = [name for name, spec in config.experiments.items() if not spec.opt_in]
+    if page == HEADLINE:
+        shown = [config.figures[name].experiments[0] for name in outline.overviews(design, shown)]
     tables = {
         name: make_table(design, name).params._asdict()
-        | {"path": path, "sources": experiments_behind(design, design.config.tables[name])}
-        for name, path in compare_paper(design).input.tables.items()
+        | {"path": compared.input.tables[name], "sources": behind, "compared": compared.params.tables[name]}
+        for name, behind in sources.items()
+        if set(behind) <= set(shown)
     }
-    usual = [name for name, spec in design.config.experiments.items() if not spec.opt_in]
-    batches = {name: dataset_of(design, name) for name in batches_of(design, usual)}
-    input = report.Input(**outline.files(design, batches, tables))
+    batches = {name: dataset_of(design, name) for name in batches_of(design, shown)}
+    claims = None if page == HEADLINE else judge_claims(design).output.parquet
+    input = report.Input(**outline.files(design, batches, tables), claims=claims)
     told = outline.params(design, batches, tables)
-    params = report.Params(**told, verdicts=list(VERDICTS), template=template.digest())
-    return Job("make_report", input, report.Output(), params)
+    missing = compared.params.missing
+    if page == HEADLINE:  # nothing of other experiments, so that no change of them makes it again
+        told["datasets"] = {name: told["datasets"][name] for name in input.datasets}
+        told["settings"] = {name: told["settings"][name] for name in ("seed", "protocol", "methods")}
+        told["opt_in"] = missing = []
+    params = report.Params(**told, verdicts=list(VERDICTS), missing=missing, template=template.digest())
+    return Job("make_report", input, at(report.Output(), page=page), params)
 
 
 def _about(design: Design, claim: Claim) -> dict[str, Any]:
@@ -243,6 +263,7 @@ def keys(design: Design, stage: str) -> Iterable[dict[str, str]]:
         ("graph",): [(name,) for name in design.graphs],
         ("graph", "basis"): design.bases,
         ("batch",): [(name,) for name in batches if stage != "estimate_pilot" or has_pilot(design, name)],
+        ("page",): [(page,) for page in (HEADLINE, "report") if make_report(design, page).input.measurements],
         ("batch", "kind"): [pair for pair in product(batches, KINDS) if paths.runs(*pair) in design.plays],
     }
     for block in ("evaluation", "table", "figure"):

@@ -24,8 +24,7 @@ def files(design: Design, batches: dict[str, str], tables: dict[str, dict[str, A
         if len(built[experiment]) <= MANY:
             curves.setdefault(experiment, []).append(paths.curves(batch))
     return {
-        "comparison": paths.comparison("parquet"),
-        "claims": paths.claims("parquet"),
+        "paper": paths.PAPER,
         "tables": {name: table["path"] for name, table in tables.items()},
         "curves": curves,
         "measurements": measured,
@@ -94,12 +93,15 @@ def table(design: Design, spec: Table, shown: Collection[str], made: dict[str, A
     sources = made["sources"]
     home = [name for name in sources if name in shown]
     one = problems_of(design, spec) if spec.experiment and len(sources) == 1 else []
-    return {key: made[key] for key in ("caption", "heading", "columns", "bold", "controls")} | {
-        "rows": [[row["label"], row["problem"], row.get("method")] for row in made["row_keys"]],
-        "experiment": home[-1] if home else None,
-        "problem": one[0] if len(one) == 1 and len(design.members[sources[0]]) > 1 else None,
-        "paper_rows": {str(paper): ours for paper, ours in spec.paper_rows.items()},
-    }
+    return (
+        {key: made[key] for key in ("caption", "heading", "columns", "bold", "controls")}
+        | {
+            "rows": [[row["label"], row["problem"], row.get("method")] for row in made["row_keys"]],
+            "experiment": home[-1] if home else None,
+            "problem": one[0] if len(one) == 1 and len(design.members[sources[0]]) > 1 else None,
+        }
+        | made["compared"]
+    )
 
 
 def home_problems(design: Design, batches: dict[str, str]) -> dict[str, tuple[str, str]]:

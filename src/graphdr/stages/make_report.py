@@ -1,4 +1,4 @@
-"""Make the report: one self-contained page of everything that was built."""
+"""Make a report: one self-contained page of everything that was built, or of the main comparison alone."""
 
 from typing import Any, NamedTuple
 
@@ -7,12 +7,13 @@ from graphdr.core.atomic import write_text
 from graphdr.panels.bases import read_bases
 from graphdr.panels.items import read_items
 from graphdr.panels.problems import read_thetas
+from graphdr.paper import compare, reference
 from graphdr.show.report import cards, machine, page, template
 
 
 class Input(NamedTuple):
-    comparison: str
-    claims: str
+    paper: str
+    claims: str | None  # of the whole report
     tables: dict[str, str]
     curves: dict[str, list[str]]  # by experiment
     measurements: dict[str, dict[str, list[str]]]  # by experiment and data set
@@ -21,7 +22,7 @@ class Input(NamedTuple):
 
 
 class Output(NamedTuple):
-    html: str = paths.REPORT
+    html: str = paths.page
 
 
 class Params(NamedTuple):
@@ -35,6 +36,7 @@ class Params(NamedTuple):
     settings: dict[str, Any]
     styles: dict[str, dict[str, str]]  # of the methods that have one
     verdicts: list[str]
+    missing: list[str]  # data sets that are not here
     template: str  # digest of the static parts of the page
 
 
@@ -48,10 +50,14 @@ def main(input: Input, output: Output, params: Params) -> None:
 
 
 def _read(input: Input, params: Params) -> page.Built:
+    printed = reference.numbers(io.noted(input.paper))
+    if input.claims is None:
+        printed = printed[printed["artifact"].isin(list(input.tables))]
+    tables = {name: io.read("table", path).to_pandas() for name, path in input.tables.items()}
     return page.Built(
-        io.read("comparison", input.comparison).to_pandas(),
-        io.read("claims", input.claims).to_pandas(),
-        {name: io.read("table", path).to_pandas() for name, path in input.tables.items()},
+        compare.compare(printed, tables, params.tables, io.marks(), params.missing),
+        io.read("claims", input.claims).to_pandas() if input.claims else None,
+        tables,
         {name: io.read_frame("curves", input.curves.get(name, [])) for name in params.experiments},
         {
             name: {dataset: io.read_frame("measurements", files) for dataset, files in parts.items()}

@@ -14,7 +14,7 @@ class Built(NamedTuple):
     """What was built: frames of the comparison, the claims, tables, curves and measurements, and data-set cards."""
 
     comparison: pd.DataFrame
-    claims: pd.DataFrame
+    claims: pd.DataFrame | None  # None on a page of the main comparison alone
     tables: dict[str, pd.DataFrame]
     curves: dict[str, pd.DataFrame]  # by experiment
     measurements: dict[str, dict[str, pd.DataFrame]]  # by experiment and data set
@@ -35,13 +35,15 @@ def document(built: Built, params, timings: list[dict]) -> dict:
     shown = {}
     for name, spec in params.experiments.items():
         shown[name] = experiments.show(spec, built.curves[name], built.measurements[name], regrets.get(name, {}))
+    observed = [name for name, spec in params.datasets.items() if spec["observed"]]
     marks = {name: {"marks": built.marks.get(name, {})} for name in built.cards}
     datasets = {name: params.datasets[name] | card | marks[name] for name, card in sorted(built.cards.items())}
     return {
         "version": __version__,
         "headline": headline(params.headline, shown),
         "verdicts": numbers.counts(built.comparison, params.verdicts),
-        "claims": numbers.claims(built.claims, [name for name, spec in params.datasets.items() if spec["observed"]]),
+        "whole": built.claims is not None,
+        "claims": [] if built.claims is None else numbers.claims(built.claims, observed),
         "groups": experiments.groups(shown, _first(printed, params.tables), params.order),
         "experiments": shown,
         "tables": tables,

@@ -77,7 +77,7 @@ function tallies() {
     "div",
     { class: "tallies" },
     tally("#experiments", `${count(total)} numbers of the paper`, numbers, total),
-    tally("#claims", `${count(DATA.claims.length)} claims of the paper`, words, DATA.claims.length),
+    DATA.whole && tally("#claims", `${count(DATA.claims.length)} claims of the paper`, words, DATA.claims.length),
   );
 }
 
