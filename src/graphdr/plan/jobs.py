@@ -149,7 +149,7 @@ def judge_claims(design: Design) -> Job[judge.Input, judge.Output, judge.Params]
 
 
 def make_report(design: Design, page: str) -> Job[report.Input, report.Output, report.Params]:
-    """Return the job of a page: the whole report, or the experiment of the headline with the tables that it alone makes."""
+    """Return the job of a page: the whole report, or the experiment of the headline with its own tables."""
     compared, config = compare_paper(design), design.config
     sources = {name: experiments_behind(design, config.tables[name]) for name in compared.input.tables}
     shown = [name for name, spec in config.experiments.items() if not spec.opt_in]
