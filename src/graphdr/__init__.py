@@ -13,6 +13,8 @@ _PLACES = {
     "laplacian": "graphs.model:laplacian",
     "sbm": "graphs.random_graphs:sbm",
     "rgg": "graphs.random_graphs:rgg",
+    "context_rows": "graphs.contexts:context_rows",
+    "product": "graphs.contexts:product",
     "low_eigenpairs": "graphs.spectral:low_eigenpairs",
     "arm_features": "graphs.arm_features:select",
     "smooth_reward": "bandit.rewards:smooth",

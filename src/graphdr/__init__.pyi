@@ -7,6 +7,8 @@ from graphdr.cache.io import read_frame as read_frame
 from graphdr.core.errors import UserError as UserError
 from graphdr.core.rng import stream as stream
 from graphdr.graphs.arm_features import select as arm_features
+from graphdr.graphs.contexts import context_rows as context_rows
+from graphdr.graphs.contexts import product as product
 from graphdr.graphs.model import Graph as Graph
 from graphdr.graphs.model import from_edges as from_edges
 from graphdr.graphs.model import laplacian as laplacian
@@ -30,6 +32,7 @@ __all__ = [
     "Run",
     "UserError",
     "arm_features",
+    "context_rows",
     "doubly_robust",
     "draw_rounds",
     "from_edges",
@@ -37,6 +40,7 @@ __all__ = [
     "laplacian",
     "largest_component",
     "low_eigenpairs",
+    "product",
     "read_frame",
     "read_table",
     "rgg",

@@ -1,0 +1,81 @@
+"""Arms beyond single nodes: vectors over the nodes of a graph, and pairs of a segment of users and a node."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphdr.graphs.model import Graph
+
+
+def context_rows(vectors: object, n: int) -> sp.csr_array:
+    """Return vectors over n nodes, dense or sparse, as the sorted rows of one sparse matrix.
+
+    Every row is the context x of one arm: its features are x^T E, its reward is x^T theta. Refused are vectors over
+    other nodes, of length zero, and with numbers that are not finite.
+
+    >>> graphdr.context_rows([[0.5, 0.5, 0.0]], 3).toarray().tolist()
+    [[0.5, 0.5, 0.0]]
+    """
+    rows = sp.csr_array(vectors if sp.issparse(vectors) else np.atleast_2d(np.asarray(vectors, float)), dtype=float)
+    if rows.shape[1] != n:
+        raise ValueError(f"contexts over {rows.shape[1]} nodes; the graph has {n}")
+    rows.sum_duplicates()
+    if not np.isfinite(rows.data).all():
+        at = int(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[~np.isfinite(rows.data)][0])
+        raise ValueError(f"context {at} has a weight that is no finite number")
+    empty = np.flatnonzero(lengths(rows) == 0)
+    if len(empty):
+        raise ValueError(f"context {int(empty[0])} has length zero; a context has at least one node")
+    return rows
+
+
+def lengths(rows: sp.csr_array) -> np.ndarray:
+    """Return the Euclidean length of every context."""
+    return np.sqrt((rows * rows).sum(axis=1))
+
+
+def distinct(rows: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
+    """Return the contexts without repeats, in order of first appearance, and the place of each context among them."""
+    seen: dict[tuple[bytes, bytes], int] = {}
+    place, first = np.empty(rows.shape[0], np.uint32), []
+    for at, (start, end) in enumerate(zip(rows.indptr[:-1], rows.indptr[1:], strict=True)):
+        key = rows.indices[start:end].tobytes(), rows.data[start:end].tobytes()
+        if key not in seen:
+            seen[key] = len(first)
+            first.append(at)
+        place[at] = seen[key]
+    return rows[np.array(first, int)], place
+
+
+def product(graph: Graph, segments: np.ndarray, coupling: float = 1.0) -> Graph:
+    """Return the Cartesian product with a graph of segments, given as the matrix of its weights.
+
+    Node s * n + i is node i as segment s of the users meets it. Inside of a segment, nodes are joined as in the graph;
+    a node is joined to itself in another segment with the weight of the two segments' edge, times ``coupling``.
+
+    >>> pairs = graphdr.product(graphdr.from_edges(2, [0], [1]), np.array([[0, 1], [1, 0]]))
+    >>> pairs.adjacency.sum(axis=1).tolist()
+    [2.0, 2.0, 2.0, 2.0]
+    """
+    count, n = len(segments), graph.n
+    across = sp.kron(sp.csr_array(coupling * np.asarray(segments, float)), sp.eye_array(n))
+    adjacency = sp.csr_array(sp.kron(sp.eye_array(count), graph.adjacency) + across)
+    return Graph(adjacency, np.arange(count * n))
+
+
+def ring(count: int) -> np.ndarray:
+    """Return the weights of a ring of segments: each is like its two neighbours; two segments share one edge."""
+    weights = np.zeros((count, count))
+    if count > 1:
+        at = np.arange(count)
+        weights[at, (at + 1) % count] = weights[(at + 1) % count, at] = 1.0
+    return weights
+
+
+def path(count: int) -> np.ndarray:
+    """Return the weights of a path of segments, such as bands of age in their order."""
+    return np.eye(count, k=1) + np.eye(count, k=-1)
+
+
+def complete(count: int) -> np.ndarray:
+    """Return the weights of a graph in which every segment is like every other."""
+    return np.ones((count, count)) - np.eye(count)
