@@ -7,6 +7,7 @@ import sys
 import time
 
 from graphdr.core.errors import UserError
+from graphdr.core.packed import unpack
 
 # What stages are made of, and what they import when they need it.
 ROOMS = {"cache", "graphs", "bandit", "facts", "scores", "panels", "paper", "show", "stages"}
@@ -20,13 +21,13 @@ LIBRARIES = (
 def main(arguments: list[str] | None = None) -> int:
     """Run a stage or a command; a mistake of the user's ends in one line and a non-zero exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if len(arguments) != 3 or not arguments[2].startswith("{"):  # the job of a stage is a JSON object
+    job = unpack(arguments[2]) if len(arguments) == 3 else ""
+    if not job.startswith("{"):  # the job of a stage is a JSON object
         from graphdr.cli.main import main as command  # not above: stages are short, and need none of it
 
         return command(arguments)
     try:
-        stage, code, job = arguments
-        run_stage(stage, code, json.loads(job))
+        run_stage(*arguments[:2], json.loads(job))
         return 0
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)

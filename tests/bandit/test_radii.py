@@ -102,8 +102,8 @@ def test_a_perfect_pilot_is_an_oracle():
 def test_a_rule_plays_algorithm_1_with_its_radius(bandit, rule):
     run = play(bandit, rule)
     widths, inflation, residual = radii.RADII[rule](bandit.inputs)
-    v0 = np.eye(bandit.k)
-    twin = twins.linucb(bandit.features, v0, bandit.theta, *bandit.stream, widths, residual, inflation)
+    v0 = bandit.constants.ridge * np.eye(bandit.k)
+    twin = twins.linucb(bandit.features, v0, bandit.rewards, *bandit.stream, widths, residual, inflation)
     assert_allclose(run.regret, twin.regret, atol=1e-9)
 
 
@@ -127,7 +127,8 @@ def test_the_radius_of_an_oracle_never_exceeds_the_leverage_of_the_whole_run(ban
     run = play(bandit, "oracle")
     before = np.concatenate([[0.0], run.srl[:-1]])
     widths = radii.oracle(inputs).radius + before
-    twin = twins.linucb(bandit.features, np.eye(bandit.k), bandit.theta, *bandit.stream, widths)
+    v0 = bandit.constants.ridge * np.eye(bandit.k)
+    twin = twins.linucb(bandit.features, v0, bandit.rewards, *bandit.stream, widths)
     assert_allclose(run.regret, twin.regret, atol=1e-9)
     assert np.all(before <= run.srl[-1])
 
@@ -137,9 +138,10 @@ def test_a_pilot_and_its_error_cover_the_true_leverage_and_width(bandit):
     inputs = bandit.inputs
     run = play(bandit, "estimated")
     c = inputs.constants
-    hidden = inputs.error * constants.potential(run.t, c.k, c.ridge, c.bound_x)
+    missed = c.bound_x * inputs.error
+    hidden = missed * constants.potential(run.t, c.k, c.ridge, c.bound_x)
     assert np.all(run.srl <= run.srl_pilot + hidden + 1e-9)
-    assert np.all(np.abs(run.crw - run.crw_pilot) <= 2 * inputs.error * run.t + 1e-9)
+    assert np.all(np.abs(run.crw - run.crw_pilot) <= 2 * missed * run.t + 1e-9)
 
 
 @pytest.mark.parametrize("rule", PROVEN)

@@ -1,16 +1,22 @@
-"""Small random bandits on weighted graphs, their observed graph perturbed within the condition of Davis and Kahan."""
+"""Small random bandits on weighted graphs, their observed graph perturbed within the condition of Davis and Kahan.
+
+Their arms are nodes, contexts over several nodes, or nodes of the product with a graph of segments.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from hypothesis import assume
 from hypothesis import strategies as st
 
 from graphdr.bandit import linucb, radii
 from graphdr.bandit.environment import Stream
 from graphdr.bandit.pilot import pilot_error
+from graphdr.bandit.pool import Pool
 from graphdr.bandit.rewards import unit
 from graphdr.graphs.arm_features import Basis, residual
+from graphdr.graphs.contexts import context_rows, product, ring
 from graphdr.graphs.model import Graph, edges, from_edges
 from graphdr.graphs.spectral import low_eigenpairs, perturbation_norm
 from graphdr.theory import constants
@@ -32,14 +38,23 @@ class Bandit(NamedTuple):
     sigma: float
     stream: Stream
     pilot: np.ndarray  # an estimate of the reward
+    pool: Pool = Pool()
 
     @property
     def kept(self) -> np.ndarray:
         return CONVENTIONS[self.convention].select(self.clean.vectors, self.k)
 
     @property
-    def features(self) -> np.ndarray:
+    def columns(self) -> np.ndarray:
         return np.ascontiguousarray(CONVENTIONS[self.convention].select(self.observed.vectors, self.k))
+
+    @property
+    def features(self) -> np.ndarray:
+        return self.pool(self.columns)
+
+    @property
+    def rewards(self) -> np.ndarray:
+        return self.pool(self.theta)
 
     @property
     def gap(self) -> float:
@@ -47,22 +62,24 @@ class Bandit(NamedTuple):
 
     @property
     def residual(self) -> np.ndarray:
-        return residual(self.theta, self.features)
+        return self.pool(residual(self.theta, self.columns))
 
     @property
     def constants(self) -> constants.Constants:
-        return constants.Constants(self.k, self.sigma, DELTA, size=constants.split(self.theta, self.features)[0])
+        longest = self.pool.longest
+        size = constants.split(self.theta, self.columns)[0]
+        return constants.Constants(self.k, self.sigma, DELTA, max(1.0, longest**2), longest, size)
 
     @property
     def robust(self) -> tuple[float, float]:
         s_k, tail = constants.split(self.theta, self.kept)
         zeta = float(np.linalg.norm(tail))
-        return constants.nu(zeta, s_k, self.eps, self.gap), s_k + zeta
+        return constants.nu(zeta, s_k, self.eps, self.gap, self.pool.longest), s_k + zeta
 
     @property
     def inputs(self) -> radii.RadiusInputs:
-        rounds, error = len(self.stream.noise), pilot_error(self.pilot, self.theta, self.features)
-        residuals = self.residual, residual(self.pilot, self.features)
+        rounds, error = len(self.stream.noise), pilot_error(self.pilot, self.theta, self.columns)
+        residuals = self.residual, self.pool(residual(self.pilot, self.columns))
         return radii.RadiusInputs(rounds, self.constants, 1.0, *self.robust, *residuals, error)
 
 
@@ -70,7 +87,7 @@ def play(bandit: Bandit, rule: str, inputs: radii.RadiusInputs | None = None) ->
     """Play a rule; return what it did after every round, with the true residual and with the pilot's."""
     inputs = bandit.inputs if inputs is None else inputs
     radius, inflation, residual = radii.RADII[rule](inputs)
-    run = linucb.Run(bandit.theta, bandit.stream, bandit.features, residual=residual)
+    run = linucb.Run(bandit.rewards, bandit.stream, bandit.features, residual=residual)
     ((*_, arms),) = linucb.play([run], radius, ridge=inputs.constants.ridge, inflation=inflation)
     true, seen = (
         linucb.measure(run._replace(residual=own), arms, ridge=inputs.constants.ridge, every=1)
@@ -102,12 +119,14 @@ def perturbed(graph: Graph, eps: float, rng: np.random.Generator) -> Graph:
 
 
 @st.composite
-def noisy_graphs(draw):
+def noisy_graphs(draw, segments=1):
     """Draw (clean basis, observed basis, eps, k, convention, generator), with eps at most a quarter of the gap."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, convention = draw(st.integers(4, 12)), draw(st.sampled_from(sorted(CONVENTIONS)))
     k = draw(st.sampled_from([size for size in (1, 3) if size <= n - 2]))
     graph = connected(n, draw(st.sampled_from([0.0, 0.2, 0.6])), rng)
+    if segments > 1:
+        graph, n = product(graph, ring(segments), rng.uniform(0.1, 2)), n * segments
     clean = low_eigenpairs(graph, n)
     gap = CONVENTIONS[convention].gap(clean.values, k)
     assume(gap > 1e-5)
@@ -119,18 +138,30 @@ def noisy_graphs(draw):
 @st.composite
 def bandits(draw, smooth=False):
     """Draw a bandit; a smooth one has its reward inside the subspace that is observed."""
-    clean, observed, eps, k, convention, rng = draw(noisy_graphs())
+    kind = draw(st.sampled_from(["node", "bundle", "segment"]))
+    blocks = draw(st.integers(2, 3)) if kind == "segment" else 1
+    clean, observed, eps, k, convention, rng = draw(noisy_graphs(blocks))
     n = len(clean.vectors)
+    pool = Pool(mixtures(draw(st.integers(1, 20)), n, rng)) if kind == "bundle" else Pool(blocks=blocks)
+    offered = (n if pool.rows is None else pool.rows.shape[0]) // blocks
     kept = CONVENTIONS[convention].select((observed if smooth else clean).vectors, k)
     weight = 0.0 if smooth else draw(st.sampled_from([0.0, 0.1, 0.5, 1.0]))
-    m, rounds = draw(st.integers(1, n)), draw(st.integers(1, 150))
-    arms = np.array([rng.permutation(n)[:m] for _ in range(rounds)], np.uint32)
+    m, rounds = draw(st.integers(1, offered)), draw(st.integers(1, 150))
+    arms = np.array([rng.permutation(offered)[:m] + offered * rng.integers(blocks) for _ in range(rounds)], np.uint32)
     sigma = draw(st.sampled_from([0.0, 0.1, 1.0]))
     theta = unit((1 - weight) * unit(kept @ rng.standard_normal(k)) + weight * unit(rng.standard_normal(n)))
     pilot = theta + draw(st.sampled_from([0.0, 0.05, 1.0])) * rng.standard_normal(n) / np.sqrt(n)
     return Bandit(
-        clean, observed, eps, convention, k, theta, sigma, Stream(arms, sigma * rng.standard_normal(rounds)), pilot
+        clean, observed, eps, convention, k, theta, sigma, Stream(arms, sigma * rng.standard_normal(rounds)), pilot, pool
     )
+
+
+def mixtures(count: int, n: int, rng: np.random.Generator) -> sp.csr_array:
+    """Draw contexts of one to all nodes, of any sign and length, some of them twice."""
+    held = rng.random((count, n)) < rng.uniform(0.1, 1.0)
+    held[np.arange(count), rng.integers(n, size=count)] = True
+    rows = held * rng.standard_normal((count, n)) * rng.uniform(0.2, 2.0)
+    return context_rows(rows[rng.integers(count, size=count)], n)
 
 
 def posed(graph: Graph, theta: np.ndarray, candidates: list[int], rounds: int) -> Bandit:

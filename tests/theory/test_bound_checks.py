@@ -13,7 +13,7 @@ T = np.arange(1, 5)
 
 def make_runs(slope: float, seed: int, residual: float = 1.0) -> pd.DataFrame:
     """Make a run whose regret, leverage and width all grow evenly."""
-    told = {"size": 0.8, "nu_k": 0.5, "s_k_bar": 1.3, "error": 0.2}
+    told = {"longest": 1.0, "size": 0.8, "nu_k": 0.5, "s_k_bar": 1.3, "error": 0.2}
     paths = {"regret": slope * T, "srl": residual * 0.1 * T, "crw": residual * 0.3 * T, "widths": 0.4 * T}
     pilot = {"srl_pilot": 0.2 * T, "crw_pilot": 0.5 * T}
     return pd.DataFrame({"problem": "p", "instance": 0, "draw": 0, "seed": seed, "t": T} | paths | pilot | told)

@@ -51,11 +51,11 @@ def files_of(stage):
 
 
 def as_json(stage):
-    """Return the parameter function of a rule: its job as JSON with sorted keys.
+    """Return the parameter function of a rule: its job as JSON with sorted keys, packed where it is long.
 
     It depends on the wildcards alone: Snakemake does not track parameters that are derived from files.
     """
-    return lambda wildcards: job(stage, **wildcards).as_json()
+    return lambda wildcards: job(stage, **wildcards).as_argument()
 
 
 def code_of(stage):

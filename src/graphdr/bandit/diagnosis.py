@@ -3,6 +3,7 @@
 import numpy as np
 
 from graphdr.bandit.pilot import Pilot
+from graphdr.bandit.pool import Pool
 from graphdr.bandit.residuals import residual_leverage, residual_width
 from graphdr.graphs import arm_features
 
@@ -12,9 +13,9 @@ def uniform_play(arms: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return arms[np.arange(len(arms)), rng.integers(arms.shape[1], size=len(arms))]
 
 
-def greedy_play(arms: np.ndarray, theta: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+def greedy_play(arms: np.ndarray, theta: np.ndarray, vectors: np.ndarray, pool: Pool = Pool()) -> np.ndarray:
     """Choose the candidate of every round with the largest z^T E^T theta (the first of several)."""
-    value = vectors @ (vectors.T @ theta)
+    value = pool(vectors @ (vectors.T @ theta))
     return arms[np.arange(len(arms)), value[arms].argmax(axis=1)]
 
 
@@ -24,23 +25,29 @@ def srl_hat(residual: np.ndarray, vectors: np.ndarray, chosen: np.ndarray, ridge
     return float(residual_leverage(vectors, v0_inverse, chosen, residual, len(chosen))[0][0])
 
 
-def g(crw: float, srl: float, k: int, rounds: int, ridge: float = 1.0) -> float:
-    """Return G_k = CRW + 2 sqrt(2 k log(1 + M / (ridge k)) / M) SRL after M rounds, arms of length one."""
-    return crw + 2.0 * float(np.sqrt(2.0 * k * np.log1p(rounds / (ridge * k)) / rounds)) * srl
+def g(crw: float, srl: float, k: int, rounds: int, ridge: float = 1.0, longest: float = 1.0) -> float:
+    """Return G_k = CRW + 2 sqrt(2 k log(1 + M L_x^2 / (ridge k)) / M) SRL after M rounds of arms up to that length."""
+    return crw + 2.0 * float(np.sqrt(2.0 * k * np.log1p(rounds * longest**2 / (ridge * k)) / rounds)) * srl
 
 
-def diagnose(theta: np.ndarray, vectors: np.ndarray, arms: np.ndarray, rng, ridge: float = 1.0) -> dict[str, float]:
-    """Diagnose the residual of a reward, true or estimated, over held-out rounds; G_k is that of greedy play."""
+def diagnose(
+    theta: np.ndarray, vectors: np.ndarray, arms: np.ndarray, rng, ridge: float = 1.0, pool: Pool = Pool()
+) -> dict[str, float]:
+    """Diagnose the residual of a reward, true or estimated, over held-out rounds; G_k is that of greedy play.
+
+    ``theta`` and ``vectors`` are the nodes', ``arms`` are those of the pool.
+    """
     vectors = np.ascontiguousarray(vectors)
-    residual = arm_features.residual(theta, vectors)
+    on_nodes = arm_features.residual(theta, vectors)
+    residual, features = pool(on_nodes), pool(vectors)
     crw = float(residual_width(residual, arms, len(arms))[0] / len(arms))  # mean range per candidate set
-    srl = srl_hat(residual, vectors, greedy_play(arms, theta, vectors), ridge)
+    srl = srl_hat(residual, features, greedy_play(arms, theta, vectors, pool), ridge)
     return {
-        "zeta_hat": float(np.linalg.norm(residual) / np.linalg.norm(theta)),
+        "zeta_hat": float(np.linalg.norm(on_nodes) / np.linalg.norm(theta)),
         "crw_hat": crw,
         "srl_hat": srl,
-        "srl_hat_uniform": srl_hat(residual, vectors, uniform_play(arms, rng), ridge),
-        "g": g(crw, srl, vectors.shape[1], len(arms), ridge),
+        "srl_hat_uniform": srl_hat(residual, features, uniform_play(arms, rng), ridge),
+        "g": g(crw, srl, vectors.shape[1], len(arms), ridge, pool.longest),
         "g_unnormalised": crw + 2.0 * srl,
     }
 

@@ -133,25 +133,42 @@ CANDIDATES = {f.__name__: f for f in (uniform, popularity, neighbourhood)}
 NEEDS_GRAPH = {"popularity", "neighbourhood"}
 
 
-def draw(root: int, spec: dict, n: int, instance: int, seed: int, arena: Arena | None = None) -> Stream:
+def draw(
+    root: int, spec: dict, n: int, instance: int, seed: int, arena: Arena | None = None, blocks: int = 1
+) -> Stream:
     """Draw the stream of one seed from the factors of a problem (arms, candidates, horizon, noise).
 
     ``spec`` says how many ``arms`` are offered per round, how ``candidates`` are drawn ("uniform"; with an ``arena``
     also "popularity" and "neighbourhood"), how many rounds there are (``horizon``) and the standard deviation of the
     ``noise``. ``n`` arms exist. Equal arguments give equal rounds, so that methods are compared on the same ones.
+    With several ``blocks`` of equal size, the candidates of a round are uniform in one of them: that of the segment
+    whose user arrives, as often as the popularity of its arms says.
 
     >>> spec = {"arms": 2, "candidates": "uniform", "horizon": 3, "noise": 0.1}
     >>> rounds = graphdr.draw_rounds(0, spec, 5, instance=0, seed=0)
     >>> rounds.arms.shape, rounds.noise.shape
     ((3, 2), (3,))
     """
-    if spec["arms"] > n:
-        raise ValueError(f"{spec['arms']} candidates per round are more than {n} arms")
     key = _key(spec, n, instance, seed)
-    sample = CANDIDATES[spec["candidates"]]
-    arms = sample(n, spec["horizon"], spec["arms"], stream(root, "arms", **key), arena)
+    streams = (stream(root, purpose, **key) for purpose in ("arms", "arrivals"))
+    arms = offer(spec["candidates"], n, spec["horizon"], spec["arms"], *streams, arena, blocks)
     noise = spec["noise"] * stream(root, "noise", **key).standard_normal(spec["horizon"])
     return Stream(arms, noise)
+
+
+def offer(candidates: str, n: int, rounds: int, m: int, rng, arriving, arena: Arena | None, blocks: int) -> np.ndarray:
+    """Draw the candidates of every round among n arms, or in one of several blocks of them."""
+    size = n // blocks
+    if m > size:
+        raise ValueError(f"{m} candidates per round are more than {size} arms")
+    arms = CANDIDATES[candidates](size, rounds, m, rng, arena)
+    return arms if blocks == 1 else arms + np.uint32(size) * arrivals(blocks, rounds, arriving, arena)[:, None]
+
+
+def arrivals(blocks: int, rounds: int, rng: np.random.Generator, arena: Arena | None) -> np.ndarray:
+    """Draw the block that every round offers, in proportion to the popularity of its arms."""
+    shares = np.ones(blocks) if arena is None else arena.popularity.reshape(blocks, -1).sum(axis=1)
+    return rng.choice(blocks, rounds, p=shares / shares.sum()).astype(np.uint32)
 
 
 def random_choices(root: int, spec: dict, n: int, instance: int, seed: int) -> np.ndarray:

@@ -13,11 +13,13 @@ from graphdr.bandit import linucb_batched, linucb_wide
 from graphdr.bandit.environment import Stream
 from graphdr.bandit.rank_one import multiply, subtract
 from graphdr.bandit.residuals import UNROLLED, few_axes, follow, residual_leverage, residual_width
-from graphdr.core.compiled import kernel
+from graphdr.core.compiled import kernel, prefetch
 from graphdr.theory.outcome import Outcome
 
 NOTHING = np.empty(0)
 EVERY = 100  # rounds between two checkpoints
+FAR = 500_000  # bytes of features that are no longer near: what runs side by side need would not be in the cache …
+AHEAD = 2  # … and a run alone asks for them so many rounds beforehand
 BLOCK = 32  # distinct arms between two flushes of the dense kernel: fewer flush too often, more slow each round
 
 
@@ -43,7 +45,14 @@ def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, resi
     chosen = np.empty(rounds, np.uint32)
     srl, widths = np.zeros(rounds // every), np.zeros(rounds // every)
     worst = spent = 0.0  # squared leverage at its largest, widths summed
+    memory, row = features.ctypes.data, features.itemsize * k
+    far = row * len(features) > FAR
     for t in range(rounds):
+        if far and t + AHEAD < rounds:
+            for c in range(m):
+                at = memory + row * arms[t + AHEAD, c]
+                prefetch(at)
+                prefetch(at + row - 1)
         # Means and half squared widths of five candidates at a time: independent sums hide their latency.
         for c in range(0, m, 5):
             c1, c2, c3, c4 = min(c + 1, m - 1), min(c + 2, m - 1), min(c + 3, m - 1), min(c + 4, m - 1)
@@ -261,7 +270,7 @@ def play(
             (run.features, run.v0_inverse, run.theta, *run.stream, NOTHING if run.residual is None else run.residual)
             for run in runs[start : start + linucb_batched.LANES]
         ]
-        if features.shape[1] <= UNROLLED and len(group) >= linucb_batched.FEWEST:
+        if features.shape[1] <= UNROLLED and len(group) >= linucb_batched.FEWEST and features.nbytes <= FAR:
             traces += linucb_batched.side_by_side(group, radius, float(inflation), every)
         else:
             traces += [projected(*arrays, radius, inflation, residual, every) for *arrays, residual in group]

@@ -6,10 +6,15 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.bandit import linucb
+from graphdr.bandit.pool import Pool, covariance
 from graphdr.bandit.radii import RADII, RadiusInputs
+from graphdr.core.errors import check_dense
 from graphdr.graphs import arm_features
 from graphdr.theory import constants
 from graphdr.theory.outcome import Outcome
+
+
+PER_SEGMENT = "per_segment"  # one LinUCB for every segment of users
 
 
 class Arms(NamedTuple):
@@ -28,13 +33,37 @@ def arms(method: dict, problem: dict, vectors: np.ndarray | None, laplacian: np.
     return Arms(features, np.linalg.inv(problem["ridge"] * np.eye(len(restricted)) + method["laplacian"] * restricted))
 
 
+def on_pool(method: dict, problem: dict, given: Arms, pool: Pool) -> Arms:
+    """Turn what LinUCB works with on nodes into what it works with on the contexts of a pool.
+
+    Full LinUCB keeps one covariance per pair of contexts. A model for every segment is one on features of which each
+    segment has its own.
+    """
+    if method["policy"] == PER_SEGMENT:
+        given = given._replace(features=apart(given.features, pool.blocks))
+    if pool.rows is None:
+        return given
+    if given.features is not None:
+        return given._replace(features=pool(given.features))
+    check_dense("a method without features", pool.rows.shape[0], "contexts")
+    return Arms(None, covariance(pool.rows, given.v0_inverse, problem["ridge"]))
+
+
+def apart(features: np.ndarray, blocks: int) -> np.ndarray:
+    """Give every block of rows columns of its own."""
+    n, k = features.shape
+    own = np.zeros((blocks, n // blocks, blocks, k))
+    own[np.arange(blocks), :, np.arange(blocks)] = features.reshape(blocks, -1, k)
+    return own.reshape(n, blocks * k)
+
+
 def radius_inputs(
-    problem: dict, vectors: np.ndarray, theta: np.ndarray, facts: dict, theta_hat: np.ndarray
+    problem: dict, vectors: np.ndarray, theta: np.ndarray, facts: dict, theta_hat: np.ndarray, pool: Pool
 ) -> RadiusInputs:
     """Collect what the third knob, a radius rule, may use: the theorems' constants, the residual, and a pilot's.
 
-    ``vectors`` are the features, ``theta_hat`` is the pilot's estimate. The facts are zeta, eps_l and interior_gap, and
-    the reward has unit norm.
+    ``vectors`` are the features of the nodes, ``theta_hat`` is the pilot's estimate. The facts are zeta, eps_l and
+    interior_gap, and the reward has unit norm.
     """
     zeta = facts["zeta"]
     s_k = float(np.sqrt(max(1 - zeta**2, 0.0)))
@@ -43,11 +72,11 @@ def radius_inputs(
     settings = problem["noise"], problem["delta"], problem["ridge"]
     return RadiusInputs(
         rounds=problem["horizon"],
-        constants=constants.Constants(vectors.shape[1], *settings, constants.LONGEST, size),
-        nu_k=constants.nu(zeta, s_k, facts["eps_l"], facts["interior_gap"]),
+        constants=constants.Constants(vectors.shape[1], *settings, pool.longest, size),
+        nu_k=constants.nu(zeta, s_k, facts["eps_l"], facts["interior_gap"], pool.longest),
         s_k_bar=s_k + zeta,  # the bound of the generic theorem on the norm of the reward
-        residual=residual,
-        pilot_residual=pilot_residual,
+        residual=pool(residual),
+        pilot_residual=pool(pilot_residual),
         error=float(np.linalg.norm(pilot_residual - residual)),  # pilot.pilot_error in another order of rounding
     )
 

@@ -22,8 +22,10 @@ class Pilot(NamedTuple):
     rewards: np.ndarray | None = None
 
 
-def play(theta: np.ndarray, noise: float, rounds: int | None, rng: np.random.Generator) -> Pilot:
-    """Play uniformly random nodes and estimate each by its mean reward, those never played by the overall mean.
+def play(
+    theta: np.ndarray, noise: float, rounds: int | None, rng: np.random.Generator, chance: np.ndarray | None = None
+) -> Pilot:
+    """Play random nodes, uniform or by their chance, and estimate each by its mean reward.
 
     A random one of uniform candidates is a random node, so no candidates are drawn and one pilot serves every
     way to draw them. With the same stream a smaller budget is the beginning of a larger one; None is the full one.
@@ -33,13 +35,19 @@ def play(theta: np.ndarray, noise: float, rounds: int | None, rng: np.random.Gen
         endless = np.full(n, np.inf)
         return Pilot(theta, endless, endless * np.sign(theta), endless, np.empty(0, np.int64), np.empty(0))
     where, what = rng.spawn(2)
-    nodes = where.integers(n, size=rounds)
+    nodes = where.integers(n, size=rounds) if chance is None else where.choice(n, rounds, p=chance)
     rewards = theta[nodes] + noise * what.standard_normal(rounds)
     pulls = np.bincount(nodes, minlength=n).astype(float)
     sums, sums_of_squares = (np.bincount(nodes, values, minlength=n) for values in (rewards, rewards**2))
+    return Pilot(means(nodes, rewards, n), pulls, sums, sums_of_squares, nodes, rewards)
+
+
+def means(nodes: np.ndarray, rewards: np.ndarray, n: int) -> np.ndarray:
+    """Return the mean reward of every node, of all rewards for those never played."""
+    pulls, sums = np.bincount(nodes, minlength=n), np.bincount(nodes, rewards, minlength=n)
     estimate = np.full(n, rewards.mean())
     np.divide(sums, pulls, out=estimate, where=pulls > 0)
-    return Pilot(estimate, pulls, sums, sums_of_squares, nodes, rewards)
+    return estimate
 
 
 def pilot_error(estimate: np.ndarray, theta: np.ndarray, vectors: np.ndarray) -> float:

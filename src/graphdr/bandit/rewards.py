@@ -40,3 +40,23 @@ def tailed(low: np.ndarray, k_star: int, weight: float, rng_low, rng_high) -> np
     if weight == 0:
         return inside
     return unit((1 - weight) * inside + weight * outside(low[:, : k_star + 1], rng_high))
+
+
+def segmented(
+    vectors: np.ndarray, weights: np.ndarray, differ: float, rough: bool, rng: np.random.Generator, between
+) -> np.ndarray:
+    """Draw a unit reward for every segment of users in the span of the given columns, one segment below the other.
+
+    Coefficients are those of a reward that all share, plus ``differ`` times what is a segment's own: independent of
+    the others' if ``rough``, else a mixture of the two smoothest ways to vary along the graph of segments.
+    """
+    count, k = len(weights), vectors.shape[1]
+    shared = rng.standard_normal(k)
+    if rough:
+        own = between.standard_normal((count, k))
+    else:
+        _, ways = np.linalg.eigh(np.diag(weights.sum(axis=1)) - weights)
+        smooth_ways = ways[:, 1:3] * np.sqrt(count / ways[:, 1:3].shape[1])
+        own = smooth_ways @ between.standard_normal((smooth_ways.shape[1], k))
+    own -= own.mean(axis=0)
+    return unit(((shared + differ * own) @ vectors.T).ravel())

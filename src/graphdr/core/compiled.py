@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numba
+from llvmlite import ir
 from numba.core.caching import FunctionCache
+from numba.extending import intrinsic
 
 from graphdr.core import spent
 
@@ -30,6 +32,21 @@ class _Cache(FunctionCache):
 
 # Compile a part that kernels share into each of them. It is called by name, from the kernel's own module.
 inlined = numba.njit(**{**OPTIONS, "cache": False, "inline": "always"})
+
+
+@intrinsic
+def prefetch(context, address):
+    """Ask for the memory at an address, to have it in the cache when it is needed; it changes nothing else."""
+
+    def emit(_, builder, __, arguments):
+        pointer, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer, flag, flag, flag])
+        ask = numba.core.cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        to_read, keep, data = (ir.Constant(flag, value) for value in (0, 3, 1))
+        builder.call(ask, [builder.inttoptr(arguments[0], pointer), to_read, keep, data])
+        return numba.core.cgutils.get_null_value(ir.LiteralStructType([]))
+
+    return numba.types.void(numba.types.uintp), emit
 
 
 def kernel(function: Callable) -> Callable:

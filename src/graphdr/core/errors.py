@@ -22,11 +22,11 @@ def no_such(where: str, kind: str, name: object, choices) -> UserError:
     return UserError(f"{where}: no {kind} {name!r}; there are: {', '.join(sorted(map(str, choices)))}")
 
 
-def check_dense(what: str, n: int) -> None:
+def check_dense(what: str, n: int, nodes: str = "nodes") -> None:
     """Refuse a matrix of all pairs of nodes that would not fit into memory."""
     if n > DENSE_LIMIT:
         size = f"a dense matrix of {8e-9 * n**2:,.0f} GB"
-        raise UserError(f"{what}: {n:,} nodes need {size}; leave it out, or take at most {DENSE_LIMIT:,} nodes")
+        raise UserError(f"{what}: {n:,} {nodes} need {size}; leave it out, or take at most {DENSE_LIMIT:,} {nodes}")
 
 
 def reason(error: Exception) -> str:

@@ -24,6 +24,19 @@ def nodes(instance: ProblemInstance) -> float:
 
 
 @fact()
+def contexts(instance: ProblemInstance) -> float:
+    """Count the arms: contexts, or nodes where these are the arms."""
+    rows = instance.pool.rows
+    return instance.observed.n if rows is None else rows.shape[0]
+
+
+@fact()
+def longest(instance: ProblemInstance) -> float:
+    """Return L_x, the length of the longest context."""
+    return instance.pool.longest
+
+
+@fact()
 def edges(instance: ProblemInstance) -> float:
     """Count the edges of the observed graph."""
     return instance.observed.adjacency.nnz // 2

@@ -18,7 +18,7 @@ from graphdr.graphs import arm_features
 BUDGETS = (1, 4, 16, 64)  # pulls per node, of the pilots that every problem can be diagnosed with
 HELD_OUT = 1000  # candidate sets that the residual is diagnosed on
 RESAMPLES = 200  # of the pilot behind an interval
-OF_PILOT = ("k", "noise", "pilot")  # factors behind what the problem's pilot sees
+OF_PILOT = ("k", "noise", "pilot", "pilot_from")  # factors behind what the problem's pilot sees
 
 
 @fact("k", basis="content_pca", favourable=1)
@@ -47,12 +47,18 @@ def pilot_error(instance: ProblemInstance) -> float:
 
 @fact(*OF_PILOT, basis="content_pca", favourable=1, budget=PROBLEM)
 def gamma_pilot(instance: ProblemInstance) -> float:
-    """Return Gamma_k against content-PCA as a pilot sees it, less what its noise adds; nan without content."""
+    """Return Gamma_k against content-PCA as a pilot sees it; nan without content.
+
+    Less what its noise adds, where the pilot is means of nodes, whose noise is known.
+    """
+    from graphdr.bandit.diagnosis import gamma as margin
     from graphdr.bandit.diagnosis import gamma_debiased
 
     other = other_columns(instance, "content_pca")
     if other is None:
         return np.nan
+    if not _of_means(instance):
+        return float(margin(_pilot(instance).theta, _low(instance), other))
     return gamma_debiased(_pilot(instance), instance.spec["noise"], _low(instance), other)
 
 
@@ -63,6 +69,13 @@ def _low(instance: ProblemInstance) -> np.ndarray:
 
 def _pilot(instance: ProblemInstance, budget: int | str = PROBLEM) -> pilot.Pilot:
     return instance.pilots[instance.spec[PROBLEM] if budget == PROBLEM else budget]
+
+
+def _of_means(instance: ProblemInstance) -> bool:
+    """Tell whether the problem's pilot is plain means of nodes."""
+    from graphdr.bandit.pilot_sources import PREFIX
+
+    return instance.pool.rows is None and instance.spec["pilot_from"] == PREFIX
 
 
 def _streams(instance: ProblemInstance, purpose: str) -> np.random.Generator:
@@ -77,12 +90,13 @@ def _once(instance: ProblemInstance, key: object, make: Callable, *arguments):
 
 
 def _candidates(instance: ProblemInstance) -> np.ndarray:
-    from graphdr.bandit.environment import CANDIDATES, Arena
+    from graphdr.bandit.environment import Arena, offer
 
-    adjacency, spec = instance.observed.adjacency, instance.spec
+    adjacency, spec, pool = instance.observed.adjacency, instance.spec, instance.pool
     arena = Arena(instance.popularity, adjacency.indptr, adjacency.indices)
-    draw = CANDIDATES[spec["candidates"]]
-    return draw(instance.observed.n, HELD_OUT, spec["arms"], _streams(instance, "held out"), arena)
+    streams = (_streams(instance, purpose) for purpose in ("held out", "held out arrivals"))
+    n = instance.observed.n if pool.rows is None else pool.rows.shape[0]
+    return offer(spec["candidates"], n, HELD_OUT, spec["arms"], *streams, arena, pool.blocks)
 
 
 def _diagnosed(instance: ProblemInstance, quantity: str, budget: int | str | None) -> float:
@@ -90,7 +104,7 @@ def _diagnosed(instance: ProblemInstance, quantity: str, budget: int | str | Non
 
     theta = instance.theta if budget is None else _pilot(instance, budget).theta
     rounds = _once(instance, "candidates", _candidates, instance), _streams(instance, "held out play")
-    settings = theta, _low(instance), *rounds, instance.spec["ridge"]
+    settings = theta, _low(instance), *rounds, instance.spec["ridge"], instance.pool
     return _once(instance, ("diagnosis", budget), diagnose, *settings)[quantity]
 
 
@@ -99,7 +113,7 @@ def _end(instance: ProblemInstance, basis: str | None, end: int) -> float:
     from graphdr.bandit.diagnosis import gamma_interval, resample
 
     other = None if basis is None else other_columns(instance, basis)
-    if basis is not None and other is None:
+    if (basis is not None and other is None) or not _of_means(instance):
         return np.nan
     estimate, rng = _pilot(instance), _streams(instance, "pilot resamples")
     again = _once(instance, "pilot again", resample, estimate, RESAMPLES, rng)
@@ -118,7 +132,7 @@ DIAGNOSES = ("zeta_hat", "crw_hat", "srl_hat", "srl_hat_uniform", "g", "g_unnorm
 SEEN = {"": None, "_pilot": PROBLEM} | {f"_pilot_{pulls}": pulls for pulls in BUDGETS}
 for _suffix, _budget in SEEN.items():
     _factors = OF_PILOT if _budget == PROBLEM else ("k", "noise") if _budget else ("k",)
-    _held_out = {"favourable": -1, "budget": _budget, "streams": ("held out", "held out play")}
+    _held_out = {"favourable": -1, "budget": _budget, "streams": ("held out", "held out arrivals", "held out play")}
     for _quantity in DIAGNOSES:
         _of_diagnosis = fact(*_factors, "ridge", "candidates", "arms", **_held_out)
         _of_diagnosis(partial(_diagnosed, quantity=_quantity, budget=_budget), _quantity + _suffix)

@@ -22,6 +22,7 @@ class Source(NamedTuple):
     graph: object = None  # a ``graphs.model.Graph``
     low: Basis | None = None
     embedding: object = None
+    segments: int = 1  # of users, for each of which every item is a node
 
 
 def laplacian_low(source: Source, components: int, rng: np.random.Generator) -> Basis:
@@ -29,6 +30,18 @@ def laplacian_low(source: Source, components: int, rng: np.random.Generator) -> 
     from graphdr.graphs.spectral import low_eigenpairs
 
     return low_eigenpairs(source.graph, components)
+
+
+def pooled_low(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Compute the eigenvectors of the items' own graph, alike in every segment of users: a model for all of them.
+
+    Inside of a segment, the graph of pairs is that of the items.
+    """
+    from graphdr.graphs.model import induced
+    from graphdr.graphs.spectral import low_eigenpairs
+
+    low = low_eigenpairs(induced(source.graph, np.arange(source.n // source.segments)), components)
+    return low._replace(vectors=np.tile(low.vectors, (source.segments, 1)) / np.sqrt(source.segments))
 
 
 def shuffled(source: Source, components: int, rng: np.random.Generator) -> Basis:
@@ -85,9 +98,9 @@ def with_shuffled_rows(basis: Callable) -> Callable:
 
 
 CONTROLS = tuple(map(with_shuffled_rows, (content_pca, graph_pca)))
-FUNCTIONS = (laplacian_low, shuffled, onehot_pca, gaussian, content_pca, graph_pca, *CONTROLS)
+FUNCTIONS = (laplacian_low, pooled_low, shuffled, onehot_pca, gaussian, content_pca, graph_pca, *CONTROLS)
 BASES = {f.__name__: f for f in FUNCTIONS}
 REDRAWN = {"shuffled", "gaussian", *(f.__name__ for f in CONTROLS)}  # bases that depend on their random stream
-FROM_GRAPH = {"laplacian_low", "graph_pca", "graph_pca_shuffled"}  # bases that look at edges
+FROM_GRAPH = {"laplacian_low", "pooled_low", "graph_pca", "graph_pca_shuffled"}  # bases that look at edges
 FROM_LOW = {"shuffled"}  # bases that are made of the laplacian_low one
 FROM_DATA = {"content_pca", "content_pca_shuffled"}  # bases that need more than the graph; without it, they are empty

@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphdr.graphs.model import Graph
+from graphdr.graphs.records import row_lengths
 
 
 def context_rows(vectors: object, n: int) -> sp.csr_array:
@@ -22,15 +23,10 @@ def context_rows(vectors: object, n: int) -> sp.csr_array:
     if not np.isfinite(rows.data).all():
         at = int(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[~np.isfinite(rows.data)][0])
         raise ValueError(f"context {at} has a weight that is no finite number")
-    empty = np.flatnonzero(lengths(rows) == 0)
+    empty = np.flatnonzero(row_lengths(rows) == 0)
     if len(empty):
         raise ValueError(f"context {int(empty[0])} has length zero; a context has at least one node")
     return rows
-
-
-def lengths(rows: sp.csr_array) -> np.ndarray:
-    """Return the Euclidean length of every context."""
-    return np.sqrt((rows * rows).sum(axis=1))
 
 
 def distinct(rows: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
@@ -50,14 +46,18 @@ def product(graph: Graph, segments: np.ndarray, coupling: float = 1.0) -> Graph:
     """Return the Cartesian product with a graph of segments, given as the matrix of its weights.
 
     Node s * n + i is node i as segment s of the users meets it. Inside of a segment, nodes are joined as in the graph;
-    a node is joined to itself in another segment with the weight of the two segments' edge, times ``coupling``.
+    a node is joined to itself in other segments as these are joined, such that this weighs on average ``coupling``
+    times what its edges inside of the segment do.
 
-    >>> pairs = graphdr.product(graphdr.from_edges(2, [0], [1]), np.array([[0, 1], [1, 0]]))
+    >>> pairs = graphdr.product(graphdr.from_edges(2, [0], [1]), np.array([[0, 1], [1, 0]]), coupling=3)
     >>> pairs.adjacency.sum(axis=1).tolist()
-    [2.0, 2.0, 2.0, 2.0]
+    [4.0, 4.0, 4.0, 4.0]
     """
     count, n = len(segments), graph.n
-    across = sp.kron(sp.csr_array(coupling * np.asarray(segments, float)), sp.eye_array(n))
+    weights = np.asarray(segments, float)
+    if count > 1:
+        weights = weights * (coupling * graph.adjacency.sum() / n / (weights.sum() / count))
+    across = sp.kron(sp.csr_array(weights), sp.eye_array(n))
     adjacency = sp.csr_array(sp.kron(sp.eye_array(count), graph.adjacency) + across)
     return Graph(adjacency, np.arange(count * n))
 

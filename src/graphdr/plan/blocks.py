@@ -60,13 +60,14 @@ OpenShare = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False), WrapValidat
 KINDS: dict[str, Any] = {
     factor: kind
     for kind, factors in (
-        (str, "dataset family candidates"),
+        (str, "dataset family candidates context bundled segmented pilot_from"),
         (Annotated[int, Field(ge=3)] | Literal["all"], "n"),  # all: every node of a data set
         (Count, "blocks instances horizon seeds checkpoint arms resamples pilot neighbours"),
+        (Count, "bundle pool segments"),
         (Count, "k k_star k_min k_max rank components"),
         (Natural, "draws sample support"),
-        (Number, "noise alpha"),
-        (Positive, "radius ridge"),
+        (Number, "noise alpha differ"),
+        (Positive, "radius ridge coupling"),
         (Share, "p_in p_out tail flip swap perturb"),
         (PositiveShare, "keep"),
         (OpenShare, "delta"),
@@ -74,6 +75,7 @@ KINDS: dict[str, Any] = {
         (list[Number], "group_weights"),
         (Literal["planted", "mean", "modal_group"], "reward"),
         (Literal["none", "ratings", "features", "text"], "content"),
+        (Literal["smooth", "rough"], "differences"),
         (Literal["identity", "log1p", "presence"], "transform"),
     )
     for factor in factors.split()
@@ -181,7 +183,7 @@ class Method(Block):
     note: str = ABSENT
     style: Style = ABSENT
     control: bool = False  # shown, but never as the best
-    policy: Literal["linucb", "random"] = "linucb"
+    policy: Literal["linucb", "per_segment", "random"] = "linucb"
     basis: str = IDENTITY
     laplacian: Number = 0
     radius: str = CONSTANT

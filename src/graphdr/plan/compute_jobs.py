@@ -1,18 +1,22 @@
 """Jobs from raw files to measurements: one function per stage, from its wildcards to a Job."""
 
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
 import graphdr.stages.build_graph as build
 import graphdr.stages.compute_basis as basis_of
 import graphdr.stages.describe_problem as describe
+import graphdr.stages.draw_contexts as draw
 import graphdr.stages.estimate_pilot as pilot
 import graphdr.stages.fetch_raw as fetch
 import graphdr.stages.measure_batch as measure
 import graphdr.stages.pose_problem as pose
 import graphdr.stages.run_bandit as bandit
 import graphdr.stages.tabulate_dataset as tabulate
+from graphdr.bandit.contexts import CHOSEN
 from graphdr.bandit.environment import NEEDS_GRAPH
+from graphdr.bandit.pilot_sources import PREFIX
 from graphdr.cache import paths
 from graphdr.facts.registry import FACT_BASES, FACTORS, budgets, needs_rounds
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY
@@ -20,7 +24,7 @@ from graphdr.graphs.bases import FROM_DATA, FROM_GRAPH, FROM_LOW
 from graphdr.plan.blocks import Experiment, Method, against
 from graphdr.plan.design import Design
 from graphdr.plan.job import Job, at, fill
-from graphdr.plan.plays import INFORMED, KNOBS, THETA_FACTORS, by_theorem, factors_of
+from graphdr.plan.plays import INFORMED, KNOBS, POOL_FACTORS, by_theorem, factors_of, pool_factors, theta_factors
 from graphdr.raw import formats
 from graphdr.raw.fetch import file_name
 
@@ -43,9 +47,13 @@ def tabulate_dataset(design: Design, dataset: str) -> Job[tabulate.Input, tabula
 
 def build_graph(design: Design, graph: str) -> Job[build.Input, build.Output, build.Params]:
     spec = design.graphs[graph]
-    maker = f"graphdr.graphs.{'perturb' if spec.parent else 'from_data' if spec.dataset else 'random_graphs'}"
-    changed = {"nodes": paths.nodes(spec.parent), "edges": paths.edges(spec.parent)} if spec.parent else None
-    input = build.Input(**(changed or _data(spec.dataset)))
+    segmented = "segments" in (spec.change or {})
+    source = "perturb" if spec.parent else "from_data" if spec.dataset else "random_graphs"
+    maker = f"graphdr.graphs.{'segments' if segmented else source}"
+    changed = {"nodes": paths.nodes(spec.parent), "edges": paths.edges(spec.parent)} if spec.parent else {}
+    users = {"data_users": paths.dataset_users(spec.dataset)} if segmented and spec.dataset else {}
+    data = _data(spec.dataset) if segmented or not spec.parent else {}
+    input = build.Input(**changed, **data, **users)
     params = fill(build.Params, spec, maker=maker, seed=design.config.seed)
     return Job("build_graph", input, at(build.Output(), graph=graph), params, (maker,))
 
@@ -58,7 +66,7 @@ def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input,
         low=paths.basis(graph, "laplacian_low") if basis in FROM_LOW else "",
         **(_data(spec.dataset) if basis in FROM_DATA else {}),
     )
-    params = basis_of.Params(basis, *design.bases[graph, basis], design.config.seed)
+    params = basis_of.Params(basis, *design.bases[graph, basis], design.config.seed, spec.segments)
     if basis in FROM_DATA:
         transform = spec.parameters.get("transform", "identity")
         params = params._replace(content=spec.content, rank=spec.rank, transform=transform)
@@ -66,23 +74,53 @@ def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input,
 
 
 def pose_problem(design: Design, batch: str) -> Job[pose.Input, pose.Output, pose.Params]:
-    problems = _problems(design, design.batches[batch].problems, THETA_FACTORS)
+    problems = _problems(design, design.batches[batch].problems, theta_factors)
     planted = [problem for problem in problems if problem["reward"] == "planted"]
+    sources = {problem.get("items", problem["clean"]) for problem in planted}
     input = pose.Input(
-        basis={graph: paths.basis(graph, "laplacian_low") for graph in _graphs(planted, "clean")},
+        basis={graph: paths.basis(graph, "laplacian_low") for graph in sorted(sources)},
         nodes={graph: paths.nodes(graph) for graph in _graphs(problems, "clean", "graph")},
     )
     return Job("pose_problem", input, at(pose.Output(), batch=batch), pose.Params(problems, design.config.seed))
 
 
+def draw_contexts(design: Design, batch: str) -> Job[draw.Input, draw.Output, draw.Params]:
+    names = [name for name in design.batches[batch].problems if pool_factors(design.problems[name])]
+    problems = _problems(design, names, ("instances", *POOL_FACTORS))
+    graphs = _graphs(problems, "graph")
+    chosen = _graphs([problem for problem in problems if problem["bundled"] == CHOSEN], "graph")
+    links = {graph: paths.dataset_links(dataset) for graph in chosen if (dataset := design.graphs[graph].dataset)}
+    files = {graph: paths.nodes(graph) for graph in graphs}, {graph: paths.edges(graph) for graph in graphs}
+    params = draw.Params(problems, design.config.seed)
+    return Job("draw_contexts", draw.Input(*files, links), at(draw.Output(), batch=batch), params)
+
+
+def has_contexts(design: Design, batch: str) -> bool:
+    """Tell whether a problem of a batch has arms that are not its nodes."""
+    return any(pool_factors(design.problems[name]) for name in design.batches[batch].problems)
+
+
+def _contexts(design: Design, batch: str) -> str:
+    """Return the contexts of a batch, if there are any."""
+    return paths.contexts(batch) if has_contexts(design, batch) else ""
+
+
 def estimate_pilot(design: Design, batch: str) -> Job[pilot.Input, pilot.Output, pilot.Params]:
     facts = _experiment(design, batch).facts
-    problems = _problems(design, design.batches[batch].problems, ("instances", "noise", "pilot"))
+    problems = _problems(design, design.batches[batch].problems, _pilot_factors)
     for problem in problems:
         played = {problem["pilot"]} if _by_theorem(design, batch) else set()
         problem["budgets"] = sorted(played | set(budgets(facts, problem["pilot"])))
+    logged = _graphs([problem for problem in problems if problem.get("pilot_from", PREFIX) != PREFIX], "graph")
+    input = pilot.Input(paths.theta(batch), _contexts(design, batch), {graph: paths.nodes(graph) for graph in logged})
     params = pilot.Params(problems, needs_rounds(facts), design.config.seed)
-    return Job("estimate_pilot", pilot.Input(paths.theta(batch)), at(pilot.Output(), batch=batch), params)
+    return Job("estimate_pilot", input, at(pilot.Output(), batch=batch), params)
+
+
+def _pilot_factors(problem: dict[str, Any]) -> tuple[str, ...]:
+    """Return the factors that a pilot depends on: means of nodes take no ridge."""
+    regression = pool_factors(problem) or problem["pilot_from"] != PREFIX
+    return "instances", "noise", "pilot", *(("ridge", "pilot_from") if regression else ()), *pool_factors(problem)
 
 
 def has_pilot(design: Design, batch: str) -> bool:
@@ -93,7 +131,8 @@ def has_pilot(design: Design, batch: str) -> bool:
 def describe_problem(design: Design, batch: str) -> Job[describe.Input, describe.Output, describe.Params]:
     facts = _experiment(design, batch).facts
     used = {factor for fact in facts for factor in FACTORS.get(fact, ())}
-    problems = _problems(design, design.batches[batch].problems, ("instances", *sorted(used)))
+    told = ("instances", *sorted(used))
+    problems = _problems(design, design.batches[batch].problems, lambda problem: (*told, *pool_factors(problem)))
     graphs, observed = _graphs(problems, "clean", "graph"), _graphs(problems, "graph")
     others = sorted({FACT_BASES[fact] for fact in facts if fact in FACT_BASES})
     input = describe.Input(
@@ -104,6 +143,7 @@ def describe_problem(design: Design, batch: str) -> Job[describe.Input, describe
         others={basis: {graph: paths.basis(graph, basis) for graph in observed} for basis in others},
         pilot=paths.pilot(batch) if budgets(facts, 1) else "",
         pilot_rounds=paths.pilot_rounds(batch) if needs_rounds(facts) else "",
+        contexts=_contexts(design, batch),
     )
     params = describe.Params(problems, facts, design.config.seed)
     return Job("describe_problem", input, at(describe.Output(), batch=batch), params)
@@ -114,12 +154,14 @@ def run_bandit(design: Design, batch: str, kind: str) -> Job[bandit.Input, bandi
     plays = design.plays[output.runs]
     methods = {runs.method: design.config.methods[runs.method] for runs in plays}
     factors = dict.fromkeys(factor for method in methods.values() for factor in factors_of(method))
-    problems = _problems(design, list(dict.fromkeys(runs.problem for runs in plays)), tuple(factors))
+    names = list(dict.fromkeys(runs.problem for runs in plays))
+    problems = _problems(design, names, lambda problem: (*factors, *pool_factors(problem)))
     for problem in problems:
         problem["methods"] = [runs.method for runs in plays if runs.problem == problem["name"]]
     bases = {basis: [p for p in problems if basis in _bases(methods, p)] for basis in sorted(_bases(methods))}
     penalised = any(method.laplacian for method in methods.values())
-    on_graph = _graphs([p for p in problems if penalised or p["candidates"] in NEEDS_GRAPH], "graph")
+    drawn = [p for p in problems if penalised or p["candidates"] in NEEDS_GRAPH or p.get("segments", 1) > 1]
+    on_graph = _graphs(drawn, "graph")
     input = bandit.Input(
         theta=paths.theta(batch),
         basis={name: {graph: paths.basis(graph, name) for graph in _graphs(on, "graph")} for name, on in bases.items()},
@@ -127,6 +169,7 @@ def run_bandit(design: Design, batch: str, kind: str) -> Job[bandit.Input, bandi
         edges={graph: paths.edges(graph) for graph in on_graph},
         facts=paths.facts(batch) if kind == INFORMED else "",
         pilot=paths.pilot(batch) if any(map(by_theorem, methods.values())) else "",
+        contexts=_contexts(design, batch),
     )
     knobs = {name: method.model_dump(include=KNOBS) for name, method in methods.items()}
     return Job("run_bandit", input, output, bandit.Params(problems, knobs, design.config.seed))
@@ -170,9 +213,14 @@ def measure_batch(design: Design, batch: str) -> Job[measure.Input, measure.Outp
     return Job("measure_batch", input, at(measure.Output(), batch=batch), params)
 
 
-def _problems(design: Design, names: list[str], factors: tuple[str, ...]) -> list[dict[str, Any]]:
-    wanted = ("name", "clean", "graph", *factors)
-    return [{factor: design.problems[name][factor] for factor in wanted} for name in names]
+def _problems(
+    design: Design, names: list[str], factors: tuple[str, ...] | Callable[[dict[str, Any]], tuple[str, ...]]
+) -> list[dict[str, Any]]:
+    """Return of every problem its names and the given factors, or those that a function names for it."""
+    problems = [design.problems[name] for name in names]
+    told = [factors(problem) if callable(factors) else factors for problem in problems]
+    wanted = [("name", "clean", "graph", *own) for own in told]
+    return [{name: problem[name] for name in own} for problem, own in zip(problems, wanted, strict=True)]
 
 
 def _graphs(problems: list[dict[str, Any]], *roles: str) -> list[str]:

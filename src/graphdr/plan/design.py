@@ -17,13 +17,22 @@ from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.random_graphs import FAMILIES
 from graphdr.plan.blocks import Config, Dataset, Evaluation, Experiment, Figure, Shown, Table
 from graphdr.plan.config import read
-from graphdr.plan.plays import RUN_FACTORS, THEORY_FACTORS, THETA_FACTORS, Played, assign
+from graphdr.plan.plays import (
+    POOL_FACTORS,
+    RUN_FACTORS,
+    SEGMENT_FACTORS,
+    THEORY_FACTORS,
+    THETA_FACTORS,
+    Played,
+    assign,
+)
 from graphdr.plan.references import check_method, check_problem, pick
 from graphdr.plan.short_forms import problem_name
 
+PRODUCT = ("segmented", "coupling")  # factors of a graph with segments
 CHANGES = ("flip", "swap", "perturb")  # factors that make the observed graph another than the clean one
 
-Problem = dict[str, Any]  # factors by name, and `name`, `title`, `clean` and `graph`
+Problem = dict[str, Any]  # factors by name, and `name`, `title`, `items`, `clean` and `graph`
 
 
 class GraphSpec(NamedTuple):
@@ -39,6 +48,7 @@ class GraphSpec(NamedTuple):
     rank: int
     instances: int
     change: dict[str, Any] | None = None
+    segments: int = 1  # of users, each with nodes of its own
     min_nodes: int = 0  # that must be left: as many as the largest basis and candidate set need
     parent: str | None = None
 
@@ -82,7 +92,9 @@ def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) ->
                 planned = design.graphs.get(graph.name, graph)
                 least = max(planned.min_nodes, problem["components"], problem["arms"])
                 design.graphs[graph.name] = planned._replace(min_nodes=least)
-            for key in [*((problem["graph"], basis) for basis in sorted(wanted)), (problem["clean"], "laplacian_low")]:
+            needed = [(problem["graph"], basis) for basis in sorted(wanted)]
+            needed += [(problem[role], "laplacian_low") for role in ("clean", "items")]
+            for key in dict.fromkeys(needed):
                 components, draws = design.bases.get(key, (0, 0))
                 design.bases[key] = max(components, problem["components"]), max(draws, problem["draws"])
         several = len({problem["dataset"] for problem in members}) > 1
@@ -131,7 +143,7 @@ def _members(config: Config, experiment: str, spec: Experiment) -> list[Problem]
             name = problem_name(base, fixed | varied)
             check_problem(f"experiments.{experiment}: problem {name}", factors)
             chain = _chain(config, factors)
-            roles = {role: chain[role].name for role in ("clean", "graph")}
+            roles = {role: chain[role].name for role in ("items", "clean", "graph")}
             label = config.datasets[config.problems[base].dataset].label or base
             title = ", ".join([label, *(f"{factor} {value}" for factor, value in varied.items())])
             members.append(factors | {"name": name, "title": title} | roles)
@@ -209,7 +221,8 @@ def batches_of(design: Design, experiments: list[str], problems: set[str] | None
 @cache
 def _required(family: str) -> frozenset[str]:
     graph = {*_parameters(family), "n", "sample", "components", "content", "rank", *CHANGES}
-    return frozenset(graph.union(THETA_FACTORS, RUN_FACTORS, THEORY_FACTORS, *FACTORS.values()))
+    graph |= {"segments", *PRODUCT, *(factor for factor in SEGMENT_FACTORS if factor != "items")}
+    return frozenset(graph.union(THETA_FACTORS, RUN_FACTORS, THEORY_FACTORS, POOL_FACTORS, *FACTORS.values()))
 
 
 @cache  # thousands of problems share a few families
@@ -220,10 +233,10 @@ def _parameters(family: str) -> tuple[str, ...]:
 
 
 def _chain(config: Config, factors: Problem) -> dict[str, GraphSpec]:
-    """Return the graphs behind a problem by role: the one of its data set, the clean and the observed one.
+    """Return the graphs behind a problem by role: the one of its data set, its items, the clean and the observed one.
 
-    The clean graph is a sample of the first, if a sample is asked for; the observed one is the clean one after a
-    change, if any is asked for. Roles may share a graph.
+    The items are a sample of the first, if a sample is asked for; the clean graph has them once for every segment of
+    users; the observed one is the clean one after a change, if any is asked for. Roles may share a graph.
     """
     family, dataset = factors["family"], factors["dataset"]
     parameters = {name: factors[name] for name in _parameters(family)}
@@ -233,13 +246,16 @@ def _chain(config: Config, factors: Problem) -> dict[str, GraphSpec]:
     source = dataset if is_observed(config.datasets[dataset]) else None
     whole = GraphSpec(problem_name(dataset, changed), source, family, parameters, **shape)
     sampled = 0 < factors["sample"] < from_data.most(factors["n"])
-    clean = _changed(whole, {"sample": factors["sample"]}) if sampled else whole
+    items = clean = _changed(whole, {"sample": factors["sample"]}) if sampled else whole
+    if factors["segments"] > 1:
+        product = {name: factors[name] for name in ("segments", *PRODUCT)}
+        clean = _changed(items, product)._replace(segments=factors["segments"])
     changes = {name: factors[name] for name in CHANGES if factors[name]}
     if len(changes) > 1:
         raise UserError(f"{dataset}: only one of {', '.join(changes)} can change a graph")
     if "perturb" in changes:
         changes["k"] = factors["k"]  # its size is relative to the gap of this subspace
-    return {"whole": whole, "clean": clean, "graph": _changed(clean, changes) if changes else clean}
+    return {"whole": whole, "items": items, "clean": clean, "graph": _changed(clean, changes) if changes else clean}
 
 
 def _changed(parent: GraphSpec, change: dict[str, Any]) -> GraphSpec:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from graphdr.cache.fingerprint import stage_code
+from graphdr.core.packed import pack
+
+LONGEST_ARGUMENT = 100_000  # letters: Linux takes 128 KiB, and a shell gets the whole command as one
 
 Input = TypeVar("Input", bound=tuple[Any, ...])
 Output = TypeVar("Output", bound=tuple[Any, ...])
@@ -29,6 +32,11 @@ class Job(Generic[Input, Output, Params]):
     def code(self) -> str:
         """Return the fingerprint of the code behind it."""
         return stage_code(self.stage, self.modules)
+
+    def as_argument(self) -> str:
+        """Return all that the stage is called with as an argument of a command: JSON, packed if a shell would refuse it."""
+        text = self.as_json()
+        return text if len(text) < LONGEST_ARGUMENT else pack(text)
 
     def as_json(self) -> str:
         """Return all that the stage is called with, keys sorted: equal jobs are equal texts."""

@@ -7,6 +7,7 @@ is told of a problem and a method.
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from graphdr.bandit.pool import NODE
 from graphdr.bandit.radii import CONSTANT, THEORY_FACTS
 from graphdr.cache import paths
 from graphdr.facts.registry import FACTORS
@@ -20,6 +21,8 @@ RUN_FACTORS = (
 )  # fmt: skip
 THEORY_FACTORS = ("delta", "pilot")  # of runs with the radius of a theorem, besides
 ADAPTIVE_FACTORS = ("delta", "k_grid")  # of runs that find their k, besides
+POOL_FACTORS = ("context", "bundle", "bundled", "pool", "segments")  # of problems whose arms are no single nodes …
+SEGMENT_FACTORS = ("segments", "differ", "differences", "items")  # … and of rewards that are drawn for segments
 
 
 class Played(NamedTuple):
@@ -54,10 +57,20 @@ def factors_of(method: Method) -> tuple[str, ...]:
     return RUN_FACTORS + (THEORY_FACTORS if by_theorem(method) else ADAPTIVE_FACTORS if method.k == ADAPTIVE else ())
 
 
+def pool_factors(problem: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the factors that its contexts depend on, none where the arms are nodes."""
+    return POOL_FACTORS if problem["context"] != NODE else ()
+
+
+def theta_factors(problem: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the factors that its reward depends on besides the graph."""
+    return THETA_FACTORS + (SEGMENT_FACTORS if problem["segments"] > 1 and problem["reward"] == "planted" else ())
+
+
 def _identity(problem: Mapping[str, Any], knobs: dict[str, Any], factors: Iterable[str]) -> str:
     """Spell what runs depend on: equal identities give equal runs."""
     k = None if knobs["basis"] == IDENTITY else knobs["k"] or problem["k"]
-    told = {factor: problem[factor] for factor in factors}
+    told = {factor: problem[factor] for factor in (*factors, *theta_factors(problem), *pool_factors(problem))}
     return repr((problem["clean"], problem["graph"], sorted((knobs | {"k": k}).items()), told))
 
 
@@ -79,4 +92,4 @@ def assign(
 def _factors_behind(method: Method) -> list[str]:
     """Return the factors that runs depend on: k only where a fact does, since a method's own is known."""
     facts = {factor for fact in facts_of(method) for factor in FACTORS.get(fact, ())}
-    return sorted({*THETA_FACTORS, *factors_of(method)} - {"k"} | facts)
+    return sorted({*factors_of(method)} - {"k"} | facts)

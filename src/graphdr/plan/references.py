@@ -3,7 +3,11 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from graphdr.bandit.contexts import BUNDLES, CHOSEN, CONTEXTS
 from graphdr.bandit.environment import CANDIDATES
+from graphdr.bandit.methods import PER_SEGMENT
+from graphdr.bandit.pilot_sources import SOURCES
+from graphdr.bandit.pool import NODE
 from graphdr.bandit.radii import CONSTANT, RADII, THEORY_FACTS
 from graphdr.core.errors import UserError, no_such
 from graphdr.facts.registry import FACT_BASES, FACTS
@@ -11,6 +15,7 @@ from graphdr.graphs import from_data
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, NESTED, k_fact
 from graphdr.graphs.bases import BASES, FROM_DATA
 from graphdr.graphs.random_graphs import FAMILIES
+from graphdr.graphs.segments import SEGMENTATIONS
 from graphdr.paper.predicates import check_arguments
 from graphdr.plan import blocks
 from graphdr.raw.formats import formats
@@ -20,6 +25,7 @@ from graphdr.scores.predictor_scores import SCORES
 from graphdr.show.kinds import KINDS
 
 Places = dict[str, tuple[str, Collection[str]]]  # the kind of name that stands there, and its choices
+RING = "ring"  # of segments of a random graph, which has no users
 TARGETS = {"all", "synthetic", "headline", "fetch", "paper"}  # of the Snakefile
 
 
@@ -83,8 +89,11 @@ def _method(config: blocks.Config, where: str, entry: blocks.Method) -> None:
         pick(f"{where}.basis", "basis whose columns are the same for every k", entry.basis, NESTED)
         if entry.laplacian:
             raise UserError(f"{where}.laplacian: a method with an adaptive k takes no penalty")
+    if entry.policy == PER_SEGMENT and (entry.basis == IDENTITY or entry.laplacian or entry.k == ADAPTIVE):
+        raise UserError(f"{where}.policy: {PER_SEGMENT!r} needs a basis, and neither penalty nor adaptive k")
     pick(f"{where}.radius", "radius", entry.radius, RADII)
-    if entry.radius != CONSTANT and (entry.basis != "laplacian_low" or entry.laplacian or entry.k is not None):
+    plain = entry.policy == "linucb" and entry.basis == "laplacian_low" and not entry.laplacian and entry.k is None
+    if entry.radius != CONSTANT and not plain:
         raise UserError(f"{where}.radius: {entry.radius!r} needs the basis 'laplacian_low' without penalty or own k")
 
 
@@ -182,9 +191,33 @@ def check_problem(where: str, problem: Mapping[str, Any]) -> None:
     for factor, noun in (("arms", " candidates per round"), ("components", "")):
         if problem[factor] > n:
             raise UserError(f"{where}: {factor} = {problem[factor]}{noun} are more than n = {n} nodes")
+    _check_contexts(where, problem, n)
     horizon, checkpoint = problem["horizon"], problem["checkpoint"]
     if horizon % checkpoint:
         raise UserError(f"{where}: horizon = {horizon} is not a multiple of checkpoint = {checkpoint}")
+
+
+def _check_contexts(where: str, problem: Mapping[str, Any], n: int) -> None:
+    """Check what the arms of a problem are, on a graph of n items."""
+    pick(f"{where}: context", "kind of context", problem["context"], CONTEXTS)
+    pick(f"{where}: bundled", "way to bundle", problem["bundled"], BUNDLES)
+    pick(f"{where}: pilot_from", "source of a pilot", problem["pilot_from"], SOURCES)
+    random, segments = problem["family"] in FAMILIES, problem["segments"]
+    pick(f"{where}: segmented", "segmentation", problem["segmented"], [RING] if random else [RING, *SEGMENTATIONS])
+    if problem["context"] != NODE and problem["candidates"] != "uniform":
+        raise UserError(f"{where}: candidates = {problem['candidates']!r} are nodes; contexts are offered 'uniform'")
+    if problem["context"] == "bundle":
+        if random and problem["bundled"] == CHOSEN:
+            raise UserError(f"{where}: bundled = {CHOSEN!r} needs users, and a random graph has none")
+        if problem["bundle"] > n or problem["arms"] > problem["pool"]:
+            raise UserError(f"{where}: bundle needs at most n = {n} nodes, and arms at most pool = {problem['pool']}")
+    if segments > 1:
+        if problem["context"] != "segment":
+            raise UserError(f"{where}: segments = {segments} needs context = 'segment', not {problem['context']!r}")
+        if not random and problem["segmented"] == RING:
+            raise UserError(f"{where}: segmented = {RING!r} is for random graphs; there are: {', '.join(SEGMENTATIONS)}")
+        if problem["tail"]:
+            raise UserError(f"{where}: tail = {problem['tail']} is not drawn for segments; leave one of both out")
 
 
 def check_method(where: str, method: blocks.Method, problem: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Build the graphs of all instances: random ones, those of a data set, or changed copies of other graphs."""
+"""Build the graphs of all instances: random ones, those of a data set, or changed copies or products of other graphs."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -15,12 +15,13 @@ from graphdr.panels.items import Items, random_items, read_items
 
 
 class Input(NamedTuple):
-    """The graph that is changed, or the tables of the data set, or nothing."""
+    """The graph that is changed, or the tables of the data set, or both where its users have segments, or nothing."""
 
     nodes: str = ""
     edges: str = ""
     data_nodes: str = ""
     data_links: str = ""
+    data_users: str = ""
 
 
 class Output(NamedTuple):
@@ -43,7 +44,10 @@ class Params(NamedTuple):
 
 def main(input: Input, output: Output, params: Params) -> None:
     observed = params.dataset and not params.change
-    made = [_observe(input, params)] * params.instances if observed else list(_draw(input, params))
+    if "segments" in (params.change or {}):
+        made = list(_segment(input, params))
+    else:
+        made = [_observe(input, params)] * params.instances if observed else list(_draw(input, params))
     panel, items = zip(*made, strict=True)
     for instance, graph in enumerate(panel):
         if graph.n < params.min_nodes:
@@ -73,6 +77,44 @@ def _draw(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
         graph = largest_component(maker.CHANGES[kind](parent, size, rng, **settings))
         kept = np.searchsorted(parent.origin, graph.origin)
         yield graph, Items(*(column[kept] for column in items)) if params.dataset else random_items(graph)
+
+
+def _segment(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
+    """Join every graph with one of segments of users: its nodes are pairs of a segment and an item."""
+    from graphdr.graphs.contexts import product, ring
+
+    settings = dict(params.change or {})
+    panels = zip(read_graphs(input.nodes, input.edges), read_items(input.nodes), strict=True)
+    for instance, (parent, items) in enumerate(panels):
+        if not input.data_users:
+            graph = product(parent, ring(settings["segments"]), settings["coupling"])
+            yield graph, random_items(graph)
+            continue
+        rng = stream(params.seed, "segments", dataset=str(params.dataset), by=settings["segmented"], instance=instance)
+        weights, reward, popularity = _of_users(input, params, items.item, rng)
+        pairs = Items(np.tile(items.item, len(weights)), popularity.ravel(), reward.ravel())
+        yield product(parent, weights, settings["coupling"]), pairs
+
+
+def _of_users(
+    input: Input, params: Params, item: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the graph of the segments of users, and how each segment rates each item, and how often."""
+    from graphdr.graphs import segments
+    from graphdr.graphs.records import TRANSFORMS
+    from graphdr.panels.users import read_users
+
+    records, change = read_records(input.data_nodes, input.data_links), dict(params.change or {})
+    weight = TRANSFORMS[params.parameters.get("transform", "identity")](records.weight)
+    by, count = change["segmented"], change["segments"]
+    found, paying = segments.segment(by, read_users(input.data_users), records._replace(weight=weight), count, rng)
+    if len(found.names) != count:
+        raise UserError(f"{params.dataset}: segments = {count}, but by {by} there are {len(found.names)}")
+    pairs = paying.source, paying.node, paying.weight
+    reward, popularity = segments.pair_means(found.label, *pairs, item, count)
+    for number, name in enumerate(found.names):
+        print(f"{name}: {np.sum(found.label == number)} users, {popularity[number].sum():.0f} ratings")
+    return found.weights, reward, popularity
 
 
 def _observe(input: Input, params: Params) -> tuple[Graph, Items]:

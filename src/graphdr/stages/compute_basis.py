@@ -31,6 +31,7 @@ class Params(NamedTuple):
     components: int
     draws: int  # further ones, on instance 0
     seed: int
+    segments: int = 1  # of users, for each of which every item is a node
     content: str = "none"  # what is known about nodes besides the graph …
     rank: int = 0  # … and, of ratings, the rank of their decomposition
     transform: str = "identity"
@@ -46,13 +47,16 @@ def main(input: Input, output: Output, params: Params) -> None:
 
         graphs = read_graphs(input.nodes, input.edges)
     low = read_bases(input.low) if input.low else {}
-    embeddings = _embeddings(items, input, params) if params.basis in bases.FROM_DATA else nothing
+    embeddings = nothing
+    if params.basis in bases.FROM_DATA:
+        once = [item[: len(item) // params.segments] for item in items]  # an item is the same in every segment
+        embeddings = [_repeated(one, params.segments) for one in _embeddings(once, input, params)]
     panel = {}
     for instance, (item, graph, embedding) in enumerate(zip(items, graphs, embeddings, strict=True)):
         if params.basis in bases.FROM_DATA and embedding is None:
             print(f"no data: nothing of the kind {params.content!r} is known about the nodes of instance {instance}")
             continue
-        source = bases.Source(len(item), graph, low.get((instance, 0)), embedding)
+        source = bases.Source(len(item), graph, low.get((instance, 0)), embedding, params.segments)
         draws = 1 + params.draws if instance == 0 and params.basis in bases.REDRAWN else 1
         for draw in range(draws):
             key: dict[str, int | str] = {"basis": params.basis, "n": len(item), "instance": instance, "draw": draw}
@@ -60,6 +64,13 @@ def main(input: Input, output: Output, params: Params) -> None:
     write_bases(panel, output.basis)
     worst = max((basis.residuals.max() for basis in panel.values()), default=0.0)
     print(f"{len(panel)} bases, largest residual {worst:.1e}")
+
+
+def _repeated(embedding: Any, times: int) -> Any:
+    """Return what is known about the items once for every segment of users."""
+    if times == 1 or embedding is None:
+        return embedding
+    return np.tile(embedding.toarray() if hasattr(embedding, "toarray") else embedding, (times, 1))
 
 
 def _embeddings(items: list[np.ndarray], input: Input, params: Params) -> list[Any]:

@@ -9,6 +9,7 @@ from graphdr.core.rng import stream
 from graphdr.facts.declare import ProblemInstance
 from graphdr.facts.registry import FACTS
 from graphdr.panels.bases import read_bases
+from graphdr.panels.contexts import read_pools
 from graphdr.panels.graphs import read_graphs
 from graphdr.panels.items import read_items
 from graphdr.panels.pilots import Panel, read_pilots
@@ -17,7 +18,7 @@ from graphdr.panels.rows import stack
 
 
 class Input(NamedTuple):
-    """Rewards; graphs, with their lowest eigenvectors and other bases; and pilots, where a fact looks at one."""
+    """Rewards; graphs, with their lowest eigenvectors and other bases; and pilots and contexts, where there are any."""
 
     theta: str
     basis: dict[str, str]
@@ -26,6 +27,7 @@ class Input(NamedTuple):
     others: dict[str, dict[str, str]]  # by basis and graph
     pilot: str = ""
     pilot_rounds: str = ""
+    contexts: str = ""
 
 
 class Output(NamedTuple):
@@ -45,6 +47,7 @@ def main(input: Input, output: Output, params: Params) -> None:
     others = {basis: {name: read_bases(path) for name, path in files.items()} for basis, files in input.others.items()}
     items = {name: read_items(path) for name, path in input.nodes.items()}
     pilots: Panel = read_pilots(input.pilot, input.pilot_rounds) if input.pilot else {}
+    pools = read_pools(input.contexts, params.problems, thetas)
     parts = []
     for problem in params.problems:
         name, graph, clean = problem["name"], problem["graph"], problem["clean"]
@@ -63,6 +66,7 @@ def main(input: Input, output: Output, params: Params) -> None:
                 index=instance,
                 memo={},
                 pilots=pilots.get((name, instance), {}),
+                pool=pools[name, instance],
             )
             values = np.array([float(FACTS[fact](posed)) for fact in params.facts])
             there = ~np.isnan(values)  # what the data do not have is no fact

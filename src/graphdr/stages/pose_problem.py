@@ -36,10 +36,8 @@ def main(input: Input, output: Output, params: Params) -> None:
     for problem in params.problems:
         for instance in range(problem["instances"]):
             if problem["reward"] == "planted":
-                low = bases[problem["clean"]][instance, 0].vectors
-                key = {"n": len(low), "instance": instance}
-                streams = (stream(params.seed, purpose, **key) for purpose in ("theta", "theta outside"))
-                theta = rewards.tailed(low, problem["k_star"], problem["tail"], *streams)
+                low = bases[problem.get("items", problem["clean"])][instance, 0].vectors
+                theta = _planted(problem, low, params.seed, instance)
                 clean, observed = origins[problem["clean"]][instance], origins[problem["graph"]][instance]
                 theta = rewards.unit(theta[np.searchsorted(clean, observed)])
             else:
@@ -47,6 +45,20 @@ def main(input: Input, output: Output, params: Params) -> None:
             nodes = np.arange(len(theta))
             parts.append({"problem": problem["name"], "instance": instance, "node": nodes, "theta": theta})
     io.write("theta", stack(parts), output.theta)
+
+
+def _planted(problem: dict[str, Any], low: np.ndarray, seed: int, instance: int) -> np.ndarray:
+    """Draw a reward from the lowest eigenvectors of the clean graph, or of that of its items for every segment."""
+    rng, outside, between = (
+        stream(seed, purpose, n=len(low), instance=instance) for purpose in ("theta", "theta outside", "theta between")
+    )
+    if problem.get("segments", 1) == 1:
+        return rewards.tailed(low, problem["k_star"], problem["tail"], rng, outside)
+    from graphdr.graphs.contexts import ring
+
+    inside = low[:, 1 : problem["k_star"] + 1]
+    rough = problem["differences"] == "rough"
+    return rewards.segmented(inside, ring(problem["segments"]), problem["differ"], rough, rng, between)
 
 
 def _origins(path: str) -> list[np.ndarray]:

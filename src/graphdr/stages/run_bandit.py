@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphdr.bandit import environment, methods
+from graphdr.bandit.pool import Pool
 from graphdr.bandit.linucb import Run
 from graphdr.bandit.linucb_batched import LANES
 from graphdr.bandit.radii import CONSTANT, THEORY_FACTS, RadiusInputs
@@ -16,6 +17,7 @@ from graphdr.cache import io, paths
 from graphdr.core.errors import check_dense
 from graphdr.graphs.arm_features import ADAPTIVE, k_fact, residual
 from graphdr.panels.bases import read_bases
+from graphdr.panels.contexts import read_pools
 from graphdr.panels.items import read_items
 from graphdr.panels.problems import read_estimates, read_facts, read_thetas
 from graphdr.panels.rows import stack
@@ -23,7 +25,7 @@ from graphdr.theory.outcome import MEASURED, Outcome
 
 SHAPE = ("horizon", "arms", "checkpoint", "ridge", "alpha")  # with k, what runs must share to be played together
 STREAM = ("arms", "candidates", "horizon", "noise")  # what the rounds of a run depend on besides
-TOLD = ("size", "nu_k", "s_k_bar", "error")  # what the bound on a run depends on besides
+TOLD = ("longest", "size", "nu_k", "s_k_bar", "error")  # what the bound on a run depends on besides
 
 
 class Input(NamedTuple):
@@ -35,6 +37,7 @@ class Input(NamedTuple):
     edges: dict[str, str]
     facts: str = ""
     pilot: str = ""
+    contexts: str = ""
 
 
 class Output(NamedTuple):
@@ -62,6 +65,7 @@ Inputs = dict[Key, RadiusInputs]
 Problem = dict[str, Any]
 Facts = dict[tuple[str, int, str], float]
 Thetas = dict[tuple[str, int], np.ndarray]
+Pools = dict[tuple[str, int], Pool]
 Laplacians = dict[str, list[np.ndarray]]
 
 
@@ -69,20 +73,29 @@ def main(input: Input, output: Output, params: Params) -> None:
     thetas = read_thetas(input.theta)
     laplacians, arenas = _from_graphs(input, any(method["laplacian"] for method in params.methods.values()))
     facts = read_facts(input.facts) if input.facts else {}
-    arms = _arms(input, params, laplacians, facts)
-    inputs = _radius_inputs(input, params, arms, thetas, facts)
-    residuals = _residuals(params, arms, thetas)
+    pools = read_pools(input.contexts, params.problems, thetas)
+    nodes = _arms(input, params, laplacians, facts)
+    inputs = _radius_inputs(input, params, nodes, thetas, facts, pools)
+    residuals = _residuals(params, nodes, thetas, pools)
+    rewards = {key: pools[key](theta) for key, theta in thetas.items() if key in pools}
+    arms = {}
+    for key, given in nodes.items():
+        method, problem = params.methods[key.method], params.problems[key.number]
+        arms[key] = methods.on_pool(method, problem, given, pools[problem["name"], key.instance])
 
     @lru_cache(maxsize=LANES * len(params.problems))  # methods meet the same rounds one after the other
-    def draw_stream(n: int, instance: int, seed: int, graph: str | None, **spec: Any) -> environment.Stream:
-        return environment.draw(params.seed, spec, n, instance, seed, arenas[graph][instance] if graph else None)
+    def draw_stream(
+        n: int, instance: int, seed: int, graph: str | None, blocks: int, **spec: Any
+    ) -> environment.Stream:
+        arena = arenas[graph][instance] if graph else None
+        return environment.draw(params.seed, spec, n, instance, seed, arena, blocks)
 
     def seat(key: Key, seed: int) -> tuple[Run, Callable[[], np.ndarray]]:
         problem, instance = params.problems[key.number], key.instance
-        theta = thetas[problem["name"], instance]
+        theta, blocks = rewards[problem["name"], instance], pools[problem["name"], instance].blocks
         spec = {name: problem[name] for name in STREAM}
-        graph = problem["graph"] if problem["candidates"] in environment.NEEDS_GRAPH else None
-        stream = draw_stream(len(theta), instance, seed, graph, **spec)
+        graph = problem["graph"] if problem["candidates"] in environment.NEEDS_GRAPH or blocks > 1 else None
+        stream = draw_stream(len(theta), instance, seed, graph, blocks, **spec)
         choices = partial(environment.random_choices, params.seed, problem, len(theta), instance, seed)
         return Run(theta, stream, *arms[key], residuals.get(key)), choices
 
@@ -129,7 +142,9 @@ def _dimensions(k: int | str | None, problem: Problem, instance: int, facts: Fac
     return int(facts[problem["name"], instance, fact] if fact else k or problem["k"])
 
 
-def _radius_inputs(input: Input, params: Params, arms: Arms, thetas: Thetas, facts: Facts) -> Inputs:
+def _radius_inputs(
+    input: Input, params: Params, arms: Arms, thetas: Thetas, facts: Facts, pools: Pools
+) -> Inputs:
     """Return what a theorem's radius may use; a constant radius needs nothing."""
     estimates = read_estimates(input.pilot) if input.pilot else {}
     inputs = {}
@@ -140,18 +155,20 @@ def _radius_inputs(input: Input, params: Params, arms: Arms, thetas: Thetas, fac
             told = {fact: facts[name, instance, fact] for fact in THEORY_FACTS}
             theta_hat = estimates[name, instance, problem["pilot"]]
             assert features is not None  # a theorem's radius has a basis
-            inputs[key] = methods.radius_inputs(problem, features, thetas[name, instance], told, theta_hat)
+            pool = pools[name, instance]
+            inputs[key] = methods.radius_inputs(problem, features, thetas[name, instance], told, theta_hat, pool)
     return inputs
 
 
-def _residuals(params: Params, arms: Arms, thetas: Thetas) -> dict[Key, np.ndarray]:
+def _residuals(params: Params, arms: Arms, thetas: Thetas, pools: Pools) -> dict[Key, np.ndarray]:
     """Return what of the reward lies outside of the smoothest eigenvectors, where these are the features throughout."""
     smooth = {name for name, m in params.methods.items() if m["basis"] == "laplacian_low" and m["k"] != ADAPTIVE}
-    return {
-        key: residual(thetas[params.problems[key.number]["name"], key.instance], arm.features)
-        for key, arm in arms.items()
-        if key.method in smooth and arm.features is not None
-    }
+    residuals = {}
+    for key, arm in arms.items():
+        if key.method in smooth and arm.features is not None:
+            place = params.problems[key.number]["name"], key.instance
+            residuals[key] = pools[place](residual(thetas[place], arm.features))
+    return residuals
 
 
 def _together(runs: list[Place], params: Params, arms: Arms) -> Iterator[list[Place]]:
@@ -206,7 +223,9 @@ def _table(params: Params, done: dict[Place, Outcome], inputs: Inputs) -> dict[s
     parts, order = [], {name: at for at, name in enumerate(params.methods)}
     for key, seed in sorted(done, key=lambda run: (order[run[0].method], run)):
         problem, outcome, used = params.problems[key.number], done[key, seed], inputs.get(key)
-        told = (used.constants.size, used.nu_k, used.s_k_bar, used.error) if used and used.constants else [None] * 4
+        told = [None] * len(TOLD)
+        if used and used.constants:
+            told = [used.constants.bound_x, used.constants.size, used.nu_k, used.s_k_bar, used.error]
         columns = {name: getattr(outcome, name) for name in MEASURED} | dict(zip(TOLD, told, strict=True))
         parts.append(
             {"method": key.method, "problem": problem["name"]}

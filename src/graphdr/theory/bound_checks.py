@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from graphdr.theory import bounds
-from graphdr.theory.constants import LONGEST, Constants
+from graphdr.theory.constants import Constants
 from graphdr.theory.outcome import MEASURED, Outcome
 
 GUARANTEES = (
@@ -24,10 +24,11 @@ def check(runs: pd.DataFrame, problems: dict[str, dict], rule: str) -> tuple[pd.
     for key, places in runs.groupby(KEYS, sort=False).indices.items():
         part = runs.iloc[places]
         run = Outcome(*(part[name].to_numpy(float) for name in MEASURED))
-        size, nu_k, s_k_bar, error = (float(part[name].iloc[0]) for name in ("size", "nu_k", "s_k_bar", "error"))
+        told = ("longest", "size", "nu_k", "s_k_bar", "error")
+        longest, size, nu_k, s_k_bar, error = (float(part[name].iloc[0]) for name in told)
         pilot_error = error if rule == "estimated" else None
         problem = problems[key[0]]
-        c = Constants(problem["k"], problem["noise"], problem["delta"], problem["ridge"], LONGEST, size)
+        c = Constants(problem["k"], problem["noise"], problem["delta"], problem["ridge"], longest, size)
         checks = bounds.checks(run, c, (nu_k, s_k_bar), pilot_error)
         row = {quantity: checks[check].ratio.max() for quantity, check in LARGEST.items()}
         row |= {"srl_slope": bounds.growth(run.t, run.srl), "crw_slope": bounds.growth(run.t, run.crw)}

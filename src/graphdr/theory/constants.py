@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 
 from graphdr.graphs.arm_features import residual
 
-LONGEST = 1.0  # L_x: no row of orthonormal columns is longer
-
 
 class Constants(NamedTuple):
     """What every bound depends on, in the order in which ``beta0`` takes it."""

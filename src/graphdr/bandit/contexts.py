@@ -1,0 +1,77 @@
+"""Kinds of context: what the arms of a problem are, drawn once, before any method plays.
+
+An arm is a vector x over the nodes. Its features are x^T E, its expected reward is x^T theta, its residual x^T r: what
+plays it is a kernel on features, whatever the kind. Adding a kind is one function here.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphdr.bandit.environment import CANDIDATES, Arena
+from graphdr.bandit.pool import Pool
+from graphdr.core.errors import UserError
+
+FACTORS = ("context", "bundle", "bundled", "pool")  # that a pool depends on besides its graph
+
+
+class Choices(NamedTuple):
+    """Which nodes every user has chosen, in CSR form."""
+
+    starts: np.ndarray
+    nodes: np.ndarray
+
+
+def node(spec: Mapping[str, Any], n: int, rng: np.random.Generator, arena: Arena, choices: Choices | None) -> Pool:
+    """Offer single nodes, as the experiments of the paper do."""
+    return Pool()
+
+
+def segment(spec: Mapping[str, Any], n: int, rng: np.random.Generator, arena: Arena, choices: Choices | None) -> Pool:
+    """Offer pairs of a segment and an item, all of the segment whose user arrives: nodes are sorted by segment."""
+    return Pool(blocks=spec["segments"])
+
+
+def bundle(spec: Mapping[str, Any], n: int, rng: np.random.Generator, arena: Arena, choices: Choices | None) -> Pool:
+    """Offer nodes together, as vectors of length one: baskets, playlists, slates.
+
+    Bundles of a single node are the nodes, each once; a bundle that is drawn again is left out.
+    """
+    size, count = spec["bundle"], spec["pool"]
+    if size == 1:
+        return Pool()
+    if spec["bundled"] == CHOSEN:
+        members = chosen(count, size, rng, choices)
+    else:
+        members = CANDIDATES[spec["bundled"]](n, count, size, rng, arena)
+    from graphdr.graphs.contexts import distinct
+
+    return Pool(distinct(bundles(members.astype(np.int64), n))[0])
+
+
+CHOSEN = "chosen"  # bundles of nodes that a user has chosen; the others are drawn as candidates are
+CONTEXTS: dict[str, Callable[..., Pool]] = {f.__name__: f for f in (node, bundle, segment)}
+BUNDLES = (*CANDIDATES, CHOSEN)
+
+
+def chosen(count: int, size: int, rng: np.random.Generator, choices: Choices | None) -> np.ndarray:
+    """Draw users who have chosen enough nodes, and of each some of these nodes (count x size)."""
+    lengths = np.diff(choices.starts) if choices else np.empty(0)
+    able = np.flatnonzero(lengths >= size)
+    if choices is None or not len(able):
+        raise UserError(f"no user has chosen {size} nodes of this graph; take smaller bundles, or another kind of them")
+    users = able[rng.integers(len(able), size=count)]
+    return np.array([
+        rng.choice(choices.nodes[choices.starts[user] : choices.starts[user + 1]], size, replace=False)
+        for user in users
+    ])  # fmt: skip
+
+
+def bundles(members: np.ndarray, n: int) -> Any:
+    """Return bundles of distinct nodes (count x size) as sparse rows of length one."""
+    import scipy.sparse as sp
+
+    count, size = members.shape
+    weights = np.full(count * size, 1.0 / np.sqrt(size))
+    return sp.csr_array((weights, np.sort(members, axis=1).ravel(), size * np.arange(count + 1)), shape=(count, n))
