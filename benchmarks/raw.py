@@ -153,7 +153,7 @@ def steps_of(design, dataset: str) -> dict[str, tuple]:
     from graphdr.cache import paths
     from graphdr.plan import jobs
 
-    tables = {"nodes": paths.dataset_nodes(dataset), "links": paths.dataset_links(dataset)}
+    tables = {name: getattr(paths, f"dataset_{name}")(dataset) for name in ("nodes", "links", "users")}
     graph = {"nodes": paths.nodes(dataset), "edges": paths.edges(dataset)}
     spec = design.graphs[dataset]
     steps = {
@@ -164,7 +164,7 @@ def steps_of(design, dataset: str) -> dict[str, tuple]:
             {"receipt": paths.receipt(dataset)},
         ),
         "adapter": ("adapter", paths.receipt(dataset)),
-        "adapter and two tables": (
+        "adapter and tables": (
             "stage",
             "tabulate_dataset",
             jobs.tabulate_dataset(design, dataset)._asdict(),
@@ -173,7 +173,12 @@ def steps_of(design, dataset: str) -> dict[str, tuple]:
         f"graph of the top {spec['n']:,}": ("stage", "build_graph", jobs.build_graph(design, dataset)._asdict(), graph),
     }
     if dataset == "ml_1m":
-        steps["neighbours of all items"] = ("all_neighbours", *tables.values(), spec["parameters"]["neighbours"])
+        steps["neighbours of all items"] = (
+            "all_neighbours",
+            tables["nodes"],
+            tables["links"],
+            spec["parameters"]["neighbours"],
+        )
     return steps
 
 

@@ -17,6 +17,7 @@ FILES = {
 raw/{dataset}/receipt.parquet | raw | a raw file: what came from where
 tables/{dataset}/nodes.parquet | dataset_nodes | a node
 tables/{dataset}/links.parquet | dataset_links | an interaction or citation
+tables/{dataset}/users.parquet | dataset_users | a user | what is not known is missing
 """,
     "results/README.md": """
 graph/{graph}/nodes.parquet | nodes | a node

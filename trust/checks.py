@@ -18,7 +18,7 @@ from graphdr.graphs.spectral import low_eigenpairs
 from graphdr.paper import reference
 from graphdr.plan import config, design
 from graphdr.raw import archives
-from graphdr.raw.tables import LINKS, NODES, Tables
+from graphdr.raw.tables import LINKS, NODES, USERS, Tables
 from trust.cases import ADAPTERS, MEMBER, one_line
 
 SETTING = {"arms": 3, "candidates": "uniform", "horizon": 20, "noise": 0.1}
@@ -31,9 +31,10 @@ def adapter(name: str, raw) -> Tables | None:
     except UserError as error:
         assert one_line(error), str(error)
         return None
-    nodes, links = tables
-    assert nodes.schema.equals(NODES)
-    assert links.schema.equals(LINKS)
+    nodes, links, users = tables
+    for table, schema in zip(tables, (NODES, LINKS, USERS), strict=True):
+        assert table.schema.equals(schema)
+    assert users["source"].to_pylist() == list(range(len(users)))
     assert nodes["node"].to_pylist() == list(range(len(nodes)))
     assert len(set(nodes["key"].to_pylist())) == len(nodes) > 0
     assert all(np.isfinite(reward) for reward in nodes["reward"].to_pylist() if reward is not None)

@@ -1,4 +1,4 @@
-"""Every adapter gives the same two tables, right in each number, and names the line of a mistake."""
+"""Every adapter gives the same three tables, right in each number, and names the line of a mistake."""
 
 import gzip
 import io
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from graphdr.core.errors import UserError
-from graphdr.raw.tables import LINKS, NODES
+from graphdr.raw.tables import LINKS, NODES, USERS
 from tests.support.adapter_twins import ADAPTERS, FIXTURES, TWINS, Memory, fixture, same
 
 OTHERWISE = {"graph", "mind", "ogbn_arxiv"}  # popularity and reward are no counts and means of links
@@ -23,15 +23,20 @@ def test_every_adapter_has_a_twin_and_an_example():
 
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_the_contract(name):
-    nodes, links = ADAPTERS[name](fixture(name))
-    assert nodes.schema.equals(NODES)
-    assert links.schema.equals(LINKS)
+    nodes, links, users = ADAPTERS[name](fixture(name))
+    for table, schema in ((nodes, NODES), (links, LINKS), (users, USERS)):
+        assert table.schema.equals(schema, check_metadata=True)
     assert nodes["node"].to_pylist() == list(range(len(nodes)))
     assert len(set(nodes["key"].to_pylist())) == len(nodes)
     assert all(nodes[column].null_count == 0 for column in ("key", "title", "popularity"))
     assert all(column.null_count == 0 for column in links.columns)
     source, node, weight = (column.to_numpy() for column in links.columns)
     assert 0 <= node.min() <= node.max() < len(nodes)
+    if name in ("graph", "ogbn_arxiv"):
+        assert len(users) == 0
+    else:
+        assert users["source"].to_pylist() == list(range(1 + source.max()))
+        assert len(set(users["key"].to_pylist())) == len(users)
     if name not in OTHERWISE:
         for numbers in (source, node):  # of first appearance: each new number is the next one
             assert np.diff(np.maximum.accumulate(numbers), prepend=-1).max() == 1
@@ -59,6 +64,7 @@ def test_line_ends_and_a_mark_of_the_encoding_change_nothing(name):
         found = ADAPTERS[name](Memory({role: edit(data) for role, data in raw.items()}))
         assert found.nodes.equals(expected.nodes)
         assert found.links.equals(expected.links)
+        assert found.users.equals(expected.users)
 
 
 FIRST = {
@@ -81,7 +87,7 @@ def test_the_first_node(name):
 
 
 def test_news_have_click_rates_and_texts_of_both_sets():
-    nodes, links = ADAPTERS["mind"](fixture("mind"))
+    nodes, links, _ = ADAPTERS["mind"](fixture("mind"))
     assert nodes["key"].to_pylist() == ["N3", "N7", "N1", "N2", "N5", "N6", "N8", "N9", "N4", "N11", "N12"]
     news = {row["key"]: row for row in nodes.to_pylist()}
     assert (news["N2"]["popularity"], news["N2"]["reward"]) == (5, 2 / 5)
@@ -91,13 +97,44 @@ def test_news_have_click_rates_and_texts_of_both_sets():
     assert len({*zip(*(links[name].to_pylist() for name in ("source", "node")), strict=True)}) == len(links)
 
 
+@pytest.mark.parametrize("name", ["movielens_100k", "movielens_1m", "recbole"])
+def test_users_are_numbered_by_their_ratings_and_those_without_one_are_left_out(name):
+    users = ADAPTERS[name](fixture(name)).users.to_pydict()
+    assert users["key"] == ["7", "3", "9", "8"]
+    assert users["gender"] == ["F", "M", "M", None]
+    assert users["age"] == ([50, 18, 1, None] if name == "movielens_1m" else [53, 24, 17, None])
+    first = None if name == "recbole" else "other"
+    others = ["technician/engineer", "K-12 student"] if name == "movielens_1m" else ["technician", "student"]
+    assert users["occupation"] == [first, *others, None]
+    assert users["friends"] == [None] * 4
+
+
+def test_friends_are_numbers_of_users_who_played_something_both_ways_and_in_order():
+    raw = fixture("hetrec_lastfm")
+    users = ADAPTERS["hetrec_lastfm"](raw).users.to_pydict()
+    assert dict(zip(users["key"], users["friends"], strict=True)) == {"7": [2], "3": [2], "9": [0, 1], "8": []}
+    raw["friends"] = b"userID\tfriendID\n9\t7\n3\t9\n9\t3\n"
+    assert ADAPTERS["hetrec_lastfm"](raw).users.to_pydict() == users
+    del raw["friends"]
+    assert ADAPTERS["hetrec_lastfm"](raw).users["friends"].null_count == 4
+
+
+def test_recbole_knows_of_users_what_its_columns_say():
+    raw = fixture("recbole")
+    raw["user"] = b"gender:token\tuser_id:token\tage:float\nx\t3\t30.0\n"
+    users = ADAPTERS["recbole"](raw).users.to_pylist()
+    assert (users[1]["age"], users[1]["gender"], users[1]["occupation"]) == (30, "x", None)
+    raw["user"] = b"user_id:token\n3\n"
+    assert ADAPTERS["recbole"](raw).users["age"].null_count == 4
+
+
 OPTIONAL = {
-    "hetrec_lastfm": ["artists"],
+    "hetrec_lastfm": ["artists", "friends"],
     "mind": ["news", "dev_news", "dev_behaviors"],
-    "movielens_100k": ["items"],
-    "movielens_1m": ["items"],
+    "movielens_100k": ["items", "users"],
+    "movielens_1m": ["items", "users"],
     "ogbn_arxiv": ["features", "categories", "papers"],
-    "recbole": ["item"],
+    "recbole": ["item", "user"],
 }
 
 
@@ -168,6 +205,19 @@ MISTAKES = [  # adapter, role, what to replace, by what, the message
     ("movielens_100k", "ratings", "3\t30\t2\t", "3\t0x1e\t2\t", "line 3: item '0x1e' is not a whole number"),
     ("movielens_100k", "items", "|0|0|0|1\n", "|0|0|0|2\n", "line 3: flag '2' of Western is not 0 or 1"),
     ("movielens_100k", "items", b"Mis\xe8re", "Misère".encode(), "line 1: not latin-1 text"),
+    ("movielens_100k", "users", "|24|", "|200|", "line 1: age 200 is not from 0 to 150"),
+    ("movielens_100k", "users", "|24|", "|old|", "line 1: age 'old' is not a whole number"),
+    ("movielens_100k", "users", "|53|F|", "|53|W|", "line 3: gender 'W' is not F or M"),
+    ("movielens_100k", "users", "|student|", "||", "line 4: occupation '' is empty"),
+    ("movielens_100k", "users", "5|61|", "3|61|", "line 2: user '3' again, with other values"),
+    ("movielens_1m", "users", "::17::", "::21::", "line 1: occupation 21 is not from 0 to 20"),
+    ("movielens_1m", "users", "::0::T8", "::T8", "line 3: number of fields is 4; expected 5 "),
+    ("recbole", "user", "\t53\t", "\t5.3\t", "line 4: age 5.3 is not a whole number"),
+    ("recbole", "user", "\t53\t", "\t-3\t", "line 4: age -3.0 is not from 0 to 150"),
+    ("recbole", "user", "user_id:token", "name:token", "line 1: no column 'user_id'; there are: age, "),
+    ("hetrec_lastfm", "friends", "friendID", "friend", "line 1: header 'userID.tfriend'; expected"),
+    ("hetrec_lastfm", "friends", "7\t9", "7\t7", "line 5: user '7' is a friend of themselves"),
+    ("hetrec_lastfm", "friends", "7\t9", "7\tme", "line 5: friendID 'me' is not a whole number"),
     ("movielens_1m", "items", b"Thirty", b"\x93Thirty\x94", "line 3: not latin-1 text"),
     ("movielens_1m", "ratings", "9::20::3::", "9:20::3::", r"line 4: number of fields is 3; .* double colons"),
     ("movielens_1m", "ratings", "9::20::3::", "9:::20::3::", "line 4: item ':20' is not a whole number"),
@@ -267,16 +317,26 @@ def _content(place: str) -> bytes:
 
 
 REAL = {  # adapter, its files, numbers of nodes and links
-    "movielens_100k": ({"ratings": "ml-100k.zip:ml-100k/u.data", "items": "ml-100k.zip:ml-100k/u.item"}, 1682, 100_000),
+    "movielens_100k": (
+        {
+            role: f"ml-100k.zip:ml-100k/u.{name}"
+            for role, name in (("ratings", "data"), ("items", "item"), ("users", "user"))
+        },
+        1682,
+        100_000,
+    ),
     "movielens_1m": (
-        {"ratings": "ml-1m.zip:ml-1m/ratings.dat", "items": "ml-1m.zip:ml-1m/movies.dat"},
+        {
+            role: f"ml-1m.zip:ml-1m/{name}.dat"
+            for role, name in (("ratings", "ratings"), ("items", "movies"), ("users", "users"))
+        },
         3706,
         1_000_209,
     ),
     "hetrec_lastfm": (
         {
             role: f"hetrec2011-lastfm-2k.zip:{name}.dat"
-            for role, name in (("plays", "user_artists"), ("artists", "artists"))
+            for role, name in (("plays", "user_artists"), ("artists", "artists"), ("friends", "user_friends"))
         },
         17_632,
         92_834,

@@ -13,7 +13,7 @@ __all__ = ["ADAPTERS", "FIXTURES", "TWINS", "Memory", "fixture", "same"]
 
 def same(tables, twin) -> None:
     """Assert that an adapter's tables are those of the twin."""
-    nodes, links = twin
+    nodes, links, users = twin
     found = tables.nodes.to_pylist()
     for ours, other in zip(found, nodes, strict=True):
         reward, expected = ours.pop("reward"), other.pop("reward")
@@ -22,6 +22,10 @@ def same(tables, twin) -> None:
     assert found == [{"node": i} | node for i, node in enumerate(nodes)]
     assert tables.links.to_pylist() == [
         {"source": user, "node": node, "weight": weight} for user, node, weight in links
+    ]
+    unknown = dict.fromkeys(("age", "gender", "occupation", "friends"))
+    assert tables.users.to_pylist() == [
+        {"source": i, "key": key} | unknown | known for i, (key, known) in enumerate(users.items())
     ]
 
 
@@ -38,7 +42,7 @@ def _node(key, about=(), popularity=0, reward=None, features=None) -> dict:
     return {"key": key, "popularity": popularity, "reward": reward, "features": features} | known
 
 
-def _averaged(rows: list[tuple], about: list[tuple], reward=float):
+def _averaged(rows: list[tuple], about: list[tuple], reward=float, people: list[tuple] = ()):
     users, items, links, rewards = {}, {}, [], {}
     for user, item, weight in rows:
         links.append((users.setdefault(user, len(users)), items.setdefault(item, len(items)), weight))
@@ -47,7 +51,8 @@ def _averaged(rows: list[tuple], about: list[tuple], reward=float):
     for key, *facts in about:
         known.setdefault(key, facts)
     means = {key: sum(values) / len(values) for key, values in rewards.items()}
-    return [_node(key, known.get(key, ()), len(rewards[key]), means[key]) for key in items], links
+    nodes = [_node(key, known.get(key, ()), len(rewards[key]), means[key]) for key in items]
+    return nodes, links, {key: next((facts for user, facts in people if user == key), {}) for key in users}
 
 
 def _movielens_100k(raw: Memory):
@@ -55,7 +60,12 @@ def _movielens_100k(raw: Memory):
 
     genres = {row[0]: [g for g, flag in zip(GENRES, row[5:], strict=True) if int(flag)] for row in _items(raw, "|")}
     about = [(row[0], row[1], (genres[row[0]] or [None])[0]) for row in _items(raw, "|")]
-    return _averaged([(u, i, float(r)) for u, i, r, _ in _fields(raw, "ratings", "\t")], about)
+    people = [(u, _person(a, g, o)) for u, a, g, o, _ in _fields(raw, "users", "|")]
+    return _averaged([(u, i, float(r)) for u, i, r, _ in _fields(raw, "ratings", "\t")], about, people=people)
+
+
+def _person(age, gender, occupation) -> dict:
+    return {"age": None if age is None else int(float(age)), "gender": gender or None, "occupation": occupation or None}
 
 
 def _items(raw: Memory, delimiter: str) -> list[list[str]]:
@@ -63,8 +73,11 @@ def _items(raw: Memory, delimiter: str) -> list[list[str]]:
 
 
 def _movielens_1m(raw: Memory):
+    from graphdr.raw.adapters.movielens_1m import OCCUPATIONS
+
     about = [(key, title, genres.split("|")[0]) for key, title, genres in _items(raw, "::")]
-    return _averaged([(u, i, float(r)) for u, i, r, _ in _fields(raw, "ratings", "::")], about)
+    people = [(u, _person(a, g, OCCUPATIONS[int(o)])) for u, g, a, o, _ in _fields(raw, "users", "::")]
+    return _averaged([(u, i, float(r)) for u, i, r, _ in _fields(raw, "ratings", "::")], about, people=people)
 
 
 def _recbole(raw: Memory):
@@ -72,7 +85,10 @@ def _recbole(raw: Memory):
     weigh = float if "rating:float" in header else lambda _: 1.0  # columns are found by name
     [*_, group], *items = _fields(raw, "item", "\t") or [[""]]
     about = [(i, t, c.split(" ")[0] if group == "class:token_seq" else None) for i, t, _, c in items]
-    return _averaged([(u, i, weigh(r)) for u, i, r, _ in rows], about)
+    head, *users = _fields(raw, "user", "\t") or [[]]
+    named = [dict(zip((field.rpartition(":")[0] for field in head), row, strict=True)) for row in users]
+    people = [(row["user_id"], _person(*map(row.get, ("age", "gender", "occupation")))) for row in named]
+    return _averaged([(u, i, weigh(r)) for u, i, r, _ in rows], about, people=people)
 
 
 def _amazon_ratings(raw: Memory):
@@ -86,7 +102,12 @@ def _amazon_reviews(raw: Memory):
 
 def _hetrec_lastfm(raw: Memory):
     rows = [(u, i, float(int(plays))) for u, i, plays in _fields(raw, "plays", "\t", header=1)]
-    return _averaged(rows, [row[:2] for row in _fields(raw, "artists", "\t", header=1)], math.log1p)
+    nodes, links, users = _averaged(rows, [row[:2] for row in _fields(raw, "artists", "\t", header=1)], math.log1p)
+    if "friends" in raw:
+        pairs, place = _fields(raw, "friends", "\t", header=1), {key: i for i, key in enumerate(users)}
+        both = {tuple(pair) for one, other in pairs for pair in ((one, other), (other, one))}
+        users = {u: {"friends": sorted(place[b] for a, b in both if a == u and b in place)} for u in users}
+    return nodes, links, users
 
 
 def _ogbn_arxiv(raw: Memory):
@@ -104,7 +125,7 @@ def _ogbn_arxiv(raw: Memory):
         _node(papers.get(i, str(i)), (None, groups[i]), len(around[i] - {i}), features=features.get(i))
         for i in range(len(labels))
     ]
-    return nodes, [(i, j, 1.0) for i, j in edges]
+    return nodes, [(i, j, 1.0) for i, j in edges], {}
 
 
 def _graph(raw: Memory):
@@ -128,7 +149,7 @@ def _graph(raw: Memory):
         )
         for i, row in enumerate(rows)
     ]
-    return nodes, links
+    return nodes, links, {}
 
 
 def _mind(raw: Memory):
@@ -147,7 +168,8 @@ def _mind(raw: Memory):
         known.setdefault(key, (title, group, subgroup, ". ".join(filter(None, (title, abstract)))))
     nodes = [_node(k, known.get(k, ()), n, clicked[k] / n if n else None) for k, n in shown.items()]
     place = {key: i for i, key in enumerate(shown)}
-    return nodes, [(users[user], place[key], weight) for (user, key), weight in pairs.items()]
+    links = [(users[user], place[key], weight) for (user, key), weight in pairs.items()]
+    return nodes, links, {key: {} for key in users}
 
 
 TWINS = {

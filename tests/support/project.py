@@ -45,7 +45,7 @@ def draw_ratings(users: int = 30, items: int = 36) -> np.ndarray:
 
 
 def write_toy(ratings: np.ndarray, **known) -> None:
-    """Write the two tables of a data set in which items have ratings and whatever else is known of them."""
+    """Write the three tables of a data set in which items have ratings and whatever else is known of them."""
     node, source = np.nonzero(~np.isnan(ratings))
     keys = [f"item {number}" for number in range(len(ratings))]
     nodes = {name: pa.nulls(len(keys)) for name in ("group", "subgroup", "text", "features")}
@@ -54,6 +54,9 @@ def write_toy(ratings: np.ndarray, **known) -> None:
     io.write("dataset_nodes", nodes, paths.dataset_nodes("toy"))
     links = {"source": source, "node": node, "weight": ratings[node, source]}
     io.write("dataset_links", links, paths.dataset_links("toy"))
+    people = [f"user {number}" for number in range(ratings.shape[1])]
+    users = {name: pa.nulls(len(people)) for name in ("age", "gender", "occupation", "friends")}
+    io.write("dataset_users", users | {"source": np.arange(len(people)), "key": people}, paths.dataset_users("toy"))
 
 
 # Checkouts with the tiny configuration

@@ -21,6 +21,7 @@ ADVICE = "results/advise"  # a folder per data set of a user, each laid out as a
 receipt = Pattern("data/raw/{dataset}/receipt.parquet")
 dataset_nodes = Pattern("data/tables/{dataset}/nodes.parquet")
 dataset_links = Pattern("data/tables/{dataset}/links.parquet")
+dataset_users = Pattern("data/tables/{dataset}/users.parquet")
 nodes = Pattern("results/graph/{graph}/nodes.parquet")
 edges = Pattern("results/graph/{graph}/edges.parquet")
 basis = Pattern("results/basis/{graph}/{basis}.parquet")

@@ -50,11 +50,16 @@ def ratings_content(matrix: sp.csr_array, rank: int = RANK) -> np.ndarray:
 
     ``matrix`` is item by user; entries that it does not hold are unknown, not zero, and stay out of the mean.
     """
-    held = np.diff(matrix.indptr)
-    mean = np.divide(matrix.sum(axis=1), held, out=np.zeros(len(held)), where=held > 0)
-    centred = sp.csr_array((matrix.data - np.repeat(mean, held), matrix.indices, matrix.indptr), shape=matrix.shape)
+    centred = centred_rows(matrix)
     _, _, right = leading_svd(centred, rank)
     return centred @ canonical_signs(right)  # and not U S, so that an item of equal ratings is zero exactly
+
+
+def centred_rows(matrix: sp.csr_array) -> sp.csr_array:
+    """Subtract from the entries that a row holds their mean."""
+    held = np.diff(matrix.indptr)
+    mean = np.divide(matrix.sum(axis=1), held, out=np.zeros(len(held)), where=held > 0)
+    return sp.csr_array((matrix.data - np.repeat(mean, held), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def embedding_pca(embedding: np.ndarray | sp.csr_array, components: int) -> Basis:

@@ -1,4 +1,4 @@
-"""The two tables that every data set becomes: nodes, which are the arms, and links to them."""
+"""The tables that every data set becomes: nodes, which are the arms, links to them, and the users they come from."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -10,25 +10,37 @@ import pyarrow.compute as pc
 from graphdr.cache.schemas import SCHEMAS
 from graphdr.raw.text import Raw, Sheet, load, parse, refuse, short, within
 
-NODES, LINKS = SCHEMAS["dataset_nodes"], SCHEMAS["dataset_links"]
+NODES, LINKS, USERS = (SCHEMAS[f"dataset_{name}"] for name in ("nodes", "links", "users"))
+NOBODY = pa.table([pa.nulls(0, field.type) for field in USERS], schema=USERS)
+OLDEST = 150  # years
 Texts = pa.Array | pa.ChunkedArray
 
 
 class Tables(NamedTuple):
-    """A data set: its nodes, numbered from 0, and the links of users (or of citing nodes) to them."""
+    """A data set: its nodes, numbered from 0, the links of users (or of citing nodes) to them, and the users."""
 
     nodes: pa.Table
     links: pa.Table
+    users: pa.Table = NOBODY
 
 
 def nodes(key: pa.Array, popularity: np.ndarray, **known: pa.Array) -> pa.Table:
     """Build the table of nodes; an empty text is a missing one, and a missing title is the key."""
-    known = {name: given(column) if pa.types.is_string(column.type) else column for name, column in known.items()}
-    columns = {field.name: pa.nulls(len(key), field.type) for field in NODES} | known
-    columns["node"] = pa.array(np.arange(len(key)), pa.int32())
-    columns["key"], columns["title"] = key, pc.coalesce(columns["title"], key)
+    columns = _numbered(NODES, "node", key, known)
+    columns["title"] = pc.coalesce(columns["title"], key)
     columns["popularity"] = pa.array(popularity, pa.int64())
     return pa.table(columns, schema=NODES)
+
+
+def users(key: pa.Array, **known: pa.Array) -> pa.Table:
+    """Build the table of users; an empty text is a missing one."""
+    return pa.table(_numbered(USERS, "source", key, known), schema=USERS)
+
+
+def _numbered(schema: pa.Schema, number: str, key: pa.Array, known: dict[str, pa.Array]) -> dict[str, pa.Array]:
+    known = {name: given(column) if pa.types.is_string(column.type) else column for name, column in known.items()}
+    columns = {field.name: pa.nulls(len(key), field.type) for field in schema} | known
+    return columns | {number: pa.array(np.arange(len(key)), pa.int32()), "key": key}
 
 
 def links(source: np.ndarray, node: np.ndarray, weight: np.ndarray) -> pa.Table:
@@ -45,7 +57,7 @@ def encode(texts: Texts) -> tuple[pa.Array, np.ndarray]:
 
 
 def interactions(
-    users: Texts, items: Texts, weights: np.ndarray, rewards: np.ndarray | None = None, about: Sheet | None = None
+    user: Texts, item: Texts, weights: np.ndarray, rewards: np.ndarray | None = None, about: Sheet | None = None
 ) -> Tables:
     """Number users and items by first appearance; count the rows of each item and average their rewards.
 
@@ -53,20 +65,53 @@ def interactions(
     Rewards are the weights unless given. What is known about the items comes from a sheet as for ``lookup``; a reward
     there takes the place of the mean.
     """
-    _, source = encode(users)
-    keys, node = encode(items)
+    names, source = encode(user)
+    keys, node = encode(item)
     popularity = np.bincount(node, minlength=len(keys))
     reward = np.bincount(node, weights if rewards is None else rewards) / popularity
     known = {"reward": pa.array(reward, pa.float64())} | (lookup(about, keys) if about else {})
-    return Tables(nodes(keys, popularity, **known), links(source, node, weights))
+    return Tables(nodes(keys, popularity, **known), links(source, node, weights), users(names))
 
 
-def ratings(raw: Raw, delimiter: str, kind: str = "digits", about: Callable[[Raw], Sheet] | None = None) -> Tables:
-    """Read ratings from 1 to 5 of items by users, whose keys are of this kind, and what is known about the items."""
+def ratings(
+    raw: Raw,
+    delimiter: str,
+    kind: str = "digits",
+    about: Callable[[Raw], Sheet] | None = None,
+    people: Callable[[Raw], Sheet] | None = None,
+) -> Tables:
+    """Read ratings from 1 to 5 of items by users, whose keys are of this kind, and what is known about both."""
     columns = {"user": kind, "item": kind, "rating": "float", "timestamp": None}
     rows = within(parse(load(raw, "ratings"), columns, delimiter), "rating", 1, 5).columns
     sheet = about(raw) if about and raw.has("items") else None
-    return interactions(rows["user"], rows["item"], rows["rating"].to_numpy(), about=sheet)
+    tables = interactions(rows["user"], rows["item"], rows["rating"].to_numpy(), about=sheet)
+    return with_people(tables, people(raw)) if people and raw.has("users") else tables
+
+
+def with_people(tables: Tables, sheet: Sheet) -> Tables:
+    """Add age, gender and occupation of users, from a sheet as for ``lookup``; those who met no item are left out."""
+    if "age" in sheet.columns.column_names:
+        within(sheet, "age", 0, OLDEST)
+    key = tables.users["key"].combine_chunks()
+    return tables._replace(users=users(key, **lookup(sheet, key)))
+
+
+def with_friends(tables: Tables, sheet: Sheet) -> Tables:
+    """Add the friends of users, pairs of keys in the columns of a sheet; those who met no item are left out.
+
+    A friendship holds both ways, in however many rows it is given.
+    """
+    key = tables.users["key"].combine_chunks()
+    one, other = sheet.columns.columns
+    refuse(sheet, pc.equal(one, other), lambda row: f"user {short(one[row].as_py())} is a friend of themselves")
+    places = [pc.index_in(column, value_set=key).combine_chunks() for column in (one, other)]
+    known = pc.and_(*map(pc.is_valid, places))
+    i, j = (place.filter(known).to_numpy().astype(np.int64) for place in places)
+    user, friend = np.divmod(np.unique(np.concatenate([i, j]) * len(key) + np.concatenate([j, i])), len(key))
+    starts = np.searchsorted(user, np.arange(len(key) + 1))
+    lists = pa.ListArray.from_arrays(pa.array(starts, pa.int32()), pa.array(friend, pa.int32()))
+    at = USERS.get_field_index("friends")
+    return tables._replace(users=tables.users.set_column(at, USERS.field(at), lists))
 
 
 def degrees(i: np.ndarray, j: np.ndarray, n: int) -> np.ndarray:

@@ -248,6 +248,14 @@ def within(sheet: Sheet, name: str, low: float, high: float) -> Sheet:
     return sheet
 
 
+def among(sheet: Sheet, name: str, values: Sequence[str]) -> Sheet:
+    """Return the sheet if all texts of a column are among these."""
+    column = sheet.columns[name]
+    bad = pc.invert(pc.is_in(column, value_set=pa.array(values)))
+    refuse(sheet, bad, lambda row: f"{name} {short(column[row].as_py())} is not {' or '.join(values)}")
+    return sheet
+
+
 def vectors(sheet: Sheet, name: str) -> pa.ListArray:
     """Return a column of numbers separated by spaces as lists, which must be of one length."""
     column = sheet.columns[name].combine_chunks()

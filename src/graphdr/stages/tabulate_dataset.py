@@ -1,4 +1,4 @@
-"""Turn the raw files of one data set into its two tables, and mark what is not the published data."""
+"""Turn the raw files of one data set into its three tables, and mark what is not the published data."""
 
 import inspect
 from pathlib import Path
@@ -9,6 +9,8 @@ from graphdr.core.errors import no_such
 from graphdr.raw.archives import Raw
 from graphdr.raw.formats import adapter as adapter_of
 
+KINDS = ("dataset_nodes", "dataset_links", "dataset_users")  # in the order of tables and files
+
 
 class Input(NamedTuple):
     receipt: str
@@ -17,6 +19,7 @@ class Input(NamedTuple):
 class Output(NamedTuple):
     nodes: str = paths.dataset_nodes
     links: str = paths.dataset_links
+    users: str = paths.dataset_users
 
 
 class Params(NamedTuple):
@@ -36,9 +39,9 @@ def main(input: Input, output: Output, params: Params) -> None:
     for option in sorted(set(params.options) - set(options)):
         raise no_such(f"datasets.{params.dataset}.raw.options", f"option of {raw.format}", option, options)
     tables = adapter(raw, **params.options)
-    for kind, table, path in zip(("dataset_nodes", "dataset_links"), tables, output, strict=True):
+    for kind, table, path in zip(KINDS, tables, output, strict=True):
         io.write(kind, dict(zip(table.column_names, table.columns, strict=True)), path)
-    print(f"{len(tables.nodes)} nodes, {len(tables.links)} links")
+    print(f"{len(tables.nodes)} nodes, {len(tables.links)} links, {len(tables.users)} users")
     for kind, text in io.marks().get(params.dataset, {}).items():
         print(f"{kind}: {text}")
 

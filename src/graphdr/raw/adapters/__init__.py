@@ -1,1 +1,1 @@
-"""One module per raw format: its ``read`` turns raw files into the two tables of a data set."""
+"""One module per raw format: its ``read`` turns raw files into the tables of a data set."""

@@ -1,12 +1,13 @@
-"""Last.fm of HetRec 2011: how often users played artists, with the names of the artists."""
+"""Last.fm of HetRec 2011: how often users played artists, the names of the artists, and who is a friend of whom."""
 
 import numpy as np
 
-from graphdr.raw.tables import Tables, interactions
+from graphdr.raw.tables import Tables, interactions, with_friends
 from graphdr.raw.text import Raw, load, parse
 
 PLAYS = {"userID": "digits", "artistID": "digits", "weight": "count"}
 ARTISTS = {"id": "digits", "name": "text", "url": None, "pictureURL": None}
+FRIENDS = {"userID": "digits", "friendID": "digits"}
 
 
 def read(raw: Raw) -> Tables:
@@ -17,4 +18,7 @@ def read(raw: Raw) -> Tables:
     if raw.has("artists"):
         about = parse(load(raw, "artists"), ARTISTS, "\t", header="\t".join(ARTISTS))
         about = about._replace(columns=about.columns.rename_columns(["id", "title"]))
-    return interactions(rows["userID"], rows["artistID"], plays, rewards=np.log1p(plays), about=about)
+    tables = interactions(rows["userID"], rows["artistID"], plays, rewards=np.log1p(plays), about=about)
+    if not raw.has("friends"):
+        return tables
+    return with_friends(tables, parse(load(raw, "friends"), FRIENDS, "\t", header="\t".join(FRIENDS)))

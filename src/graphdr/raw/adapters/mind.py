@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.raw.tables import Tables, encode, given, links, lookup, nodes
+from graphdr.raw.tables import Tables, encode, given, links, lookup, nodes, users
 from graphdr.raw.text import Raw, Sheet, fault, load, parse, short
 
 BEHAVIORS = {"impression": None, "user": "key", "time": None, "history": "text", "impressions": "text"}
@@ -24,7 +24,7 @@ def read(raw: Raw) -> Tables:
     sheets = (parse(load(raw, role), BEHAVIORS, "\t") for role in _present(raw, "behaviors"))
     parts = [part for sheet in sheets for part in _events(sheet)]
     user_ids, rows, news_ids, places, meanings = zip(*parts, strict=True)
-    _, users = _joined(user_ids, rows)
+    names, user = _joined(user_ids, rows)
     keys, news = _joined(news_ids, places)
     meaning, n = np.concatenate(meanings), len(keys)
     skips, clicks = (np.bincount(news[meaning == kind], minlength=n) for kind in (SKIPPED, CLICKED))
@@ -32,10 +32,10 @@ def read(raw: Raw) -> Tables:
     some = pc.if_else(pc.equal(shown, 0), pa.scalar(None, pa.int64()), shown)
     reward = pc.divide(pa.array(clicks, pa.float64()), some)
     chosen = meaning != SKIPPED
-    pairs = pc.unique(pa.array(users[chosen].astype(np.int64) * n + news[chosen], pa.int64()))
+    pairs = pc.unique(pa.array(user[chosen].astype(np.int64) * n + news[chosen], pa.int64()))
     source, node = np.divmod(pairs.to_numpy(), n)
     table = nodes(keys, skips + clicks, reward=reward, **_about(raw, keys))
-    return Tables(table, links(source, node, np.ones(len(node))))
+    return Tables(table, links(source, node, np.ones(len(node))), users(names))
 
 
 def _present(raw: Raw, role: str) -> list[str]:

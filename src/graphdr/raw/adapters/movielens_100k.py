@@ -1,12 +1,13 @@
-"""MovieLens 100k as GroupLens publishes it: u.data, and titles and genre flags in u.item."""
+"""MovieLens 100k as GroupLens publishes it: u.data, titles and genre flags in u.item, and users in u.user."""
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.raw.tables import Tables, ratings
-from graphdr.raw.text import Raw, Sheet, load, parse, refuse
+from graphdr.raw.text import Raw, Sheet, among, load, parse, refuse
 
 ITEM = {"item": "digits", "title": "text", "release": None, "video release": None, "url": None}
+USER = {"user": "digits", "age": "count", "gender": "text", "occupation": "key", "zip code": None}
 GENRES = (
     *("unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary", "Drama"),
     *("Fantasy", "Film-Noir", "Horror", "Musical", "Mystery", "Romance", "Sci-Fi", "Thriller", "War", "Western"),
@@ -15,7 +16,7 @@ GENRES = (
 
 def read(raw: Raw) -> Tables:
     """Read ratings of movies; the group of a movie is the first of its genres in alphabetical order."""
-    return ratings(raw, "\t", about=_about)
+    return ratings(raw, "\t", about=_about, people=_people)
 
 
 def _about(raw: Raw) -> Sheet:
@@ -27,3 +28,7 @@ def _about(raw: Raw) -> Sheet:
         refuse(sheet, bad, lambda row, name=genre, flag=flag: f"flag {flag[row].as_py()!r} of {name} is not 0 or 1")
         group = pc.if_else(pc.equal(flag, "1"), genre, group)
     return sheet._replace(columns=sheet.columns.select(["item", "title"]).append_column("group", group))
+
+
+def _people(raw: Raw) -> Sheet:
+    return among(parse(load(raw, "users"), USER, "|"), "gender", ("F", "M"))

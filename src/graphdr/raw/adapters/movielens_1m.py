@@ -1,19 +1,33 @@
-"""MovieLens 1M as GroupLens publishes it: ratings.dat, and titles and genres in movies.dat."""
+"""MovieLens 1M as GroupLens publishes it: ratings.dat, titles and genres in movies.dat, and users in users.dat."""
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.raw.tables import Tables, ratings
-from graphdr.raw.text import Raw, Sheet, load, parse
+from graphdr.raw.text import Raw, Sheet, among, load, parse, within
 
 MOVIES = {"item": "digits", "title": "text", "group": "text"}
+USERS = {"user": "digits", "gender": "text", "age": "count", "occupation": "count", "zip code": None}
+OCCUPATIONS = (  # in the order of their codes; the first one is also that of users who gave none
+    *("other", "academic/educator", "artist", "clerical/admin", "college/grad student", "customer service"),
+    *("doctor/health care", "executive/managerial", "farmer", "homemaker", "K-12 student", "lawyer", "programmer"),
+    *("retired", "sales/marketing", "scientist", "self-employed", "technician/engineer", "tradesman/craftsman"),
+    *("unemployed", "writer"),
+)
 
 
 def read(raw: Raw) -> Tables:
     """Read ratings of movies; the group of a movie is the first genre of its list."""
-    return ratings(raw, "::", about=_about)
+    return ratings(raw, "::", about=_about, people=_people)
 
 
 def _about(raw: Raw) -> Sheet:
     sheet = parse(load(raw, "items", "latin-1"), MOVIES, "::")
     first = pc.list_element(pc.split_pattern(sheet.columns["group"], "|"), 0)
     return sheet._replace(columns=sheet.columns.set_column(2, "group", first))
+
+
+def _people(raw: Raw) -> Sheet:
+    sheet = among(parse(load(raw, "users"), USERS, "::"), "gender", ("F", "M"))
+    code = within(sheet, "occupation", 0, len(OCCUPATIONS) - 1).columns["occupation"]
+    return sheet._replace(columns=sheet.columns.set_column(3, "occupation", pa.array(OCCUPATIONS).take(code)))

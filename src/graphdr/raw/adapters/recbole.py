@@ -4,12 +4,13 @@ import numpy as np
 import pyarrow.compute as pc
 
 from graphdr.core.errors import no_such
-from graphdr.raw.tables import Tables, interactions
+from graphdr.raw.tables import Tables, interactions, with_people
 from graphdr.raw.text import File, Raw, Sheet, fault, first_line, load, parse, refuse, short, vectors
 
 TYPES = ("token", "token_seq", "float", "float_seq")
 TITLES = ("movie_title", "title", "name")
 GROUPS = ("class", "genre")
+PEOPLE = {"age": "float", "gender": "text", "occupation": "text"}  # column: how it is parsed, whatever its type
 KNOWN = {"reward": ("float", "float"), "features": ("float_seq", "text")}  # column: its type, how it is parsed
 
 
@@ -32,7 +33,8 @@ def read(raw: Raw, *, value: str | None = None, log1p: bool = False) -> Tables:
         refuse(sheet, pc.less(rows[weight], 0.0), lambda row: f"{weight} {weights[row]:g} has no log(1 + value)")
     rewards = np.log1p(weights) if log1p else None
     known = about(load(raw, "item")) if raw.has("item") else None
-    return interactions(rows["user_id"], rows["item_id"], weights, rewards, known)
+    tables = interactions(rows["user_id"], rows["item_id"], weights, rewards, known)
+    return with_people(tables, people(load(raw, "user"))) if raw.has("user") else tables
 
 
 def about(file: File) -> Sheet:
@@ -51,6 +53,17 @@ def about(file: File) -> Sheet:
     if "features" in used:
         table = table.set_column(table.column_names.index("features"), "features", vectors(sheet, "features"))
     return sheet._replace(columns=table)
+
+
+def people(file: File) -> Sheet:
+    """Read what is known about users: the key first, then age, gender and occupation, where they are given."""
+    types = header(file, "user_id")
+    sheet = select(file, types, {"user_id": "key"} | {name: kind for name, kind in PEOPLE.items() if name in types})
+    if "age" not in types:
+        return sheet
+    age = sheet.columns["age"].to_numpy()
+    refuse(sheet, age != np.floor(age), lambda row: f"age {age[row]:g} is not a whole number")
+    return sheet
 
 
 def header(file: File, *needed: str) -> dict[str, str]:

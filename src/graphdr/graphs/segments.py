@@ -1,0 +1,201 @@
+"""Segments of users: by age, gender or occupation, by friendships, or by clusters of ratings that pay no reward."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from graphdr.core.errors import UserError, no_such
+from graphdr.graphs.contexts import complete, path
+from graphdr.graphs.records import Records, similarity_rows
+
+BANDS = {"under 18": 0, "18-24": 18, "25-34": 25, "35-44": 35, "45-49": 45, "50-55": 50, "56+": 56}  # first age of each
+RANK = 20  # of the ratings by which users are clustered
+HUB = 0.25  # weight of an edge to the hub over the mean number of friends
+TRIALS = 10  # random starts of k-means; the best one counts
+
+
+class Users(NamedTuple):
+    """What is known of the users of a data set, an entry each: age (-1: not known), gender and occupation ("").
+
+    ``friends`` has a column (i, j) with i < j for every friendship (2 x E).
+    """
+
+    age: np.ndarray
+    gender: np.ndarray
+    occupation: np.ndarray
+    friends: np.ndarray
+
+
+class Segments(NamedTuple):
+    """The segment of every user (-1: none), the weights of the graph of the S segments (S x S), and their names."""
+
+    label: np.ndarray
+    weights: np.ndarray
+    names: list[str]
+
+
+def segment(
+    name: str, users: Users, ratings: Records, count: int, rng: np.random.Generator
+) -> tuple[Segments, Records]:
+    """Cut the users into segments; return these and the ratings that pay rewards.
+
+    All of them pay, or the half by which users were not clustered. ``count`` counts for those segmentations that can
+    make any number of segments.
+    """
+    if name not in SEGMENTATIONS:
+        raise no_such("segments", "segmentation", name, SEGMENTATIONS)
+    if not len(users.age):
+        raise UserError("segments: the data set has no users; its links are between nodes")
+    if count < 1:
+        raise UserError(f"segments: {count} is not a number of segments; expected at least 1")
+    seen = paying = ratings
+    if name in FROM_RATINGS:
+        seen, paying = (_rows(ratings, half) for half in halves(len(ratings.source), rng))
+    segments = SEGMENTATIONS[name](users, seen, count, rng)
+    sizes = np.bincount(segments.label[segments.label >= 0], minlength=len(segments.names))
+    if not sizes.all():
+        empty = segments.names[int(sizes.argmin())]
+        raise UserError(f"segments by {name}: {empty!r} has no users; take fewer segments or another segmentation")
+    return segments, paying
+
+
+def halves(count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Cut the numbers below ``count`` into two random halves, each in order."""
+    order = rng.permutation(count)
+    return np.sort(order[: count // 2]), np.sort(order[count // 2 :])
+
+
+def age(users: Users, ratings: Records, count: int, rng: np.random.Generator) -> Segments:
+    """Put users into the seven bands of MovieLens-1M, each of which is like the next."""
+    known = _known("age", users.age >= 0)
+    label = np.searchsorted([*BANDS.values()], users.age, side="right") - 1
+    return Segments(np.where(known, label, -1), path(len(BANDS)), [*BANDS])
+
+
+def gender(users: Users, ratings: Records, count: int, rng: np.random.Generator) -> Segments:
+    """Give every gender a segment, in alphabetical order."""
+    known = _known("gender", users.gender != "")
+    return _alike(users.gender, sorted(set(users.gender[known])))
+
+
+def occupation(users: Users, ratings: Records, count: int, rng: np.random.Generator) -> Segments:
+    """Give each of the count - 1 most frequent occupations a segment, and all others the last one."""
+    known = _known("occupation", users.occupation != "")
+    names, sizes = np.unique(users.occupation[known].astype(str), return_counts=True)
+    frequent = names[np.argsort(-sizes, kind="stable")][: count - 1].tolist()
+    segments = _alike(users.occupation, [*frequent, "all others"])
+    return segments._replace(label=np.where(known & (segments.label < 0), len(frequent), segments.label))
+
+
+def friends(users: Users, ratings: Records, count: int, rng: np.random.Generator) -> Segments:
+    """Cut the largest component of the friendships into communities; other users are in none.
+
+    Communities are clusters of the lowest eigenvectors of the normalised Laplacian, their rows at unit length (Ng,
+    Jordan and Weiss, 2002). A hub joined to all users keeps a handful of them who have few friends outside from being
+    a community (a regularisation as in Amini et al., 2013). The weight of two communities is their number of
+    friendships, the largest being 1; their graph is connected, as the component is.
+    """
+    from graphdr.graphs.model import edges, from_edges, largest_component
+    from graphdr.graphs.spectral import low_eigenpairs
+
+    _known("friends", users.friends[0] >= 0)
+    component = largest_component(from_edges(len(users.age), *users.friends))
+    i, j, weight = edges(component)
+    n, everyone = component.n, np.arange(component.n)
+    ends = np.append(i, everyone), np.append(j, np.full(n, n))
+    joined = from_edges(n + 1, *ends, np.append(weight, np.full(n, HUB * 2 * len(i) / n)))
+    label = np.full(len(users.age), -1)
+    label[component.origin] = _clusters("friends", low_eigenpairs(joined, count).vectors[:n], count, rng)
+    one, other = label[users.friends]
+    inside = (one >= 0) & (one != other)
+    weights = np.zeros((count, count))
+    np.add.at(weights, (one[inside], other[inside]), 1.0)
+    weights += weights.T
+    return Segments(label, weights / max(1.0, weights.max()), _numbered("community", count))
+
+
+def cluster(users: Users, ratings: Records, count: int, rng: np.random.Generator) -> Segments:
+    """Cluster users by the directions of their ratings less the items' means, in their leading components.
+
+    Users without a rating are in no segment.
+    """
+    from graphdr.graphs.pca import centred_rows, leading_svd
+
+    selected = np.arange(1 + ratings.node.max(initial=-1))
+    centred = centred_rows(similarity_rows(ratings.source, ratings.node, ratings.weight, selected))
+    left, _, _ = leading_svd(centred, RANK)
+    rated = np.unique(ratings.source)
+    label = np.full(len(users.age), -1)
+    label[rated] = _clusters("cluster", (centred.T @ left)[rated], count, rng)
+    return Segments(label, complete(count), _numbered("cluster", count))
+
+
+Segmentation = Callable[[Users, Records, int, np.random.Generator], Segments]
+SEGMENTATIONS: dict[str, Segmentation] = {f.__name__: f for f in (age, gender, occupation, friends, cluster)}
+FROM_RATINGS = {"cluster"}  # by ratings that then pay no reward
+
+
+def pair_means(
+    label: np.ndarray, source: np.ndarray, node: np.ndarray, weight: np.ndarray, items: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean weight of every pair of one of ``count`` segments and one of the items, and how many it is of.
+
+    ``label`` is the segment of every source (-1: none), ``items`` are numbers of nodes. A pair without a weight has the
+    item's mean over all sources, and an item without one the mean of all items.
+    """
+    n = len(items)
+    place = np.full(1 + max(node.max(initial=-1), items.max(initial=-1)), -1)
+    place[items] = np.arange(n)
+    kept = place[node] >= 0
+    item, value, part = place[node[kept]], weight[kept], label[source[kept]]
+    if not len(value):
+        raise UserError("segments: no rating pays for any of the nodes")
+    overall = _means(np.bincount(item, value, n), np.bincount(item, minlength=n), value.mean())
+    inside = part >= 0
+    pair = part[inside] * n + item[inside]
+    sums, sizes = np.bincount(pair, value[inside], count * n), np.bincount(pair, minlength=count * n)
+    return _means(sums, sizes, np.tile(overall, count)).reshape(count, n), sizes.reshape(count, n).astype(float)
+
+
+def _means(sums: np.ndarray, sizes: np.ndarray, otherwise: np.ndarray | float) -> np.ndarray:
+    return np.divide(sums, sizes, out=np.broadcast_to(otherwise, sums.shape).copy(), where=sizes > 0)
+
+
+def _rows(ratings: Records, rows: np.ndarray) -> Records:
+    return ratings._replace(source=ratings.source[rows], node=ratings.node[rows], weight=ratings.weight[rows])
+
+
+def _known(name: str, known: np.ndarray) -> np.ndarray:
+    """Return of which users something is known; nothing about any of them is an error."""
+    if not known.any():
+        needed = f"{name} of users, which the data set does not have"
+        raise UserError(f"segments by {name}: need {needed}; 'cluster' needs nothing but ratings")
+    return known
+
+
+def _alike(values: np.ndarray, names: list[str]) -> Segments:
+    """Give users of one value a segment, every two segments being equally alike; users of other values are in none."""
+    label = np.full(len(values), -1)
+    for place, name in enumerate(names):
+        label[values == name] = place
+    return Segments(label, complete(len(names)), names)
+
+
+def _numbered(word: str, count: int) -> list[str]:
+    return [f"{word} {number}" for number in range(1, count + 1)]
+
+
+def _clusters(name: str, rows: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the cluster of every row by its direction, the largest cluster first."""
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
+    if (different := len(np.unique(rows, axis=0))) < count:
+        raise UserError(f"segments by {name}: only {different} users differ; {count} segments are too many")
+    with threadpool_limits(1):  # threads add in any order, which could move a user between two clusters
+        label = KMeans(count, n_init=TRIALS, random_state=int(rng.integers(2**31))).fit_predict(rows)
+    order = np.argsort(-np.bincount(label, minlength=count), kind="stable")
+    return np.argsort(order)[label]
