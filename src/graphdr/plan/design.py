@@ -30,6 +30,10 @@ from graphdr.plan.references import check_method, check_problem, pick
 from graphdr.plan.short_forms import problem_name
 
 PRODUCT = ("segmented", "coupling")  # factors of a graph with segments
+NODE_CASE = {  # of a configuration that says nothing about contexts and pilots
+    "context": "node", "bundle": 1, "bundled": "uniform", "pool": 1000, "segments": 1, "segmented": "ring",
+    "coupling": 1, "differences": "smooth", "differ": 1, "pilot_from": "prefix",
+}  # fmt: skip
 CHANGES = ("flip", "swap", "perturb")  # factors that make the observed graph another than the clean one
 
 Problem = dict[str, Any]  # factors by name, and `name`, `title`, `items`, `clean` and `graph`
@@ -153,7 +157,7 @@ def _members(config: Config, experiment: str, spec: Experiment) -> list[Problem]
 def defaults(config: Config, dataset: str) -> dict[str, Any]:
     """Return the factors that every problem on a data set starts from."""
     block = config.datasets[dataset]
-    return config.protocol.factors | (config.observed.factors if is_observed(block) else {}) | block.factors
+    return NODE_CASE | config.protocol.factors | (config.observed.factors if is_observed(block) else {}) | block.factors
 
 
 def _check_rows(design: Design) -> None:
