@@ -18,7 +18,8 @@ from graphdr.graphs import arm_features
 BUDGETS = (1, 4, 16, 64)  # pulls per node, of the pilots that every problem can be diagnosed with
 HELD_OUT = 1000  # candidate sets that the residual is diagnosed on
 RESAMPLES = 200  # of the pilot behind an interval
-OF_PILOT = ("k", "noise", "pilot", "pilot_from")  # factors behind what the problem's pilot sees
+OF_PILOT = ("k", "noise", "pilot")  # factors behind what the problem's pilot sees …
+OF_MEANS = (*OF_PILOT, "pilot_from")  # … and behind what is known of its noise
 
 
 @fact("k", basis="content_pca", favourable=1)
@@ -45,7 +46,7 @@ def pilot_error(instance: ProblemInstance) -> float:
     return pilot.pilot_error(_pilot(instance).theta, instance.theta, _low(instance))
 
 
-@fact(*OF_PILOT, basis="content_pca", favourable=1, budget=PROBLEM)
+@fact(*OF_MEANS, basis="content_pca", favourable=1, budget=PROBLEM)
 def gamma_pilot(instance: ProblemInstance) -> float:
     """Return Gamma_k against content-PCA as a pilot sees it; nan without content.
 
@@ -123,7 +124,7 @@ def _end(instance: ProblemInstance, basis: str | None, end: int) -> float:
 # The competitors that a margin has an interval against, by the name of the margin; full LinUCB has all columns.
 AGAINST = {"gamma": "content_pca", "gamma_graph": "graph_pca", "gamma_full": None}
 for _margin, _basis in AGAINST.items():
-    _of_interval = fact(*OF_PILOT, basis=_basis, budget=PROBLEM, rounds=True, streams=("pilot resamples",))
+    _of_interval = fact(*OF_MEANS, basis=_basis, budget=PROBLEM, rounds=True, streams=("pilot resamples",))
     _of_interval(partial(_end, basis=_basis, end=0), f"{_margin}_low")
     _of_interval(partial(_end, basis=_basis, end=1), f"{_margin}_high")
 
