@@ -34,7 +34,8 @@ def test_dense_and_sparse_contexts_are_the_same_rows():
         rows = context_rows(vectors, 3)
         assert_allclose(rows.toarray(), dense)
         assert rows.has_sorted_indices
-    assert context_rows(dense[0], 3).shape == (1, 3)
+    assert context_rows(dense[0], 3).shape == context_rows(sp.csr_array(dense)[0], 3).shape == (1, 3)
+    assert context_rows(sp.csr_array(([0.5, 0.0], ([0, 0], [0, 1])), (1, 3)), 3).nnz == 1
 
 
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 30))

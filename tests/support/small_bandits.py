@@ -152,7 +152,16 @@ def bandits(draw, smooth=False):
     theta = unit((1 - weight) * unit(kept @ rng.standard_normal(k)) + weight * unit(rng.standard_normal(n)))
     pilot = theta + draw(st.sampled_from([0.0, 0.05, 1.0])) * rng.standard_normal(n) / np.sqrt(n)
     return Bandit(
-        clean, observed, eps, convention, k, theta, sigma, Stream(arms, sigma * rng.standard_normal(rounds)), pilot, pool
+        clean,
+        observed,
+        eps,
+        convention,
+        k,
+        theta,
+        sigma,
+        Stream(arms, sigma * rng.standard_normal(rounds)),
+        pilot,
+        pool,
     )
 
 

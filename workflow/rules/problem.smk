@@ -15,20 +15,6 @@ rule pose_problem:
         STAGE
 
 
-rule draw_contexts:
-    input:
-        files_of("draw_contexts"),
-    output:
-        **jobs.outputs("draw_contexts"),
-    log:
-        "results/logs/draw_contexts/{batch}.log",
-    params:
-        job=as_json("draw_contexts"),
-        code=code_of("draw_contexts"),
-    shell:
-        STAGE
-
-
 rule estimate_pilot:
     input:
         files_of("estimate_pilot"),

@@ -13,7 +13,6 @@ from graphdr.graphs import arm_features
 from graphdr.theory import constants
 from graphdr.theory.outcome import Outcome
 
-
 PER_SEGMENT = "per_segment"  # one LinUCB for every segment of users
 
 

@@ -30,7 +30,11 @@ def prefix(setting: Setting, rounds: int, rng: np.random.Generator) -> Pilot:
     """Play uniformly random arms before all else, and fit the model to their rewards."""
     pool = setting.pool
     played = play(pool(setting.theta), setting.noise, rounds, rng)
-    return played if pool.rows is None else _on_nodes(pool, played, fit(pool, len(setting.theta), *_rounds(played), setting.ridge))
+    return (
+        played
+        if pool.rows is None
+        else _on_nodes(pool, played, fit(pool, len(setting.theta), *_rounds(played), setting.ridge))
+    )
 
 
 def logged(setting: Setting, rounds: int, rng: np.random.Generator) -> Pilot:

@@ -32,7 +32,11 @@ def scaled(vectors: np.ndarray, k: int) -> np.ndarray:
 
 
 PCA = ("onehot_pca", "content_pca", "content_pca_shuffled", "graph_pca", "graph_pca_shuffled")
-FEATURES = dict.fromkeys(("laplacian_low", "pooled_low", "shuffled"), nontrivial) | dict.fromkeys(PCA, leading) | {"gaussian": scaled}
+FEATURES = (
+    dict.fromkeys(("laplacian_low", "pooled_low", "shuffled"), nontrivial)
+    | dict.fromkeys(PCA, leading)
+    | {"gaussian": scaled}
+)
 NESTED = {basis for basis, columns in FEATURES.items() if columns is not scaled}  # a larger k extends a smaller one
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphdr.graphs.model import Graph
-from graphdr.graphs.records import row_lengths
 
 
 def context_rows(vectors: object, n: int) -> sp.csr_array:
@@ -16,14 +15,19 @@ def context_rows(vectors: object, n: int) -> sp.csr_array:
     >>> graphdr.context_rows([[0.5, 0.5, 0.0]], 3).toarray().tolist()
     [[0.5, 0.5, 0.0]]
     """
-    rows = sp.csr_array(vectors if sp.issparse(vectors) else np.atleast_2d(np.asarray(vectors, float)), dtype=float)
+    if not sp.issparse(vectors):
+        vectors = np.atleast_2d(np.asarray(vectors, float))
+    rows = sp.csr_array(vectors.reshape(1, -1) if vectors.ndim == 1 else vectors, dtype=float)
     if rows.shape[1] != n:
         raise ValueError(f"contexts over {rows.shape[1]} nodes; the graph has {n}")
-    rows.sum_duplicates()
+    if not (rows.has_canonical_format and rows.data.all()):
+        rows = rows.copy()  # what is changed in place may be the caller's own memory
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
     if not np.isfinite(rows.data).all():
         at = int(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[~np.isfinite(rows.data)][0])
         raise ValueError(f"context {at} has a weight that is no finite number")
-    empty = np.flatnonzero(row_lengths(rows) == 0)
+    empty = np.flatnonzero(np.diff(rows.indptr) == 0)
     if len(empty):
         raise ValueError(f"context {int(empty[0])} has length zero; a context has at least one node")
     return rows

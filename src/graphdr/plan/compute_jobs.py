@@ -7,7 +7,6 @@ from typing import Any
 import graphdr.stages.build_graph as build
 import graphdr.stages.compute_basis as basis_of
 import graphdr.stages.describe_problem as describe
-import graphdr.stages.draw_contexts as draw
 import graphdr.stages.estimate_pilot as pilot
 import graphdr.stages.fetch_raw as fetch
 import graphdr.stages.measure_batch as measure
@@ -24,7 +23,7 @@ from graphdr.graphs.bases import FROM_DATA, FROM_GRAPH, FROM_LOW
 from graphdr.plan.blocks import Experiment, Method, against
 from graphdr.plan.design import Design
 from graphdr.plan.job import Job, at, fill
-from graphdr.plan.plays import INFORMED, KNOBS, POOL_FACTORS, by_theorem, factors_of, pool_factors, theta_factors
+from graphdr.plan.plays import INFORMED, KNOBS, by_theorem, factors_of, pool_factors, theta_factors
 from graphdr.raw import formats
 from graphdr.raw.fetch import file_name
 
@@ -74,35 +73,25 @@ def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input,
 
 
 def pose_problem(design: Design, batch: str) -> Job[pose.Input, pose.Output, pose.Params]:
-    problems = _problems(design, design.batches[batch].problems, theta_factors)
+    names = design.batches[batch].problems
+    problems = _problems(design, names, lambda problem: (*theta_factors(problem), *pool_factors(problem)))
     planted = [problem for problem in problems if problem["reward"] == "planted"]
     sources = {problem.get("items", problem["clean"]) for problem in planted}
+    pooled = [problem for problem in problems if "context" in problem]
+    chosen = _graphs([problem for problem in pooled if problem["bundled"] == CHOSEN], "graph")
     input = pose.Input(
         basis={graph: paths.basis(graph, "laplacian_low") for graph in sorted(sources)},
         nodes={graph: paths.nodes(graph) for graph in _graphs(problems, "clean", "graph")},
+        edges={graph: paths.edges(graph) for graph in _graphs(pooled, "graph")},
+        data_links={graph: paths.dataset_links(of) for graph in chosen if (of := design.graphs[graph].dataset)},
     )
     return Job("pose_problem", input, at(pose.Output(), batch=batch), pose.Params(problems, design.config.seed))
 
 
-def draw_contexts(design: Design, batch: str) -> Job[draw.Input, draw.Output, draw.Params]:
-    names = [name for name in design.batches[batch].problems if pool_factors(design.problems[name])]
-    problems = _problems(design, names, ("instances", *POOL_FACTORS))
-    graphs = _graphs(problems, "graph")
-    chosen = _graphs([problem for problem in problems if problem["bundled"] == CHOSEN], "graph")
-    links = {graph: paths.dataset_links(dataset) for graph in chosen if (dataset := design.graphs[graph].dataset)}
-    files = {graph: paths.nodes(graph) for graph in graphs}, {graph: paths.edges(graph) for graph in graphs}
-    params = draw.Params(problems, design.config.seed)
-    return Job("draw_contexts", draw.Input(*files, links), at(draw.Output(), batch=batch), params)
-
-
-def has_contexts(design: Design, batch: str) -> bool:
-    """Tell whether a problem of a batch has arms that are not its nodes."""
-    return any(pool_factors(design.problems[name]) for name in design.batches[batch].problems)
-
-
 def _contexts(design: Design, batch: str) -> str:
-    """Return the contexts of a batch, if there are any."""
-    return paths.contexts(batch) if has_contexts(design, batch) else ""
+    """Return the contexts of a batch, if the arms of a problem are not its nodes."""
+    named = any(pool_factors(design.problems[name]) for name in design.batches[batch].problems)
+    return paths.contexts(batch) if named else ""
 
 
 def estimate_pilot(design: Design, batch: str) -> Job[pilot.Input, pilot.Output, pilot.Params]:

@@ -22,10 +22,8 @@ from graphdr.plan.compute_jobs import (
     build_graph,
     compute_basis,
     describe_problem,
-    draw_contexts,
     estimate_pilot,
     fetch_raw,
-    has_contexts,
     has_pilot,
     measure_batch,
     pose_problem,
@@ -237,14 +235,11 @@ def _label(value: object) -> str:
 JOBS: dict[str, Callable[..., AnyJob]] = {
     job.__name__: job
     for job in (
-        fetch_raw, tabulate_dataset, build_graph, compute_basis, pose_problem, draw_contexts, estimate_pilot,
-        describe_problem, run_bandit, measure_batch, evaluate_predictors, make_table, make_figure, compare_paper, judge_claims,
+        fetch_raw, tabulate_dataset, build_graph, compute_basis, pose_problem, estimate_pilot, describe_problem,
+        run_bandit, measure_batch, evaluate_predictors, make_table, make_figure, compare_paper, judge_claims,
         make_report,
     )
 }  # fmt: skip
-
-
-PARTIAL = {"estimate_pilot": has_pilot, "draw_contexts": has_contexts}  # stages of some batches alone
 
 
 def outputs(stage: str) -> dict[str, str]:
@@ -267,7 +262,7 @@ def keys(design: Design, stage: str) -> Iterable[dict[str, str]]:
         ("dataset",): [(name,) for name, block in config.datasets.items() if block.raw],
         ("graph",): [(name,) for name in design.graphs],
         ("graph", "basis"): design.bases,
-        ("batch",): [(name,) for name in batches if stage not in PARTIAL or PARTIAL[stage](design, name)],
+        ("batch",): [(name,) for name in batches if stage != "estimate_pilot" or has_pilot(design, name)],
         ("page",): [(page,) for page in (HEADLINE, "report") if make_report(design, page).input.measurements],
         ("batch", "kind"): [pair for pair in product(batches, KINDS) if paths.runs(*pair) in design.plays],
     }

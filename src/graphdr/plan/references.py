@@ -215,7 +215,9 @@ def _check_contexts(where: str, problem: Mapping[str, Any], n: int) -> None:
         if problem["context"] != "segment":
             raise UserError(f"{where}: segments = {segments} needs context = 'segment', not {problem['context']!r}")
         if not random and problem["segmented"] == RING:
-            raise UserError(f"{where}: segmented = {RING!r} is for random graphs; there are: {', '.join(SEGMENTATIONS)}")
+            raise UserError(
+                f"{where}: segmented = {RING!r} is for random graphs; there are: {', '.join(SEGMENTATIONS)}"
+            )
         if problem["tail"]:
             raise UserError(f"{where}: tail = {problem['tail']} is not drawn for segments; leave one of both out")
 

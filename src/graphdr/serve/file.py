@@ -15,7 +15,7 @@ from graphdr.cache import io
 from graphdr.core.atomic import replacing
 from graphdr.core.errors import UserError
 
-FORMAT = 1
+FORMAT, WITH_SEGMENTS = 1, 2  # who knows no segments must not take the features of pairs for those of arms
 KIND = "policy"
 COLUMNS = [
     ("field", pa.string(), "what the row belongs to: settings, names, or an array of the policy"),
@@ -28,7 +28,8 @@ SETTINGS, NAMES = "settings", "names"
 
 def write(path: str, settings: Mapping, names: Sequence[str | int], arrays: Mapping[str, np.ndarray]) -> None:
     """Write settings, names and arrays of one or two dimensions, atomically."""
-    parts = [(SETTINGS, [json.dumps({"format": FORMAT, **settings})], np.empty((1, 0)))]
+    number = WITH_SEGMENTS if "segments" in settings else FORMAT
+    parts = [(SETTINGS, [json.dumps({"format": number, **settings})], np.empty((1, 0)))]
     parts += [(NAMES, [json.dumps(name) for name in names], np.empty((len(names), 0)))]
     matrices = {field: (np.atleast_2d(array), array.ndim == 1) for field, array in arrays.items()}
     parts += [(field, [""] if one else [*map(str, range(len(rows)))], rows) for field, (rows, one) in matrices.items()]
@@ -61,7 +62,7 @@ def read(path: str) -> tuple[dict, list[str | int], dict[str, np.ndarray]]:
     lists = table["values"].combine_chunks()
     numbers, offsets = io.values(lists.values), io.values(lists.offsets)
     settings = json.loads(labels[0])
-    if settings.pop("format") != FORMAT:
+    if settings.pop("format") not in (FORMAT, WITH_SEGMENTS):
         raise UserError(f"{path}: saved by another version of the package, in a format that this one does not know")
     names = [json.loads(label) for label, field in zip(labels, fields, strict=True) if field == NAMES]
     arrays = {}

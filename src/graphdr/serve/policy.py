@@ -1,4 +1,4 @@
-"""A policy to serve: fit it to a graph, ask it for arms, tell it rewards, save it, and add arms later.
+"""A policy to serve: fit it to a graph, ask it for arms or contexts, tell it rewards, save it, and add arms later.
 
 It plays exactly as ``linucb`` does in a simulation. An object is for one thread at a time: nothing is locked.
 """
@@ -8,31 +8,34 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from graphdr.bandit import methods
 from graphdr.core.rng import stream
-from graphdr.graphs import arm_features, bases, from_data, model, spectral
+from graphdr.graphs import arm_features, bases, model, spectral
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.model import Graph
-from graphdr.graphs.records import Records
 from graphdr.serve import file
-from graphdr.serve.state import OneHot, Projected, extended
+from graphdr.serve.lookup import Lookup, Segment, Vectors, for_each
+from graphdr.serve.sources import Name, as_graph, checked_names, paired
+from graphdr.serve.state import OneHot, Projected, extended, project
 
-Name, State = str | int, Projected | OneHot
+State = Projected | OneHot
 GRAPHDR = "laplacian_low"
 SERVED = (IDENTITY, *(name for name in bases.BASES if name not in bases.FROM_DATA))
+ONE_OF_TWO = "arms are given by name or as vectors: one of the two"
 SMALLEST = 1e-3  # of |1 - eigenvalue|: the extension divides by it, and with it grows every error of a new arm
-CONNECTED = 0.9  # share of the items that the largest component has at least: nobody should lose more unawares
-ASYMMETRY = 1e-9  # that an adjacency matrix may have, in parts of its sum
 
 
 @dataclass(slots=True, eq=False)
 class Candidates:
-    """Arms of one policy, looked up once: where the same candidates are offered again, this spares their names."""
+    """Arms or contexts of one policy, looked up once: where they are offered again, this spares names and products.
 
-    owner: dict
+    Contexts are at places 0, 1, … and have features of their own; those of arms are the state's.
+    """
+
+    owner: Lookup
     places: np.ndarray
+    features: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.places)
@@ -50,14 +53,12 @@ class GraphDRLinUCB:
     ...     policy.update("a", 1.0)
     >>> policy.recommend(["d", "b"])  # b is a neighbour of a
     'b'
+    >>> policy.recommend(vectors=[{"d": 1.0}, {"a": 0.5, "b": 0.5}])  # the second of two contexts
+    1
     """
 
     def __init__(self, names: Iterable[Name], state: State, settings: Mapping, spectrum=(None, None), rounds: int = 0):
-        self._names = _checked_names(names)
-        self._place = {name: place for place, name in enumerate(self._names)}
-        if len(self._place) < len(self._names):
-            raise ValueError("two arms have the same name")
-        self._numbered = self._names == list(range(len(self._names)))
+        self._arms = Lookup(names, settings.get("segments", ()))
         self.state, self.settings, self.rounds = state, dict(settings), rounds
         self._values, self._degrees = spectrum  # of a graph's eigenvectors, to add arms with
 
@@ -73,6 +74,8 @@ class GraphDRLinUCB:
         ridge: float | None = None,
         radius: float = 1.0,
         neighbours: int = 10,
+        segments: Mapping[Name, Mapping[Name, float]] | np.ndarray | None = None,
+        coupling: float = 1.0,
         seed: int = 0,
     ) -> "GraphDRLinUCB":
         """Build a policy that knows nothing yet: score = estimate + radius * width, V_0 = ridge I + laplacian L.
@@ -82,14 +85,19 @@ class GraphDRLinUCB:
         largest component, nine in ten or more, are arms. ``names`` are the nodes' names; by default a graph's origin,
         a matrix's row numbers, the items. With basis "identity" it is full LinUCB, without k. ``ridge`` is by default
         the mean squared length of the features (k/n, in full LinUCB 1): without a penalty, the mean squared width is
-        one before the first round. ``seed`` is that of random bases.
+        one before the first round. ``segments`` of users, {name: {name: weight}} or a matrix of weights between
+        segments 0, 1, …, share the policy: it is then fitted to pairs of a segment and an arm (``graphdr.product`` with
+        this ``coupling``), and every call says which segment it is about. ``seed`` is that of random bases.
         """
-        graph, node_names = _as_graph(source, neighbours)
-        names = _checked_names(node_names if names is None else names)
+        graph, node_names = as_graph(source, neighbours)
+        names = checked_names(node_names if names is None else names)
         if len(names) != graph.n:
             raise ValueError(f"{len(names)} names for a graph of {graph.n} nodes")
-        _check_knobs(graph.n, k, basis, laplacian, ridge, radius)
         settings = {"basis": basis, "k": k, "laplacian": float(laplacian), "radius": float(radius)}
+        if segments is not None:
+            graph, settings["segments"] = paired(graph, segments, coupling)
+            settings["coupling"] = float(coupling)
+        _check_knobs(graph.n, k, basis, laplacian, ridge, radius)
         if basis == IDENTITY:
             settings["ridge"] = 1.0 if ridge is None else float(ridge)
             return cls(names, OneHot(np.full(graph.n, settings["ridge"])), settings)
@@ -104,57 +112,106 @@ class GraphDRLinUCB:
         if chosen.shape[1] < k:
             raise ValueError(f"basis {basis!r} of this graph has {chosen.shape[1]} columns, fewer than k")
         state = Projected(chosen, np.eye(k) / settings["ridge"] if v0_inverse is None else v0_inverse)
-        spectrum = (values[1 : k + 1], graph.adjacency.sum(axis=1)) if basis == GRAPHDR else (None, None)
+        extensible = basis == GRAPHDR and segments is None
+        spectrum = (values[1 : k + 1], graph.adjacency.sum(axis=1)) if extensible else (None, None)
         return cls(names, state, settings, spectrum)
 
     @property
     def names(self) -> list[Name]:
         """The arms, in the order of their places."""
-        return list(self._names)
+        return list(self._arms.names)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._arms.names)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._place
+        return name in self._arms.place
 
-    def candidates(self, names: Iterable[Name]) -> Candidates:
-        """Look up arms once, to offer them many times; arms added later do not change what this holds."""
-        return Candidates(self._place, self._places(names))
+    def candidates(
+        self, names: Iterable[Name] | None = None, *, vectors: Vectors | None = None, segment: Segment = None
+    ) -> Candidates:
+        """Look up arms or contexts once, to offer them many times; arms added later do not change what this holds."""
+        return self._look_up(names, vectors, segment)
 
-    def recommend(self, candidates: "Iterable[Name] | Candidates") -> Name:
-        """Return the candidate of the largest score, the first of them on a tie."""
-        places = self._offered(candidates)
-        starts = np.array([0, len(places)])
-        return self._names[self.state.choose(places, starts, self.settings["radius"])[0]]
+    def recommend(
+        self,
+        candidates: Iterable[Name] | Candidates | None = None,
+        *,
+        vectors: Vectors | None = None,
+        segment: Segment = None,
+    ) -> Name | int:
+        """Return the candidate of the largest score, the first of them on a tie.
 
-    def recommend_many(self, sets: "Iterable[Iterable[Name] | Candidates]") -> list[Name]:
-        """Return the best of every candidate set, as far as is known now."""
-        places = [self._offered(candidates) for candidates in sets]
-        if not places:
+        Candidates are arms, by name, or contexts: ``vectors`` over the arms, which are the rows of a sparse or dense
+        matrix in the order of ``names``, or mappings such as {"film 3": 0.5, "film 9": 0.5}. The best of them is
+        returned as its row number. ``segment`` is the one that asks, if the policy has segments.
+        """
+        offer = self._offered(candidates, vectors, segment)
+        starts = np.array([0, len(offer)])
+        place = int(self._state(offer).choose(offer.places, starts, self.settings["radius"])[0])
+        return place if offer.features is not None else self._arms.names[place % len(self)]
+
+    def recommend_many(
+        self,
+        sets: Iterable[Iterable[Name] | Candidates] | None = None,
+        *,
+        vectors: Iterable[Vectors] | None = None,
+        segment: Segment = None,
+    ) -> list[Name | int]:
+        """Return the best of every candidate set, as far as is known now; ``segment`` is one for all, or one each."""
+        if (sets is None) == (vectors is None):
+            raise ValueError(ONE_OF_TWO)
+        given = [(own, None) for own in sets] if vectors is None else [(None, own) for own in vectors]
+        offers = [self._offered(*own, of) for own, of in zip(given, for_each(segment, len(given)), strict=True)]
+        if not offers:
             return []
-        starts = np.concatenate([[0], np.cumsum([*map(len, places)])])
-        chosen = self.state.choose(np.concatenate(places), starts, self.settings["radius"])
-        return [self._names[place] for place in chosen]
+        if any(offer.features is not None for offer in offers):
+            return [self.recommend(offer) for offer in offers]
+        starts = np.concatenate([[0], np.cumsum([*map(len, offers)])])
+        places = np.concatenate([offer.places for offer in offers])
+        chosen = self.state.choose(places, starts, self.settings["radius"])
+        return [self._arms.names[place % len(self)] for place in chosen.tolist()]
 
-    def update(self, arm: Name, reward: float) -> None:
-        """Learn the reward of an arm, whether recommended or not, now or long ago."""
-        self.update_many((arm,), (reward,))
+    def update(
+        self,
+        arm: Name | None = None,
+        reward: float = np.nan,
+        *,
+        vector: Vectors | Mapping[Name, float] | None = None,
+        segment: Name | None = None,
+    ) -> None:
+        """Learn the reward of an arm or a context, whether recommended or not, now or long ago."""
+        self.update_many(None if arm is None else (arm,), (reward,), vectors=vector, segment=segment)
 
-    def update_many(self, arms: "Iterable[Name] | Candidates", rewards: Sequence[float]) -> None:
+    def update_many(
+        self,
+        arms: Iterable[Name] | Candidates | None = None,
+        rewards: Sequence[float] = (),
+        *,
+        vectors: Vectors | None = None,
+        segment: Segment = None,
+    ) -> None:
         """Learn many rewards, in their order; with a wrong one among them, none."""
-        places = self._places(arms)
+        offer = self._look_up(arms, vectors, segment)
         rewards = np.atleast_1d(np.asarray(rewards, float))
-        if rewards.shape != places.shape:
-            raise ValueError(f"{len(places)} arms, but rewards of shape {rewards.shape}")
+        if rewards.shape != offer.places.shape:
+            what = "arms" if offer.features is None else "vectors"
+            raise ValueError(f"{len(offer)} {what}, but rewards of shape {rewards.shape}")
         if not np.isfinite(rewards).all():
             raise ValueError(f"a reward is {rewards[~np.isfinite(rewards)][0]}; rewards are finite numbers")
-        self.state.learn(places, rewards)
+        self._state(offer).learn(offer.places, rewards)
         self.rounds += len(rewards)
 
-    def expect(self, arms: "Iterable[Name] | Candidates") -> tuple[np.ndarray, np.ndarray]:
-        """Return the estimated reward of every arm and its width, before the radius is applied."""
-        return self.state.expect(self._places(arms))
+    def expect(
+        self,
+        arms: Iterable[Name] | Candidates | None = None,
+        *,
+        vectors: Vectors | None = None,
+        segment: Segment = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the estimated reward of every arm or context and its width, before the radius is applied."""
+        offer = self._look_up(arms, vectors, segment)
+        return self._state(offer).expect(offer.places)
 
     def add(self, edges: Mapping[Name, Mapping[Name, float]]) -> None:
         """Add arms, each with the weights of its edges to arms known by then; with a wrong one among them, none.
@@ -162,10 +219,11 @@ class GraphDRLinUCB:
         Their features extend the eigenvectors from their neighbours' (``serve.state.extended``). What was learned and
         the features of the other arms stay as they are. Full LinUCB needs no edges: ``add({name: {}})``.
         """
-        new = _checked_names(edges)
-        if taken := [name for name in new if name in self._place]:
+        if self._arms.segment:
+            raise ValueError("arms cannot be added to a policy with segments: fit it again, with the new ones")
+        new = checked_names(edges)
+        if taken := [name for name in new if name in self._arms.place]:
             raise ValueError(f"there is an arm {taken[0]!r} already")
-        n = len(self)
         if isinstance(self.state, OneHot):
             ridge = np.full(len(new), self.settings["ridge"])
             self.state = OneHot(np.append(self.state.weight, ridge), np.append(self.state.total, 0.0 * ridge))
@@ -173,9 +231,7 @@ class GraphDRLinUCB:
             joined = self._joined(new, list(edges.values()))
             grown, self._degrees = extended(self.state.features, self._degrees, self._values, joined)
             self.state = Projected(grown, self.state.v_inverse, self.state.estimate)
-        self._names += new
-        self._place.update(zip(new, range(n, n + len(new)), strict=True))
-        self._numbered = self._numbered and new == list(range(n, n + len(new)))
+        self._arms.add(new)
 
     def _joined(self, new: list[Name], edges: list[Mapping[Name, float]]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return the places and weights that each new arm is joined to."""
@@ -183,7 +239,7 @@ class GraphDRLinUCB:
             raise ValueError(f"new arms need basis {GRAPHDR!r} or {IDENTITY!r}; this one is {self.settings['basis']!r}")
         if np.abs(1.0 - self._values).min() < SMALLEST:
             raise ValueError(f"an eigenvalue is within {SMALLEST} of 1, where no arm can be added: fit a smaller k")
-        places, joined = dict(self._place), []
+        places, joined = dict(self._arms.place), []
         for name, neighbours in zip(new, edges, strict=True):
             if unknown := [other for other in neighbours if other not in places]:
                 raise ValueError(f"new arm {name!r}: no arm {unknown[0]!r} to be joined to")
@@ -197,7 +253,7 @@ class GraphDRLinUCB:
     def save(self, path: str) -> None:
         """Write all that the policy is to one parquet file, atomically; the file may be moved and copied."""
         graph = {} if self._values is None else {"eigenvalues": self._values, "degrees": self._degrees}
-        file.write(path, self.settings | {"rounds": self.rounds}, self._names, vars(self.state) | graph)
+        file.write(path, self.settings | {"rounds": self.rounds}, self._arms.names, vars(self.state) | graph)
 
     @classmethod
     def load(cls, path: str) -> "GraphDRLinUCB":
@@ -207,39 +263,33 @@ class GraphDRLinUCB:
         state = (OneHot if settings["basis"] == IDENTITY else Projected)(**arrays)
         return cls(names, state, settings, spectrum, rounds)
 
-    def _offered(self, candidates: "Iterable[Name] | Candidates") -> np.ndarray:
-        """Return where candidates are; refuse a set without any."""
-        places = self._places(candidates)
-        if not len(places):
+    def _offered(self, arms, vectors=None, segment: Segment = None) -> Candidates:
+        """Look up candidates; refuse a set without any."""
+        offer = self._look_up(arms, vectors, segment)
+        if not len(offer):
             raise ValueError("no candidates: at least one arm is needed")
-        return places
+        return offer
 
-    def _places(self, arms: "Iterable[Name] | Candidates") -> np.ndarray:
-        """Return where arms are; refuse unknown ones."""
+    def _look_up(self, arms, vectors=None, segment: Segment = None) -> Candidates:
+        """Return where arms are, or the features of contexts, unless that was looked up before."""
+        if (arms is None) == (vectors is None):
+            raise ValueError(ONE_OF_TWO)
         if isinstance(arms, Candidates):
-            if arms.owner is not self._place:
+            if arms.owner is not self._arms:
                 raise ValueError("these candidates were looked up in another policy")
-            return arms.places
-        if isinstance(arms, np.ndarray):
-            if self._numbered and arms.dtype.kind in "iu" and arms.size and arms.ndim == 1:
-                if arms.min() < 0 or arms.max() >= len(self):
-                    raise ValueError(f"no arm {int(arms[(arms < 0) | (arms >= len(self))][0])}")
-                return np.array(arms, np.uint32)  # a copy: nobody may change it after the check
-            arms = arms.tolist()  # names of Python's own types are found faster
-        try:
-            return np.array([*map(self._place.__getitem__, arms)], np.uint32)
-        except KeyError as unknown:
-            raise ValueError(f"no arm {unknown.args[0]!r}") from None
-        except TypeError:
-            raise ValueError(f"arms are given as a sequence of their names, not as {arms!r}") from None
+            if segment is not None:
+                raise ValueError("candidates that were looked up before have their segment already")
+            return arms
+        if vectors is None:
+            return Candidates(self._arms, self._arms.places(arms, segment))
+        if isinstance(self.state, OneHot):
+            raise ValueError("full LinUCB knows arms one by one and takes no vectors: fit a policy with k features")
+        features = project(self._arms.rows(vectors, segment), self.state.features)
+        return Candidates(self._arms, np.arange(len(features), dtype=np.uint32), features)
 
-
-def _checked_names(names: Iterable[Name]) -> list[Name]:
-    """Return names as Python's own texts and whole numbers."""
-    names = [name.item() if isinstance(name, np.generic) else name for name in names]
-    if wrong := [name for name in names if not isinstance(name, str | int) or isinstance(name, bool)]:
-        raise ValueError(f"an arm's name is a text or a whole number, not {wrong[0]!r}")
-    return names
+    def _state(self, offer: Candidates) -> State:
+        """Return the state that the candidates' places belong to."""
+        return self.state if offer.features is None else self.state.over(offer.features)
 
 
 def _check_knobs(n: int, k: int | None, basis: str, laplacian: float, ridge: float | None, radius: float) -> None:
@@ -253,38 +303,3 @@ def _check_knobs(n: int, k: int | None, basis: str, laplacian: float, ridge: flo
         raise ValueError(f"laplacian and radius are finite and not negative, not {laplacian} and {radius}")
     if ridge is not None and not (np.isfinite(ridge) and ridge > 0):
         raise ValueError(f"ridge is finite and positive, not {ridge}")
-
-
-def _as_graph(source, neighbours: int) -> tuple[Graph, Iterable[Name]]:
-    """Return a graph, or that of an adjacency matrix or of interactions, and the names of its nodes."""
-    if isinstance(source, tuple) and not isinstance(source, Graph):
-        return _similarity_graph(*source, neighbours=neighbours)
-    if isinstance(source, Graph):
-        graph = source
-    else:
-        matrix = sp.csr_array(source, dtype=float)
-        graph = Graph(matrix, np.arange(matrix.shape[0]))
-    adjacency = graph.adjacency
-    if not (np.isfinite(adjacency.data) & (adjacency.data >= 0)).all():
-        raise ValueError("the weights of edges are finite and not negative")
-    if adjacency.shape[0] != adjacency.shape[1] or abs(adjacency - adjacency.T).sum() > ASYMMETRY * adjacency.sum():
-        raise ValueError("an adjacency matrix is square and symmetric")
-    if (count := connected_components(adjacency, directed=False)[0]) != 1:
-        raise ValueError(f"the graph has {count} components; take graphdr.largest_component, and add the rest later")
-    return graph, graph.origin
-
-
-def _similarity_graph(who, item, weight=None, *, neighbours: int) -> tuple[Graph, np.ndarray]:
-    """Join every item to its nearest by cosine over who met it, and take the largest component."""
-    who, item = np.asarray(who), np.asarray(item)
-    weight = np.ones(len(item)) if weight is None else np.asarray(weight, float)
-    if not (who.ndim == 1 and who.shape == item.shape == weight.shape and len(item)):
-        raise ValueError("interactions are arrays of one length: who, item and, if wanted, weight")
-    if not (np.isfinite(weight) & (weight > 0)).all():
-        raise ValueError("the weights of interactions are finite and positive")
-    items, node, count = np.unique(item, return_inverse=True, return_counts=True)
-    records = Records(np.unique(who, return_inverse=True)[1], node, weight, count)
-    graph = from_data.knn(len(items), records, neighbours=neighbours)
-    if graph.n < CONNECTED * len(items):
-        raise ValueError(f"of {len(items)} items only {graph.n} are connected; take more neighbours than {neighbours}")
-    return graph, items[graph.origin]

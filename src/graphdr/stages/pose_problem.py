@@ -1,26 +1,34 @@
-"""Take the rewards of all problems of a batch from their data, or draw them from low frequencies of clean graphs."""
+"""Pose the problems of a batch: take rewards from data or draw them from low frequencies, and draw the contexts."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphdr.bandit import rewards
+from graphdr.bandit.pool import NODE, Pool
 from graphdr.cache import io, paths
 from graphdr.core.rng import stream
 from graphdr.panels.bases import read_bases
-from graphdr.panels.items import read_items
+from graphdr.panels.contexts import write_pools
+from graphdr.panels.items import Items, read_items
 from graphdr.panels.rows import groups, stack
 
 
 class Input(NamedTuple):
-    """Nodes by graph, and the lowest eigenvectors of the clean graphs that rewards are drawn from."""
+    """Nodes by graph, and the lowest eigenvectors of the clean graphs that rewards are drawn from.
+
+    Of the graphs whose nodes are not the arms themselves, also the edges, and what users have chosen where that counts.
+    """
 
     basis: dict[str, str]
     nodes: dict[str, str]
+    edges: dict[str, str]
+    data_links: dict[str, str]
 
 
 class Output(NamedTuple):
     theta: str = paths.theta
+    contexts: str = paths.contexts
 
 
 class Params(NamedTuple):
@@ -45,6 +53,7 @@ def main(input: Input, output: Output, params: Params) -> None:
             nodes = np.arange(len(theta))
             parts.append({"problem": problem["name"], "instance": instance, "node": nodes, "theta": theta})
     io.write("theta", stack(parts), output.theta)
+    write_pools(_pools(input, params, items), output.contexts)
 
 
 def _planted(problem: dict[str, Any], low: np.ndarray, seed: int, instance: int) -> np.ndarray:
@@ -65,3 +74,41 @@ def _origins(path: str) -> list[np.ndarray]:
     table = io.read("nodes", path)
     origin = io.values(table["origin"])
     return [origin[rows] for _, rows in groups(table, "instance")]
+
+
+def _pools(input: Input, params: Params, items: dict[str, list[Items]]) -> dict[tuple[str, int], Pool]:
+    """Draw the contexts of every problem whose arms are no nodes."""
+    posed = [problem for problem in params.problems if problem.get("context", NODE) != NODE]
+    if not posed:
+        return {}
+    from graphdr.bandit import contexts  # compiled, as what draws candidates is
+    from graphdr.bandit.environment import Arena
+    from graphdr.panels.graphs import read_graphs
+
+    pools = {}
+    graphs = {name: read_graphs(input.nodes[name], path) for name, path in input.edges.items()}
+    for problem in posed:
+        for instance in range(problem["instances"]):
+            graph, nodes = graphs[problem["graph"]][instance], items[problem["graph"]][instance]
+            links = input.data_links.get(problem["graph"])
+            choices = contexts.Choices(*_chosen(links, nodes.item)) if links else None
+            told = {name: problem[name] for name in contexts.FACTORS}
+            rng = stream(params.seed, "contexts", n=graph.n, instance=instance, **told)
+            arena = Arena(nodes.popularity, graph.adjacency.indptr, graph.adjacency.indices)
+            pool = contexts.CONTEXTS[problem["context"]](problem, graph.n, rng, arena, choices)
+            pools[problem["name"], instance] = pool
+        size = graph.n if pool.rows is None else pool.rows.shape[0]
+        print(f"{problem['name']}: {size} contexts in {pool.blocks} segments", flush=True)
+    return pools
+
+
+def _chosen(links_path: str, item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which nodes of the graph every user of the data set has met, each once, in CSR form."""
+    links = io.read("dataset_links", links_path)
+    source, node = io.values(links["source"]), io.values(links["node"])
+    place = np.full(1 + max(node.max(initial=-1), item.max(initial=-1)), -1)
+    place[item] = np.arange(len(item))
+    met = place[node] >= 0
+    pairs = np.unique(source[met].astype(np.int64) * len(item) + place[node[met]])
+    users, nodes = np.divmod(pairs, len(item))
+    return np.searchsorted(users, np.arange(users.max(initial=-1) + 2)), nodes

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphdr.bandit import environment, methods
-from graphdr.bandit.pool import Pool
 from graphdr.bandit.linucb import Run
 from graphdr.bandit.linucb_batched import LANES
+from graphdr.bandit.pool import Pool
 from graphdr.bandit.radii import CONSTANT, THEORY_FACTS, RadiusInputs
 from graphdr.cache import io, paths
 from graphdr.core.errors import check_dense
@@ -142,9 +142,7 @@ def _dimensions(k: int | str | None, problem: Problem, instance: int, facts: Fac
     return int(facts[problem["name"], instance, fact] if fact else k or problem["k"])
 
 
-def _radius_inputs(
-    input: Input, params: Params, arms: Arms, thetas: Thetas, facts: Facts, pools: Pools
-) -> Inputs:
+def _radius_inputs(input: Input, params: Params, arms: Arms, thetas: Thetas, facts: Facts, pools: Pools) -> Inputs:
     """Return what a theorem's radius may use; a constant radius needs nothing."""
     estimates = read_estimates(input.pilot) if input.pilot else {}
     inputs = {}

@@ -1,0 +1,394 @@
+"""A served policy plays vectors over its arms as the kernel does, in whatever form they come, and segments share it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from graphdr.bandit import environment, linucb
+from graphdr.graphs import contexts, records
+from graphdr.serve.policy import SERVED, GraphDRLinUCB
+from tests.support.project import draw_sbm
+
+GRAPH = draw_sbm(3, n=150, blocks=5, p_in=0.3, p_out=0.02)
+NAMES = [f"item {node}" for node in range(GRAPH.n)]
+THETA = np.random.default_rng(0).standard_normal(GRAPH.n) / np.sqrt(GRAPH.n)
+AGES = {"young": {"middle": 1.0}, "middle": {"old": 0.5}, "old": {}}
+WEIGHTS = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.5], [0.0, 0.5, 0.0]])
+
+
+def fit(k=5, **knobs) -> GraphDRLinUCB:
+    return GraphDRLinUCB.fit(GRAPH, k, names=NAMES, **knobs)
+
+
+def bundles(count: int, rng: np.random.Generator) -> sp.csr_array:
+    """Draw contexts of one to five nodes, of unequal weights and of length one."""
+    sizes = rng.integers(1, 6, size=count)
+    columns = np.concatenate([rng.choice(GRAPH.n, size, replace=False) for size in sizes])
+    rows = sp.csr_array((rng.random(len(columns)) + 0.1, columns, np.append(0, np.cumsum(sizes))), (count, GRAPH.n))
+    return contexts.context_rows(sp.diags_array(1 / records.row_lengths(rows)) @ rows, GRAPH.n)
+
+
+def weights(rows: sp.csr_array) -> list[dict]:
+    """Return contexts as names and weights, in no particular order."""
+    return [{NAMES[i]: row[i] for i in np.flatnonzero(row)[::-1]} for row in rows.toarray()]
+
+
+POOL = bundles(400, np.random.default_rng(1))
+
+
+def taught(**knobs) -> GraphDRLinUCB:
+    """Fit a policy and tell it the rewards of some contexts."""
+    policy = fit(**knobs)
+    segment = "old" if "segments" in knobs else None
+    policy.update_many(vectors=POOL[:50], rewards=POOL[:50] @ THETA, segment=segment)
+    return policy
+
+
+def assert_same(one: GraphDRLinUCB, other: GraphDRLinUCB) -> None:
+    assert one.rounds == other.rounds
+    for name, array in vars(one.state).items():
+        assert_array_equal(array, getattr(other.state, name))
+
+
+# The simulation
+
+
+def test_a_long_run_saved_and_loaded_half_way_is_that_of_the_kernel(tmp_path):
+    rounds, path = 20_000, tmp_path / "policy.parquet"
+    setting = {"arms": 10, "candidates": "uniform", "horizon": rounds, "noise": 0.1}
+    met = environment.draw(0, setting, POOL.shape[0], instance=0, seed=1)
+    policy = GraphDRLinUCB.fit(GRAPH, 10, ridge=1.0, radius=1.0)
+    run = linucb.Run(POOL @ THETA, met, POOL @ policy.state.features)
+    [expected] = linucb.play([run], 1.0)
+    assert len(set(expected.arms)) > 20
+    single, uninterrupted = [POOL[[at]] for at in range(POOL.shape[0])], None
+    for t, (candidates, noise) in enumerate(zip(met.arms, met.noise, strict=True)):
+        if t == rounds // 2:
+            policy.save(path)
+            uninterrupted, policy = policy, GraphDRLinUCB.load(path)
+        chosen = candidates[policy.recommend(vectors=POOL[candidates])]
+        assert chosen == expected.arms[t]
+        policy.update(reward=run.theta[chosen] + noise, vector=single[chosen])
+    own = np.asarray(expected.arms[rounds // 2 :], int)
+    uninterrupted.update_many(vectors=POOL[own], rewards=run.theta[own] + met.noise[rounds // 2 :])
+    assert_same(policy, uninterrupted)
+
+
+def test_estimate_and_width_are_those_of_ridge_regression_on_projected_contexts():
+    policy = taught(ridge=0.7)
+    z, basis = POOL[:50] @ policy.state.features, policy.state.features
+    v = 0.7 * np.eye(5) + z.T @ z
+    new = POOL[50:] @ basis
+    mean, width = policy.expect(vectors=POOL[50:])
+    assert_allclose(mean, new @ np.linalg.solve(v, z.T @ (POOL[:50] @ THETA)), rtol=0, atol=1e-12)
+    assert_allclose(width, np.sqrt(np.sum(new @ np.linalg.inv(v) * new, axis=1)), rtol=0, atol=1e-12)
+    assert policy.recommend(vectors=POOL[50:]) == np.argmax(mean + width)
+
+
+@pytest.mark.parametrize("k", [1, 5, 20])
+def test_features_are_the_product_of_contexts_and_basis(k):
+    policy = fit(k)
+    for rows in (POOL, POOL[:1], POOL[:0], sp.csr_array(np.ones((3, GRAPH.n)))):
+        expected = rows.toarray() @ policy.state.features
+        assert_allclose(policy.candidates(vectors=rows).features, expected, rtol=0, atol=1e-14)
+
+
+# Their forms
+
+
+FORMS = {
+    "names": weights,
+    "dense": lambda rows: rows.toarray(),
+    "lists": lambda rows: rows.toarray().tolist(),
+    "matrix": sp.csr_matrix,
+    "columns": lambda rows: rows.tocsc(),
+    "entries": lambda rows: rows.tocoo(),
+    "unsorted": lambda rows: sp.csr_array(rows[:, ::-1])[:, ::-1],
+    "iterator": lambda rows: iter(weights(rows)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("segment", [None, "middle"])
+def test_contexts_are_the_same_in_every_form(form, segment):
+    knobs = {} if segment is None else {"segments": AGES}
+    plain, other = taught(**knobs), taught(**knobs)
+    some = POOL[100:140]
+    assert other.recommend(vectors=form(some), segment=segment) == plain.recommend(vectors=some, segment=segment)
+    assert_array_equal(other.expect(vectors=form(some), segment=segment), plain.expect(vectors=some, segment=segment))
+    plain.update_many(vectors=some, rewards=some @ THETA, segment=segment)
+    other.update_many(vectors=form(some), rewards=some @ THETA, segment=segment)
+    assert_same(plain, other)
+
+
+def test_a_single_context_is_a_row_a_vector_or_names_and_weights():
+    policies = [fit() for _ in range(5)]
+    at = int(np.argmax(np.diff(POOL.indptr)))
+    forms = POOL[at], POOL[[at]], POOL[at].toarray(), POOL[at].toarray().tolist(), weights(POOL[[at]])[0]
+    for policy, vector in zip(policies, forms, strict=True):
+        policy.update(reward=0.5, vector=vector)
+        assert_same(policies[0], policy)
+    assert policies[0].rounds == 1
+
+
+@pytest.mark.parametrize("basis", [name for name in SERVED if name != "identity"])
+def test_contexts_of_one_node_are_plain_arms(basis):
+    plain, other = fit(4, basis=basis), fit(4, basis=basis)
+    unit, rng = sp.eye_array(GRAPH.n).tocsr(), np.random.default_rng(2)
+    for _ in range(100):
+        places = rng.integers(GRAPH.n, size=20)
+        arm = plain.recommend([NAMES[place] for place in places])
+        place = places[other.recommend(vectors=unit[places])]
+        assert arm == NAMES[place]
+        plain.update(arm, THETA[place])
+        other.update(reward=THETA[place], vector=unit[[place]])
+    assert_same(plain, other)
+
+
+def test_contexts_looked_up_once_and_many_sets_of_them_are_the_same_contexts():
+    policy = taught()
+    sets = [POOL[:7], POOL[100:300], POOL[3:4]]
+    chosen = [policy.recommend(vectors=own) for own in sets]
+    held = [policy.candidates(vectors=own) for own in sets]
+    assert [policy.recommend(own) for own in held] == policy.recommend_many(held) == chosen
+    assert policy.recommend_many(vectors=[weights(sets[0]), sets[1].toarray(), sets[2]]) == chosen
+    assert all(type(index) is int for index in chosen)
+    arms = NAMES[:9]
+    assert policy.recommend_many([held[1], arms]) == [chosen[1], policy.recommend(arms)]
+    assert_array_equal(policy.expect(held[1]), policy.expect(vectors=sets[1]))
+    other = taught()
+    policy.update_many(held[0], np.ones(7))
+    other.update_many(vectors=sets[0], rewards=np.ones(7))
+    assert_same(policy, other)
+    assert policy.recommend_many(vectors=[]) == []
+    policy.update_many(vectors=[], rewards=[])
+    assert policy.rounds == 57
+
+
+def test_contexts_of_equal_scores_go_to_the_first():
+    row = POOL[:1].toarray()
+    assert taught().recommend(vectors=np.vstack([row, row, row])) == 0
+
+
+def test_a_context_may_have_arms_that_were_added():
+    policy = taught()
+    held = policy.candidates(vectors=POOL[:20])
+    before = policy.expect(held)
+    policy.add({"new": {NAMES[0]: 1.0, NAMES[1]: 2.0}})
+    assert_array_equal(policy.expect(held), before)
+    mixed = policy.candidates(vectors=[{"new": 0.5, NAMES[0]: 0.5}]).features[0]
+    assert_allclose(mixed, (policy.state.features[-1] + policy.state.features[0]) / 2)
+
+
+def test_what_the_caller_gave_is_left_as_it_was():
+    parts = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2, 2, 1, 0]), np.array([0, 2, 4])  # repeated and unsorted
+    rows = sp.csr_array(parts, (2, GRAPH.n))
+    before = [part.copy() for part in parts]
+    fit().recommend(vectors=rows)
+    for part, own in zip((rows.data, rows.indices, rows.indptr), before, strict=True):
+        assert_array_equal(part, own)
+
+
+# Segments
+
+
+@pytest.mark.parametrize("basis", ["laplacian_low", "identity", "shuffled"])
+@pytest.mark.parametrize("segments", [AGES, WEIGHTS, sp.csr_array(WEIGHTS)], ids=["names", "matrix", "sparse"])
+def test_segments_are_a_policy_on_the_product_graph(basis, segments):
+    k = None if basis == "identity" else 6
+    names = list(AGES) if segments is AGES else [0, 1, 2]
+    policy = fit(k, basis=basis, segments=segments, coupling=0.3)
+    pairs = GraphDRLinUCB.fit(contexts.product(GRAPH, WEIGHTS, 0.3), k, basis=basis)
+    assert_same(policy, pairs)
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        segment, places = rng.integers(3), rng.integers(GRAPH.n, size=15)
+        arm = policy.recommend([NAMES[place] for place in places], segment=names[segment])
+        pair = pairs.recommend(segment * GRAPH.n + places)
+        assert (NAMES.index(arm), segment) == (pair % GRAPH.n, pair // GRAPH.n)
+        reward = THETA[pair % GRAPH.n] * (segment - 1)
+        policy.update(arm, reward, segment=names[segment])
+        pairs.update(pair, reward)
+    assert_same(policy, pairs)
+    own = GRAPH.n + np.arange(5)
+    assert_array_equal(policy.expect(NAMES[:5], segment=names[1]), pairs.expect(own))
+
+
+def test_vectors_of_a_segment_lie_in_its_block():
+    policy, pairs = fit(6, segments=AGES), GraphDRLinUCB.fit(contexts.product(GRAPH, WEIGHTS), 6)
+    nothing = sp.csr_array((20, GRAPH.n))
+    blocks = {"young": [POOL[:20], nothing, nothing], "old": [nothing, nothing, POOL[:20]]}
+    for name, block in blocks.items():
+        policy.update_many(vectors=POOL[:20], rewards=POOL[:20] @ THETA, segment=name)
+        pairs.update_many(vectors=sp.hstack(block), rewards=POOL[:20] @ THETA)
+    assert_same(policy, pairs)
+    policy.update_many(vectors=POOL[:2], rewards=[1.0, 2.0], segment=["old", "young"])
+    pairs.update(reward=1.0, vector=sp.hstack([nothing[[0]], nothing[[0]], POOL[[0]]]))
+    pairs.update(reward=2.0, vector=sp.hstack([POOL[[1]], nothing[[0]], nothing[[0]]]))
+    assert_same(policy, pairs)
+
+
+def test_a_single_segment_is_the_policy_without_segments():
+    assert_same(fit(6), fit(6, segments={"all": {}}))
+    assert_same(fit(6, laplacian=0.5), fit(6, laplacian=0.5, segments=[[0.0]]))
+
+
+def test_what_one_segment_learns_tells_the_next_one_more_than_the_one_after():
+    policy = fit(20, segments=AGES, coupling=0.1)
+    before = [policy.expect(NAMES, segment=name)[1] for name in AGES]
+    policy.update_many(NAMES * 5, np.zeros(5 * GRAPH.n), segment="young")
+    left = [np.mean(policy.expect(NAMES, segment=name)[1] / width) for name, width in zip(AGES, before, strict=True)]
+    assert left[0] < left[1] < left[2] < 1
+
+
+@pytest.mark.parametrize("basis", ["laplacian_low", "identity"])
+def test_many_rewards_and_sets_have_a_segment_for_all_or_one_each(basis):
+    k = None if basis == "identity" else 6
+    many, single = fit(k, basis=basis, segments=AGES), fit(k, basis=basis, segments=AGES)
+    rng = np.random.default_rng(5)
+    arms, who, rewards = rng.choice(NAMES, 90), rng.choice(list(AGES), 90), rng.standard_normal(90)
+    many.update_many(arms, rewards, segment=who)
+    many.update_many(arms, rewards, segment="old")
+    for arm, segment, reward in [
+        *zip(arms, who, rewards, strict=True),
+        *((a, "old", r) for a, r in zip(arms, rewards, strict=True)),
+    ]:
+        single.update(arm, reward, segment=segment)
+    assert_same(many, single)
+    sets = [rng.choice(NAMES, size).tolist() for size in (3, 20, 7)]
+    assert many.recommend_many(sets, segment=list(AGES)) == [
+        many.recommend(own, segment=segment) for own, segment in zip(sets, AGES, strict=True)
+    ]
+    held = [many.candidates(own, segment="middle") for own in sets]
+    assert many.recommend_many(held) == many.recommend_many(sets, segment="middle")
+
+
+# The file
+
+
+@pytest.mark.parametrize("basis", ["laplacian_low", "identity"])
+def test_a_policy_with_segments_goes_on_where_the_saved_one_stopped(basis, tmp_path):
+    segments = {"young": {7: 2.0}, 7: {}}
+    policy = fit(None if basis == "identity" else 6, basis=basis, segments=segments, coupling=0.5)
+    policy.update_many(NAMES, THETA, segment=7)
+    policy.save(tmp_path / "policy.parquet")
+    loaded = GraphDRLinUCB.load(tmp_path / "policy.parquet")
+    assert (loaded.names, loaded.settings) == (policy.names, policy.settings)
+    assert loaded.settings["segments"] == ["young", 7]
+    for one in (policy, loaded):
+        one.update_many(NAMES, -THETA, segment="young")
+    assert_same(policy, loaded)
+    assert loaded.recommend(NAMES, segment="young") == policy.recommend(NAMES, segment="young")
+    settings = json.loads(pq.read_table(tmp_path / "policy.parquet")["name"][0].as_py())
+    assert settings["format"] == 2  # which versions without segments refuse
+
+
+def test_a_file_of_version_0_4_0_is_read_and_written_as_it_was(tmp_path):
+    path = Path(__file__).with_name("saved_by_0.4.0.parquet")
+    policy = GraphDRLinUCB.load(path)
+    assert policy.names == ["a", "b", "c", "d", "e", 6]
+    assert policy.rounds == 3
+    assert policy.recommend(["d", "b"]) == "b"
+    policy.save(tmp_path / "again.parquet")
+    old, new = pq.read_table(path), pq.read_table(tmp_path / "again.parquet")
+    assert old.equals(new)
+    assert old.schema.metadata[b"graphdr.hash"] == new.schema.metadata[b"graphdr.hash"]
+
+
+# What makes no sense
+
+
+OTHER = fit(2).candidates(vectors=POOL[:3])
+ROW = POOL[:1].toarray()
+NARROW = POOL[:2].toarray()[:, 1:]
+MISUSE = {
+    "contexts over 149 nodes; the graph has 150": lambda policy: policy.recommend(vectors=NARROW),
+    "contexts over 149 nodes": lambda policy: policy.update(reward=1.0, vector=sp.csr_array(NARROW[:1])),
+    "no arm 'nobody'": lambda policy: policy.recommend(vectors=[{"item 1": 1.0}, {"nobody": 1.0}]),
+    "context 1 has length zero": lambda policy: policy.recommend(vectors=[{"item 1": 1.0}, {"item 2": 0.0}]),
+    "context 0 has length zero": lambda policy: policy.expect(vectors=0 * ROW),
+    "context 0 has length": lambda policy: policy.update(reward=1.0, vector={}),
+    "context 0 has a weight that is no finite": lambda policy: policy.recommend(vectors=np.nan * ROW),
+    "weight that is no finite number": lambda policy: policy.update(reward=1.0, vector={"item 1": np.inf}),
+    "rows over the arms, sparse or dense": lambda policy: policy.recommend(vectors=[{"item 1": 1.0}, 2.0]),
+    "or mappings {name: weight}$": lambda policy: policy.recommend(vectors=[{"item 1": "much"}]),
+    "vectors are rows": lambda policy: policy.recommend(vectors=7),
+    "^vectors are": lambda policy: policy.recommend(vectors=np.array([["much"]])),
+    "no candidates": lambda policy: policy.recommend(vectors=[]),
+    "at least one arm": lambda policy: policy.recommend_many(vectors=[POOL[:2], POOL[:0]]),
+    "one of the two$": lambda policy: policy.recommend(),
+    "by name or as vectors": lambda policy: policy.recommend(NAMES, vectors=POOL),
+    "by name or": lambda policy: policy.recommend_many(),
+    "arms are given by name": lambda policy: policy.update(reward=1.0),
+    "a reward is nan": lambda policy: policy.update(vector=ROW),
+    "a reward is nan; rewards are": lambda policy: policy.update("item 1"),
+    "2 vectors, but rewards of shape": lambda policy: policy.update_many(vectors=POOL[:2], rewards=[1.0]),
+    "3 vectors": lambda policy: policy.update(reward=1.0, vector=POOL[:3]),
+    "another policy": lambda policy: policy.recommend(OTHER),
+    "^this policy has no segments; fit one with segments$": lambda policy: policy.recommend(NAMES, segment="old"),
+    "this policy has no": lambda policy: policy.update(reward=1.0, vector=ROW, segment="old"),
+}
+SEGMENTED = {
+    "no segment 'aged'; there are: 'young', 'middle', 'old'": lambda policy: policy.recommend(NAMES, segment="aged"),
+    "no segment given; there are: 'young'": lambda policy: policy.recommend(NAMES),
+    "no segment given": lambda policy: policy.update(reward=1.0, vector=ROW),
+    "no segment 'aged'": lambda policy: policy.update_many(NAMES[:2], [1.0, 2.0], segment=["old", "aged"]),
+    "no segment 0": lambda policy: policy.recommend(vectors=POOL, segment=0),
+    r"no segment \['old'\]": lambda policy: policy.expect(NAMES[:1], segment=[["old"]]),
+    "2 segments for 3: give one for all, or one": lambda policy: policy.expect(NAMES[:3], segment=["old", "young"]),
+    "3 segments for 2": lambda policy: policy.recommend_many([NAMES, NAMES], segment=list(AGES)),
+    "have their segment": lambda policy: policy.recommend(policy.candidates(NAMES, segment="old"), segment="old"),
+    "cannot be added to a policy with segments": lambda policy: policy.add({"new": {"item 1": 1.0}}),
+    "contexts over 450 nodes": lambda policy: policy.recommend(vectors=np.ones((1, 450)), segment="old"),
+}
+
+
+@pytest.mark.parametrize("message", [*MISUSE, *SEGMENTED])
+def test_misuse_is_one_clear_error_and_changes_nothing(message):
+    policy = taught(k=2, **({"segments": AGES} if message in SEGMENTED else {}))
+    before = taught(k=2, **({"segments": AGES} if message in SEGMENTED else {}))
+    with pytest.raises(ValueError, match=message) as caught:
+        (MISUSE | SEGMENTED)[message](policy)
+    assert "\n" not in str(caught.value)
+    assert policy.names == before.names
+    assert_same(policy, before)
+
+
+UNFIT = {
+    "which is none of the segments": {"young": {"odl": 1.0}, "old": {}},
+    "^segments are a matrix of weights, or": ["young", "old"],
+    "or {name: {name: weight}}$": {"young": ["old"], "old": []},
+    "^segments are a matrix": {"young": {"old": "much"}, "old": {}},
+    "with zeros on its diagonal": np.ones((2, 2)),
+    "square and symmetric": {"young": {"old": 1.0}, "old": {"young": 2.0}},
+    "an adjacency matrix is square": np.ones((2, 3)) - np.eye(2, 3),
+    "a square matrix of weights": {},
+    "segments have a square": np.ones(3),
+    "finite and not negative": {"young": {"old": -1.0}, "old": {}},
+    "weights of edges are finite": {"young": {"old": np.nan}, "old": {}},
+    "the graph of segments has 2 components": {"young": {"old": 0.0}, "old": {}},
+    "a segment's name is a text or a whole number, not 0.5": {0.5: {}},
+}
+
+
+@pytest.mark.parametrize("message", UNFIT)
+def test_segments_that_make_no_graph_are_refused(message):
+    with pytest.raises(ValueError, match=message) as caught:
+        fit(2, segments=UNFIT[message])
+    assert "\n" not in str(caught.value)
+
+
+def test_pairs_are_joined_and_full_linucb_takes_no_vectors():
+    with pytest.raises(ValueError, match="coupling is finite and positive, not 0"):
+        fit(2, segments=AGES, coupling=0)
+    with pytest.raises(ValueError, match="from 1 to 449, not 450"):
+        fit(450, segments=AGES)
+    with pytest.raises(
+        ValueError, match="full LinUCB knows arms one by one and takes no vectors: fit a policy with k features"
+    ):
+        fit(None, basis="identity").recommend(vectors=POOL)
