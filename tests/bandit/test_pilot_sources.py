@@ -101,7 +101,7 @@ def test_a_doubly_robust_estimate_is_right_whatever_the_model(bundle):
 
 
 def test_no_round_corrects_the_model_that_it_was_fitted_to():
-    """Without noise both sources are exact; with it, a mean corrects nothing that it was fitted to, another half does."""
+    """Without noise both sources are exact; with it, a mean has nothing to correct in its own rounds."""
     posed = setting(bundle=1, noise=0.0)
     plain, crossed = (SOURCES[name](posed, 4000, np.random.default_rng(0)) for name in ("logged", "cross_fitted"))
     assert np.array_equal(plain.nodes, crossed.nodes)

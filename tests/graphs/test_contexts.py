@@ -1,5 +1,7 @@
 """Contexts over nodes, and products with graphs of segments: what they are, and what is refused."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -22,9 +24,8 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_contexts_are_refused_in_one_line(name):
     vectors, message = BAD[name]
-    with pytest.raises(ValueError) as refused:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         context_rows(vectors, 3)
-    assert str(refused.value) == message
 
 
 def test_dense_and_sparse_contexts_are_the_same_rows():

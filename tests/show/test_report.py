@@ -324,7 +324,7 @@ def test_every_method_has_a_style_of_its_own_wherever_it_is_shown(config):
 def test_the_job_fits_on_a_command_line(config):
     """Linux takes 128 KiB in one argument, and a shell gets the whole command as one."""
     job = jobs.make_report(design.expand(config), "report")
-    assert len(job.as_json()) < 110_000
+    assert len(job.as_argument()) < 110_000
     assert paths.claims("parquet") in job.files()
     assert "diagnostic_factorial" not in job.params.experiments
 

@@ -99,6 +99,7 @@ def in_another_order(twin):
 FEATURES = {
     "identity": lambda adjacency, *_: np.eye(len(adjacency)),
     "laplacian_low": low,
+    "pooled_low": low,  # without segments
     "shuffled": lambda adjacency, k, rng, *_: low(adjacency, k)[rng.permutation(len(adjacency))],
     "onehot_pca": lambda adjacency, k, *_: np.linalg.svd(np.eye(len(adjacency)) - 1 / len(adjacency))[2][:k].T,
     "gaussian": lambda adjacency, k, rng, *_: rng.standard_normal((k, len(adjacency))).T / np.sqrt(k),
@@ -221,8 +222,9 @@ def test_a_reward_keeps_its_shape_on_the_nodes_that_are_left(workdir, small_grap
     problem = {"name": "p", "clean": "clean", "graph": "observed", "instances": 1}
     problem |= {"reward": "planted", "k_star": 3, "tail": 0}
     nodes = {graph: f"{graph}.parquet" for graph in ("clean", "observed")}
-    input, params = pose_problem.Input({"clean": "basis.parquet"}, nodes), pose_problem.Params([problem], seed=0)
-    run(Job("pose_problem", input, pose_problem.Output("theta.parquet"), params))
+    input = pose_problem.Input({"clean": "basis.parquet"}, nodes, {}, {})
+    output, params = pose_problem.Output("theta.parquet", "contexts.parquet"), pose_problem.Params([problem], seed=0)
+    run(Job("pose_problem", input, output, params))
     whole = rewards.smooth(pairs.vectors[:, 1:4], stream(0, "theta", n=small_graph.n, instance=0))
     assert_allclose(read_thetas("theta.parquet")["p", 0], whole[left] / np.linalg.norm(whole[left]))
 

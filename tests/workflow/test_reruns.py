@@ -106,7 +106,7 @@ def test_an_adapter_reruns_the_data_sets_of_its_format(on_data, workdir):
         (package := copy_package(workdir)) / "raw/adapters/amazon_ratings.py", '(raw, ",", "key")', '(raw, ";", "key")'
     )
     files = rerun(steps(on_data), steps(on_data, package))
-    assert under("data/tables/", files) == {"lists/nodes", "lists/links"}
+    assert under("data/tables/", files) == {"lists/nodes", "lists/links", "lists/users"}
     assert {name.split("/")[0] for name in under("results/runs/", files)} == {"lists"}
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from graphdr.bandit.pilot import Pilot
-from graphdr.bandit.pool import Pool
+from graphdr.bandit.pool import NODES, Pool
 from graphdr.bandit.residuals import residual_leverage, residual_width
 from graphdr.graphs import arm_features
 
@@ -13,7 +13,7 @@ def uniform_play(arms: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return arms[np.arange(len(arms)), rng.integers(arms.shape[1], size=len(arms))]
 
 
-def greedy_play(arms: np.ndarray, theta: np.ndarray, vectors: np.ndarray, pool: Pool = Pool()) -> np.ndarray:
+def greedy_play(arms: np.ndarray, theta: np.ndarray, vectors: np.ndarray, pool: Pool = NODES) -> np.ndarray:
     """Choose the candidate of every round with the largest z^T E^T theta (the first of several)."""
     value = pool(vectors @ (vectors.T @ theta))
     return arms[np.arange(len(arms)), value[arms].argmax(axis=1)]
@@ -31,7 +31,7 @@ def g(crw: float, srl: float, k: int, rounds: int, ridge: float = 1.0, longest: 
 
 
 def diagnose(
-    theta: np.ndarray, vectors: np.ndarray, arms: np.ndarray, rng, ridge: float = 1.0, pool: Pool = Pool()
+    theta: np.ndarray, vectors: np.ndarray, arms: np.ndarray, rng, ridge: float = 1.0, pool: Pool = NODES
 ) -> dict[str, float]:
     """Diagnose the residual of a reward, true or estimated, over held-out rounds; G_k is that of greedy play.
 

@@ -150,7 +150,7 @@ def draw(
     ((3, 2), (3,))
     """
     key = _key(spec, n, instance, seed)
-    streams = (stream(root, purpose, **key) for purpose in ("arms", "arrivals"))
+    streams = stream(root, "arms", **key), stream(root, "arrivals", **key)
     arms = offer(spec["candidates"], n, spec["horizon"], spec["arms"], *streams, arena, blocks)
     noise = spec["noise"] * stream(root, "noise", **key).standard_normal(spec["horizon"])
     return Stream(arms, noise)

@@ -30,11 +30,9 @@ def prefix(setting: Setting, rounds: int, rng: np.random.Generator) -> Pilot:
     """Play uniformly random arms before all else, and fit the model to their rewards."""
     pool = setting.pool
     played = play(pool(setting.theta), setting.noise, rounds, rng)
-    return (
-        played
-        if pool.rows is None
-        else _on_nodes(pool, played, fit(pool, len(setting.theta), *_rounds(played), setting.ridge))
-    )
+    if pool.rows is None:
+        return played
+    return _on_nodes(pool, played, fit(pool, len(setting.theta), *_rounds(played), setting.ridge))
 
 
 def logged(setting: Setting, rounds: int, rng: np.random.Generator) -> Pilot:
@@ -116,5 +114,6 @@ def _on_nodes(pool: Pool, played: Pilot, theta: np.ndarray) -> Pilot:
 
 
 def _rounds(played: Pilot) -> tuple[np.ndarray, np.ndarray]:
-    assert played.nodes is not None and played.rewards is not None  # what was just played has its rounds
+    assert played.nodes is not None  # what was just played has its rounds
+    assert played.rewards is not None
     return played.nodes, played.rewards

@@ -30,6 +30,9 @@ class Pool(NamedTuple):
         return float(row_lengths(self.rows).max())
 
 
+NODES = Pool()
+
+
 def covariance(rows: Any, v0_inverse: np.ndarray | None, ridge: float) -> np.ndarray:
     """Return X V_0^-1 X^T, the covariance of the arms' rewards before the first round, in units of the noise.
 

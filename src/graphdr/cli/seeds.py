@@ -32,7 +32,8 @@ def _instances(params: dict, focus: Focus) -> Iterator[tuple[dict, str]]:
 def _of_graph(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
     key = f"family {params['family']}, n {params['n']}, {_span('instance', params['instances'])}"
     changes = params["change"] or {}
-    yield from ((purpose, key) for purpose in ("sample", "flip", "swap", "perturb") if purpose in changes)
+    drawn = ("sample", "flip", "swap", "perturb", *(("segments",) if params["dataset"] else ()))
+    yield from ((purpose, key) for purpose in drawn if purpose in changes)
     if not changes and not params["dataset"]:
         yield "graph", key
 
@@ -50,6 +51,10 @@ def _of_theta(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
             yield "theta", key
             if problem["tail"]:
                 yield "theta outside", key
+            if problem.get("segments", 1) > 1:
+                yield "theta between", key
+        if problem.get("context") == "bundle":
+            yield "contexts", f"{key}, bundles of {problem['bundle']}, {problem['bundled']}"
 
 
 def _of_facts(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
@@ -65,6 +70,8 @@ def _of_runs(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
         instances = _span("instance", problem["instances"])
         key = f"{problem['candidates']}, {problem['arms']} arms, {instances}, {_span('run', problem['seeds'])}"
         yield from (("arms", key), ("noise", key))
+        if problem.get("segments", 1) > 1:
+            yield "arrivals", key
         if any(method["policy"] == "random" for method in focus.of(params["methods"]).values()):
             yield "random", key
 

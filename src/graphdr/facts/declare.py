@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.bandit.pilot import Pilot
-from graphdr.bandit.pool import Pool
+from graphdr.bandit.pool import NODES, Pool
 from graphdr.graphs.arm_features import Basis
 from graphdr.graphs.model import Graph
 
@@ -29,7 +29,7 @@ class ProblemInstance(NamedTuple):
     index: int  # of the instance, in the keys of the streams
     pilots: Mapping[int, Pilot]  # by pulls per node
     memo: dict  # what facts of one instance share
-    pool: Pool = Pool()  # the arms
+    pool: Pool = NODES  # the arms
 
 
 class Fact(NamedTuple):

@@ -95,7 +95,7 @@ def _candidates(instance: ProblemInstance) -> np.ndarray:
 
     adjacency, spec, pool = instance.observed.adjacency, instance.spec, instance.pool
     arena = Arena(instance.popularity, adjacency.indptr, adjacency.indices)
-    streams = (_streams(instance, purpose) for purpose in ("held out", "held out arrivals"))
+    streams = _streams(instance, "held out"), _streams(instance, "held out arrivals")
     n = instance.observed.n if pool.rows is None else pool.rows.shape[0]
     return offer(spec["candidates"], n, HELD_OUT, spec["arms"], *streams, arena, pool.blocks)
 

@@ -25,6 +25,18 @@ class Records(NamedTuple):
     groups: np.ndarray | None = None
 
 
+class Users(NamedTuple):
+    """What is known of the users of a data set, an entry each: age (-1: not known), gender and occupation ("").
+
+    ``friends`` has a column (i, j) with i < j for every friendship (2 x E).
+    """
+
+    age: np.ndarray
+    gender: np.ndarray
+    occupation: np.ndarray
+    friends: np.ndarray
+
+
 def similarity_rows(
     source: np.ndarray, node: np.ndarray, weight: np.ndarray, selected: np.ndarray, transform: str = "identity"
 ) -> sp.csr_array:

@@ -6,25 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.core.errors import UserError, no_such
-from graphdr.graphs.contexts import complete, path
-from graphdr.graphs.records import Records, similarity_rows
+from graphdr.graphs.contexts import complete, path, product, ring  # noqa: F401  (with which pairs are made)
+from graphdr.graphs.records import Records, Users, similarity_rows
 
 BANDS = {"under 18": 0, "18-24": 18, "25-34": 25, "35-44": 35, "45-49": 45, "50-55": 50, "56+": 56}  # first age of each
 RANK = 20  # of the ratings by which users are clustered
 HUB = 0.25  # weight of an edge to the hub over the mean number of friends
 TRIALS = 10  # random starts of k-means; the best one counts
-
-
-class Users(NamedTuple):
-    """What is known of the users of a data set, an entry each: age (-1: not known), gender and occupation ("").
-
-    ``friends`` has a column (i, j) with i < j for every friendship (2 x E).
-    """
-
-    age: np.ndarray
-    gender: np.ndarray
-    occupation: np.ndarray
-    friends: np.ndarray
 
 
 class Segments(NamedTuple):

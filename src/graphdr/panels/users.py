@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from graphdr.cache import io
-from graphdr.graphs.segments import Users
+from graphdr.graphs.records import Users
 
 
 def read_users(path: str) -> Users:

@@ -13,7 +13,7 @@ import graphdr.stages.measure_batch as measure
 import graphdr.stages.pose_problem as pose
 import graphdr.stages.run_bandit as bandit
 import graphdr.stages.tabulate_dataset as tabulate
-from graphdr.bandit.contexts import CHOSEN
+from graphdr.bandit import contexts
 from graphdr.bandit.environment import NEEDS_GRAPH
 from graphdr.bandit.pilot_sources import PREFIX
 from graphdr.cache import paths
@@ -78,14 +78,16 @@ def pose_problem(design: Design, batch: str) -> Job[pose.Input, pose.Output, pos
     planted = [problem for problem in problems if problem["reward"] == "planted"]
     sources = {problem.get("items", problem["clean"]) for problem in planted}
     pooled = [problem for problem in problems if "context" in problem]
-    chosen = _graphs([problem for problem in pooled if problem["bundled"] == CHOSEN], "graph")
+    chosen = _graphs([problem for problem in pooled if problem["bundled"] == contexts.CHOSEN], "graph")
     input = pose.Input(
         basis={graph: paths.basis(graph, "laplacian_low") for graph in sorted(sources)},
         nodes={graph: paths.nodes(graph) for graph in _graphs(problems, "clean", "graph")},
         edges={graph: paths.edges(graph) for graph in _graphs(pooled, "graph")},
         data_links={graph: paths.dataset_links(of) for graph in chosen if (of := design.graphs[graph].dataset)},
     )
-    return Job("pose_problem", input, at(pose.Output(), batch=batch), pose.Params(problems, design.config.seed))
+    drawer = contexts.__name__ if pooled else ""
+    params = pose.Params(problems, design.config.seed, drawer)
+    return Job("pose_problem", input, at(pose.Output(), batch=batch), params, (drawer,) if pooled else ())
 
 
 def _contexts(design: Design, batch: str) -> str:

@@ -34,7 +34,7 @@ class Job(Generic[Input, Output, Params]):
         return stage_code(self.stage, self.modules)
 
     def as_argument(self) -> str:
-        """Return all that the stage is called with as an argument of a command: JSON, packed if a shell would refuse it."""
+        """Return all that the stage is called with as an argument of a command: JSON, packed if it is too long."""
         text = self.as_json()
         return text if len(text) < LONGEST_ARGUMENT else pack(text)
 

@@ -1,4 +1,4 @@
-"""Build the graphs of all instances: random ones, those of a data set, or changed copies or products of other graphs."""
+"""Build the graphs of all instances: random ones, those of a data set, changed copies of others, or products."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -30,7 +30,7 @@ class Output(NamedTuple):
 
 
 class Params(NamedTuple):
-    maker: str  # module that draws, observes or changes graphs
+    maker: str  # module that draws, observes, changes or multiplies graphs
     dataset: str | None
     family: str
     n: int | str
@@ -81,29 +81,27 @@ def _draw(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
 
 def _segment(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
     """Join every graph with one of segments of users: its nodes are pairs of a segment and an item."""
-    from graphdr.graphs.contexts import product, ring
-
-    settings = dict(params.change or {})
+    segments, settings = import_module(params.maker), dict(params.change or {})
     panels = zip(read_graphs(input.nodes, input.edges), read_items(input.nodes), strict=True)
     for instance, (parent, items) in enumerate(panels):
         if not input.data_users:
-            graph = product(parent, ring(settings["segments"]), settings["coupling"])
+            graph = segments.product(parent, segments.ring(settings["segments"]), settings["coupling"])
             yield graph, random_items(graph)
             continue
         rng = stream(params.seed, "segments", dataset=str(params.dataset), by=settings["segmented"], instance=instance)
         weights, reward, popularity = _of_users(input, params, items.item, rng)
         pairs = Items(np.tile(items.item, len(weights)), popularity.ravel(), reward.ravel())
-        yield product(parent, weights, settings["coupling"]), pairs
+        yield segments.product(parent, weights, settings["coupling"]), pairs
 
 
 def _of_users(
     input: Input, params: Params, item: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the graph of the segments of users, and how each segment rates each item, and how often."""
-    from graphdr.graphs import segments
     from graphdr.graphs.records import TRANSFORMS
     from graphdr.panels.users import read_users
 
+    segments = import_module(params.maker)
     records, change = read_records(input.data_nodes, input.data_links), dict(params.change or {})
     weight = TRANSFORMS[params.parameters.get("transform", "identity")](records.weight)
     by, count = change["segmented"], change["segments"]

@@ -1,5 +1,6 @@
 """Pose the problems of a batch: take rewards from data or draw them from low frequencies, and draw the contexts."""
 
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ class Output(NamedTuple):
 class Params(NamedTuple):
     problems: list[dict[str, Any]]
     seed: int
+    drawer: str = ""  # module that draws contexts, where arms are no nodes
 
 
 def main(input: Input, output: Output, params: Params) -> None:
@@ -58,15 +60,15 @@ def main(input: Input, output: Output, params: Params) -> None:
 
 def _planted(problem: dict[str, Any], low: np.ndarray, seed: int, instance: int) -> np.ndarray:
     """Draw a reward from the lowest eigenvectors of the clean graph, or of that of its items for every segment."""
-    rng, outside, between = (
-        stream(seed, purpose, n=len(low), instance=instance) for purpose in ("theta", "theta outside", "theta between")
-    )
+    key = {"n": len(low), "instance": instance}
+    rng = stream(seed, "theta", **key)
     if problem.get("segments", 1) == 1:
-        return rewards.tailed(low, problem["k_star"], problem["tail"], rng, outside)
+        return rewards.tailed(low, problem["k_star"], problem["tail"], rng, stream(seed, "theta outside", **key))
     from graphdr.graphs.contexts import ring
 
     inside = low[:, 1 : problem["k_star"] + 1]
     rough = problem["differences"] == "rough"
+    between = stream(seed, "theta between", **key)
     return rewards.segmented(inside, ring(problem["segments"]), problem["differ"], rough, rng, between)
 
 
@@ -78,14 +80,12 @@ def _origins(path: str) -> list[np.ndarray]:
 
 def _pools(input: Input, params: Params, items: dict[str, list[Items]]) -> dict[tuple[str, int], Pool]:
     """Draw the contexts of every problem whose arms are no nodes."""
-    posed = [problem for problem in params.problems if problem.get("context", NODE) != NODE]
-    if not posed:
+    if not params.drawer:
         return {}
-    from graphdr.bandit import contexts  # compiled, as what draws candidates is
-    from graphdr.bandit.environment import Arena
     from graphdr.panels.graphs import read_graphs
 
-    pools = {}
+    pools, contexts = {}, import_module(params.drawer)
+    posed = [problem for problem in params.problems if problem.get("context", NODE) != NODE]
     graphs = {name: read_graphs(input.nodes[name], path) for name, path in input.edges.items()}
     for problem in posed:
         for instance in range(problem["instances"]):
@@ -94,7 +94,7 @@ def _pools(input: Input, params: Params, items: dict[str, list[Items]]) -> dict[
             choices = contexts.Choices(*_chosen(links, nodes.item)) if links else None
             told = {name: problem[name] for name in contexts.FACTORS}
             rng = stream(params.seed, "contexts", n=graph.n, instance=instance, **told)
-            arena = Arena(nodes.popularity, graph.adjacency.indptr, graph.adjacency.indices)
+            arena = contexts.Arena(nodes.popularity, graph.adjacency.indptr, graph.adjacency.indices)
             pool = contexts.CONTEXTS[problem["context"]](problem, graph.n, rng, arena, choices)
             pools[problem["name"], instance] = pool
         size = graph.n if pool.rows is None else pool.rows.shape[0]
