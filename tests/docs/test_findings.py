@@ -233,7 +233,13 @@ def test_a_page_without_data_has_all_its_headings(make):
 
 
 def test_cells_without_value_are_left_out_and_marks_are_found(workdir):
-    for path in ("config.yaml", "data/sources.yaml", "data/quantities.yaml", "data/paper/checks.yaml", paths.PAPER):
+    for path in (
+        "config.yaml",
+        "data/sources.yaml",
+        "data/paper/quantities.yaml",
+        "data/paper/checks.yaml",
+        paths.PAPER,
+    ):
         (workdir / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, workdir / path)
     with pytest.raises(UserError, match="no such file"):
