@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from math import prod
 from pathlib import Path
 from typing import NamedTuple
@@ -338,7 +339,60 @@ def own_selectors(r: Results) -> str:
     )
 
 
+def bundles(r: Results) -> str:
+    """Arms of several nodes"""
+    shown = ("graphdr", "linucb_full", "graph_pca", "shuffled", "random")
+    rows = [key for key in on_contexts(r, "graphdr") if (*key, "per_segment") not in r.cells]
+    body, ahead = compared(r, rows, shown)
+    return (
+        f"An arm is a bundle of nodes, of length one. GraphDR has the least regret in {ahead['graphdr']} of {len(rows)}"
+        f" problems, graph-PCA in {ahead['graph_pca']}. Medians over the instances where there are several; the least"
+        " of each row in bold.\n\n"
+    ) + table(["problem", "GraphDR", "full LinUCB", "graph-PCA", "shuffled", "Random"], body)
+
+
+def segments(r: Results) -> str:
+    """When does a graph over users and items pay?"""
+    shown = ("graphdr", "graphdr_20", "pooled", "per_segment", "linucb_full", "shuffled")
+    several = [key for key in on_contexts(r, "per_segment") if not f"{key[1]},".count("segments 1,")]
+    body, ahead = compared(r, several, shown)
+    return (
+        "Users arrive in segments, and nodes are pairs of a segment and an item. Three models on eigenvectors of "
+        "graphs: one on the graph of pairs, one on that of the items which ignores segments, and one of these for every "
+        "segment. "
+        "Full LinUCB on pairs is one full LinUCB per segment. The least regret has the graph of pairs in "
+        f"{ahead['graphdr'] + ahead['graphdr_20']} of {len(several)} problems, the model that ignores segments in "
+        f"{ahead['pooled']}, and one for every segment in {ahead['per_segment']}. What decides is in "
+        "[contexts.md](contexts.md).\n\n"
+    ) + table(["problem", "pairs", "pairs, k = 20", "ignored", "one each", "full", "shuffled"], body)
+
+
+def compared(r: Results, rows: list[tuple[str, str]], columns: Sequence[str]) -> tuple[list[list[str]], Counter]:
+    """Return the rows of a table of regrets, the least in bold, and how often each column has the least."""
+    body, ahead = [], Counter()
+    for key in rows:
+        values = {column: middle(r, *key, column) for column in columns}
+        least = min(values, key=values.get)
+        ahead[least] += 1
+        texts = {column: f"{value:.1f}" for column, value in values.items()}
+        body.append([key[1], *(f"**{text}**" if column == least else text for column, text in texts.items())])
+    return body, ahead
+
+
+def on_contexts(r: Results, column: str) -> list[tuple[str, str]]:
+    """Return the rows (table, row) of the tables of contexts that have a value in a column."""
+    found = [key[:2] for key in r.cells if key[0] in ("contexts_synthetic", "contexts_real") and key[2] == column]
+    return found or r.cells["contexts_real", "any row", column]
+
+
+def middle(r: Results, *key: str) -> float:
+    """Return the median over the instances, the value itself where there is one."""
+    cell = r.cells[key]
+    return float(cell["panel_median"] if len(cell["panel"]) > 1 else cell["value"])
+
+
 # the headings are their docstrings
+CONTEXTS = (bundles, segments)
 POINTS = (grid, tails, items, choice, two_maps, release, same_set_up, cut, rare_draw, correlations)
 
 
@@ -361,6 +415,9 @@ def render(r: Results) -> str:
     parts += ["## Where the paper disagrees with itself or with its data"]
     for place, point in enumerate(POINTS, 1):
         parts += [f"### {place}. {point.__doc__}", attempt(point, r)]
+    parts += ["## What contexts change"]
+    for point in CONTEXTS:
+        parts += [f"### {point.__doc__}", attempt(point, r)]
     return "\n\n".join([*parts, "## What is incomplete", incomplete(r)]) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Contexts through the real stages and files: methods play what their twins play, and single nodes are the node case."""
+"""Contexts through the real stages and files: methods play what their twins play; single nodes are the node case."""
 
 from contextlib import chdir
 
