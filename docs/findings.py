@@ -358,8 +358,8 @@ def segments(r: Results) -> str:
     body, ahead = compared(r, several, shown)
     return (
         "Users arrive in segments, and nodes are pairs of a segment and an item. Three models on eigenvectors of "
-        "graphs: one on the graph of pairs, one on that of the items which ignores segments, and one of these for every "
-        "segment. "
+        "graphs: one on the graph of pairs, one on that of the items which ignores segments, and one of these for "
+        "every segment. "
         "Full LinUCB on pairs is one full LinUCB per segment. The least regret has the graph of pairs in "
         f"{ahead['graphdr'] + ahead['graphdr_20']} of {len(several)} problems, the model that ignores segments in "
         f"{ahead['pooled']}, and one for every segment in {ahead['per_segment']}. What decides is in "
