@@ -130,7 +130,7 @@ def _of_runs(record: Record, focus: Focus) -> dict[str, Focus]:
 def _on_graphs(record: Record, focus: Focus, *roles: str) -> list[str]:
     """Return the inputs of a batch without those on graphs that no problem in focus has in one of these roles."""
     problems = record.params["problems"]
-    mine = {problem[role] for problem in focus.among(problems) for role in roles}
+    mine = {problem[role] for problem in focus.among(problems) for role in (*roles, "items") if role in problem}
     others = {p[role] for p in problems for role in ("clean", "graph")} - mine
     folders = {Path(place).parent for graph in others for place in (paths.nodes(graph), paths.basis(graph, "any"))}
     return [path for path in record.inputs if Path(path).parent not in folders]
