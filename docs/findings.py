@@ -356,15 +356,18 @@ def segments(r: Results) -> str:
     shown = ("graphdr", "graphdr_20", "pooled", "per_segment", "linucb_full", "shuffled")
     several = [key for key in on_contexts(r, "per_segment") if not f"{key[1]},".count("segments 1,")]
     body, ahead = compared(r, several, shown)
+    reduced = {key: middle(r, *key, "graph_pca") for key in several}
+    body = [[*texts, f"{value:.1f}"] for texts, value in zip(body, reduced.values(), strict=True)]
+    below = sum(value < min(middle(r, *key, column) for column in shown) for key, value in reduced.items())
     return (
         "Users arrive in segments, and nodes are pairs of a segment and an item. Three models on eigenvectors of "
         "graphs: one on the graph of pairs, one on that of the items which ignores segments, and one of these for "
         "every segment. "
         "Full LinUCB on pairs is one full LinUCB per segment. The least regret has the graph of pairs in "
         f"{ahead['graphdr'] + ahead['graphdr_20']} of {len(several)} problems, the model that ignores segments in "
-        f"{ahead['pooled']}, and one for every segment in {ahead['per_segment']}. What decides is in "
-        "[contexts.md](contexts.md).\n\n"
-    ) + table(["problem", "pairs", "pairs, k = 20", "ignored", "one each", "full", "shuffled"], body)
+        f"{ahead['pooled']}, and one for every segment in {ahead['per_segment']}; graph-PCA of the graph of pairs has "
+        f"less than all of them in {below}. What decides is in [contexts.md](contexts.md).\n\n"
+    ) + table(["problem", "pairs", "pairs, k = 20", "ignored", "one each", "full", "shuffled", "graph-PCA"], body)
 
 
 def compared(r: Results, rows: list[tuple[str, str]], columns: Sequence[str]) -> tuple[list[list[str]], Counter]:

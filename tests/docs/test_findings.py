@@ -7,13 +7,14 @@ import pandas as pd
 import pytest
 
 from docs import findings
-from docs.findings import NO_DATA, POINTS, Found, Results
+from docs.findings import CONTEXTS, NO_DATA, POINTS, Found, Results
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
 from tests.support.project import ROOT
 
 REFERENCE = pd.read_csv(ROOT / paths.PAPER, dtype=str, keep_default_na=False)
 HEADINGS = [f"### {place}. {point.__doc__}" for place, point in enumerate(POINTS, 1)]
+HEADINGS += [f"### {point.__doc__}" for point in CONTEXTS]
 NAN = float("nan")
 
 
@@ -218,7 +219,30 @@ def test_incomplete_data_are_named(make):
     assert text.endswith("Data sets with no data here: LastFM. Numbers of the paper without ours: `selectors` (1).")
 
 
-@pytest.mark.parametrize("point", POINTS, ids=lambda point: point.__name__)
+REGRETS = ("graphdr", "graphdr_20", "pooled", "per_segment", "linucb_full", "shuffled", "graph_pca", "random")
+
+
+def on_contexts(table: str, row: str, *regrets: float) -> dict:
+    return {(table, row, column): value for column, value in zip(REGRETS, regrets, strict=True) if value}
+
+
+def test_bundles_and_segments_are_counted_apart(make):
+    cells = on_contexts("contexts_synthetic", "SBM, bundle 3", 10, 20, 0, 0, 90, 80, 15, 99)
+    cells |= on_contexts("contexts_real", "films, bundle 3", 30, 40, 0, 0, 90, 80, 25, 99)
+    cells |= on_contexts("contexts_synthetic", "SBM, segments 1", 1, 1, 1, 1, 90, 80, 2, 99)
+    cells |= on_contexts("contexts_synthetic", "SBM, segments 16", 50, 20, 30, 40, 90, 80, 60, 99)
+    cells |= on_contexts("contexts_real", "films, segmented age", 50, 60, 30, 40, 90, 80, 20, 99)
+    bundles = findings.bundles(make(cells))
+    assert "GraphDR has the least regret in 1 of 2 problems, graph-PCA in 1." in bundles
+    assert "| films, bundle 3 | 30.0 | 90.0 | **25.0** | 80.0 | 99.0 |" in bundles
+    segments = findings.segments(make(cells))
+    assert "the graph of pairs in 1 of 2 problems, the model that ignores segments in 1, and one for every" in segments
+    assert "segment in 0; graph-PCA of the graph of pairs has less than all of them in 1." in segments
+    assert "| SBM, segments 16 | 50.0 | **20.0** | 30.0 | 40.0 | 90.0 | 80.0 | 60.0 |" in segments
+    assert "segments 1 |" not in segments
+
+
+@pytest.mark.parametrize("point", [*POINTS, *CONTEXTS], ids=lambda point: point.__name__)
 def test_a_point_without_data_says_so(make, point):
     text = findings.attempt(point, make())
     alone = {"grid", "tails", "correlations"}  # have something to say from the paper's numbers alone
