@@ -286,7 +286,7 @@ def page() -> str:
 
 
 def test_the_committed_page_has_ten_points():
-    assert len(HEADINGS) == 10
+    assert (len(POINTS), len(CONTEXTS)) == (10, 2)
     assert [line for line in page().splitlines() if line.startswith("### ")] == HEADINGS
 
 
