@@ -13,7 +13,13 @@ from graphdr.bandit import environment, linucb, linucb_batched, residuals
 
 N, ROUNDS, DENSE_ROUNDS = 1500, 20_000, 8_000
 POOL = 100_000  # contexts, whose features no cache near a core holds
-PROJECTED = [(10, N, 20), (10, N, 10), (10, POOL, 10), (5, 200, 10), *((k, N, 20) for k in (16, 20, 40, 64, 128, 256))]  # k, n, m
+PROJECTED = [
+    (10, N, 20),
+    (10, N, 10),
+    (10, POOL, 10),
+    (5, 200, 10),
+    *((k, N, 20) for k in (16, 20, 40, 64, 128, 256)),
+]  # k, n, m
 SECTIONS = ("k-dimensional features", "one-hot arms", "dense penalty in node space", "drawing candidates")
 
 

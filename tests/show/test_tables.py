@@ -41,6 +41,13 @@ def measurements(spec: dict, methods: list[str]) -> tuple[pd.DataFrame, dict]:
     return pd.DataFrame(rows, columns=TIDY), numbers
 
 
+def asked(spec: dict) -> list[str]:
+    """Return the methods that a table asks for, and one that it does not."""
+    columns = [cells.parse(column, text).key for column, text in cells.named(spec["columns"])]
+    named = {*columns, *(row.get("method") for row in spec["row_keys"])} - {None}
+    return [*sorted(named), "unasked"]
+
+
 def balanced(latex: str) -> bool:
     """Tell whether braces, dollars and environments close in the order in which they open."""
     plain = re.sub(r"\\[&%$#_{}\\]", "", latex)
@@ -68,7 +75,7 @@ def built(config):
     """Every table of the configuration: what it is to show, the table, and the numbers behind it."""
     expanded = design.expand(config)
     specs = {name: jobs.make_table(expanded, name).params._asdict() for name in config["tables"]}
-    made = {name: measurements(spec, list(config["methods"])) for name, spec in specs.items()}
+    made = {name: measurements(spec, asked(spec)) for name, spec in specs.items()}
     return {name: (spec, tables.build(spec, made[name][0]), made[name][1]) for name, spec in specs.items()}
 
 

@@ -49,7 +49,7 @@ def plan(config, tmp_path_factory):
         for name, (of, given, vary) in PROBLEMS.items()
     }
     settings = config | {
-        "protocol": config["protocol"] | PROTOCOL | {"ridge": 1, "tail": 0},
+        "protocol": config["protocol"] | PROTOCOL | {"ridge": 1, "tail": 0, "instances": 1, "horizon": 60},
         "observed": config["observed"] | OBSERVED | {"draws": 0},
         "datasets": config["datasets"] | {"toy": TOY},
         "problems": {"small": SMALL, "toy": {"dataset": "toy"}},

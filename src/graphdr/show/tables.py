@@ -14,25 +14,34 @@ def build(spec: dict, measurements: pd.DataFrame) -> pd.DataFrame:
 
     Where there is one instance alone, the range is that over the draws of a random basis.
     """
-    rows = []
+    rows, (measured, played) = [], _by_place(spec, measurements)
     for row in spec["row_keys"]:
         for column, text in cells.named(spec["columns"]):
             cell = cells.parse(column, text)
             key = cell.key or row.get("method")
-            of_problem = measurements[measurements["problem"] == row["problem"]]
-            draws = of_problem[of_problem["quantity"] == cell.quantity]
-            common = draws["method"].isna() & draws["predictor"].isna()
-            draws = draws[common | (draws["method"] == key) | (draws["predictor"] == key)]
-            instances = draws[draws["draw"] == 0]
-            value, sem, n = np.nan, np.nan, None if (of_problem["method"] == key).any() else 0  # it ran, but lacks this
-            if len(shown := instances[instances["instance"] == 0]):
-                first = shown.iloc[0]
-                value, sem, n = first[cell.field], first["sem"] if cell.field == "value" else np.nan, first["n"]
-            panel = (instances if len(instances) > 1 else draws)[cell.field].dropna().to_numpy(float)
+            found = measured.get((row["problem"], cell.quantity), [])
+            draws = [line for line in found if (line.method or line.predictor) in (None, key) or line.predictor == key]
+            instances = [line for line in draws if line.draw == 0]
+            value, sem, n = np.nan, np.nan, None if (row["problem"], key) in played else 0  # it ran, but lacks this
+            if first := next((line for line in instances if line.instance == 0), None):
+                value, sem, n = getattr(first, cell.field), first.sem if cell.field == "value" else np.nan, first.n
+            values = [getattr(line, cell.field) for line in (instances if len(instances) > 1 else draws)]
+            panel = np.array([value for value in values if not np.isnan(value)], float)
             low, median, high = np.quantile(panel, [0.05, 0.5, 0.95]) if len(panel) else [np.nan] * 3
             rows.append((row["label"], column, cell.quantity, value, sem, n, median, low, high, panel))
     names = ["row", "column", "quantity", "value", "sem", "n", "panel_median", "panel_low", "panel_high", "panel"]
     return pd.DataFrame(rows, columns=names)
+
+
+def _by_place(spec: dict, measurements: pd.DataFrame) -> tuple[dict[tuple[str, str], list], set[tuple[str, str]]]:
+    """Return the measurements that a table may show by problem and quantity, and which method played which problem."""
+    there = measurements[measurements["problem"].isin([row["problem"] for row in spec["row_keys"]])]
+    asked = there[there["quantity"].isin([cells.parse(*pair).quantity for pair in cells.named(spec["columns"])])]
+    measured: dict[tuple[str, str], list] = {}
+    names = {name: asked[name].astype(object).where(asked[name].notna(), None) for name in ("method", "predictor")}
+    for line in asked.assign(**names).itertuples(index=False):
+        measured.setdefault((line.problem, line.quantity), []).append(line)
+    return measured, set(there[["problem", "method"]].itertuples(index=False, name=None))
 
 
 def mark_notes(marks: dict, labels: dict) -> list[str]:
