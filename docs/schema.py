@@ -23,7 +23,8 @@ def schema() -> dict[str, Any]:
         schema["$defs"][name]["required"].remove(text)  # a single problem has the label of its data set
     for name in ("sources", "checks"):
         schema["properties"][name] = {"type": ["string", "object"]}
-    schema["properties"]["quantities"] = {"anyOf": [{"type": "string"}, schema["properties"]["quantities"]]}
+    for name in short_forms.BLOCKS:
+        schema["properties"][name] = {"anyOf": [{"type": "string"}, schema["properties"][name]]}
     sets = {name: {"type": "object", "additionalProperties": {"type": "array"}} for name in short_forms.SETS}
     schema["properties"]["sets"] = {"type": "object", "additionalProperties": False, "properties": sets}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema

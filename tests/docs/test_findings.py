@@ -259,6 +259,7 @@ def test_a_page_without_data_has_all_its_headings(make):
 def test_cells_without_value_are_left_out_and_marks_are_found(workdir):
     for path in (
         "config.yaml",
+        "workflow/tables.yaml",
         "data/sources.yaml",
         "data/paper/quantities.yaml",
         "data/paper/checks.yaml",

@@ -8,7 +8,8 @@ from graphdr.graphs import arm_features, bases, model
 from tests.support import twins
 from tests.support.instances import permute_nodes
 
-ORTHONORMAL = sorted(set(bases.BASES) - {"gaussian"})
+ORTHONORMAL = sorted(set(bases.BASES) - {"gaussian", "length"})
+WIDTH = {"length": 2}  # columns of a component, where there are several
 
 
 def source(graph: model.Graph, components: int = 8) -> bases.Source:
@@ -44,8 +45,9 @@ def test_a_basis_uses_just_what_it_declares(name, small_graph):
 @pytest.mark.parametrize("name", bases.BASES)
 def test_a_basis_has_one_column_value_and_residual_a_component(name, small_graph):
     basis = compute(name, small_graph)
-    assert basis.vectors.shape == (small_graph.n, 8)
-    assert basis.values.shape == basis.residuals.shape == (8,)
+    columns = 8 * WIDTH.get(name, 1)
+    assert basis.vectors.shape == (small_graph.n, columns)
+    assert basis.values.shape == basis.residuals.shape == (columns,)
     assert np.isfinite(basis.vectors).all()
     assert basis.residuals.max() < 1e-10
 
@@ -65,7 +67,8 @@ def test_just_the_redrawn_bases_depend_on_their_stream(name, small_graph):
 
 @pytest.mark.parametrize("name", bases.BASES)
 def test_more_components_extend_a_basis(name, small_graph):
-    assert_allclose(compute(name, small_graph, 12).vectors[:, :8], compute(name, small_graph, 8).vectors, atol=1e-9)
+    fewer = compute(name, small_graph, 8).vectors
+    assert_allclose(compute(name, small_graph, 12).vectors[:, : fewer.shape[1]], fewer, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", bases.BASES)
@@ -75,7 +78,17 @@ def test_a_method_gets_k_columns_that_lie_row_by_row(name, small_graph):
         chosen = arm_features.select(name, vectors, k)
         assert chosen.shape == (small_graph.n, k)
         assert chosen.flags.c_contiguous
-        assert np.linalg.matrix_rank(np.hstack([chosen, vectors])) == np.linalg.matrix_rank(vectors)
+        inside = np.linalg.matrix_rank(np.hstack([chosen, vectors])) == np.linalg.matrix_rank(vectors)
+        assert inside == (name != "length")
+
+
+def test_length_keeps_the_length_of_every_row_and_nothing_of_its_direction(small_graph):
+    low, own = (compute(name, small_graph).vectors for name in ("laplacian_low", "length"))
+    for k in (1, 3, 6):
+        features, control = arm_features.select("laplacian_low", low, k), arm_features.select("length", own, k)
+        assert_allclose(np.linalg.norm(control, axis=1), np.linalg.norm(features, axis=1))
+        turned = np.sum(features * control, axis=1) / np.sum(features**2, axis=1)
+        assert abs(turned.mean()) < 3 / np.sqrt(small_graph.n)
 
 
 def test_laplacian_low_starts_at_the_trivial_vector_and_its_features_after_it(small_graph):

@@ -84,6 +84,12 @@ def low(adjacency, k, *_):
     return np.linalg.eigh(twins.laplacian(adjacency))[1][:, 1 : k + 1]
 
 
+def with_lengths_of(features, rng):
+    """Give the rows of random directions the lengths of features."""
+    directions = rng.standard_normal(features.shape[::-1]).T
+    return directions * (np.linalg.norm(features, axis=1) / np.linalg.norm(directions, axis=1))[:, None]
+
+
 def content(adjacency, k, rng, ratings):
     """Return the principal components of the ratings less the item's mean, each item scaled to length one."""
     centred = np.nan_to_num(ratings - np.nanmean(ratings, axis=1, keepdims=True))  # an unknown rating is the mean
@@ -101,6 +107,9 @@ FEATURES = {
     "laplacian_low": low,
     "pooled_low": low,  # without segments
     "shuffled": lambda adjacency, k, rng, *_: low(adjacency, k)[rng.permutation(len(adjacency))],
+    "length": lambda adjacency, k, rng, *_: with_lengths_of(
+        low(adjacency, k), rng.standard_normal((k, len(adjacency))).T
+    ),
     "onehot_pca": lambda adjacency, k, *_: np.linalg.svd(np.eye(len(adjacency)) - 1 / len(adjacency))[2][:k].T,
     "gaussian": lambda adjacency, k, rng, *_: rng.standard_normal((k, len(adjacency))).T / np.sqrt(k),
     "graph_pca": lambda adjacency, k, *_: np.linalg.svd(adjacency - adjacency.mean(axis=0))[2][:k].T,
@@ -119,6 +128,8 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
     if method.get("policy") == "random":
         key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
         return twins.random_policy(problem["arms"], met.arms, theta, stream(root, "random", **key)).regret
+    if method.get("policy") == "worst":
+        return twins.regret(theta, met.arms, np.array([min(round_, key=lambda a: theta[a]) for round_ in met.arms]))
     facts = read_facts(paths.facts(batch))
     k = method.get("k", problem["k"])
     if k == "adaptive":
@@ -128,6 +139,9 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
     rng = stream(root, "basis", basis=method["basis"], n=n, instance=instance, draw=draw)
     items = read_items(paths.nodes(problem["graph"]))[instance].item
     features = FEATURES[method["basis"]](adjacency, k, rng, draw_ratings()[items] if batch == "data" else None)
+    if method.get("policy") == "longest":
+        longest = [max(round_, key=lambda arm: np.linalg.norm(features[arm])) for round_ in met.arms.tolist()]
+        return twins.regret(theta, met.arms, np.array(longest))
     penalty = features.T @ twins.laplacian(adjacency) @ features
     v0 = problem["ridge"] * np.eye(features.shape[1]) + method.get("laplacian", 0) * penalty
     if method.get("k") == "adaptive":

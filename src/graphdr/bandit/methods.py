@@ -88,17 +88,31 @@ def play(
     The residual of a run is the true one, whatever the one that the radius uses. The arms are not kept: those of a
     batch would fill the memory.
     """
-    if method["policy"] == "random":
+    if method["policy"] in ("random", *BY_SIGHT):
         outcomes = []
         for run, choose in zip(runs, choices, strict=True):
-            arms = run.stream.arms[np.arange(len(run.stream.arms)), choose()]
-            outcomes.append(linucb.measure(run, arms, every=problem["checkpoint"]))
+            columns = choose() if method["policy"] == "random" else BY_SIGHT[method["policy"]](run)
+            arms = run.stream.arms[np.arange(len(run.stream.arms)), columns]
+            outcomes.append(linucb.measure(run, arms, ridge=problem["ridge"], every=problem["checkpoint"]))
     elif method["k"] == arm_features.ADAPTIVE:
         outcomes = [_adaptive(run, problem) for run in runs]
     else:
         inputs = inputs or RadiusInputs(problem["horizon"], alpha=problem["alpha"])
         outcomes = _linucb(method["radius"], problem, runs, inputs)
     return [outcome._replace(arms=None) for outcome in outcomes]
+
+
+def longest(run: linucb.Run) -> np.ndarray:
+    """Play the candidate whose features are the longest, the first of several, whatever it pays."""
+    return np.linalg.norm(run.features, axis=1)[run.stream.arms].argmax(axis=1)
+
+
+def worst(run: linucb.Run) -> np.ndarray:
+    """Play the candidate of the least expected reward: no policy has more regret."""
+    return run.theta[run.stream.arms].argmin(axis=1)
+
+
+BY_SIGHT = {"longest": longest, "worst": worst}  # policies that learn nothing, besides random play
 
 
 def _linucb(rule: str, problem: dict, runs: list[linucb.Run], inputs: RadiusInputs) -> list[Outcome]:

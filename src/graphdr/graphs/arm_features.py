@@ -31,13 +31,21 @@ def scaled(vectors: np.ndarray, k: int) -> np.ndarray:
     return vectors[:, :k] / np.sqrt(k)
 
 
+def with_lengths(vectors: np.ndarray, k: int) -> np.ndarray:
+    """Give every row the length that it has in u_2..u_{k+1}, in every other column, and the direction of the others."""
+    low, directions = vectors[:, ::2], vectors[:, 1 : 2 * k + 1 : 2]
+    scale = np.linalg.norm(nontrivial(low, k), axis=1) / np.linalg.norm(directions, axis=1)
+    return directions * scale[:, None]
+
+
 PCA = ("onehot_pca", "content_pca", "content_pca_shuffled", "graph_pca", "graph_pca_shuffled")
 FEATURES = (
     dict.fromkeys(("laplacian_low", "pooled_low", "shuffled"), nontrivial)
     | dict.fromkeys(PCA, leading)
-    | {"gaussian": scaled}
+    | {"gaussian": scaled, "length": with_lengths}
 )
-NESTED = {basis for basis, columns in FEATURES.items() if columns is not scaled}  # a larger k extends a smaller one
+# Bases of which a larger k extends a smaller one.
+NESTED = {basis for basis, columns in FEATURES.items() if columns not in (scaled, with_lengths)}
 
 
 def k_fact(k: int | str | None) -> str | None:

@@ -53,6 +53,14 @@ def shuffled(source: Source, components: int, rng: np.random.Generator) -> Basis
     return source.low._replace(vectors=source.low.vectors[rng.permutation(source.n)])
 
 
+def length(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Put a random column after every eigenvector: ``with_lengths`` makes of them rows of the same length elsewhere."""
+    low = source.low.vectors
+    drawn = rng.standard_normal((low.shape[1], source.n)).T  # column by column: a larger k extends a smaller
+    vectors = np.stack([low, drawn], axis=2).reshape(source.n, -1)
+    return Basis(vectors, np.repeat(source.low.values, 2), np.zeros(vectors.shape[1]))
+
+
 def onehot_pca(source: Source, components: int, rng: np.random.Generator) -> Basis:
     """Compute the principal directions of one-hot features: the SVD of the centred identity.
 
@@ -98,9 +106,9 @@ def with_shuffled_rows(basis: Callable) -> Callable:
 
 
 CONTROLS = tuple(map(with_shuffled_rows, (content_pca, graph_pca)))
-FUNCTIONS = (laplacian_low, pooled_low, shuffled, onehot_pca, gaussian, content_pca, graph_pca, *CONTROLS)
+FUNCTIONS = (laplacian_low, pooled_low, shuffled, length, onehot_pca, gaussian, content_pca, graph_pca, *CONTROLS)
 BASES = {f.__name__: f for f in FUNCTIONS}
-REDRAWN = {"shuffled", "gaussian", *(f.__name__ for f in CONTROLS)}  # bases that depend on their random stream
+REDRAWN = {"shuffled", "length", "gaussian", *(f.__name__ for f in CONTROLS)}  # bases that are drawn
 FROM_GRAPH = {"laplacian_low", "pooled_low", "graph_pca", "graph_pca_shuffled"}  # bases that look at edges
-FROM_LOW = {"shuffled"}  # bases that are made of the laplacian_low one
+FROM_LOW = {"shuffled", "length"}  # bases that are made of the laplacian_low one
 FROM_DATA = {"content_pca", "content_pca_shuffled"}  # bases that need more than the graph; without it, they are empty

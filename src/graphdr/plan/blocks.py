@@ -183,7 +183,7 @@ class Method(Block):
     note: str = ABSENT
     style: Style = ABSENT
     control: bool = False  # shown, but never as the best
-    policy: Literal["linucb", "per_segment", "random"] = "linucb"
+    policy: Literal["linucb", "per_segment", "random", "longest", "worst"] = "linucb"
     basis: str = IDENTITY
     laplacian: Number = 0
     radius: str = CONSTANT

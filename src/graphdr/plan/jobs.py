@@ -69,7 +69,7 @@ def make_table(design: Design, table: str) -> Job[table_of.Input, table_of.Outpu
         heading=spec.heading or spec.rows,
         row_keys=rows,
         labels=labels | _predictors(design, spec),
-        controls=[name for name, method in methods.items() if method.control],
+        controls=sorted(name for name, method in methods.items() if method.control),
         notes=notes + _origins(datasets),
         quantities={cell.quantity: design.config.quantities[cell.quantity].plain() for cell in columns},
     )

@@ -5,7 +5,6 @@ from typing import Any
 
 from graphdr.bandit.contexts import BUNDLES, CHOSEN, CONTEXTS
 from graphdr.bandit.environment import CANDIDATES
-from graphdr.bandit.methods import PER_SEGMENT
 from graphdr.bandit.pilot_sources import SOURCES
 from graphdr.bandit.pool import NODE
 from graphdr.bandit.radii import CONSTANT, RADII, THEORY_FACTS
@@ -78,9 +77,9 @@ def _dataset(config: blocks.Config, where: str, entry: blocks.Dataset) -> None:
 
 
 def _method(config: blocks.Config, where: str, entry: blocks.Method) -> None:
-    if entry.policy == "random":
+    if entry.policy in ("random", "worst"):
         if extra := entry.model_fields_set & {"basis", "laplacian", "radius", "k"}:
-            raise UserError(f"{where}.{min(extra)}: the random policy takes no basis, k, penalty or radius")
+            raise UserError(f"{where}.{min(extra)}: the {entry.policy} policy takes no basis, k, penalty or radius")
         return
     pick(f"{where}.basis", "basis", entry.basis if "basis" in entry.model_fields_set else "", [*BASES, IDENTITY])
     if entry.basis == IDENTITY and entry.k is not None:
@@ -89,8 +88,8 @@ def _method(config: blocks.Config, where: str, entry: blocks.Method) -> None:
         pick(f"{where}.basis", "basis whose columns are the same for every k", entry.basis, NESTED)
         if entry.laplacian:
             raise UserError(f"{where}.laplacian: a method with an adaptive k takes no penalty")
-    if entry.policy == PER_SEGMENT and (entry.basis == IDENTITY or entry.laplacian or entry.k == ADAPTIVE):
-        raise UserError(f"{where}.policy: {PER_SEGMENT!r} needs a basis, and neither penalty nor adaptive k")
+    if entry.policy != "linucb" and (entry.basis == IDENTITY or entry.laplacian or entry.k == ADAPTIVE):
+        raise UserError(f"{where}.policy: {entry.policy!r} needs a basis, and neither penalty nor adaptive k")
     pick(f"{where}.radius", "radius", entry.radius, RADII)
     plain = entry.policy == "linucb" and entry.basis == "laplacian_low" and not entry.laplacian and entry.k is None
     if entry.radius != CONSTANT and not plain:

@@ -31,9 +31,9 @@ SPELLING = str.maketrans({".": "_", "-": "m", "+": None, "[": None, "]": None, "
 def full(raw: Any, folder: Path = Path()) -> dict[str, Any]:
     """Return the configuration without short forms; names of files are relative to ``folder``."""
     config = _mapping("top level", typed(raw))
-    if isinstance(named := config.get("quantities"), str):
-        config["quantities"] = typed(read_yaml(folder / named, "quantities: "))
     for block in BLOCKS:
+        if isinstance(named := config.get(block), str):
+            config[block] = typed(read_yaml(folder / named, f"{block}: "))
         _entries(block, config.get(block, {}))
     _attach(config, folder)
     sets = _sets(config)
