@@ -107,9 +107,7 @@ FEATURES = {
     "laplacian_low": low,
     "pooled_low": low,  # without segments
     "shuffled": lambda adjacency, k, rng, *_: low(adjacency, k)[rng.permutation(len(adjacency))],
-    "length": lambda adjacency, k, rng, *_: with_lengths_of(
-        low(adjacency, k), rng.standard_normal((k, len(adjacency))).T
-    ),
+    "length": lambda adjacency, k, rng, *_: with_lengths_of(low(adjacency, k), rng),
     "onehot_pca": lambda adjacency, k, *_: np.linalg.svd(np.eye(len(adjacency)) - 1 / len(adjacency))[2][:k].T,
     "gaussian": lambda adjacency, k, rng, *_: rng.standard_normal((k, len(adjacency))).T / np.sqrt(k),
     "graph_pca": lambda adjacency, k, *_: np.linalg.svd(adjacency - adjacency.mean(axis=0))[2][:k].T,

@@ -1,5 +1,6 @@
 """What a data set says about its nodes, and their rows over the sources that met them."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +8,11 @@ import scipy.sparse as sp
 
 from graphdr.core.errors import UserError, no_such
 
-TRANSFORMS = {"identity": np.asarray, "log1p": np.log1p, "presence": np.sign}  # of the weights, which are positive
+TRANSFORMS: dict[str, Callable[..., np.ndarray]] = {
+    "identity": np.asarray,
+    "log1p": np.log1p,
+    "presence": np.sign,
+}  # of the weights, which are positive
 NONE = np.empty(0)
 
 

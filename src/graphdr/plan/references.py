@@ -196,7 +196,7 @@ def check_problem(where: str, problem: Mapping[str, Any]) -> None:
         raise UserError(f"{where}: horizon = {horizon} is not a multiple of checkpoint = {checkpoint}")
 
 
-def _check_contexts(where: str, problem: Mapping[str, Any], n: int) -> None:
+def _check_contexts(where: str, problem: Mapping[str, Any], n: float) -> None:
     """Check what the arms of a problem are, on a graph of n items."""
     pick(f"{where}: context", "kind of context", problem["context"], CONTEXTS)
     pick(f"{where}: bundled", "way to bundle", problem["bundled"], BUNDLES)

@@ -221,7 +221,7 @@ def _table(params: Params, done: dict[Place, Outcome], inputs: Inputs) -> dict[s
     parts, order = [], {name: at for at, name in enumerate(params.methods)}
     for key, seed in sorted(done, key=lambda run: (order[run[0].method], run)):
         problem, outcome, used = params.problems[key.number], done[key, seed], inputs.get(key)
-        told = [None] * len(TOLD)
+        told: list[float | None] = [None] * len(TOLD)
         if used and used.constants:
             told = [used.constants.bound_x, used.constants.size, used.nu_k, used.s_k_bar, used.error]
         columns = {name: getattr(outcome, name) for name in MEASURED} | dict(zip(TOLD, told, strict=True))
