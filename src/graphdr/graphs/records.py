@@ -8,11 +8,8 @@ import scipy.sparse as sp
 
 from graphdr.core.errors import UserError, no_such
 
-TRANSFORMS: dict[str, Callable[..., np.ndarray]] = {
-    "identity": np.asarray,
-    "log1p": np.log1p,
-    "presence": np.sign,
-}  # of the weights, which are positive
+# Of the weights, which are positive.
+TRANSFORMS: dict[str, Callable[..., np.ndarray]] = {"identity": np.asarray, "log1p": np.log1p, "presence": np.sign}
 NONE = np.empty(0)
 
 
