@@ -82,6 +82,25 @@ def test_an_instance_without_the_number_does_not_count_for_a_theorem():
     assert judge(spec(BOUNDED, ["sbm"]), measured({("sbm", 3, "bound_ratio@a"): 0.4}))["verdict"] == "no data"
 
 
+@pytest.mark.parametrize(
+    ("bounds", "expected"),
+    [
+        ([50.0, 60.0], "holds, vacuous"),
+        ([50.0, 30.0], "holds, vacuous in 1 of 2 runs"),
+        ([20.0, 30.0], "holds"),
+    ],
+)
+def test_a_bound_that_no_policy_could_break_is_vacuous(bounds, expected):
+    cells = {("sbm", at, "bound@a"): bound for at, bound in enumerate(bounds)}
+    cells |= {("sbm", at, "bound_ratio@a"): 0.5 for at in (0, 1)} | {("sbm", at, "regret@worst"): 40.0 for at in (0, 1)}
+    claim = spec(BOUNDED, ["sbm"], share=1, vacuous="bound@a")
+    found = judge(claim, measured(cells))
+    assert found["verdict"] == expected
+    assert ("times the regret of the worst policy" in found["measured"]) == (expected != "holds")
+    broken = judge(claim, measured(cells | {("sbm", 1, "bound_ratio@a"): 1.5}))
+    assert broken["verdict"] == "fails"  # a realised regret above its bound is one, however large the bound
+
+
 def test_one_instance_is_no_panel():
     assert np.isnan(judge(spec(datasets=["ml"]), duel({"ml": [0.5]}))["share"])
 

@@ -14,6 +14,7 @@ from graphdr.scores import cells
 Frames = dict[str, pd.DataFrame]
 VERDICTS = ("holds", "fails", "no data")  # the first words of a verdict
 WORDS = ("where", "statement", "criterion")  # that the paper or the configuration has on a claim
+WORST = ("regret", "worst")  # quantity and method of the policy that loses most
 COLUMNS = ("claim", *WORDS, "measured", "verdict", "share", "available", "missing", "build")
 
 
@@ -58,7 +59,8 @@ def judge(spec: dict, table: pd.DataFrame, other: Collection[str]) -> dict:
     named = spec["experiment"]
     rows = table[table["experiment"].isin([named] if isinstance(named, str) else named)]
     rows = rows[rows["dataset"].isin(spec["datasets"])]
-    return (_judge_each if spec.get("each") else _judge_pool)(spec, rows, other)
+    row = (_judge_each if spec.get("each") else _judge_pool)(spec, rows, other)
+    return _vacuous(spec, rows[rows["dataset"].isin(row["available"])], row)
 
 
 def judge_all(
@@ -211,6 +213,22 @@ def _judge_evaluation(spec: dict, rows: pd.DataFrame, other: Collection[str]) ->
     if qualified := _sentences(notes, ", "):
         said += f" ({qualified})"
     return _row(said, judged.measured, _share(spec, rows, judged), spec["here"], missing)
+
+
+def _vacuous(spec: dict, rows: pd.DataFrame, row: dict) -> dict:
+    """Say of a bound that holds where it is above what any policy could lose, so that it could not have failed."""
+    if not spec.get("vacuous") or not row["verdict"].startswith("holds"):
+        return row
+    both = [rows[(rows["quantity"] == of) & (rows["method"] == by)] for of, by in (spec["vacuous"].split("@"), WORST)]
+    bound, worst = (part.set_index(["problem", "instance"])["value"] for part in both)
+    pairs = pd.concat({"bound": bound, "worst": worst}, axis=1).dropna()
+    above = pairs["bound"] >= pairs["worst"]
+    if not above.any():
+        return row
+    said = "vacuous" if above.all() else f"vacuous in {above.sum()} of {len(above)} runs"
+    least, most = ((pairs["bound"] / pairs["worst"])[above].agg(["min", "max"])).map(cells.number)
+    told = f"{row['measured']}; the bound is {least} to {most} times the regret of the worst policy"
+    return row | {"verdict": row["verdict"].replace("holds", f"holds, {said}", 1), "measured": told}
 
 
 def _share(spec: dict, rows: pd.DataFrame, judged: Judged | None) -> float:

@@ -280,6 +280,7 @@ class Claim(Shown):
     exceptions: Names = Field(default=[], alias="except")  # data sets on which the claim states the opposite
     share: Share = ABSENT  # of the instances in which it must hold; else instance 0 decides
     pool: Count = ABSENT  # problems that the paper's scores pool
+    vacuous: str = ABSENT  # a bound, which says nothing where it is above the regret of the worst policy
     checks: Annotated[list[Check], Field(min_length=1)]
 
     @property
