@@ -175,6 +175,6 @@ class Latex:
 
 NO_DATA = "no data"
 PANEL_NOTE = (
-    "Value on instance 0 ± s.e.m. over its seeds; with it the median and the 5–95 % range over all instances, "
-    "or, on a data set, over the draws of a random basis, where there are several."
+    "Value on instance 0 ± s.e.m. over its seeds, with graph and reward as they are; with it the median and the "
+    "5–95 % range over all instances, or, on a data set, over the draws of a random basis, where there are several."
 )
