@@ -9,7 +9,8 @@ from graphdr.core.terminal import number, paint, with_error
 from graphdr.show import tables
 
 POINTS = 6  # of every series of a figure, unless a number of rows is asked for
-COLOURS = {"match": "green", "close": "green", "in panel": "cyan", "differs": "red", "holds": "green", "fails": "red"}
+COLOURS = {"match": "green", "close": "green", "in panel": "cyan", "differs": "red"}
+COLOURS |= {"holds": "green", "mixed": "cyan", "fails": "red"}
 
 
 class Terminal(tables.Markdown):

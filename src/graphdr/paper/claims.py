@@ -12,7 +12,8 @@ from graphdr.paper.predicates import PREDICATES, NoData, Outcome, cell_names, va
 from graphdr.scores import cells
 
 Frames = dict[str, pd.DataFrame]
-VERDICTS = ("holds", "fails", "no data")  # the first words of a verdict
+VERDICTS = ("holds", "mixed", "fails", "no data")  # the first words of a verdict
+MOST = 0.95  # share of the random instances from which a claim holds; below as large a share of the others it fails
 WORDS = ("where", "statement", "criterion")  # that the paper or the configuration has on a claim
 WORST = ("regret", "worst")  # quantity and method of the policy that loses most
 COLUMNS = ("claim", *WORDS, "measured", "verdict", "share", "available", "missing", "build")
@@ -40,9 +41,9 @@ def tidy(experiments: Frames, evaluations: Frames, problems: dict[str, dict]) ->
 
 
 class Judged(NamedTuple):
-    """A claim on one pool of problems: the decision, its numbers, and the decision on every instance."""
+    """A claim on one pool of problems: the word of its verdict, its numbers, and the decision on every instance."""
 
-    holds: bool
+    word: str
     measured: str
     instances: dict[int, bool]
     used: frozenset[str] | None
@@ -79,12 +80,11 @@ def judge_all(
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def verdict(good: int, counted: int, missing: Collection[str]) -> str:
-    """Return the verdict on a claim that is as stated on some of the data sets that count."""
+def verdict(word: str, number: int, counted: int, missing: Collection[str]) -> str:
+    """Return the verdict on a claim for which this is the word on a number of the data sets that count, or on all."""
     if counted == 0:
         return "no data"
-    word, number = ("holds", counted) if good == counted else ("fails", counted - good)
-    return f"{word} on {number} of {counted} available (missing: {', '.join(missing)})" if missing else word
+    return f"{word} on {number or counted} of {counted} available (missing: {', '.join(missing)})" if missing else word
 
 
 def markdown(claims: pd.DataFrame) -> str:
@@ -107,10 +107,12 @@ def markdown(claims: pd.DataFrame) -> str:
 
 
 NOTE = (
-    "Instance 0 decides, as in the tables, and `share` is the share of all random instances in which the claim holds; "
-    "for a theorem all instances decide. A verdict has a reservation where data sets are missing. Data that are not "
-    "the paper's (another release, or a part) count as missing, and what they show stands apart; where a score pools "
-    "them with others, the verdict names them."
+    "Where there are random instances, all of them decide: a claim `holds` in at least 95 % of them, `fails` if it "
+    "holds in at most 5 %, and is `mixed` between; a theorem must hold in all, or in as many as it says. The numbers "
+    "are those of instance 0, as in the tables, and `share` is the share in which the claim holds. A bound is "
+    "`vacuous` where no policy could break it. A verdict has a reservation where data sets are missing. Data that are "
+    "not the paper's (another release, or a part) count as missing, and what they show stands apart; where a score "
+    "pools them with others, the verdict names them."
 )
 MISSING_NOTE = (
     "A data set that was built and is missing nevertheless is not the paper's, or lacks a file that the claim needs: "
@@ -119,7 +121,7 @@ MISSING_NOTE = (
 
 
 def _decide(spec: dict, rows: pd.DataFrame, stated: bool = True) -> Judged:
-    """Apply the checks of a claim to every instance; instance 0 decides, or the share of all that is asked for."""
+    """Apply the checks of a claim to every instance; their share decides, or that which a theorem asks for."""
     outcomes: dict[int, Outcome] = {}
     lacking = None
     for instance, part in rows.groupby("instance"):
@@ -132,11 +134,16 @@ def _decide(spec: dict, rows: pd.DataFrame, stated: bool = True) -> Judged:
         raise lacking or NoData("measurement")
     first = outcomes[min(outcomes)]
     instances = {instance: outcome.holds == stated for instance, outcome in outcomes.items()}
-    if least is None:
-        return Judged(instances[0], first.measured, instances, first.used)
-    good = sum(instances.values())
-    text = f"; in {good} of {len(instances)} instances" if len(instances) > 1 else ""
-    return Judged(good >= least * len(instances), first.measured + text, instances, first.used)
+    good, count = sum(instances.values()), len(instances)
+    text = f"; in {good} of {count} instances" if count > 1 else ""
+    return Judged(_word(good / count, least), first.measured + text, instances, first.used)
+
+
+def _word(share: float, least: float | None) -> str:
+    """Return the word for a claim that holds in a share of the instances, of which a theorem needs at least some."""
+    if least is not None:
+        return "holds" if share >= least else "fails"
+    return "holds" if share >= MOST else "fails" if share <= 1 - MOST else "mixed"
 
 
 def _check_all(checks: list[dict], table: pd.DataFrame) -> Outcome:
@@ -156,16 +163,17 @@ def _judge_each(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:
             judged[dataset] = _decide(spec, rows[rows["dataset"] == dataset], stated)
         except NoData as error:
             lacking.append(f"{dataset} ({f'no {error}' if dataset in spec['here'] else 'not built'})")
-    texts: dict[str, list[str]] = {"as claimed": [], "not as claimed": [], "other data, not counted": []}
-    for dataset, (holds, measured, *_) in judged.items():
-        word = "as claimed" if holds else "not as claimed"
+    texts: dict[str, list[str]] = {"as claimed": [], "mixed": [], "not as claimed": [], "other data, not counted": []}
+    for dataset, (decided, measured, *_) in judged.items():
+        word = {"holds": "as claimed", "fails": "not as claimed"}.get(decided, decided)
         if dataset in other:
             texts["other data, not counted"].append(f"{dataset} ({measured}, {word})")
         else:
             texts[word].append(f"{dataset} ({measured})")
     counted = [dataset for dataset in judged if dataset not in other]
     missing = [*spec["unknown"], *(dataset for dataset in spec["datasets"] if dataset not in counted)]
-    said = verdict(len(texts["as claimed"]), len(counted), missing)
+    wrong, mixed = len(texts["not as claimed"]), len(texts["mixed"])
+    said = verdict("fails" if wrong else "mixed" if mixed else "holds", wrong or mixed, len(counted), missing)
     panels = [panel for _, _, panel, _ in judged.values() if len(panel) > 1]
     common = set.intersection(*map(set, panels)) if panels else set()
     agreed = [all(panel[instance] for panel in panels) for instance in common]
@@ -185,15 +193,14 @@ def _judge_pool(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:
         names = ", ".join(dataset for dataset in spec["datasets"] if dataset in set(rows["dataset"]) & set(other))
         try:
             aside = _decide(spec, rows)
-            said = "holds" if aside.holds else "fails"
-            texts[f"with other data ({names}), not counted"] = [f"{said}, {aside.measured}"]
+            texts[f"with other data ({names}), not counted"] = [f"{aside.word}, {aside.measured}"]
         except NoData as error:
             texts[f"with other data ({names})"] = [f"no {error}"]
     seen = set() if judged is None else set(ours["dataset"]) if judged.used is None else judged.used
     used = [dataset for dataset in spec["datasets"] if dataset in seen]
     missing = [*spec["unknown"], *(dataset for dataset in spec["datasets"] if dataset not in used)]
-    good = len(used) if judged is not None and judged.holds else 0
-    return _row(verdict(good, len(used), missing), _sentences(texts), _share(spec, ours, judged), used, missing)
+    said = "no data" if judged is None else verdict(judged.word, 0, len(used), missing)
+    return _row(said, _sentences(texts), _share(spec, ours, judged), used, missing)
 
 
 def _judge_evaluation(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:
@@ -206,7 +213,7 @@ def _judge_evaluation(spec: dict, rows: pd.DataFrame, other: Collection[str]) ->
         return _row("no data", _sentences({"no data": why}), missing=missing or spec["datasets"])
     tested = [cell for _, arguments in cells.named(spec["checks"]) for cell in cell_names(arguments)]
     pooled = min(values(rows, cell, "n").min() for cell in tested)
-    said = "holds" if judged.holds else "fails"
+    said = judged.word
     if pooled < spec.get("pool", 0):
         said += f" on {pooled:g} of {spec['pool']} pooled"
     notes = {"missing": missing, "other data": [name for name in spec["here"] if name in other]}
@@ -246,7 +253,7 @@ def _share(spec: dict, rows: pd.DataFrame, judged: Judged | None) -> float:
 def _counts(verdicts: pd.Series) -> str:
     """Count the verdicts, and among them those with a reservation."""
     texts = []
-    for word, verb in zip(VERDICTS, ("hold", "fail", "have no data"), strict=True):
+    for word, verb in zip(VERDICTS, ("hold", "mixed", "fail", "have no data"), strict=True):
         alike = verdicts[verdicts.str.startswith(word)]
         reserved = (alike != word).sum()
         texts.append(f"{len(alike)} {verb}" + (f" ({reserved} with a reservation)" if reserved else ""))

@@ -55,7 +55,7 @@ def claims(table: pd.DataFrame, observed: list[str]) -> list[dict]:
     for line in table.to_dict("records"):
         datasets = [name for part in ("available", "missing") for name in line[part].split(", ") if name]
         kinds = {"real" if name in observed else "synthetic" for name in datasets}
-        word = next((word for word in ("holds", "fails") if line["verdict"].startswith(word)), "no data")
+        word = next((word for word in ("holds", "mixed", "fails") if line["verdict"].startswith(word)), "no data")
         derived = {"word": word, "share": short(line["share"], 3), "kinds": sorted(kinds)}
         described.append({name: line[name] for name in CLAIM} | derived)
     return described

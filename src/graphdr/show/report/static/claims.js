@@ -3,7 +3,7 @@
 function showClaims() {
   const section = byId("claims");
   if (!DATA.claims.length) return section.remove();
-  const words = ["holds", "fails", "no data"],
+  const words = ["holds", "mixed", "fails", "no data"],
     state = { words: new Set(words), text: "", kind: "all" };
   const items = DATA.claims.map((claim) => [claim, claimItem(claim)]);
   const status = h("p", { class: "facts", role: "status" });
@@ -35,7 +35,7 @@ function showClaims() {
     h(
       "p",
       { class: "lede" },
-      "Each claim of the paper with the numbers that decide it. Instance 0 decides, for a theorem all instances; the share says in how many random instances it holds.",
+      "Each claim of the paper with the numbers behind it, those of instance 0. Where there are random instances, the share of them decides: a claim holds in at least 95 %, fails if it holds in at most 5 %, and is mixed between.",
     ),
     h(
       "div",

@@ -72,7 +72,7 @@ function tallies() {
   for (const { word } of DATA.claims) claims[word] = (claims[word] ?? 0) + 1;
   const numbers = Object.entries(DATA.verdicts).filter(([, n]) => n);
   const total = numbers.reduce((sum, [, n]) => sum + n, 0);
-  const words = ["holds", "fails", "no data"].filter((word) => claims[word]).map((word) => [word, claims[word]]);
+  const words = ["holds", "mixed", "fails", "no data"].filter((word) => claims[word]).map((word) => [word, claims[word]]);
   return h(
     "div",
     { class: "tallies" },

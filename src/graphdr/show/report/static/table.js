@@ -12,6 +12,7 @@ const SIGNS = {
   "other data": "○",
   "no data": "–",
   holds: "●",
+  mixed: "◐",
   fails: "✕",
 };
 
