@@ -217,8 +217,8 @@ def score(right: float, n: int) -> pd.DataFrame:
         (4, 6, {}, [], "fails"),
         (4, 5, {}, [], "holds on 5 of 6 pooled"),  # a data set lacks what the score needs
         (4, 4, {"here": ["a"]}, [], "holds on 4 of 6 pooled (missing: b)"),
-        (5, 6, {}, ["b", "elsewhere"], "holds (other data: b)"),
-        (3, 5, {"here": ["b"]}, ["b"], "fails on 5 of 6 pooled (missing: a; other data: b)"),
+        (5, 6, {}, ["b", "elsewhere"], "no data (other data: b)"),
+        (3, 5, {"here": ["b"]}, ["b"], "no data (missing: a; other data: b)"),
     ],
 )
 def test_a_score_says_what_its_pool_lacks_and_what_in_it_is_not_the_papers(right, n, more, other, expected):

@@ -111,8 +111,8 @@ NOTE = (
     "holds in at most 5 %, and is `mixed` between; a theorem must hold in all, or in as many as it says. The numbers "
     "are those of instance 0, as in the tables, and `share` is the share in which the claim holds. A bound is "
     "`vacuous` where no policy could break it. A verdict has a reservation where data sets are missing. Data that are "
-    "not the paper's (another release, or a part) count as missing, and what they show stands apart; where a score "
-    "pools them with others, the verdict names them."
+    "not the paper's (another release, or a part) count as missing, and what they show stands apart; a score "
+    "that pools them with others is shown, but not judged."
 )
 MISSING_NOTE = (
     "A data set that was built and is missing nevertheless is not the paper's, or lacks a file that the claim needs: "
@@ -204,7 +204,7 @@ def _judge_pool(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:
 
 
 def _judge_evaluation(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:
-    """Judge a claim on scores; their pool cannot be taken apart, so the verdict says what in it is not the paper's."""
+    """Judge a claim on scores; their pool cannot be taken apart, so that one with data not the paper's is not judged."""
     missing = [*spec["unknown"], *(dataset for dataset in spec["datasets"] if dataset not in spec["here"])]
     try:
         judged = _decide(spec, rows)
@@ -213,13 +213,14 @@ def _judge_evaluation(spec: dict, rows: pd.DataFrame, other: Collection[str]) ->
         return _row("no data", _sentences({"no data": why}), missing=missing or spec["datasets"])
     tested = [cell for _, arguments in cells.named(spec["checks"]) for cell in cell_names(arguments)]
     pooled = min(values(rows, cell, "n").min() for cell in tested)
-    said = judged.word
-    if pooled < spec.get("pool", 0):
+    foreign = [name for name in spec["here"] if name in other]
+    said = "no data" if foreign else judged.word
+    if not foreign and pooled < spec.get("pool", 0):
         said += f" on {pooled:g} of {spec['pool']} pooled"
-    notes = {"missing": missing, "other data": [name for name in spec["here"] if name in other]}
-    if qualified := _sentences(notes, ", "):
+    if qualified := _sentences({"missing": missing, "other data": foreign}, ", "):
         said += f" ({qualified})"
-    return _row(said, judged.measured, _share(spec, rows, judged), spec["here"], missing)
+    measured = f"{judged.measured}; with other data, not counted: {judged.word}" if foreign else judged.measured
+    return _row(said, measured, _share(spec, rows, judged), spec["here"], missing)
 
 
 def _vacuous(spec: dict, rows: pd.DataFrame, row: dict) -> dict:
