@@ -204,7 +204,7 @@ def _judge_pool(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:
 
 
 def _judge_evaluation(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:
-    """Judge a claim on scores; their pool cannot be taken apart, so that one with data not the paper's is not judged."""
+    """Judge a claim on scores; a pool cannot be taken apart, so that one with data not the paper's is not judged."""
     missing = [*spec["unknown"], *(dataset for dataset in spec["datasets"] if dataset not in spec["here"])]
     try:
         judged = _decide(spec, rows)
