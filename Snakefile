@@ -23,7 +23,7 @@ rule synthetic:
 # The main comparison, which a reader looks at first: `make` gives it the highest priority.
 rule headline:
     input:
-        [file for file in rules.all.input if file == paths.page("headline")],
+        [file for file in rules.all.input if file == paths.page(paths.HEADLINE)],
 
 
 # The raw files of all data sets, and nothing else.

@@ -17,7 +17,7 @@ from graphdr.cache import io, paths
 from tests.support import films
 
 ROOT = Path(__file__).parent.parent
-UNLIKE = {paths.page("headline"), paths.page("report")}  # they show how long each stage took
+UNLIKE = {*map(paths.page, paths.PAGES)}  # they show how long each stage took
 LEAVE_OUT = shutil.ignore_patterns("__pycache__")
 
 

@@ -10,8 +10,6 @@ from graphdr.core.terminal import age, plural
 
 PRIOR = 10  # seconds at full speed that an estimate starts from, so that the first jobs do not upset it
 
-PAGES = [paths.page("headline"), paths.page("report")]  # in the order in which they are made
-
 Job = tuple[str, dict[str, str], float]  # rule, wildcards and start
 
 
@@ -74,7 +72,7 @@ class Build:
         """Say what a reader still waits for."""
         left = self.total - self.done
         parts = [plural(left[f"make_{kind}"], kind) for kind in ("table", "figure") if left[f"make_{kind}"]]
-        parts += PAGES[len(PAGES) - left["make_report"] :]
+        parts += map(paths.page, paths.PAGES[len(paths.PAGES) - left["make_report"] :])
         return f"Still to come: {', '.join(parts) or 'the rest'} ({plural(left.total(), 'job')})."
 
 

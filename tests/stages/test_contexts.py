@@ -225,6 +225,7 @@ def test_a_configuration_that_says_nothing_about_contexts_is_the_node_case(confi
     experiment = {"problems": {"of": ["small"]}, "methods": ["graphdr"], "facts": ["zeta"]}
     settings = config | {"protocol": silent, "problems": {"small": SMALL}, "experiments": {"e": experiment}}
     settings |= {block: {} for block in ("evaluations", "tables", "figures", "claims")}
+    assert {name: config["protocol"][name] for name in design.NODE_CASE} == design.NODE_CASE
     (problem,) = design.expand(settings).problems.values()
     assert {name: problem[name] for name in design.NODE_CASE} == design.NODE_CASE
     assert jobs.run_bandit(design.expand(settings), "e", "plain").input.contexts == ""

@@ -164,6 +164,7 @@ def test_half_of_the_envelopes_is_not_enough():
 def test_no_arm_has_a_residual_above_nu(bandit):
     """What a tail and a noisy graph can do to one arm, and to the norm of the reward that is left inside."""
     nu_k, s_k_bar = bandit.robust
+    assert bandit.pool.longest * arm_features.tail(bandit.theta, bandit.columns) <= nu_k + 1e-9
     assert np.abs(bandit.residual).max() <= nu_k + 1e-9
     assert bandit.constants.size <= s_k_bar + 1e-9
 

@@ -138,6 +138,6 @@ wildcard_constraints:
     kind="|".join(KINDS),
     experiment="|".join(CONFIG.experiments),
     evaluation="|".join(CONFIG.evaluations),
-    page="headline|report",
+    page="|".join(paths.PAGES),
     table="|".join(CONFIG.tables),
     figure="|".join(CONFIG.figures),

@@ -16,6 +16,7 @@ PAPER = "data/paper/reference.csv"
 PAPER_CLAIMS = "data/paper/claims.csv"
 MANIFEST = "results/manifest"
 TIMES = "results/times"
+PAGES = HEADLINE, REPORT = "headline", "report"  # the main comparison alone, which is made first, and everything
 ADVICE = "results/advise"  # a folder per data set of a user, each laid out as a project
 
 receipt = Pattern("data/raw/{dataset}/receipt.parquet")

@@ -12,7 +12,7 @@ from graphdr.paper.claims import VERDICTS as CLAIM_VERDICTS
 from graphdr.paper.compare import VERDICTS
 
 ARTIFACTS = {"tables": "results/tables/*.parquet", "figures": "results/figures/*.parquet"}
-PAGES = (paths.page("report"), paths.comparison("md"), paths.claims("md"))
+PAGES = (paths.page(paths.REPORT), paths.comparison("md"), paths.claims("md"))
 
 
 def run(options: Namespace, here: Path) -> Answer:

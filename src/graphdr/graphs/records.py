@@ -48,15 +48,21 @@ def similarity_rows(
     """
     if transform not in TRANSFORMS:
         raise no_such("transform", "transform", transform, TRANSFORMS)
-    place = np.full(1 + max(node.max(initial=-1), selected.max(initial=-1)), -1)
-    place[selected] = np.arange(len(selected))
-    kept = place[node] >= 0
-    pairs = (np.asarray(weight, float)[kept], (place[node[kept]], source[kept]))
+    place = places(node, selected)
+    kept = place >= 0
+    pairs = (np.asarray(weight, float)[kept], (place[kept], source[kept]))
     matrix = sp.coo_array(pairs, shape=(len(selected), 1 + source.max(initial=-1))).tocsr()
     if transform == "log1p" and matrix.data.min(initial=0.0) < 0:
         raise UserError(f"transform: log1p needs weights from 0, the data have {matrix.data.min():g}")
     matrix.data = TRANSFORMS[transform](matrix.data)
     return matrix
+
+
+def places(node: np.ndarray, selected: np.ndarray) -> np.ndarray:
+    """Return where each node stands among the selected ones, -1 for the others."""
+    place = np.full(1 + max(node.max(initial=-1), selected.max(initial=-1)), -1)
+    place[selected] = np.arange(len(selected))
+    return place[node]
 
 
 def row_lengths(matrix: sp.csr_array) -> np.ndarray:

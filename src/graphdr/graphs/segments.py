@@ -7,7 +7,7 @@ import numpy as np
 
 from graphdr.core.errors import UserError, no_such
 from graphdr.graphs.contexts import complete, path, product, ring  # noqa: F401  (with which pairs are made)
-from graphdr.graphs.records import Records, Users, similarity_rows
+from graphdr.graphs.records import Records, Users, places, similarity_rows
 
 BANDS = {"under 18": 0, "18-24": 18, "25-34": 25, "35-44": 35, "45-49": 45, "50-55": 50, "56+": 56}  # first age of each
 RANK = 20  # of the ratings by which users are clustered
@@ -133,10 +133,9 @@ def pair_means(
     item's mean over all sources, and an item without one the mean of all items.
     """
     n = len(items)
-    place = np.full(1 + max(node.max(initial=-1), items.max(initial=-1)), -1)
-    place[items] = np.arange(n)
-    kept = place[node] >= 0
-    item, value, part = place[node[kept]], weight[kept], label[source[kept]]
+    place = places(node, items)
+    kept = place >= 0
+    item, value, part = place[kept], weight[kept], label[source[kept]]
     if not len(value):
         raise UserError("segments: no rating pays for any of the nodes")
     overall = _means(np.bincount(item, value, n), np.bincount(item, minlength=n), value.mean())

@@ -36,8 +36,6 @@ from graphdr.plan.plays import KINDS
 from graphdr.scores import cells
 from graphdr.show.report import template
 
-HEADLINE = "headline"  # the page of the main comparison alone, which is made first
-
 
 def evaluate_predictors(design: Design, evaluation: str) -> Job[evaluate.Input, evaluate.Output, evaluate.Params]:
     spec = design.config.evaluations[evaluation]
@@ -153,7 +151,7 @@ def make_report(design: Design, page: str) -> Job[report.Input, report.Output, r
     compared, config = compare_paper(design), design.config
     sources = {name: experiments_behind(design, config.tables[name]) for name in compared.input.tables}
     shown = [name for name, spec in config.experiments.items() if not spec.opt_in]
-    if page == HEADLINE:
+    if page == paths.HEADLINE:
         shown = [config.figures[name].experiments[0] for name in outline.overviews(design, shown)]
     tables = {
         name: make_table(design, name).params._asdict()
@@ -162,11 +160,11 @@ def make_report(design: Design, page: str) -> Job[report.Input, report.Output, r
         if set(behind) <= set(shown)
     }
     batches = {name: dataset_of(design, name) for name in batches_of(design, shown)}
-    claims = None if page == HEADLINE else judge_claims(design).output.parquet
+    claims = None if page == paths.HEADLINE else judge_claims(design).output.parquet
     input = report.Input(**outline.files(design, batches, tables), claims=claims)
     told = outline.params(design, batches, tables)
     missing = compared.params.missing
-    if page == HEADLINE:  # nothing of other experiments, so that no change of them makes it again
+    if page == paths.HEADLINE:  # nothing of other experiments, so that no change of them makes it again
         told["datasets"] = {name: told["datasets"][name] for name in input.datasets}
         told["settings"] = {name: told["settings"][name] for name in ("seed", "protocol", "methods")}
         told["opt_in"] = missing = []
@@ -263,7 +261,7 @@ def keys(design: Design, stage: str) -> Iterable[dict[str, str]]:
         ("graph",): [(name,) for name in design.graphs],
         ("graph", "basis"): design.bases,
         ("batch",): [(name,) for name in batches if stage != "estimate_pilot" or has_pilot(design, name)],
-        ("page",): [(page,) for page in (HEADLINE, "report") if make_report(design, page).input.measurements],
+        ("page",): [(page,) for page in paths.PAGES if make_report(design, page).input.measurements],
         ("batch", "kind"): [pair for pair in product(batches, KINDS) if paths.runs(*pair) in design.plays],
     }
     for block in ("evaluation", "table", "figure"):

@@ -7,6 +7,7 @@ is told of a problem and a method.
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from graphdr.bandit import contexts
 from graphdr.bandit.pool import NODE
 from graphdr.bandit.radii import CONSTANT, THEORY_FACTS
 from graphdr.cache import paths
@@ -21,7 +22,7 @@ RUN_FACTORS = (
 )  # fmt: skip
 THEORY_FACTORS = ("delta", "pilot")  # of runs with the radius of a theorem, besides
 ADAPTIVE_FACTORS = ("delta", "k_grid")  # of runs that find their k, besides
-POOL_FACTORS = ("context", "bundle", "bundled", "pool", "segments")  # of problems whose arms are no single nodes …
+POOL_FACTORS = (*contexts.FACTORS, "segments")  # of problems whose arms are no single nodes …
 SEGMENT_FACTORS = ("segments", "differ", "differences", "items")  # … and of rewards that are drawn for segments
 
 

@@ -104,11 +104,10 @@ def _pools(input: Input, params: Params, items: dict[str, list[Items]]) -> dict[
 
 def _chosen(links_path: str, item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return which nodes of the graph every user of the data set has met, each once, in CSR form."""
+    from graphdr.graphs.records import similarity_rows
+
     links = io.read("dataset_links", links_path)
     source, node = io.values(links["source"]), io.values(links["node"])
-    place = np.full(1 + max(node.max(initial=-1), item.max(initial=-1)), -1)
-    place[item] = np.arange(len(item))
-    met = place[node] >= 0
-    pairs = np.unique(source[met].astype(np.int64) * len(item) + place[node[met]])
-    users, nodes = np.divmod(pairs, len(item))
-    return np.searchsorted(users, np.arange(users.max(initial=-1) + 2)), nodes
+    met = similarity_rows(source, node, np.ones(len(node)), item).T.tocsr()
+    met.sort_indices()
+    return met.indptr, met.indices
