@@ -329,7 +329,7 @@ def test_every_check_can_be_judged_where_all_its_numbers_are_there(config):
 
 def test_the_job_says_what_a_claim_is_about(config):
     built = design.expand(config, ["lastfm"])
-    job = jobs.judge_claims(built)
+    job = jobs.judge_claims(built, paths.CLAIMS)
     about = job.params.claims["cross_beats_full"]
     assert about["datasets"] == ["ml_100k", "ml_1m", "amazon", "lastfm", "ogbn_arxiv", "mind_small"]
     assert set(about["datasets"]) - set(about["here"]) == {"lastfm"}
@@ -346,8 +346,8 @@ def test_the_stage_writes_a_row_for_every_claim(config, workdir):
                      {"regret@linucb_full": 500.0, "regret@graphdr": 20.0 + 20 * at}.items()})  # fmt: skip
     io.write("measurements", main, "main.parquet")
     WORDS.to_csv("claims.csv", index=False)
-    params = jobs.judge_claims(design.expand(config)).params
-    input = judge_claims.Input("claims.csv", measurements={"main": ["main.parquet"]}, evaluations={})
+    params = jobs.judge_claims(design.expand(config), paths.CLAIMS).params
+    input = judge_claims.Input("claims.csv", measurements={"main": ["main.parquet"]}, evaluations={}, runs={})
     output = judge_claims.Output("claims.parquet", "claims.md")
     judge_claims.main(input, output, params)
     found = io.read("claims", output.parquet).to_pandas().set_index("claim")

@@ -78,7 +78,7 @@ MISTAKES = [
     ),
     ("protocl", {}, r"top level: no key 'protocl'; there are: batch, claims, datasets"),
     ("protocol.horizont", 5, r"protocol: no key 'horizont'; there are: .*horizon"),
-    ("methods.graphdr.bases", "x", r"methods.graphdr: no key 'bases'; there are: basis, "),
+    ("methods.graphdr.bases", "x", r"methods.graphdr: no key 'bases'; there are: alpha, basis, "),
     ("protocol.horizon", -5, r"protocol.horizon: -5 should be greater than or equal to 1$"),
     ("protocol.horizon", "long", r"protocol.horizon: 'long' should be a valid integer$"),
     ("protocol.tail", 2, r"protocol.tail: 2 should be less than or equal to 1$"),

@@ -77,5 +77,5 @@ def test_every_pair_of_the_paper_has_its_runs_once(config):
     played = [(runs.path, runs.problem, runs.method) for plays in planned.plays.values() for runs in plays]
     assert len(played) == len(set(played))
     for batch, spec in planned.batches.items():
-        for pair in product(spec.problems, planned.config.experiments[spec.experiment].methods):
+        for pair in product(spec.problems, [name for name, *_ in planned.variants[spec.experiment]]):
             assert planned.played[pair] in planned.plays[planned.played[pair].path], (batch, pair)

@@ -58,7 +58,7 @@ rule judge_claims:
     output:
         **shown("judge_claims", "md", "claims", "Against the paper"),
     log:
-        "results/logs/judge_claims.log",
+        "results/logs/judge_claims/{judged}.log",
     params:
         job=as_json("judge_claims"),
         code=code_of("judge_claims"),

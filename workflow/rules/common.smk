@@ -82,7 +82,10 @@ def results_on(datasets, targets=(None,)) -> list[str]:
                 files += job(f"make_{kind}", **{kind: name}).output
     if here <= datasets and set(targets) >= STUDIES:
         for stage in ("compare_paper", "judge_claims", "make_report"):
-            files += [file for key in jobs.keys(DESIGN, stage) for file in job(stage, **key).output]
+            keys = [key for key in jobs.keys(DESIGN, stage) if key.get("judged") != paths.MULTIVERSE]
+            files += [file for key in keys for file in job(stage, **key).output]
+    if paths.MULTIVERSE in targets:
+        files += job("judge_claims", judged=paths.MULTIVERSE).output
     return files
 
 
@@ -138,6 +141,7 @@ wildcard_constraints:
     kind="|".join(KINDS),
     experiment="|".join(CONFIG.experiments),
     evaluation="|".join(CONFIG.evaluations),
+    judged="|".join(paths.JUDGED),
     page="|".join(paths.PAGES),
     table="|".join(CONFIG.tables),
     figure="|".join(CONFIG.figures),

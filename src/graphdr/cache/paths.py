@@ -16,6 +16,7 @@ PAPER = "data/paper/reference.csv"
 PAPER_CLAIMS = "data/paper/claims.csv"
 MANIFEST = "results/manifest"
 TIMES = "results/times"
+JUDGED = CLAIMS, MULTIVERSE = "claims", "multiverse"  # at the paper's settings, and with every other
 PAGES = HEADLINE, REPORT = "headline", "report"  # the main comparison alone, which is made first, and everything
 ADVICE = "results/advise"  # a folder per data set of a user, each laid out as a project
 
@@ -38,5 +39,7 @@ evaluation = Pattern("results/evaluations/{evaluation}.parquet")
 table = Pattern("results/tables/{table}.{suffix}")
 figure = Pattern("results/figures/{figure}.{suffix}")
 comparison = Pattern("results/comparison.{suffix}")
+judged = Pattern("results/{judged}.{suffix}")
 claims = Pattern("results/claims.{suffix}")
+multiverse = Pattern("results/multiverse.{suffix}")
 page = Pattern("results/{page}.html")

@@ -126,7 +126,7 @@ def _decide(spec: dict, rows: pd.DataFrame, stated: bool = True) -> Judged:
     lacking = None
     for instance, part in rows.groupby("instance"):
         try:
-            outcomes[int(instance)] = _check_all(spec["checks"], part)
+            outcomes[int(instance)] = check_all(spec["checks"], part)
         except NoData as error:
             lacking = lacking or error
     least = spec.get("share")
@@ -136,21 +136,23 @@ def _decide(spec: dict, rows: pd.DataFrame, stated: bool = True) -> Judged:
     instances = {instance: outcome.holds == stated for instance, outcome in outcomes.items()}
     good, count = sum(instances.values()), len(instances)
     text = f"; in {good} of {count} instances" if count > 1 else ""
-    return Judged(_word(good / count, least), first.measured + text, instances, first.used)
+    return Judged(word_for(good / count, least), first.measured + text, instances, first.used)
 
 
-def _word(share: float, least: float | None) -> str:
+def word_for(share: float, least: float | None) -> str:
     """Return the word for a claim that holds in a share of the instances, of which a theorem needs at least some."""
     if least is not None:
         return "holds" if share >= least else "fails"
     return "holds" if share >= MOST else "fails" if share <= 1 - MOST else "mixed"
 
 
-def _check_all(checks: list[dict], table: pd.DataFrame) -> Outcome:
+def check_all(checks: list[dict], table: pd.DataFrame) -> Outcome:
+    """Apply all checks of a claim to the tidy table of one instance; the effect is that of the first."""
     outcomes = [PREDICATES[name](table, **arguments) for name, arguments in cells.named(checks)]
     used = [outcome.used for outcome in outcomes if outcome.used is not None]
     text = "; ".join(outcome.measured for outcome in outcomes)
-    return Outcome(all(outcome.holds for outcome in outcomes), text, frozenset.intersection(*used) if used else None)
+    both = frozenset.intersection(*used) if used else None
+    return Outcome(all(outcome.holds for outcome in outcomes), text, both, outcomes[0].effect)
 
 
 def _judge_each(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:

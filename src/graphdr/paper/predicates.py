@@ -22,11 +22,15 @@ class NoData(Exception):
 
 
 class Outcome(NamedTuple):
-    """Whether a predicate holds, the numbers that decided, and their data sets if some could be left out."""
+    """Whether a predicate holds, the numbers that decided, and their data sets if some could be left out.
+
+    The effect is by how much, where a predicate compares: how many times one number is another.
+    """
 
     holds: bool
     measured: str
     used: frozenset[str] | None = None
+    effect: float = np.nan
 
 
 def lowest(table: pd.DataFrame, *, of: str | list[str], among: list[str]) -> Outcome:
@@ -53,7 +57,7 @@ def ratio(table: pd.DataFrame, *, of: str, to: str, where: dict | None = None, *
     text = label + (one if len(pairs) == 1 else _range(quotients[chosen]))
     if not chosen.all():
         text += f"; elsewhere {_range(quotients[~chosen])}"
-    return Outcome(bool(_obeys(quotients[chosen], bounds).all()), text)
+    return Outcome(bool(_obeys(quotients[chosen], bounds).all()), text, effect=float(quotients[chosen].median()))
 
 
 def growth(table: pd.DataFrame, *, of: str, along: str, **bounds: float) -> Outcome:
@@ -61,7 +65,7 @@ def growth(table: pd.DataFrame, *, of: str, along: str, **bounds: float) -> Outc
     line = _along(table, of, along)
     grown = line.iloc[-1] / line.iloc[0]
     ends = f"{number(line.iloc[0])} at {along} = {line.index[0]:g}, {number(line.iloc[-1])} at {line.index[-1]:g}"
-    return Outcome(bool(_obeys(grown, bounds)), f"{_key(of)}: {ends}, {number(grown)} times")
+    return Outcome(bool(_obeys(grown, bounds)), f"{_key(of)}: {ends}, {number(grown)} times", effect=float(grown))
 
 
 def monotone(table: pd.DataFrame, *, of: str, along: str, falls=False, strict=True, first=None, last=None) -> Outcome:
@@ -213,7 +217,9 @@ def _extreme(table, of: str | list[str], among: list[str], sign: int) -> Outcome
         best, rival = row[ours].idxmin(), row[others].idxmin()
         text = f"{_key(best)} {number(sign * row[best])}, best other {_key(rival)} {number(sign * row[rival])}"
         texts.append(f"{problem}: {text}" if len(wide) > 1 else text)
-    return Outcome(bool((wide[ours].min(axis=1) < wide[others].min(axis=1)).all()), "; ".join(texts))
+    ahead = wide[others].min(axis=1) / wide[ours].min(axis=1)
+    holds = bool((wide[ours].min(axis=1) < wide[others].min(axis=1)).all())
+    return Outcome(holds, "; ".join(texts), effect=float(ahead.median()))
 
 
 def _obeys(numbers, bounds: dict[str, float]):

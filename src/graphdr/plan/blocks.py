@@ -60,12 +60,12 @@ OpenShare = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False), WrapValidat
 KINDS: dict[str, Any] = {
     factor: kind
     for kind, factors in (
-        (str, "dataset family candidates context bundled segmented pilot_from"),
+        (str, "dataset family candidates context bundled segmented pilot_from tuned"),
         (Annotated[int, Field(ge=3)] | Literal["all"], "n"),  # all: every node of a data set
         (Count, "blocks instances horizon seeds checkpoint arms resamples pilot neighbours"),
         (Count, "bundle pool segments"),
         (Count, "k k_star k_min k_max rank components"),
-        (Natural, "draws sample support"),
+        (Natural, "draws sample support first_seed"),
         (Number, "noise alpha differ"),
         (Positive, "radius ridge coupling"),
         (Share, "p_in p_out tail flip swap perturb"),
@@ -188,6 +188,8 @@ class Method(Block):
     laplacian: Number = 0
     radius: str = CONSTANT
     k: Count | Literal["k_hat_naive", "k_hat_bootstrap", "adaptive"] = ABSENT
+    alpha: Number = ABSENT  # of its own, else the problem's, as are ridge and k
+    ridge: Positive = ABSENT
 
     @property
     def look(self) -> dict[str, str]:
@@ -204,12 +206,23 @@ class Problems(Block):
     cycle: Levels = Levels()
 
 
+class Settings(Block):
+    """Values of what a method can be told, each with every other."""
+
+    noun = "setting"
+    alpha: Distinct[Number] = ABSENT
+    ridge: Distinct[Positive] = ABSENT
+    k: Distinct[Count] = ABSENT
+
+
 class Experiment(Block):
     """Methods that play problems, and the facts that are computed of these."""
 
     problems: Problems
     methods: Names
     facts: Names = []
+    settings: Settings = ABSENT  # that every method plays with, in place of those of its problem
+    stands_for: Names = []  # experiments of the paper whose claims are judged with each of these settings
     against: str = ABSENT  # the method of the paired differences; see `against` below
     opt_in: bool = False  # built by its target alone, not by `all`
     target: Name = ABSENT  # of Snakemake: a study of its own, which `synthetic` leaves out
@@ -267,6 +280,8 @@ class Figure(Shown):
     problem: Text = ABSENT
     methods: Names = ABSENT
     x: str = ABSENT
+    claim: str = ABSENT  # whose effect is shown with every setting
+    y_label: str = ABSENT
 
 
 class Claim(Shown):
@@ -304,6 +319,7 @@ class Config(Block):
 
     seed: Natural
     batch: Count
+    horizons: Distinct[Count] = []  # that claims are judged at with other settings
     mirror: str = ABSENT
     protocol: Factors
     observed: Factors

@@ -21,9 +21,10 @@ from graphdr.facts.registry import FACT_BASES, FACTORS, budgets, needs_rounds
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY
 from graphdr.graphs.bases import FROM_DATA, FROM_GRAPH, FROM_LOW
 from graphdr.plan.blocks import Experiment, Method, against
-from graphdr.plan.design import Design
+from graphdr.plan.design import Design, basis_file, batches_of
 from graphdr.plan.job import Job, at, fill
 from graphdr.plan.plays import INFORMED, KNOBS, by_theorem, factors_of, pool_factors, theta_factors
+from graphdr.plan.settings import OWN
 from graphdr.raw import formats
 from graphdr.raw.fetch import file_name
 
@@ -58,15 +59,17 @@ def build_graph(design: Design, graph: str) -> Job[build.Input, build.Output, bu
 
 
 def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input, basis_of.Output, basis_of.Params]:
-    spec = design.graphs[graph]
+    spec, (name, *_) = design.graphs[graph], basis.split("-")
+    components, draws = design.bases[graph, basis]
+    low = basis_file(design, graph, "laplacian_low", components)
     input = basis_of.Input(
         nodes=paths.nodes(graph),
-        edges=paths.edges(graph) if basis in FROM_GRAPH else "",
-        low=paths.basis(graph, "laplacian_low") if basis in FROM_LOW else "",
-        **(_data(spec.dataset) if basis in FROM_DATA else {}),
+        edges=paths.edges(graph) if name in FROM_GRAPH else "",
+        low=paths.basis(graph, low) if name in FROM_LOW else "",
+        **(_data(spec.dataset) if name in FROM_DATA else {}),
     )
-    params = basis_of.Params(basis, *design.bases[graph, basis], design.config.seed, spec.segments)
-    if basis in FROM_DATA:
+    params = basis_of.Params(name, components, draws, design.config.seed, spec.segments)
+    if name in FROM_DATA:
         transform = spec.parameters.get("transform", "identity")
         params = params._replace(content=spec.content, rank=spec.rank, transform=transform)
     return Job("compute_basis", input, at(basis_of.Output(), graph=graph, basis=basis), params)
@@ -143,27 +146,54 @@ def describe_problem(design: Design, batch: str) -> Job[describe.Input, describe
 def run_bandit(design: Design, batch: str, kind: str) -> Job[bandit.Input, bandit.Output, bandit.Params]:
     output = at(bandit.Output(), batch=batch, kind=kind)
     plays = design.plays[output.runs]
-    methods = {runs.method: design.config.methods[runs.method] for runs in plays}
+    methods = {runs.method: design.methods[runs.method] for runs in plays}
     factors = dict.fromkeys(factor for method in methods.values() for factor in factors_of(method))
     names = list(dict.fromkeys(runs.problem for runs in plays))
     problems = _problems(design, names, lambda problem: (*factors, *pool_factors(problem)))
     for problem in problems:
         problem["methods"] = [runs.method for runs in plays if runs.problem == problem["name"]]
+    chosen = _chosen(design, names, list(methods))
     bases = {basis: [p for p in problems if basis in _bases(methods, p)] for basis in sorted(_bases(methods))}
     penalised = any(method.laplacian for method in methods.values())
     drawn = [p for p in problems if penalised or p["candidates"] in NEEDS_GRAPH or p.get("segments", 1) > 1]
     on_graph = _graphs(drawn, "graph")
     input = bandit.Input(
         theta=paths.theta(batch),
-        basis={name: {graph: paths.basis(graph, name) for graph in _graphs(on, "graph")} for name, on in bases.items()},
+        basis={name: {p["graph"]: _basis(design, p["name"], name) for p in on} for name, on in bases.items()},
         nodes={graph: paths.nodes(graph) for graph in on_graph},
         edges={graph: paths.edges(graph) for graph in on_graph},
         facts=paths.facts(batch) if kind == INFORMED else "",
         pilot=paths.pilot(batch) if any(map(by_theorem, methods.values())) else "",
         contexts=_contexts(design, batch),
+        chosen=sorted({path for path, *_ in chosen.values()}),
     )
     knobs = {name: method.model_dump(include=KNOBS) for name, method in methods.items()}
-    return Job("run_bandit", input, output, bandit.Params(problems, knobs, design.config.seed))
+    told = [(*place, grid) for place, (_, grid) in chosen.items()]
+    return Job("run_bandit", input, output, bandit.Params(problems, knobs, design.config.seed, told))
+
+
+def _basis(design: Design, problem: str, basis: str) -> str:
+    """Return the file of a basis with as many vectors as a problem asks for."""
+    spec = design.problems[problem]
+    return paths.basis(spec["graph"], basis_file(design, spec["graph"], basis, spec["components"]))
+
+
+def _chosen(design: Design, problems: list[str], methods: list[str]) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return where the settings of tuned problems were chosen, by problem and method: measurements, and problem there.
+
+    They are those of the study that the factor `tuned` names, on the same data set and with the same method.
+    """
+    chosen: dict[tuple[str, str], tuple[str, str]] = {}
+    tuned = [design.problems[name] for name in problems if design.problems[name]["tuned"] != OWN]
+    for problem, (name, spec) in product(tuned, sorted(design.config.experiments.items())):
+        if spec.settings is None or spec.target != problem["tuned"]:
+            continue
+        for batch in batches_of(design, [name]):
+            for grid in design.batches[batch].problems:
+                if design.problems[grid]["dataset"] == problem["dataset"]:
+                    places = {(problem["name"], method) for method in methods if method in spec.methods}
+                    chosen |= {place: (paths.measurements(batch), grid) for place in sorted(places)}
+    return dict(sorted(chosen.items()))
 
 
 def _bases(methods: dict[str, Method], problem: dict[str, Any] | None = None) -> set[str]:
@@ -178,7 +208,7 @@ def _experiment(design: Design, batch: str) -> Experiment:
 
 def _by_theorem(design: Design, batch: str) -> dict[str, str]:
     """Return the methods of a batch whose radius is a theorem's, with its rule."""
-    methods = {name: design.config.methods[name] for name in _experiment(design, batch).methods}
+    methods = {name: design.methods[name] for name, *_ in design.variants[design.batches[batch].experiment]}
     return {name: method.radius for name, method in methods.items() if by_theorem(method)}
 
 
@@ -186,7 +216,9 @@ def measure_batch(design: Design, batch: str) -> Job[measure.Input, measure.Outp
     spec, radii = _experiment(design, batch), _by_theorem(design, batch)
     constants = ("k", "noise", "delta", "ridge") if radii else ()
     names = design.batches[batch].problems
-    methods = {name: design.config.methods[name] for name in spec.methods}
+    played = design.variants[design.batches[batch].experiment]
+    methods = {name: design.methods[name] for name, *_ in played}
+    chosen = _chosen(design, names, spec.methods)
     sources = {method: [(name, *design.played[name, method]) for name in names] for method in methods}
     params = measure.Params(
         sources=sources,
@@ -198,9 +230,12 @@ def measure_batch(design: Design, batch: str) -> Job[measure.Input, measure.Outp
             for name, method in methods.items()
             if method.k == ADAPTIVE
         },
+        variants=[tuple(variant) for variant in played if variant.setting],
+        chosen=[(*place, grid) for place, (_, grid) in chosen.items()],
+        ranked=[name for name, method in methods.items() if not method.control] if chosen else [],
     )
     files = sorted({design.played[name, method].path for name, method in product(names, methods)})
-    input = measure.Input(files, paths.facts(batch))
+    input = measure.Input(files, paths.facts(batch), sorted({path for path, *_ in chosen.values()}))
     return Job("measure_batch", input, at(measure.Output(), batch=batch), params)
 
 

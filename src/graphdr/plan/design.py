@@ -10,14 +10,16 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+from graphdr.cache import paths
 from graphdr.core.errors import UserError
 from graphdr.facts.registry import FACT_BASES, FACTORS
 from graphdr.graphs import from_data
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.random_graphs import FAMILIES
-from graphdr.plan.blocks import Config, Dataset, Evaluation, Experiment, Figure, Shown, Table
+from graphdr.plan.blocks import Config, Dataset, Evaluation, Experiment, Figure, Method, Shown, Table
 from graphdr.plan.config import read
 from graphdr.plan.plays import (
+    PLAIN,
     POOL_FACTORS,
     RUN_FACTORS,
     SEGMENT_FACTORS,
@@ -27,12 +29,13 @@ from graphdr.plan.plays import (
     assign,
 )
 from graphdr.plan.references import check_method, check_problem, pick
+from graphdr.plan.settings import OWN, Variant, variants
 from graphdr.plan.short_forms import problem_name
 
 PRODUCT = ("segmented", "coupling")  # factors of a graph with segments
-NODE_CASE = {  # of a configuration that says nothing about contexts and pilots
+NODE_CASE = {  # of a configuration that says nothing about contexts, pilots and seeds
     "context": "node", "bundle": 1, "bundled": "uniform", "pool": 1000, "segments": 1, "segmented": "ring",
-    "coupling": 1, "differences": "smooth", "differ": 1, "pilot_from": "prefix",
+    "coupling": 1, "differences": "smooth", "differ": 1, "pilot_from": "prefix", "first_seed": 0, "tuned": OWN,
 }  # fmt: skip
 CHANGES = ("flip", "swap", "perturb")  # factors that make the observed graph another than the clean one
 
@@ -73,6 +76,8 @@ class Design(NamedTuple):
     problems: dict[str, Problem]
     batches: dict[str, Batch]
     members: dict[str, list[str]]
+    variants: dict[str, list[Variant]]  # by experiment: its methods, with every setting of its grid
+    methods: dict[str, Method]  # those of the configuration, and all variants
     played: dict[tuple[str, str], Played]  # by problem and method
     plays: dict[str, list[Played]]  # by file
 
@@ -80,14 +85,18 @@ class Design(NamedTuple):
 def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) -> Design:
     """Turn the blocks of a configuration into flat tables; nothing is planned on data sets that are missing."""
     config = config if isinstance(config, Config) else read(config)
-    design = Design(config, {}, {}, {}, {}, {}, {}, {})
-    for name, experiment in config.experiments.items():
+    design = Design(config, {}, {}, {}, {}, {}, {}, dict(config.methods), {}, {})
+    # What is built on demand alone comes last, so that it cannot widen the bases of all else.
+    for name, experiment in sorted(config.experiments.items(), key=lambda item: item[1].opt_in):
         members = _members(config, name, experiment)
+        design.variants[name] = variants(experiment, config.methods)
+        for variant, method, setting in design.variants[name]:
+            design.methods[variant] = config.methods[method].model_copy(update=setting)
         design.members[name] = [problem["name"] for problem in members]
         design.problems.update(zip(design.members[name], members, strict=True))
-        for method, problem in itertools.product(experiment.methods, members):
+        for (method, *_), problem in itertools.product(design.variants[name], members):
             where = f"experiments.{name}: method {method} on problem {problem['name']}"
-            check_method(where, config.methods[method], problem)
+            check_method(where, design.methods[method], problem)
         here = [problem for problem in members if problem["dataset"] not in missing]
         wanted = {"laplacian_low"} | {FACT_BASES[fact] for fact in experiment.facts if fact in FACT_BASES}
         wanted |= {config.methods[method].basis for method in experiment.methods} - {IDENTITY}
@@ -98,14 +107,18 @@ def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) ->
                 design.graphs[graph.name] = planned._replace(min_nodes=least)
             needed = [(problem["graph"], basis) for basis in sorted(wanted)]
             needed += [(problem[role], "laplacian_low") for role in ("clean", "items")]
-            for key in dict.fromkeys(needed):
-                components, draws = design.bases.get(key, (0, 0))
-                design.bases[key] = max(components, problem["components"]), max(draws, problem["draws"])
+            for graph, basis in dict.fromkeys(needed):
+                if experiment.opt_in:
+                    basis = basis_file(design, graph, basis, problem["components"])
+                components, draws = design.bases.get((graph, basis), (0, 0))
+                most = max(components, problem["components"]), max(draws, problem["draws"])
+                design.bases[graph, basis] = most
         several = len({problem["dataset"] for problem in members}) > 1
         for batch, part in _split(name, here, several, config.batch):
             design.batches[batch] = Batch(name, [problem["name"] for problem in part])
     _check_rows(design)
-    design.played.update(assign(_asked(design), design.problems, config.methods))
+    design.played.update(assign(_asked(design), design.problems, design.methods))
+    design.played.update(_grids(design))
     for runs in dict.fromkeys(design.played.values()):
         design.plays.setdefault(runs.path, []).append(runs)
     return design
@@ -122,7 +135,24 @@ def _asked(design: Design) -> Iterator[tuple[str, str, str]]:
 
     for batch in sorted(design.batches, key=precedence):
         spec = design.batches[batch]
-        yield from ((batch, *pair) for pair in itertools.product(spec.problems, experiments[spec.experiment].methods))
+        if not experiments[spec.experiment].settings:
+            methods = experiments[spec.experiment].methods
+            yield from ((batch, *pair) for pair in itertools.product(spec.problems, methods))
+
+
+def _grids(design: Design) -> Iterator[tuple[tuple[str, str], Played]]:
+    """Yield where the runs of grids are: thousands, whose seeds are their own, so that none is shared."""
+    for batch, (experiment, problems) in design.batches.items():
+        if design.config.experiments[experiment].settings:
+            path = paths.runs(batch, PLAIN)
+            for problem, (variant, *_) in itertools.product(problems, design.variants[experiment]):
+                yield (problem, variant), Played(path, problem, variant)
+
+
+def basis_file(design: Design, graph: str, basis: str, components: int) -> str:
+    """Return the basis that has as many vectors: that of its name, or a wider one of its own beside it."""
+    planned = design.bases.get((graph, basis))
+    return basis if planned is None or planned[0] >= components else f"{basis}-{components}"
 
 
 def is_observed(dataset: Dataset) -> bool:
@@ -171,7 +201,8 @@ def _check_rows(design: Design) -> None:
                 continue
             factor = getattr(spec, place)
             problems = [design.problems[name] for name in problems_of(design, spec)]
-            values = {problem["name"] if factor == "method" else str(problem.get(factor)) for problem in problems}
+            named = factor in ("method", "player")
+            values = {problem["name"] if named else str(problem.get(factor)) for problem in problems}
             if len(values) < len(problems) or (factor == "method" and len(problems) > 1):
                 told = f"{factor!r} does not tell the {len(problems)} problems of {sources} apart"
                 raise UserError(f"{block}.{name}.{place}: {told}")

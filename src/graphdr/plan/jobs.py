@@ -13,9 +13,11 @@ import graphdr.stages.make_figure as figure_of
 import graphdr.stages.make_report as report
 import graphdr.stages.make_table as table_of
 from graphdr.cache import paths
-from graphdr.facts.registry import FAVOURABLE
+from graphdr.facts.registry import FACTS, FAVOURABLE
+from graphdr.paper import multiverse
 from graphdr.paper.claims import factors
 from graphdr.paper.compare import OTHER, VERDICTS
+from graphdr.paper.predicates import cell_names
 from graphdr.plan import outline
 from graphdr.plan.blocks import Claim, Dataset, Table
 from graphdr.plan.compute_jobs import (
@@ -35,6 +37,7 @@ from graphdr.plan.job import AnyJob, Job, at, fill
 from graphdr.plan.plays import KINDS
 from graphdr.scores import cells
 from graphdr.show.report import template
+from graphdr.theory.bound_checks import GUARANTEES
 
 
 def evaluate_predictors(design: Design, evaluation: str) -> Job[evaluate.Input, evaluate.Output, evaluate.Params]:
@@ -60,6 +63,8 @@ def make_table(design: Design, table: str) -> Job[table_of.Input, table_of.Outpu
     datasets = {row["dataset"]: design.config.datasets[row["dataset"]] for row in rows if "dataset" in row}
     labels = {name: method.label for name, method in methods.items()}
     labels |= {name: dataset.label for name, dataset in datasets.items() if dataset.label}
+    if spec.rows == "player":
+        labels |= {row["label"]: f"{labels[row['dataset']]}, {labels[row['method']]}" for row in rows}
     notes = [f"{method.label}: {method.note}." for method in methods.values() if method.note]
     params = fill(
         table_of.Params,
@@ -92,6 +97,12 @@ def make_figure(design: Design, figure: str) -> Job[figure_of.Input, figure_of.O
         told |= {"x": spec.x, "positions": {problem["name"]: problem[spec.x] for problem in problems}}
     elif spec.kind == "dots":
         told["rows"] = [[problem["name"], problem["title"]] for problem in problems]
+    elif spec.kind == "widths":
+        told |= {"x": spec.x, "positions": {problem["name"]: problem[spec.x] for problem in problems}}
+        told["rows"] = [[problem["name"], _dataset_label(design, problem["dataset"])] for problem in problems]
+    elif spec.kind == "specifications":
+        told["panels"] = {name: _dataset_label(design, name) for name in design.config.datasets}
+        input = figure_of.Input(multiverse=paths.multiverse("parquet"))
     else:
         told |= {"problem": problems[0]["name"], "k": problems[0]["k"]}
         input = figure_of.Input(curves=[paths.curves(batch) for batch in batches])
@@ -100,6 +111,10 @@ def make_figure(design: Design, figure: str) -> Job[figure_of.Input, figure_of.O
         low = paths.basis(graph, "laplacian_low")
         input = input._replace(nodes=paths.nodes(graph), edges=paths.edges(graph), basis=low)
     return Job("make_figure", input, at(figure_of.Output(), figure=figure), fill(figure_of.Params, spec, **told))
+
+
+def _dataset_label(design: Design, name: str) -> str:
+    return design.config.datasets[name].label or name
 
 
 def compare_paper(design: Design) -> Job[compare.Input, compare.Output, compare.Params]:
@@ -131,7 +146,11 @@ def _behind(design: Design, spec: Table) -> dict[str, list[str]]:
     return {evaluation.label: sorted(datasets_of(design, evaluation)) for evaluation in evaluations}
 
 
-def judge_claims(design: Design) -> Job[judge.Input, judge.Output, judge.Params]:
+def judge_claims(design: Design, judged: str) -> Job[judge.Input, judge.Output, judge.Params]:
+    """Return the job that judges the claims: at the paper's settings, or with those of every grid that was played."""
+    output = at(judge.Output(), judged=judged)
+    if judged == paths.MULTIVERSE:
+        return Job("judge_claims", *_multiverse(design, output))
     blocks = design.config.claims
     claims = {name: claim.plain() | _about(design, claim) for name, claim in blocks.items()}
     drawn = dict.fromkeys(name for claim in blocks.values() for name in claim.experiments)
@@ -142,8 +161,63 @@ def judge_claims(design: Design) -> Job[judge.Input, judge.Output, judge.Params]
     problems = {problem["name"]: {f: problem[f] for f in sorted(used & set(problem))} for problem in members}
     measurements = {name: _measurements(design, [name]) for name in experiments}
     evaluations = {name: paths.evaluation(name) for name in sorted(scored)}
-    input = judge.Input(paths.PAPER_CLAIMS, measurements, evaluations)
-    return Job("judge_claims", input, judge.Output(), judge.Params(claims, problems, sorted(OTHER)))
+    input = judge.Input(paths.PAPER_CLAIMS, measurements, evaluations, {})
+    params = judge.Params(claims, problems, sorted(OTHER), {}, [], [], {})
+    return Job("judge_claims", input, output, params)
+
+
+def _multiverse(design: Design, output: judge.Output) -> tuple[judge.Input, judge.Output, judge.Params]:
+    config = design.config
+    grids = sorted(name for name, e in config.experiments.items() if e.stands_for and batches_of(design, [name]))
+    again = [(name, original) for name in grids for original in config.experiments[name].stands_for]
+    blocks = {name: claim.plain() | _about(design, claim) for name, claim in config.claims.items()}
+    members = [design.problems[name] for _, original in again for name in design.members[original]]
+    used = {"dataset", *factors(blocks)}
+    return (
+        judge.Input(
+            paths.PAPER_CLAIMS,
+            {name: _measurements(design, [name]) for name in grids},
+            {},
+            {name: [path for batch in batches_of(design, [name]) for path in _runs(design, batch)] for name in grids},
+        ),
+        output,
+        judge.Params(
+            claims=blocks,
+            problems={problem["name"]: {f: problem[f] for f in sorted(used & set(problem))} for problem in members},
+            other=sorted(OTHER),
+            variants={name: [tuple(variant) for variant in design.variants[name]] for name in grids},
+            places=[place for pair in again for place in _places(design, *pair)],
+            horizons=config.horizons,
+            marks=_marks(design, {original for _, original in again}),
+        ),
+    )
+
+
+def _places(design: Design, grid: str, original: str) -> Iterable[tuple[str, str, str, str, str]]:
+    """Yield every problem of a grid, its candidates, and the problem of the paper's experiment that it plays again."""
+    specs = [design.config.experiments[name].problems for name in (grid, original)]
+    alike = {"dataset", *(factor for spec in specs for factor in spec.vary.plain())} - {"candidates"}
+    for name, other in product(design.members[grid], design.members[original]):
+        one, two = design.problems[name], design.problems[other]
+        if all(one[factor] == two[factor] for factor in alike):
+            yield grid, name, one["candidates"], original, other
+
+
+def _runs(design: Design, batch: str) -> list[str]:
+    return [paths.runs(batch, kind) for kind in KINDS if paths.runs(batch, kind) in design.plays]
+
+
+def _marks(design: Design, played: set[str]) -> dict[str, str]:
+    """Say of every claim that is not judged with other settings why: it has none, or it was not played with them."""
+    fixed = {*FACTS, *GUARANTEES, "mean"}
+    marks = {}
+    for name, claim in design.config.claims.items():
+        texts = [cell for _, arguments in cells.named(claim.checks) for cell in cell_names(arguments)]
+        if all(cells.parse(name, text).quantity in fixed for text in texts):
+            marks[name] = multiverse.NO_SETTINGS
+        elif claim.evaluation or not played & set(claim.experiments):
+            marks[name] = multiverse.NOT_VARIED
+    return marks
 
 
 def make_report(design: Design, page: str) -> Job[report.Input, report.Output, report.Params]:
@@ -160,7 +234,7 @@ def make_report(design: Design, page: str) -> Job[report.Input, report.Output, r
         if set(behind) <= set(shown)
     }
     batches = {name: dataset_of(design, name) for name in batches_of(design, shown)}
-    claims = None if page == paths.HEADLINE else judge_claims(design).output.parquet
+    claims = None if page == paths.HEADLINE else judge_claims(design, paths.CLAIMS).output.parquet
     input = report.Input(**outline.files(design, batches, tables), claims=claims)
     told = outline.params(design, batches, tables)
     missing = compared.params.missing
@@ -200,6 +274,14 @@ def _rows(design: Design, spec: Table) -> list[dict[str, str]]:
     if spec.rows == "method":
         played = dict.fromkeys(method for e in spec.experiments for method in design.config.experiments[e].methods)
         return [keys[0] | {"label": method, "method": method} for method in spec.methods or played]
+    if spec.rows == "player":
+        return [
+            key | {"label": f"{key['dataset']} {method}", "method": method}
+            for experiment in spec.experiments
+            for key in keys
+            if key["problem"] in design.members[experiment]
+            for method in design.config.experiments[experiment].methods
+        ]
     return [key | {"label": _label(p[spec.rows])} for key, p in zip(keys, members, strict=True)]
 
 
@@ -261,6 +343,7 @@ def keys(design: Design, stage: str) -> Iterable[dict[str, str]]:
         ("graph",): [(name,) for name in design.graphs],
         ("graph", "basis"): design.bases,
         ("batch",): [(name,) for name in batches if stage != "estimate_pilot" or has_pilot(design, name)],
+        ("judged",): [(paths.CLAIMS,), *([(paths.MULTIVERSE,)] if config.horizons else [])],
         ("page",): [(page,) for page in paths.PAGES if make_report(design, page).input.measurements],
         ("batch", "kind"): [pair for pair in product(batches, KINDS) if paths.runs(*pair) in design.plays],
     }

@@ -15,10 +15,11 @@ from graphdr.facts.registry import FACTORS
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, k_fact
 from graphdr.plan.blocks import Method
 
-KNOBS = {"policy", "basis", "laplacian", "k", "radius"}  # of a method: what is not only shown
+KNOBS = {"policy", "basis", "laplacian", "k", "radius", "alpha", "ridge"}  # of a method: what is not only shown
 THETA_FACTORS = ("instances", "reward", "k_star", "tail")
 RUN_FACTORS = (
-    "instances", "draws", "horizon", "seeds", "checkpoint", "candidates", "arms", "noise", "ridge", "alpha", "k",
+    "instances", "draws", "horizon", "first_seed", "seeds", "checkpoint", "candidates", "arms", "noise", "ridge",
+    "alpha", "k", "tuned",
 )  # fmt: skip
 THEORY_FACTORS = ("delta", "pilot")  # of runs with the radius of a theorem, besides
 ADAPTIVE_FACTORS = ("delta", "k_grid")  # of runs that find their k, besides
@@ -72,7 +73,9 @@ def _identity(problem: Mapping[str, Any], knobs: dict[str, Any], factors: Iterab
     """Spell what runs depend on: equal identities give equal runs."""
     k = None if knobs["basis"] == IDENTITY else knobs["k"] or problem["k"]
     told = {factor: problem[factor] for factor in (*factors, *theta_factors(problem), *pool_factors(problem))}
-    return repr((problem["clean"], problem["graph"], sorted((knobs | {"k": k}).items()), told))
+    own = {name: knobs[name] for name in ("alpha", "ridge") if knobs[name] is not None}
+    rest = sorted((knobs | {"k": k, "alpha": None, "ridge": None}).items())
+    return repr((problem["clean"], problem["graph"], rest, told | own))
 
 
 def assign(

@@ -1,6 +1,7 @@
 """Check every name in the configuration against what it refers to, and factors against each other."""
 
 from collections.abc import Callable, Collection, Mapping
+from itertools import product
 from typing import Any
 
 from graphdr.bandit.contexts import BUNDLES, CHOSEN, CONTEXTS
@@ -17,6 +18,7 @@ from graphdr.graphs.random_graphs import FAMILIES
 from graphdr.graphs.segments import SEGMENTATIONS
 from graphdr.paper.predicates import check_arguments
 from graphdr.plan import blocks
+from graphdr.plan.settings import OWN, knobs
 from graphdr.raw.formats import formats
 from graphdr.scores import cells
 from graphdr.scores.measure import MEASURES
@@ -36,9 +38,13 @@ def check(config: blocks.Config) -> None:
         "datasets": {},
         "problems": {"dataset": datasets},
         "methods": {},
-        "experiments": {"methods": ("method", config.methods), "facts": ("fact", FACTS)},
+        "experiments": {
+            "methods": ("method", config.methods),
+            "facts": ("fact", FACTS),
+            "stands_for": experiments,
+        },
         "evaluations": {"experiments": experiments, "scores": ("score", SCORES), "target": ("measure", MEASURES)},
-        "tables": {"rows": ("factor", [*blocks.KINDS, "method", "label", "title"]), **drawn},
+        "tables": {"rows": ("factor", [*blocks.KINDS, "method", "player", "label", "title"]), **drawn},
         "figures": {"kind": ("kind of figure", KINDS), **drawn},
         "claims": {"dataset": datasets, **drawn},
     }
@@ -108,6 +114,12 @@ def _experiment(config: blocks.Config, where: str, entry: blocks.Experiment) -> 
         raise UserError(f"{where}.target: {entry.target!r} is a target already")
     if entry.opt_in and not entry.target:
         raise UserError(f"{where}.target: an experiment that is opt_in needs a target that builds it")
+    if entry.stands_for and not (entry.settings and config.horizons):
+        raise UserError(
+            f"{where}.stands_for: settings, and horizons at the top level, are needed to judge claims again"
+        )
+    if entry.problems.set.tuned not in (None, OWN):
+        _tuned(config, where, entry)
     lacking = sorted(set(THEORY_FACTS) - set(entry.facts))
     for name in entry.methods:
         chosen = k_fact(config.methods[name].k)
@@ -115,6 +127,28 @@ def _experiment(config: blocks.Config, where: str, entry: blocks.Experiment) -> 
             raise UserError(f"{where}.facts: method {name!r} takes its k from {chosen!r}; add it to the facts")
         if lacking and config.methods[name].radius != CONSTANT:
             raise UserError(f"{where}.facts: the radius of {name!r} needs {lacking[0]!r}; add it to the facts")
+
+
+def _tuned(config: blocks.Config, where: str, entry: blocks.Experiment) -> None:
+    """Check that the study that settings are taken from has them for every method on every data set."""
+    target, components = entry.problems.set.tuned, entry.problems.set.components or config.protocol.components
+    grids = [spec for spec in config.experiments.values() if spec.target == target and spec.settings]
+    pick(
+        f"{where}.problems.set.tuned",
+        "study of settings",
+        target,
+        [spec.target for spec in config.experiments.values() if spec.settings],
+    )
+    for method, problem in product([name for name in entry.methods if knobs(config.methods[name])], entry.problems.of):
+        dataset = config.problems[problem].dataset
+        tried = [
+            g for g in grids if method in g.methods and dataset in {config.problems[p].dataset for p in g.problems.of}
+        ]
+        if not tried:
+            raise UserError(f"{where}.problems.set.tuned: {target!r} tries no setting of {method!r} on {dataset!r}")
+        most = max([*(tried[-1].settings.k or []), 0]) if "k" in knobs(config.methods[method]) else 0
+        if most + 2 > components:
+            raise UserError(f"{where}.problems.set: k = {most} of {target!r} needs components >= {most + 2}")
 
 
 def _evaluation(config: blocks.Config, where: str, entry: blocks.Evaluation) -> None:
@@ -152,12 +186,14 @@ def _figure(config: blocks.Config, where: str, entry: blocks.Figure) -> None:
     if entry.evaluation:
         raise UserError(f"{where}.evaluation: a figure shows an experiment")
     experiments = [config.experiments[name] for name in entry.experiments]
-    if len(experiments) > 1 and entry.kind != "dots":
+    if len(experiments) > 1 and entry.kind not in ("dots", "widths", "specifications"):
         raise UserError(f"{where}.experiment: a figure of kind {entry.kind!r} shows one experiment")
     methods = [method for experiment in experiments for method in experiment.methods]
     pick(f"{where}.methods", "method of this experiment", entry.methods, methods)
-    if entry.kind == "sweep":
-        pick(f"{where}.x", "varied factor", entry.x or "", experiments[0].problems.vary.plain())
+    for experiment in experiments if entry.kind in ("sweep", "widths") else ():
+        pick(f"{where}.x", "varied factor", entry.x or "", experiment.problems.vary.plain())
+    if entry.kind == "specifications":
+        pick(f"{where}.claim", "claim", entry.claim or "", config.claims)
 
 
 def _claim(config: blocks.Config, where: str, entry: blocks.Claim) -> None:

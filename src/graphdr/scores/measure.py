@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 
+from graphdr.scores.chosen import BEHIND, CHOSEN
 from graphdr.theory.bound_checks import GUARANTEES
 
 RESIDUAL = ("srl", "crw", "widths")  # at T, where a method has a residual
 HINDSIGHT = ("oracle_regret", "oracle_k", "oracle_gap")  # of the k that an adaptive method would have done best with
-MEASURES = ("regret", "slope", "regret_redrawn", "regret_gap", *RESIDUAL, *GUARANTEES, *HINDSIGHT)
+MEASURES = ("regret", "slope", "regret_redrawn", "regret_gap", *RESIDUAL, *GUARANTEES, *HINDSIGHT, *CHOSEN, *BEHIND)
 LATE = 0.8  # the slope is averaged over the rounds after this share of the horizon
 
 

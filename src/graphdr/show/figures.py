@@ -11,6 +11,7 @@ ROUND, REGRET_T, REGRET = "round t", "cumulative regret R(t) (reward units)", "c
 FACTORS = {
     "n": "number of nodes n",
     "k": "projected dimension k",
+    "alpha": "confidence width α",
     "flip": "share of node pairs flipped in the observed graph",
     "tail": "weight of the reward outside of the low frequencies",
 }

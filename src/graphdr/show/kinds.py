@@ -1,6 +1,7 @@
 """The kinds of figures that a configuration may ask for; each is a function of its settings and of what it shows."""
 
 from graphdr.show.figures import bounds, curves, dots, sweep
+from graphdr.show.panels import specifications, widths
 
 
 def overview(spec: dict, graph, basis, curves):
@@ -10,4 +11,4 @@ def overview(spec: dict, graph, basis, curves):
     return draw(spec, graph, basis, curves)
 
 
-KINDS = {f.__name__: f for f in (curves, bounds, sweep, dots, overview)}
+KINDS = {f.__name__: f for f in (curves, bounds, sweep, dots, widths, specifications, overview)}

@@ -1,36 +1,76 @@
-"""Judge every claim of the paper by what was measured."""
+"""Judge every claim of the paper by what was measured: at the paper's settings, or with every one of a grid."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphdr.cache import io, paths
 from graphdr.core.atomic import write_text
-from graphdr.paper import claims, reference
+from graphdr.paper import claims, multiverse, reference
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Input(NamedTuple):
     paper: str
     measurements: dict[str, list[str]]  # by experiment
     evaluations: dict[str, str]
+    runs: dict[str, list[str]]  # by experiment, of those with a grid of settings
 
 
 class Output(NamedTuple):
-    parquet: str = paths.claims("parquet")
-    md: str = paths.claims("md")
+    parquet: str = paths.judged("{judged}", "parquet")
+    md: str = paths.judged("{judged}", "md")
 
 
 class Params(NamedTuple):
     claims: dict[str, dict[str, Any]]
     problems: dict[str, dict[str, Any]]
     other: list[str]  # marks of data that are not the paper's
+    variants: dict[str, list[tuple[str, str, dict[str, Any]]]]  # by experiment: name in the runs, method, setting
+    places: list[tuple[str, str, str, str, str]]  # experiment and problem of a grid, candidates, both of the paper
+    horizons: list[int]
+    marks: dict[str, str]  # of claims that are not judged with other settings
 
 
 def main(input: Input, output: Output, params: Params) -> None:
     words = reference.claims(io.noted(input.paper))
     experiments = {name: io.read_frame("measurements", files) for name, files in input.measurements.items()}
     evaluations = {name: io.read_frame("measurements", [path]) for name, path in input.evaluations.items()}
-    table = claims.tidy(experiments, evaluations, params.problems)
     other = [dataset for dataset, marks in io.marks().items() if set(marks) & set(params.other)]
+    if params.variants:
+        decided = _with_every_setting(input, params, experiments, words["claim"].tolist(), other)
+        io.write("multiverse", decided, output.parquet)
+        write_text(multiverse.markdown(words, decided), output.md)
+        print(multiverse.summary(decided)["verdict"].value_counts().to_string())
+        return
+    table = claims.tidy(experiments, evaluations, params.problems)
     judged = claims.judge_all(words, params.claims, table, other, output.md)
     io.write("claims", judged, output.parquet)
     write_text(claims.markdown(judged), output.md)
     print(judged["verdict"].value_counts().to_string())
+
+
+def _with_every_setting(
+    input: Input, params: Params, experiments: "claims.Frames", words: list[str], other: list[str]
+) -> "pd.DataFrame":
+    """Decide every claim with every setting; those that are marked have one row that says why they are not."""
+    import pandas as pd
+
+    grids = {}
+    for name, files in input.runs.items():
+        facts = experiments[name][experiments[name]["method"].isna()]
+        played = multiverse.at_horizons(io.read_frame("runs", files), params.variants[name], params.horizons)
+        grids[name] = pd.concat([played, facts], ignore_index=True)
+    whole: dict[str, list[pd.DataFrame]] = {}
+    for name, problem, candidates, original, stood_for in params.places:
+        rows = grids[name][grids[name]["problem"] == problem]
+        whole.setdefault(original, []).append(rows.assign(problem=stood_for, with_candidates=candidates))
+    frames = {name: pd.concat(parts, ignore_index=True) for name, parts in whole.items()}
+    table, parts = claims.tidy(frames, {}, params.problems), []
+    for claim in [*words, *(name for name in params.claims if name not in words)]:
+        if mark := params.marks.get(claim):
+            parts.append(multiverse.marked(claim, mark))
+        else:
+            parts.append(multiverse.decide(claim, params.claims[claim], table, other))
+            print(f"{claim}: {len(parts[-1])} checks", flush=True)
+    return pd.concat(parts, ignore_index=True)

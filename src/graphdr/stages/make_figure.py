@@ -9,10 +9,11 @@ from graphdr.show import kinds, style
 
 
 class Input(NamedTuple):
-    """Measurements or curves, and for the overview picture a graph with its lowest eigenvectors."""
+    """Measurements, curves or decided claims, and for the overview picture a graph with its lowest eigenvectors."""
 
     measurements: list[str] | None = None
     curves: list[str] | None = None
+    multiverse: str | None = None
     nodes: str | None = None
     edges: str | None = None
     basis: str | None = None
@@ -36,6 +37,9 @@ class Params(NamedTuple):
     rows: list[list[str]] | None = None  # problem and title
     problem: str | None = None
     k: int | None = None
+    claim: str | None = None
+    panels: dict[str, str] | None = None  # data sets with their labels
+    y_label: str | None = None
 
 
 def main(input: Input, output: Output, params: Params) -> None:
@@ -45,6 +49,8 @@ def main(input: Input, output: Output, params: Params) -> None:
     for kind in ("measurements", "curves"):
         if files := getattr(input, kind):
             data[kind] = io.read_frame(kind, files)
+    if input.multiverse:
+        data["multiverse"] = io.read_frame("multiverse", [input.multiverse])
     if input.nodes and input.edges and input.basis:
         from graphdr.panels.bases import read_bases  # with SciPy, which most figures do without
         from graphdr.panels.graphs import read_graphs

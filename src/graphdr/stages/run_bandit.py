@@ -1,9 +1,9 @@
 """Play the methods of a batch on its problems, with all instances, draws and seeds."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import groupby
+from itertools import groupby, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from graphdr.cache import io, paths
 from graphdr.core.errors import check_dense
 from graphdr.graphs.arm_features import ADAPTIVE, k_fact, residual
 from graphdr.panels.bases import read_bases
+from graphdr.panels.chosen import read_chosen
 from graphdr.panels.contexts import read_pools
 from graphdr.panels.items import read_items
 from graphdr.panels.problems import read_estimates, read_facts, read_thetas
@@ -38,6 +39,7 @@ class Input(NamedTuple):
     facts: str = ""
     pilot: str = ""
     contexts: str = ""
+    chosen: Sequence[str] = ()  # measurements of the grids that settings were chosen from
 
 
 class Output(NamedTuple):
@@ -48,6 +50,9 @@ class Params(NamedTuple):
     problems: list[dict[str, Any]]  # each with the names of the methods that play it here
     methods: dict[str, dict[str, Any]]
     seed: int
+    chosen: Sequence[
+        tuple[str, str, str]
+    ] = ()  # problem, method, and the problem of the grid that its settings are from
 
 
 class Key(NamedTuple):
@@ -63,6 +68,7 @@ Place = tuple[Key, int]  # and seed
 Arms = dict[Key, methods.Arms]
 Inputs = dict[Key, RadiusInputs]
 Problem = dict[str, Any]
+Told = dict[tuple[str, int], tuple[dict[str, Any], Problem]]  # by method and number of the problem: both, with settings
 Facts = dict[tuple[str, int, str], float]
 Thetas = dict[tuple[str, int], np.ndarray]
 Pools = dict[tuple[str, int], Pool]
@@ -74,13 +80,14 @@ def main(input: Input, output: Output, params: Params) -> None:
     laplacians, arenas = _from_graphs(input, any(method["laplacian"] for method in params.methods.values()))
     facts = read_facts(input.facts) if input.facts else {}
     pools = read_pools(input.contexts, params.problems, thetas)
-    nodes = _arms(input, params, laplacians, facts)
+    told = _told(params, input.chosen)
+    nodes = _arms(input, params, told, laplacians, facts)
     inputs = _radius_inputs(input, params, nodes, thetas, facts, pools)
     residuals = _residuals(params, nodes, thetas, pools)
     rewards = {key: pools[key](theta) for key, theta in thetas.items() if key in pools}
     arms = {}
     for key, given in nodes.items():
-        method, problem = params.methods[key.method], params.problems[key.number]
+        method, problem = told[key.method, key.number]
         arms[key] = methods.on_pool(method, problem, given, pools[problem["name"], key.instance])
 
     @lru_cache(maxsize=LANES * len(params.problems))  # methods meet the same rounds one after the other
@@ -99,13 +106,13 @@ def main(input: Input, output: Output, params: Params) -> None:
         choices = partial(environment.random_choices, params.seed, problem, len(theta), instance, seed)
         return Run(theta, stream, *arms[key], residuals.get(key)), choices
 
-    runs = [(key, seed) for key in arms for seed in range(params.problems[key.number]["seeds"])]
+    runs = [(key, seed) for key in arms for seed in _seeds(params.problems[key.number])]
     done: dict[Place, Outcome] = {}
     begin = time.perf_counter()
-    for group in _together(runs, params, arms):
+    for group in _together(runs, told, arms):
         seated, choices = zip(*(seat(*run) for run in group), strict=True)
         (key, _), *_ = group
-        method, problem = params.methods[key.method], params.problems[key.number]
+        method, problem = told[key.method, key.number]
         outcomes = methods.play(method, problem, list(seated), list(choices), inputs.get(key))
         done |= dict(zip(group, outcomes, strict=True))
         if 10 * len(done) // len(runs) > 10 * (len(done) - len(group)) // len(runs):
@@ -113,15 +120,32 @@ def main(input: Input, output: Output, params: Params) -> None:
     io.write("runs", _table(params, done, inputs) if runs else io.nothing("runs"), output.runs)
 
 
-def _arms(input: Input, params: Params, laplacians: Laplacians, facts: Facts) -> Arms:
+def _seeds(problem: Problem) -> range:
+    return range(problem["first_seed"], problem["first_seed"] + problem["seeds"])
+
+
+def _told(params: Params, grids: Sequence[str]) -> Told:
+    """Return every method and problem as they meet: with the settings of the method, or those chosen from a grid."""
+    chosen = read_chosen(grids)
+    settings = {(problem, method): chosen.get((grid, method), {}) for problem, method, grid in params.chosen}
+    told = {}
+    for (name, method), (number, problem) in product(params.methods.items(), enumerate(params.problems)):
+        own = {knob: method[knob] for knob in ("alpha", "ridge") if method[knob] is not None}
+        own |= settings.get((problem["name"], name), {})
+        told[name, number] = method | {"k": own.pop("k", method["k"])}, problem | own
+    return told
+
+
+def _arms(input: Input, params: Params, told: Told, laplacians: Laplacians, facts: Facts) -> Arms:
     """Return what LinUCB works with, method by method.
 
     Node space and random play have one draw, without vectors; a basis that the data set has no data for has none.
     """
     arms = {}
     bases = {name: {graph: read_bases(path) for graph, path in files.items()} for name, files in input.basis.items()}
-    for name, method in params.methods.items():
-        for number, problem in enumerate(params.problems):
+    for name in params.methods:
+        for number in range(len(params.problems)):
+            method, problem = told[name, number]
             graph = problem["graph"]
             panel = bases[method["basis"]].get(graph, {}) if method["basis"] in bases else None
             for instance in range(problem["instances"]) if name in problem["methods"] else ():
@@ -169,7 +193,7 @@ def _residuals(params: Params, arms: Arms, thetas: Thetas, pools: Pools) -> dict
     return residuals
 
 
-def _together(runs: list[Place], params: Params, arms: Arms) -> Iterator[list[Place]]:
+def _together(runs: list[Place], told: Told, arms: Arms) -> Iterator[list[Place]]:
     """Yield runs of one method and shape in groups: all on the streams of a few instances and seeds, then the next few.
 
     Where instances differ in more than their shape, they are kept apart and only seeds are played together.
@@ -178,7 +202,7 @@ def _together(runs: list[Place], params: Params, arms: Arms) -> Iterator[list[Pl
 
     def order(run: Place) -> tuple[Any, ...]:
         key, seed = run
-        method, problem = params.methods[key.method], params.problems[key.number]
+        method, problem = told[key.method, key.number]
         vectors = arms[key].features
         apart = key[1:] if method["radius"] != CONSTANT or method["k"] == ADAPTIVE else ()
         shape = 0 if vectors is None else vectors.shape[1], *(problem[factor] for factor in SHAPE), *apart

@@ -1,0 +1,84 @@
+"""Figures of many small panels, one a data set: regret against a setting, and a claim over all settings."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from graphdr.show.figures import FACTORS, REGRET
+from graphdr.show.style import GREY, INK, blank, log_ticks, looks
+
+ACROSS = 4  # panels in a row
+HOLDS, FAILS = "#0072b2", "#d55e00"
+SETTINGS = {"alpha": "width α", "ridge": "ridge", "k": "k", "horizon": "rounds", "candidates": "candidates"}
+
+
+def widths(spec: dict, measurements):
+    """Draw the final regret of every method against a setting, on instance 0 with two standard errors."""
+    table = measurements[(measurements["draw"] == 0) & (measurements["quantity"] == "regret")]
+    table = table[(table["instance"] == 0) & table["method"].isin(list(spec["labels"]))]
+    table = table.assign(place=table["problem"].map(spec["positions"]), panel=table["problem"].map(dict(spec["rows"])))
+    figure, parts, lines = blank((9.0, 5.0), layout="constrained"), [], {}
+    for axes, (panel, rows) in _each(figure, table):
+        for method, style in looks(spec).items():
+            part = rows[rows["method"] == method].sort_values("place")
+            if len(part):
+                lines[method] = axes.errorbar(part["place"], part["value"], yerr=2 * part["sem"], color=style.light,
+                                              linestyle=style.line, marker=style.marker, markersize=3)  # fmt: skip
+                band = {"low": part["value"] - 2 * part["sem"], "high": part["value"] + 2 * part["sem"]}
+                parts.append(
+                    pd.DataFrame({"series": f"{panel}: {method}", "x": part["place"], "y": part["value"]} | band)
+                )
+        axes.set(title=panel, xscale="log", yscale="log")
+        axes.set_xticks(places := sorted(set(rows["place"])), [f"{place:g}" for place in places], fontsize=7)
+        log_ticks(axes.yaxis)
+        axes.minorticks_off()
+    figure.supxlabel(FACTORS.get(spec["x"], spec["x"]), fontsize=9, color=INK)
+    figure.supylabel(REGRET, fontsize=9, color=INK)
+    figure.suptitle(spec["title"], x=0.01, ha="left", fontsize=10, fontweight="bold")
+    named = [spec["labels"][method] for method in lines]
+    figure.legend(list(lines.values()), named, loc="outside lower center", ncols=5, labelcolor=INK)
+    return figure, pd.concat(parts, ignore_index=True)
+
+
+def specifications(spec: dict, multiverse):
+    """Draw the effect behind a claim with every setting, sorted, and below each which setting it is."""
+    table = multiverse[(multiverse["claim"] == spec["claim"]) & multiverse["effect"].notna()]
+    table = table.assign(dataset=table["dataset"].fillna(""))
+    names = [name for name in spec["panels"] if name in set(table["dataset"])]
+    levels = [(name, level) for name in SETTINGS for level in sorted(table[name].dropna().unique())]
+    figure, parts = blank((1.2 + 1.5 * len(names), 5.4), layout="constrained"), []
+    grid = figure.subplots(2, len(names), squeeze=False, sharex="col", sharey="row", height_ratios=[2, 3])
+    for (above, below), name in zip(grid.T, names, strict=True):
+        rows = table[table["dataset"] == name].sort_values("effect", ignore_index=True)
+        colours = rows["holds"].map({True: HOLDS, False: FAILS})
+        above.scatter(rows.index, rows["effect"], c=colours, s=4, linewidths=0)
+        above.axhline(1, color=GREY, linewidth=0.8)
+        above.set(title=spec["panels"][name], yscale="log")
+        above.title.set_fontsize(8)
+        for place, (factor, level) in enumerate(levels):
+            at = rows.index[rows[factor] == level]
+            below.scatter(at, [-place] * len(at), c=colours[at], s=14, marker="|", linewidths=0.4, alpha=0.6)
+        below.set_yticks([-place for place in range(len(levels))], [_level(*level) for level in levels], fontsize=7)
+        below.set_xticks([])
+        parts.append(pd.DataFrame({"series": name, "x": rows.index, "y": rows["effect"]}))
+    log_ticks(grid[0, 0].yaxis)
+    grid[0, 0].set_ylabel(spec["y_label"], fontsize=8)
+    figure.suptitle(spec["title"], x=0.01, ha="left", fontsize=10, fontweight="bold")
+    figure.supxlabel(
+        "settings, sorted by effect; blue where the claim holds, orange where it does not", fontsize=8, color=INK
+    )
+    return figure, pd.concat(parts, ignore_index=True)
+
+
+def _level(factor: str, level: object) -> str:
+    return f"{SETTINGS[factor]} {level:g}" if isinstance(level, int | float) else f"{level} {SETTINGS[factor]}"
+
+
+def _each(figure, table) -> Iterator[tuple]:
+    """Yield axes with the name and rows of every panel; what is left of the last row stays empty."""
+    parts = list(table.groupby("panel", sort=False))
+    down = -(-len(parts) // ACROSS)
+    grid = figure.subplots(down, min(ACROSS, len(parts)), squeeze=False, sharex=True).ravel()
+    for axes in grid[len(parts) :]:
+        axes.axis("off")
+    yield from zip(grid, parts, strict=False)

@@ -1,0 +1,108 @@
+"""Grids of settings: who is played with which, which bases they need, and where the best of them go."""
+
+import pytest
+
+from graphdr.cache import paths
+from graphdr.core.errors import UserError
+from graphdr.paper import multiverse
+from graphdr.plan import design, jobs
+from graphdr.plan.settings import knobs
+
+GRID = {"alpha": [0.1, 1], "ridge": [0.1, 1], "k": [2, 5, 8]}
+
+
+def planned(config: dict, grid: dict = GRID, **tuned) -> design.Design:
+    """Return the plan of a grid on the block model, and of what is played with the best of it."""
+    tried = {"problems": {"of": ["sbm"], "set": {"first_seed": 100}}, "methods": ["random", "linucb_full", "graphdr"]}
+    tried |= {"settings": grid, "target": "tuning", "opt_in": True}
+    best = {
+        "problems": {"of": ["sbm"], "set": {"tuned": "tuning"} | tuned},
+        "methods": tried["methods"],
+        "target": "tuning",
+    }
+    blocks = {"evaluations": {}, "tables": {}, "figures": {}, "claims": {}}
+    main = {name: config["experiments"][name] for name in ("main",)}
+    return design.expand(config | blocks | {"experiments": main | {"grid": tried, "best": best | {"opt_in": True}}})
+
+
+def test_every_method_is_played_with_the_settings_that_it_has(config):
+    plan = planned(config)
+    of = {
+        name: [v.setting for v in plan.variants["grid"] if v.method == name]
+        for name in ("random", "linucb_full", "graphdr")
+    }
+    assert of["random"] == [{}]
+    assert len(of["linucb_full"]) == 4
+    assert len(of["graphdr"]) == 12
+    assert len({tuple(setting.items()) for setting in of["graphdr"]}) == 12
+    job = jobs.run_bandit(plan, "grid", "plain")
+    told = job.params.methods["graphdr-alpha_0_1-k_8-ridge_1"]
+    assert (told["alpha"], told["ridge"], told["k"], told["basis"]) == (0.1, 1, 8, "laplacian_low")
+    assert job.params.problems[0]["first_seed"] == 100
+
+
+def test_the_best_settings_reach_those_who_are_played_with_them(config):
+    plan = planned(config)
+    grid = "sbm-first_seed_100"
+    best = [("sbm-tuned_tuning", name, grid) for name in ("graphdr", "linucb_full", "random")]
+    for job in (jobs.run_bandit(plan, "best", "plain"), jobs.measure_batch(plan, "best")):
+        assert job.input.chosen == [paths.measurements("grid")]
+        assert job.params.chosen == best
+    assert jobs.run_bandit(plan, "main", "plain").input.chosen == []
+    assert plan.played["sbm-tuned_tuning", "graphdr"] != plan.played["sbm", "graphdr"]
+
+
+def test_what_is_built_on_demand_widens_no_basis_of_the_rest(config):
+    plain, wide = planned(config), planned(config, components=48)
+    graph = "sbm-n_200"
+    assert wide.bases[graph, "laplacian_low"] == plain.bases[graph, "laplacian_low"]
+    assert wide.bases[graph, "laplacian_low-48"][0] == 48
+    assert (
+        jobs.run_bandit(wide, "best", "plain").input.basis["laplacian_low"][graph].endswith("laplacian_low-48.parquet")
+    )
+    assert jobs.run_bandit(wide, "main", "plain").input.basis == jobs.run_bandit(plain, "main", "plain").input.basis
+    made = jobs.compute_basis(wide, graph, "laplacian_low-48").params
+    assert (made.basis, made.components) == ("laplacian_low", 48)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tuned": "x"}, "no study of settings 'x'"),
+        ({"grid": {"k": [40]}}, "k = 40 of 'tuning' needs components >= 42"),
+        ({"grid": {"beta": [1]}}, "no setting 'beta'; there are: alpha, k, ridge"),
+        ({"grid": {"alpha": [-1]}}, "settings.alpha"),
+    ],
+)
+def test_a_mistake_in_a_grid_is_one_line(config, change, message):
+    with pytest.raises(UserError, match=message):
+        planned(config, **({"grid": GRID} | change))
+
+
+def test_a_grid_that_lacks_a_method_is_named(config):
+    config = config | {"experiments": dict(config["experiments"])}
+    real = config["experiments"]["calibrated_real"]
+    config["experiments"]["calibrated_real"] = real | {"methods": [*real["methods"], "laplacian_linucb_10"]}
+    with pytest.raises(UserError, match="tries no setting of 'laplacian_linucb_10' on 'ml_100k'"):
+        design.expand(config)
+
+
+def test_every_claim_is_judged_with_other_settings_or_marked(config):
+    plan = design.expand(config)
+    job = jobs.judge_claims(plan, paths.MULTIVERSE)
+    judged = set(job.params.claims) - set(job.params.marks)
+    assert {"main_wins", "cross_beats_full", "dim_flat", "aware_wins", "ml1m_pca_wins", "robust_monotone_eps"} <= judged
+    marks = job.params.marks
+    assert {marks[name] for name in ("thm1_holds", "dk_holds", "k_is_10", "khat_agree")} == {multiverse.NO_SETTINGS}
+    assert {marks[name] for name in ("gamma_loo", "robust_spearman", "khat_degrades")} == {multiverse.NOT_VARIED}
+    stood_for = {(place[3], place[4]) for place in job.params.places}
+    assert {("main", "sbm"), ("rgg", "rgg"), ("real", "lastfm"), ("dimension_scaling", "sbm-n_800")} <= stood_for
+
+
+def test_who_learns_has_a_width_and_who_projects_a_k(config):
+    methods = design.expand(config).config.methods
+    assert knobs(methods["worst"]) == []
+    assert knobs(methods["spectral_ucb"]) == ["alpha", "ridge"]
+    assert knobs(methods["graphdr_k_naive"]) == ["alpha", "ridge"]  # its k is its own
+    assert knobs(methods["graphdr_exact"]) == []  # a theorem sets them
+    assert knobs(methods["content_pca"]) == ["alpha", "ridge", "k"]
