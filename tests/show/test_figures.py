@@ -43,6 +43,16 @@ def measurements() -> pd.DataFrame:
     return pd.DataFrame(rows + facts, columns=columns)
 
 
+def decided() -> pd.DataFrame:
+    rows = [
+        ("c", "sbm", alpha, 1.0, k, 20000, "uniform", 0, int(alpha * k < 1), alpha * k)
+        for alpha in (0.1, 1.0)
+        for k in (2, 5)
+    ]
+    columns = ["claim", "dataset", "alpha", "ridge", "k", "horizon", "candidates", "instance", "holds", "effect"]
+    return pd.DataFrame([*rows, ("other", None, *[None] * 8)], columns=columns)
+
+
 def settings(**more) -> dict:
     return {"title": "T", "labels": LABELS, "styles": {}, "problem": "p", "k": 2} | more
 
@@ -53,7 +63,10 @@ SPECS = {
     "sweep": settings(x="k", positions=PLACES),
     "dots": settings(rows=[["p", "P"], ["q", "Q"], ["unrun", "U"]]),
     "overview": settings(),
+    "widths": settings(x="alpha", positions=PLACES, rows=[["p", "SBM"], ["q", "SBM"]]),
+    "specifications": settings(claim="c", panels={"sbm": "SBM", "unrun": "U"}, y_label="ratio"),
 }
+BY_CLAIM = {"specifications"}  # kinds that show no methods
 
 
 @pytest.fixture
@@ -62,8 +75,8 @@ def shown(small_graph) -> dict:
     whole = {"graph": small_graph, "basis": low_eigenpairs(small_graph, 5), "curves": curves()}
     measured = {"measurements": measurements()}
     return {"curves": {"curves": curves()}, "bounds": {"curves": curves()}, "sweep": measured, "dots": measured} | {
-        "overview": whole
-    }
+        "overview": whole, "widths": measured, "specifications": {"multiverse": decided()},
+    }  # fmt: skip
 
 
 def colours(figure) -> set[str]:
@@ -110,7 +123,25 @@ def test_points_are_instance_0_with_the_range_over_the_instances(kind, value, pl
         assert_allclose(mine[side], [np.quantile([40, 41, 42], share), np.quantile([80, 81, 82], share)])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+def test_a_claim_is_shown_with_every_setting_by_its_effect(shown):
+    figure, points = KINDS["specifications"](SPECS["specifications"], **shown["specifications"])
+    assert_allclose(points["y"], [0.2, 0.5, 2, 5])
+    above, below = figure.axes
+    assert above.get_title(loc="left") == "SBM"
+    labels = [label.get_text() for label in below.get_yticklabels()]
+    assert labels == ["width α 0.1", "width α 1", "ridge 1", "k 2", "k 5", "rounds 20000", "uniform candidates"]
+    small = below.collections[0].get_offsets()  # where the width is small, the effect is among the lowest two
+    assert_allclose(small[:, 0], [0, 1])
+
+
+def test_widths_are_shown_on_one_panel_a_data_set(shown):
+    figure, points = KINDS["widths"](SPECS["widths"], **shown["widths"])
+    assert [title for axes in figure.axes if (title := axes.get_title(loc="left"))] == ["SBM"]
+    mine = points[points["series"] == "SBM: mine"]
+    assert_allclose(mine[["x", "y"]], [[1, 40], [2, 80]])
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - BY_CLAIM))
 def test_a_style_of_the_settings_is_drawn(kind, shown):
     labels = {"mine": "Mine"}
     figure, _ = KINDS[kind](SPECS[kind] | {"labels": labels, "styles": MINE}, **shown[kind])

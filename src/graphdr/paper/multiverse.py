@@ -51,7 +51,7 @@ def decide(claim: str, spec: dict, table: pd.DataFrame, other: Collection[str]) 
                     outcome = check_all(spec["checks"], world)
                 except NoData:
                     continue
-                found.append((claim, dataset, *setting, int(instance), outcome.holds == stated, outcome.effect))
+                found.append((claim, dataset, *setting, int(instance), int(outcome.holds == stated), outcome.effect))
     return pd.DataFrame(found, columns=list(COLUMNS))
 
 

@@ -230,7 +230,7 @@ def measure_batch(design: Design, batch: str) -> Job[measure.Input, measure.Outp
             for name, method in methods.items()
             if method.k == ADAPTIVE
         },
-        variants=[tuple(variant) for variant in played if variant.setting],
+        variants=[variant for variant in played if variant.setting],
         chosen=[(*place, grid) for place, (_, grid) in chosen.items()],
         ranked=[name for name, method in methods.items() if not method.control] if chosen else [],
     )

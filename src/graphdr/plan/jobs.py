@@ -185,7 +185,7 @@ def _multiverse(design: Design, output: judge.Output) -> tuple[judge.Input, judg
             claims=blocks,
             problems={problem["name"]: {f: problem[f] for f in sorted(used & set(problem))} for problem in members},
             other=sorted(OTHER),
-            variants={name: [tuple(variant) for variant in design.variants[name]] for name in grids},
+            variants={name: [*design.variants[name]] for name in grids},
             places=[place for pair in again for place in _places(design, *pair)],
             horizons=config.horizons,
             marks=_marks(design, {original for _, original in again}),
@@ -212,7 +212,7 @@ def _marks(design: Design, played: set[str]) -> dict[str, str]:
     fixed = {*FACTS, *GUARANTEES, "mean"}
     marks = {}
     for name, claim in design.config.claims.items():
-        texts = [cell for _, arguments in cells.named(claim.checks) for cell in cell_names(arguments)]
+        texts = [cell for check in claim.checks for arguments in check.values() for cell in cell_names(arguments)]
         if all(cells.parse(name, text).quantity in fixed for text in texts):
             marks[name] = multiverse.NO_SETTINGS
         elif claim.evaluation or not played & set(claim.experiments):

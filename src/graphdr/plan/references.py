@@ -118,7 +118,7 @@ def _experiment(config: blocks.Config, where: str, entry: blocks.Experiment) -> 
         raise UserError(
             f"{where}.stands_for: settings, and horizons at the top level, are needed to judge claims again"
         )
-    if entry.problems.set.tuned not in (None, OWN):
+    if entry.problems.set.factors.get("tuned", OWN) != OWN:
         _tuned(config, where, entry)
     lacking = sorted(set(THEORY_FACTS) - set(entry.facts))
     for name in entry.methods:
@@ -131,7 +131,8 @@ def _experiment(config: blocks.Config, where: str, entry: blocks.Experiment) -> 
 
 def _tuned(config: blocks.Config, where: str, entry: blocks.Experiment) -> None:
     """Check that the study that settings are taken from has them for every method on every data set."""
-    target, components = entry.problems.set.tuned, entry.problems.set.components or config.protocol.components
+    own = config.protocol.factors | entry.problems.set.factors
+    target, components = own["tuned"], own["components"]
     grids = [spec for spec in config.experiments.values() if spec.target == target and spec.settings]
     pick(
         f"{where}.problems.set.tuned",

@@ -1,6 +1,7 @@
 """Settings chosen from a grid, and methods at their best compared with the best of them."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ def regrets(finals: "pd.DataFrame") -> "pd.DataFrame":
     return grouped.agg(value="mean", sem="sem", n="count").reset_index().assign(quantity="regret", draw=0)
 
 
-def best(finals: "pd.DataFrame", variants: list[tuple[str, str, dict]]) -> "pd.DataFrame":
+def best(finals: "pd.DataFrame", variants: Sequence[tuple[str, str, dict[str, Any]]]) -> "pd.DataFrame":
     """Choose the setting of the least mean regret over all instances and seeds, for every method and problem.
 
     ``variants`` are (name in the runs, method, setting); of equals, the first is taken.
@@ -40,7 +41,7 @@ def best(finals: "pd.DataFrame", variants: list[tuple[str, str, dict]]) -> "pd.D
     return table.assign(instance=0, draw=0, sem=np.nan)
 
 
-def behind(finals: dict[str, "pd.DataFrame"], ranked: list[str]) -> "pd.DataFrame":
+def behind(finals: dict[str, "pd.DataFrame"], ranked: Sequence[str]) -> "pd.DataFrame":
     """Measure how far every method is behind the best of the ranked ones, seed by seed, with a t-interval.
 
     The best has the least mean regret over all instances and seeds of a problem.

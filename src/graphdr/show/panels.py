@@ -50,11 +50,11 @@ def specifications(spec: dict, multiverse):
     grid = figure.subplots(2, len(names), squeeze=False, sharex="col", sharey="row", height_ratios=[2, 3])
     for (above, below), name in zip(grid.T, names, strict=True):
         rows = table[table["dataset"] == name].sort_values("effect", ignore_index=True)
-        colours = rows["holds"].map({True: HOLDS, False: FAILS})
+        colours = rows["holds"].map({1: HOLDS, 0: FAILS})
         above.scatter(rows.index, rows["effect"], c=colours, s=4, linewidths=0)
         above.axhline(1, color=GREY, linewidth=0.8)
-        above.set(title=spec["panels"][name], yscale="log")
-        above.title.set_fontsize(8)
+        above.set_title(spec["panels"][name], fontsize=8)
+        above.set_yscale("log")
         for place, (factor, level) in enumerate(levels):
             at = rows.index[rows[factor] == level]
             below.scatter(at, [-place] * len(at), c=colours[at], s=14, marker="|", linewidths=0.4, alpha=0.6)

@@ -11,6 +11,8 @@ from graphdr.theory import bound_checks
 if TYPE_CHECKING:
     import pandas as pd
 
+Played = dict[str, dict[tuple[str, str], Columns]]  # by file, method and problem
+
 
 class Input(NamedTuple):
     runs: list[str]
@@ -63,7 +65,7 @@ def main(input: Input, output: Output, params: Params) -> None:
     print(f"{len(table)} measurements of {len(finals)} methods")
 
 
-def _measure_grid(played: dict, facts: "pd.DataFrame", output: Output, params: Params) -> None:
+def _measure_grid(played: Played, facts: "pd.DataFrame", output: Output, params: Params) -> None:
     """Measure the regret of every setting, and choose one for every method; curves would be too many to look at."""
     import pandas as pd
 
@@ -84,15 +86,15 @@ def _measure_grid(played: dict, facts: "pd.DataFrame", output: Output, params: P
 
 def _settings(input: Input, params: Params) -> "pd.DataFrame":
     """Return the settings that methods were played with, as chosen on other seeds."""
-    rows = io.read_frame("measurements", input.chosen)
+    import pandas as pd
+
+    rows = io.read_frame("measurements", list(input.chosen))
     parts = [
         rows[rows["quantity"].isin(chosen.CHOSEN) & (rows["problem"] == grid) & (rows["method"] == method)].assign(
             problem=problem
         )
         for problem, method, grid in params.chosen
     ]
-    import pandas as pd
-
     return pd.concat(parts, ignore_index=True).drop(columns="predictor")
 
 
