@@ -16,7 +16,7 @@ from graphdr.cache import paths
 from graphdr.facts.registry import FAVOURABLE
 from graphdr.paper.claims import factors
 from graphdr.paper.compare import OTHER, VERDICTS
-from graphdr.plan import outline
+from graphdr.plan import outline, words
 from graphdr.plan.blocks import Claim, Dataset, Table
 from graphdr.plan.compute_jobs import (
     build_graph,
@@ -66,7 +66,7 @@ def make_table(design: Design, table: str) -> Job[table_of.Input, table_of.Outpu
         spec,
         heading=spec.heading or spec.rows,
         row_keys=rows,
-        labels=labels | _predictors(design, spec),
+        labels=labels | words.predictors(design.config, spec.evaluations),
         controls=sorted(name for name, method in methods.items() if method.control),
         notes=notes + _origins(datasets),
         quantities={cell.quantity: design.config.quantities[cell.quantity].plain() for cell in columns},
@@ -143,7 +143,8 @@ def judge_claims(design: Design) -> Job[judge.Input, judge.Output, judge.Params]
     measurements = {name: _measurements(design, [name]) for name in experiments}
     evaluations = {name: paths.evaluation(name) for name in sorted(scored)}
     input = judge.Input(paths.PAPER_CLAIMS, measurements, evaluations)
-    return Job("judge_claims", input, judge.Output(), judge.Params(claims, problems, sorted(OTHER)))
+    params = judge.Params(claims, problems, sorted(OTHER), words.labels(design.config))
+    return Job("judge_claims", input, judge.Output(), params)
 
 
 def make_report(design: Design, page: str) -> Job[report.Input, report.Output, report.Params]:
@@ -167,7 +168,8 @@ def make_report(design: Design, page: str) -> Job[report.Input, report.Output, r
     if page == paths.HEADLINE:  # nothing of other experiments, so that no change of them makes it again
         told["datasets"] = {name: told["datasets"][name] for name in input.datasets}
         told["settings"] = {name: told["settings"][name] for name in ("seed", "protocol", "methods")}
-        told["opt_in"] = missing = []
+        told["labels"] = {name: method.label for name, method in config.methods.items()}
+        told["first"], told["opt_in"], missing = [], {}, []
     params = report.Params(**told, verdicts=list(VERDICTS), missing=missing, template=template.digest())
     return Job("make_report", input, at(report.Output(), page=page), params)
 
@@ -211,18 +213,6 @@ def _origins(datasets: dict[str, Dataset]) -> list[str]:
             text = f"{dataset.raw.citation.rstrip('.')}. Licence: {dataset.raw.licence.rstrip('.')}."
             named.setdefault(text, []).append(dataset.label or name)
     return [f"{', '.join(names)}: {text}" for text, names in named.items()]
-
-
-def _predictors(design: Design, spec: Table) -> dict[str, str]:
-    """Name the predictors of a table after the quantities that they are, a joint one after all of its own."""
-    quantities, named = design.config.quantities, {}
-    for evaluation in (design.config.evaluations[name] for name in spec.evaluations):
-        for name, facts in ({name: [name] for name in evaluation.predictors} | evaluation.joint).items():
-            parts = [name] if name in quantities else facts
-            named[name] = " and ".join(quantities[fact].label if fact in quantities else fact for fact in parts)
-        for fact, (name, dataset) in product(evaluation.means, design.config.datasets.items()):
-            named[f"{fact}_{name}"] = f"{quantities[fact].label} on {dataset.label or name}"
-    return named
 
 
 def _label(value: object) -> str:

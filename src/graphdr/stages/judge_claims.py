@@ -22,6 +22,7 @@ class Params(NamedTuple):
     claims: dict[str, dict[str, Any]]
     problems: dict[str, dict[str, Any]]
     other: list[str]  # marks of data that are not the paper's
+    labels: dict[str, str]  # words for names
 
 
 def main(input: Input, output: Output, params: Params) -> None:
@@ -30,7 +31,7 @@ def main(input: Input, output: Output, params: Params) -> None:
     evaluations = {name: io.read_frame("measurements", [path]) for name, path in input.evaluations.items()}
     table = claims.tidy(experiments, evaluations, params.problems)
     other = [dataset for dataset, marks in io.marks().items() if set(marks) & set(params.other)]
-    judged = claims.judge_all(words, params.claims, table, other, output.md)
+    judged = claims.judge_all(words, params.claims, table, other, output.md, params.labels)
     io.write("claims", judged, output.parquet)
     write_text(claims.markdown(judged), output.md)
     print(judged["verdict"].value_counts().to_string())
