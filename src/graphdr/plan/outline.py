@@ -142,10 +142,11 @@ def dataset(design: Design, name: str, problem: str | None) -> dict[str, Any]:
     """Describe a data set: what it is called, on what terms it comes, and its problem with k."""
     block = design.config.datasets[name]
     raw = block.raw.plain() if block.raw else {}
+    factors = {FACTORS.get(key, key): value for key, value in block.factors.items() if key != "family"}
     return {
         "label": block.label or name,
         "observed": is_observed(block),
-        "parameters": {FACTORS.get(factor, factor): value for factor, value in block.factors.items()},
+        "parameters": factors,
         "problem": problem,
         "k": design.problems[problem]["k"] if problem else None,
     } | {key: raw[key] for key in ("licence", "citation", "page", "terms") if key in raw}

@@ -76,7 +76,7 @@ function claimItem(claim) {
   const share = claim.share !== null && `holds in ${Math.round(100 * claim.share)} % of the random instances`;
   const vacuous = claim.note.startsWith("vacuous"); // a bound that holds, but says little
   const detail = fold(
-    null,
+    `c-${claim.claim}`,
     [verdict(claim.word, vacuous ? "vacuous" : claim.word), " ", maths(claim.statement)],
     () => [
       h("p", { class: "where" }, claim.where, claim.note && ` · ${claim.note}`),
@@ -87,5 +87,5 @@ function claimItem(claim) {
     ],
     h("small", null, [share, claim.kinds.map((kind) => KINDS[kind]).join(", ")].filter(Boolean).join(" · ")),
   );
-  return h("li", { "data-word": claim.word, id: `c-${claim.claim}` }, detail);
+  return h("li", { "data-word": claim.word }, detail);
 }
