@@ -85,10 +85,11 @@ bench-snakemake: $(READY) ## measure Snakemake's own CPU per job, in runs of 1,0
 profile: $(READY) ## say where the CPU seconds of the last build went
 	@$(BIN)/python -m benchmarks.profile
 
-docs: $(READY) ## refresh what is written from the code: docs/api.md, the picture of the rooms, tables of columns
+docs: $(READY) ## refresh what is written from the code: docs/api.md, the picture of the rooms, tables of columns, terms
 	@$(BIN)/python -m docs.api
 	@$(BIN)/python -m docs.house
 	@$(BIN)/python -m docs.columns
+	@$(BIN)/python -m docs.glossary
 
 snapshot: all docs ## refresh the figures and tables under docs/ and in the README from results/
 	@$(BIN)/python -m docs.snapshot

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from docs import columns, house
+from docs import columns, glossary, house
 from docs.markers import between_markers
 from graphdr.cache import io
 from graphdr.core.errors import UserError
@@ -94,6 +94,11 @@ def test_targets_of_make_and_commands_that_pages_name_exist(page):
     assert set(re.findall(r"^make ([a-z-]+)", text_of(page), re.M)) <= targets
     commands = set(re.findall(r"(?:^|`)graphdr ([a-z]+) ", text_of(page), re.M))
     assert commands <= {"advise", "ls", "show", "summary", "verify", "why"}
+
+
+@pytest.mark.parametrize("page", glossary.parts())
+def test_terms_and_verdicts_are_those_of_the_report(page):
+    assert text_of(f"docs/{page}") == glossary.refreshed(page), "run make docs"
 
 
 def test_every_function_of_the_glossary_exists():

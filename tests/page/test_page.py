@@ -3,7 +3,9 @@
 ``tests/page/run`` calls it. PAGE names another page than that of the tiny configuration.
 """
 
+import base64
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,20 @@ def page(tab, report) -> Page:
     return tab
 
 
+@pytest.fixture
+def unfolded(page) -> Page:
+    """The page with all that it folds."""
+    page.ask(UNFOLD)
+    return page
+
+
+# Open all that is folded, also what appears thereby, and wait until its charts are drawn.
+UNFOLD = """(async () => {
+    for (let part; (part = document.querySelector("details:not([open])")); ) unfold(part);
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))));
+})()"""
+
+
 def test_it_is_small_and_loads_fast(tab, report):
     assert report.stat().st_size < 5e6
     tab.resize(1400, 900)
@@ -49,8 +65,8 @@ def test_it_raises_no_error_and_requests_nothing(page, report):
     assert page.errors == []
 
 
-def test_every_chart_has_marks_and_labelled_axes(page):
-    charts = page.ask(
+def test_every_chart_has_marks_and_labelled_axes(unfolded):
+    charts = unfolded.ask(
         """[...document.querySelectorAll("[data-chart]")].map((plot) => ({
             kind: plot.dataset.chart,
             marks: plot.querySelectorAll(".marks path, .marks circle, .marks line").length,
@@ -60,7 +76,7 @@ def test_every_chart_has_marks_and_labelled_axes(page):
         }))"""
     )
     kinds = {chart["kind"] for chart in charts}
-    assert kinds >= {"curves", "panel", "spectrum", "energy", "map"}
+    assert kinds >= {"scatter", "curves", "panel", "spectrum", "energy", "map"}
     for chart in charts:
         assert chart["marks"] > 0, chart
         assert chart["axes"] == (1 if chart["kind"] == "panel" else 2), chart
@@ -68,38 +84,38 @@ def test_every_chart_has_marks_and_labelled_axes(page):
         assert not chart["broken"], chart
 
 
-def test_a_method_is_switched_off_and_on(page):
+def test_a_method_is_switched_off_and_on(unfolded):
     section = 'document.querySelector(".experiment:has(.legend)")'
-    button = f'{section}.querySelector(".legend button")'
-    method = page.ask(f"{button}.dataset.method")
+    method = unfolded.ask(f'{section}.querySelector(".legend button[aria-pressed=true]").dataset.method')
+    button = f'{section}.querySelector(".legend button[data-method={method}]")'
     lines = f'{section}.querySelectorAll("[data-chart=curves] .marks [data-method={method}]").length'
-    before = page.ask(lines)
+    before = unfolded.ask(lines)
     assert before > 0
-    page.ask(f"{button}.click()")
-    assert (page.ask(lines), page.ask(f"{button}.getAttribute('aria-pressed')")) == (0, "false")
-    page.ask(f"{button}.click()")
-    assert (page.ask(lines), page.ask(f"{button}.getAttribute('aria-pressed')")) == (before, "true")
+    unfolded.ask(f"{button}.click()")
+    assert (unfolded.ask(lines), unfolded.ask(f"{button}.getAttribute('aria-pressed')")) == (0, "false")
+    unfolded.ask(f"{button}.click()")
+    assert (unfolded.ask(lines), unfolded.ask(f"{button}.getAttribute('aria-pressed')")) == (before, "true")
 
 
-def test_the_axis_changes_between_logarithmic_and_linear(page):
+def test_the_axis_changes_between_logarithmic_and_linear(unfolded):
     plot = 'document.querySelector("[data-chart=curves]")'
-    before = page.ask(f"{plot}.innerHTML")
-    page.ask('document.querySelector("[data-control=log]").click()')
+    before = unfolded.ask(f"{plot}.innerHTML")
+    unfolded.ask('document.querySelector("[data-control=log]").click()')
     assert "log axis" in before
-    assert "log axis" not in page.ask(f"{plot}.innerHTML")
+    assert "log axis" not in unfolded.ask(f"{plot}.innerHTML")
 
 
-def test_another_problem_shows_other_curves(page):
+def test_another_problem_shows_other_curves(unfolded):
     chosen = 'document.querySelector(".experiment:has(.controls select)")'
     plot = f'{chosen}.querySelector("[data-chart=curves]")'
-    before = page.ask(f"{plot}.innerHTML")
-    page.ask(f"{chosen}.querySelector('select').selectedIndex = 1")
-    page.ask(f"{chosen}.querySelector('select').dispatchEvent(new Event('change'))")
-    assert page.ask(f"{plot}.innerHTML") != before
+    before = unfolded.ask(f"{plot}.innerHTML")
+    unfolded.ask(f"{chosen}.querySelector('select').selectedIndex = 1")
+    unfolded.ask(f"{chosen}.querySelector('select').dispatchEvent(new Event('change'))")
+    assert unfolded.ask(f"{plot}.innerHTML") != before
 
 
-def test_pointer_and_keys_read_out_values(page):
-    page.ask(
+def test_pointer_and_keys_read_out_values(unfolded):
+    unfolded.ask(
         """(() => {
             const plot = document.querySelector("[data-chart=curves]"), box = plot.getBoundingClientRect();
             const at = { clientX: box.left + box.width / 2, clientY: box.top + 60 };
@@ -107,14 +123,14 @@ def test_pointer_and_keys_read_out_values(page):
         })()"""
     )
     tip = 'document.querySelector(".experiment .note")'
-    assert page.ask(f"!{tip}.hidden && {tip}.querySelectorAll('tbody tr').length") > 0
-    page.ask(
+    assert unfolded.ask(f"!{tip}.hidden && {tip}.querySelectorAll('tbody tr').length") > 0
+    unfolded.ask(
         """(() => {
             const plot = document.querySelector("[data-chart=curves]");
             plot.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
         })()"""
     )
-    assert page.ask('document.querySelector(".experiment [aria-live]").textContent').startswith("Round ")
+    assert unfolded.ask('document.querySelector(".experiment [aria-live]").textContent').startswith("Round ")
 
 
 def test_claims_are_filtered_by_verdict_and_by_text(page):
@@ -141,41 +157,221 @@ def test_claims_are_filtered_by_verdict_and_by_text(page):
 def test_nothing_sticks_out(page, report, width, dark):
     page.resize(width, 850, dark)
     page.open(report)
-    assert page.ask("document.documentElement.scrollWidth") <= page.ask("document.documentElement.clientWidth")
-    outside = page.ask(
-        """[...document.querySelectorAll("main *, header *")].filter((node) =>
-            node.getBoundingClientRect().right > document.documentElement.clientWidth + 1 &&
-            !node.closest(".scroll, .sheet, pre, .unseen, svg")).map((node) => node.outerHTML.slice(0, 80))"""
-    )
-    assert outside == []
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_the_headline_is_on_the_first_screen(page, report, width):
-    page.resize(width, 844)
-    page.open(report)
-    bottom = page.ask(
-        'Math.max(...[...document.querySelectorAll(".big, .tally")].map((n) => n.getBoundingClientRect().bottom))'
-    )
-    assert bottom <= 844
+    for state in ("true", UNFOLD):
+        page.ask(state)
+        assert page.ask("document.documentElement.scrollWidth") <= page.ask("document.documentElement.clientWidth")
+        outside = page.ask(
+            """[...document.querySelectorAll("main *, header *")].filter((node) =>
+                node.getBoundingClientRect().right > document.documentElement.clientWidth + 1 &&
+                !node.closest(".scroll, .sheet, pre, .unseen, svg")).map((node) => node.outerHTML.slice(0, 80))"""
+        )
+        assert outside == []
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_is_readable_against_what_it_stands_on(page, report, dark):
     page.resize(1400, 900, dark)
     page.open(report)
+    page.ask(UNFOLD)
     assert page.ask(CONTRAST) == []
 
 
-def test_controls_and_tables_tell_what_they_are(page):
+# The story
+
+
+def test_it_opens_with_the_story_before_any_curve(page):
+    order = page.ask(
+        """[...document.querySelectorAll("#story, #numbers, #differs, #claims, #experiments, #datasets, #build")]
+            .map((part) => part.id)"""
+    )
+    assert order == [name for name in ORDER if name in order]
+    assert page.ask('[...document.querySelectorAll("[data-list]")].map((list) => list.dataset.list)') == LISTS
+    assert page.ask('document.querySelectorAll("[data-chart]:not([data-chart=scatter])").length') == 0
+    first = page.ask('[...document.querySelectorAll("[data-list] > ul")].map((list) => list.childElementCount)')
+    assert max(first) <= 4
+    leads = '[...document.querySelectorAll("[data-list] li a")].map((link) => link.hash.slice(1))'
+    known = '[...document.querySelectorAll(".claims details")].map((claim) => claim.id)'
+    assert set(page.ask(leads)) <= set(page.ask(known))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_first_screen_says_what_is_safe(page, report, width):
+    page.resize(width, 900)
+    page.open(report)
+    lines = ".headline" if width < 600 else ".headline, [data-list] > ul > li:nth-child(-n + 3)"
+    bottom = f'Math.max(...[...document.querySelectorAll("{lines}")].map((n) => n.getBoundingClientRect().bottom))'
+    assert page.ask(bottom) <= 900
+
+
+def test_a_line_of_the_story_opens_its_claim(page):
+    link = 'document.querySelector("[data-list] li a")'
+    page.ask(f"{link}.click()")
+    page.ask("new Promise((done) => setTimeout(done, 50))")
+    claim = page.ask(f"{link}.hash.slice(1)")
+    assert page.ask(f'document.getElementById("{claim}").getBoundingClientRect().top') < 900
+    assert page.ask(f'document.querySelector("#{claim} .measured") !== null')
+
+
+# The size
+
+
+def test_it_is_short_when_opened_and_on_paper(page):
+    assert page.ask("document.documentElement.scrollHeight") <= 20_000
+    printed = base64.b64decode(page.call("Page.printToPDF", preferCSSPageSize=True)["data"])
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) <= 20
+
+
+# Words
+
+
+def test_no_name_of_the_configuration_is_visible(unfolded):
+    """Commands, settings and addresses may hold names; a data set without a label has no other word."""
+    assert set(unfolded.ask(VISIBLE_NAMES)) == set()
+
+
+def test_every_verdict_is_defined(page):
+    used = page.ask('[...new Set([...document.querySelectorAll("#numbers li .verdict")].map((n) => n.textContent))]')
+    defined = page.ask('[...document.querySelectorAll(".meanings dt")].map((n) => n.textContent)')
+    assert set(used) <= set(defined)
+    assert {"● holds", "◐ mixed", "✕ fails"} <= set(defined)
+
+
+def test_a_term_explains_itself_to_the_pointer_and_to_the_keyboard(page):
+    term, box = 'document.querySelector("abbr[data-meaning]")', 'document.getElementById("meaning")'
+    assert page.ask(f"{box}.hidden")
+    page.ask(f"{term}.focus()")
+    assert page.ask(f"!{box}.hidden && {box}.textContent === {term}.dataset.meaning")
+    page.ask('document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))')
+    assert page.ask(f"{box}.hidden")
+    page.ask(f'{term}.dispatchEvent(new PointerEvent("pointerover", {{ bubbles: true }}))')
+    assert page.ask(f"!{box}.hidden")
+
+
+# Numbers
+
+
+def test_a_number_of_the_scatter_leads_to_its_cell(page):
+    plot = 'document.querySelector("[data-chart=scatter]")'
+    page.ask(f"{plot}.focus()")
+    page.ask(f'{plot}.dispatchEvent(new KeyboardEvent("keydown", {{ key: "ArrowRight" }}))')
+    assert "paper" in page.ask('document.querySelector("#numbers [aria-live]").textContent')
+    assert page.ask('!document.querySelector("#numbers .note").hidden')
+    page.ask(f"{plot}.click()")
+    page.ask("new Promise((done) => setTimeout(done, 100))")
+    cell = page.ask("location.hash.slice(1)")
+    assert cell.startswith("t-")
+    top = page.ask(f'document.getElementById("{cell}").getBoundingClientRect().top')
+    assert 0 <= top <= 900
+    assert page.ask(f'document.activeElement.id === "{cell}"')
+
+
+def test_a_cell_has_ours_and_the_paper_on_one_line_and_ranges_on_demand(unfolded):
+    cells = unfolded.ask(
+        """[...document.querySelectorAll("td:has(.value):has(.paper)")].map((cell) => {
+            const [ours, paper] = [".value", ".paper"].map((part) => cell.querySelector(part).getBoundingClientRect());
+            return paper.top < ours.bottom && ours.top < paper.bottom;
+        })"""
+    )
+    assert cells
+    assert all(cells)
+    shown = '[...document.querySelectorAll(".spread")].filter((part) => part.checkVisibility()).length'
+    assert unfolded.ask(shown) == 0
+    unfolded.ask('document.querySelector("[data-control=ranges]").click()')
+    assert unfolded.ask(shown) > 0
+
+
+def test_every_table_has_its_file_its_address_and_its_origin(unfolded, report):
+    tools = unfolded.ask(
+        """[...document.querySelectorAll("[data-table]")].map((table) => {
+            const tools = table.closest("[id]").querySelector(".tools");
+            const [file, address] = [...tools.querySelectorAll("a")].map((link) => link.getAttribute("href"));
+            return [table.dataset.table, file, address, tools.querySelector("code")?.textContent];
+        })"""
+    )
+    assert tools
+    for table, file, address, origin in tools:
+        assert (report.parent / file).is_file()
+        assert address == f"#t-{table}"
+        assert origin.startswith(f"graphdr why {table} ")
+
+
+def test_a_plot_starts_with_at_most_six_curves(unfolded):
+    counts = unfolded.ask(
+        """[...document.querySelectorAll("[data-chart=curves]")].map((plot) =>
+            new Set([...plot.querySelectorAll(".marks [data-method]")].map((line) => line.dataset.method)).size)"""
+    )
+    assert counts
+    assert max(counts) <= 6
+    assert unfolded.ask('document.querySelectorAll(".legend button[aria-pressed=false]").length') > 0
+
+
+def test_the_overview_is_dark_on_a_dark_page(page, report):
+    filters = []
+    for dark in (False, True):
+        page.resize(1400, 900, dark)
+        page.open(report)
+        page.ask(UNFOLD)
+        filters.append(page.ask('getComputedStyle(document.querySelector(".sheet img")).filter'))
+    assert filters[0] == "none"
+    assert "invert" in filters[1]
+
+
+def test_the_policy_of_the_page_holds(unfolded):
+    assert unfolded.errors == []
+    unfolded.ask(
+        """(() => {
+            const script = document.createElement("script");
+            script.textContent = "window.broken = true";
+            document.body.append(script);
+            document.body.setAttribute("style", "outline: 5px solid red");
+        })()"""
+    )
+    assert unfolded.ask("window.broken === undefined")
+    assert unfolded.ask("getComputedStyle(document.body).outlineStyle") == "none"
+
+
+def test_the_page_of_the_main_comparison_alone_shows_it(page, report):
+    page.errors.clear()
+    page.open(report.with_name("headline.html"))
+    assert page.errors == []
+    assert page.ask('document.querySelectorAll("[data-chart=curves] .marks path").length') > 0
+    assert page.ask("scrollY") == 0
+    assert page.ask('document.querySelectorAll("[data-list], [data-word]").length') == 0
+
+
+def test_controls_and_tables_tell_what_they_are(unfolded):
     unnamed = """[
         ...document.querySelectorAll("button:not([aria-pressed]), table:not(:has(> caption)), thead th:not([scope])"),
         ...[...document.querySelectorAll("select, input")].filter((field) => !field.labels.length),
         ...[...document.querySelectorAll("[id]")].filter((node) => document.getElementById(node.id) !== node),
     ].map((node) => node.outerHTML.slice(0, 80))"""
-    assert page.ask(unnamed) == []
-    assert page.ask('document.querySelector("a.skip").getAttribute("href")') == "#main"
+    assert unfolded.ask(unnamed) == []
+    assert unfolded.ask('document.querySelector("a.skip").getAttribute("href")') == "#main"
 
+
+ORDER = ["story", "numbers", "differs", "claims", "experiments", "datasets", "build"]
+LISTS = ["holds", "depends", "fails"]
+
+# Names of the configuration that are words of a visible text: those with an underscore, and methods and data sets.
+VISIBLE_NAMES = """(() => {
+    const { settings, tables, claims, meanings, datasets } = DATA;
+    const labels = Object.values(datasets).map(({ label }) => label);
+    const blocks = ["methods", "experiments", "problems", "evaluations", "datasets", "protocol", "observed"];
+    const names = [...blocks.flatMap((block) => Object.keys(settings[block] ?? {})), ...Object.keys(tables),
+        ...Object.values(tables).flatMap(({ head }) => head.map(({ column }) => column)),
+        ...Object.keys(meanings.quantities), ...claims.map(({ claim }) => claim)];
+    const plain = new Set(["random", "worst", "adaptive"]);
+    const keys = [settings.methods, settings.datasets ?? {}].flatMap(Object.keys),
+        alone = keys.filter((name) => !plain.has(name));
+    const odd = new Set([...names.filter((name) => name.includes("_")), ...alone].filter((n) => !labels.includes(n)));
+    const found = new Set(), walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node; (node = walk.nextNode()); ) {
+        if (node.parentElement.closest("code, pre, script, style")) continue;
+        const words = node.data.match(/[A-Za-z0-9_]+/g) ?? [];
+        for (const word of words.filter((word) => odd.has(word))) found.add(`${word}: ${node.data}`);
+    }
+    return [...found];
+})()"""
 
 # Texts whose colour has less than 4.5:1 against the nearest background that is not transparent.
 CONTRAST = """(() => {

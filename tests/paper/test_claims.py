@@ -61,7 +61,7 @@ def test_the_share_of_instances_decides_whichever_is_the_first(good, expected, t
     assert found["verdict"] == expected
     assert_allclose(found["share"], good / 20)
     first = "2 / 1 = 2" if turned and good < 20 else "0.5 / 1 = 0.5"
-    assert found["measured"] == f"a / b = {first}; in {good} of 20 instances"
+    assert found["measured"] == f"a / b = {first}; holds in {good} of 20 instances"
 
 
 def test_further_draws_of_a_basis_do_not_count():
@@ -75,7 +75,7 @@ def test_a_theorem_needs_a_share_of_all_instances(good, expected):
     rows = {("sbm", at, "bound_ratio@a"): 0.4 if at < good else 1.2 for at in range(20)}
     found = judge(spec(BOUNDED, ["sbm"], share=0.95), measured(rows))
     assert found["verdict"] == expected
-    assert found["measured"] == f"bound_ratio@a = 0.4; in {good} of 20 instances"
+    assert found["measured"] == f"bound_ratio@a = 0.4; holds in {good} of 20 instances"
     assert_allclose(found["share"], good / 20)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from graphdr.core.errors import UserError
 from graphdr.paper.predicates import PREDICATES, NoData, check_arguments
+from graphdr.scores import cells
 
 
 def table(*rows: tuple, **fixed) -> pd.DataFrame:
@@ -114,7 +115,7 @@ def test_what_is_not_measured_is_no_data(predicate, given_table, arguments, expe
 
 def test_the_numbers_that_decide_are_told():
     def told(predicate, given_table, **arguments):
-        return PREDICATES[predicate](given_table, **arguments).measured
+        return cells.worded(PREDICATES[predicate](given_table, **arguments).measured, {})
 
     assert told("ratio", regrets(a=514.92, b=21.35), **RATIO, above=15) == "a / b = 514.9 / 21.35 = 24.12"
     assert told("lowest", regrets(a=1, b=3, c=2), of="regret@a", among=["b", "c"]) == "a 1, best other c 2"
@@ -131,7 +132,7 @@ def test_the_numbers_that_decide_are_told():
 def test_a_problem_without_a_number_is_left_out_of_a_pool_only():
     part = outcomes(("x", 1, 2, 0.1), ("y", 2, 1, 0.2), ("z", 1, np.nan, 0.3))
     assert PREDICATES["inseparable"](part, **APART).used == {"x", "y"}
-    with pytest.raises(NoData, match=r"regret@b on e:z"):
+    with pytest.raises(NoData, match=r"`regret@b` on e:z"):
         PREDICATES["ratio"](part, **RATIO, above=0)
     assert PREDICATES["median"](part, of="regret@b", above=0).used == {"x", "y"}
 

@@ -1,53 +1,20 @@
-"""The grammar of a table's cell."""
+"""Cells in words: names in backticks, and nothing else, become what a reader knows."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from graphdr.core.errors import UserError
 from graphdr.scores import cells
 
-names = st.text("abyz019_", min_size=1)
-
-
-@given(quantity=names, field=st.sampled_from([None, *cells.FIELDS]), key=st.none() | names)
-def test_what_is_spelled_is_parsed(quantity, field, key):
-    text = quantity + (f".{field}" if field else "") + (f"@{key}" if key else "")
-    assert cells.parse("here", text) == cells.Cell(quantity, field or "value", key)
-
-
-def attempt(text: str) -> cells.Cell | UserError:
-    try:
-        return cells.parse("tables.main.columns.x", text)
-    except UserError as error:
-        return error
-
-
-@given(text=st.text() | st.text("ab.@_ \nA-value") | st.from_regex(r"[a-z.@]*"))
-def test_anything_is_a_cell_or_one_clear_error(text):
-    found = attempt(text)
-    if isinstance(found, UserError):
-        assert str(found).startswith(f"tables.main.columns.x: {text!r} is not ")
-    else:
-        spelled = (found.quantity + field + key for field in ("", f".{found.field}") for key in ("", f"@{found.key}"))
-        assert text in spelled
-        assert found.field in cells.FIELDS
+LABELS = {"regret": "R(T)", "graphdr": "GraphDR", "flip": "share of pairs flipped", "worst": "worst policy"}
 
 
 @pytest.mark.parametrize(
-    "text", ["", "@", "regret@", ".value", "regret.mean", "regret@a@b", "regret.sem.n", "Regret", "regret ", "regret\n"]
+    ("text", "expected"),
+    [
+        ("`graphdr` 21, best other `x` 5", "GraphDR 21, best other x 5"),
+        ("`regret@graphdr` at `flip` 0, 1: 2, 3", "GraphDR: R(T) at share of pairs flipped 0, 1: 2, 3"),
+        ("`regret@x` and `y@graphdr`", "x: R(T) and y@graphdr"),
+        ("the regret of the worst policy", "the regret of the worst policy"),
+    ],
 )
-def test_malformed_cells_are_rejected(text):
-    with pytest.raises(UserError, match=r"value\|sem\|n"):
-        cells.parse("here", text)
-
-
-def test_named_columns_keep_their_order():
-    columns = [{"b": "zeta"}, {"a": "regret@gaussian"}]
-    assert cells.named(columns) == [("b", "zeta"), ("a", "regret@gaussian")]
-
-
-def test_every_cell_of_the_configuration_is_in_the_grammar(config):
-    for name, table in config["tables"].items():
-        for column, text in cells.named(table["columns"]):
-            assert cells.parse(f"{name}.{column}", text).quantity in config["quantities"]
+def test_names_become_words(text, expected):
+    assert cells.worded(text, LABELS) == expected

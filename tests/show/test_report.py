@@ -1,5 +1,7 @@
 """The report from small inputs: valid and safe whatever they hold, the same twice, and a page even for nothing."""
 
+import base64
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -31,8 +33,8 @@ TABLE = {
     "controls": [],
     "experiment": "e",
 }
-TABLE |= {"rows": [[m, "p", m] for m in METHODS], "problem": None}
-TABLE |= {"paper_rows": {"paper's name": "graphdr"}, "tolerance": {}, "datasets": {}}
+TABLE |= {"rows": [[m, "p", m] for m in METHODS]}
+TABLE |= {"paper_rows": {"paper's name": "graphdr"}, "tolerance": {}, "datasets": {m: ["toy"] for m in METHODS}}
 PROBLEM = {
     "key": "p",
     "title": "P",
@@ -71,7 +73,9 @@ def params(**changed) -> SimpleNamespace:
         "datasets": {"toy": DATASET, "absent": DATASET | {"label": "Absent", "page": "https://example.org/"}},
         "headline": {"experiment": "e", "against": "graphdr", "problem": PROBLEM},
         "order": ["Synthetic graphs", "Data sets"],
-        "opt_in": ["long_study"],
+        "labels": {m: f"{m}!" for m in METHODS} | {"toy": "Toy"},
+        "first": ["c"],
+        "opt_in": {"long_study": "A long study"},
         "verdicts": ["match", "close", "in panel", "differs", "other data", "no data"],
         "settings": SETTINGS,
         "missing": ["absent"],
@@ -95,6 +99,12 @@ def printed(*lines: str) -> str:
     """Write numbers of the paper."""
     Path("paper.csv").write_text("\n".join(["artifact,row,column,value,sem,horizon,seeds,note", *lines, ""]))
     return "paper.csv"
+
+
+def reasons(*lines: str) -> str:
+    """Write why numbers differ."""
+    Path("reasons.csv").write_text("\n".join(["artifact,row,column,why", *lines, ""]))
+    return "reasons.csv"
 
 
 @pytest.fixture
@@ -128,7 +138,9 @@ def files(workdir) -> SimpleNamespace:
     manifest.record("make_figure", {}, "code", {}, ["o.svg", "o.parquet"])
     return SimpleNamespace(
         paper=printed("t,paper's name,regret,11,,,,", "u,elsewhere,regret,1,,,,"),
+        reasons=reasons("t,,regret,a rare draw"),
         claims=write("claims", [claim | {"share": 0.5}], "claims.parquet"),
+        multiverse="",
         tables={"t": write("table", table, "t.parquet")},
         curves={"e": [write("curves", curves, "c.parquet")]},
         measurements={"e": {"toy": [write("measurements", measured, "m.parquet")]}},
@@ -165,13 +177,16 @@ def test_the_page_holds_all_that_was_built(files):
     assert "bound" not in problem["curves"]["linucb_full"]
     assert problem["panel"]["graphdr"] == {"values": [10, 11, 12], "of": "instances", "paper": 11}
     assert "paper" not in problem["panel"]["linucb_full"]
-    assert data["headline"]["regrets"] == {"graphdr": 10, "linucb_full": 40}
-    assert data["verdicts"] == {"match": 0, "close": 0, "in panel": 1, "differs": 0, "other data": 0, "no data": 1}
+    assert data["headline"]["median"] == 3.73  # of 40 / 10, 41 / 11 and 42 / 12
+    assert {data["headline"][name] for name in ("first", "paper")} == {4, None}
+    assert data["verdicts"]["synthetic"] == dict.fromkeys(params().verdicts, 0)
+    assert data["verdicts"]["real"] == dict.fromkeys(params().verdicts, 0) | {"in panel": 1, "no data": 1}
     assert data["claims"][0] | {"word": "holds", "kinds": ["real"], "share": 0.5} == data["claims"][0]
+    assert [line["claim"] for line in data["story"]["holds"]] == ["c"]
     assert set(data["missing"]) == {"absent"}
     first = data["tables"]["t"]["rows"][0]["cells"][0]
     assert first == {"value": "−10.0", "sem": "0.5", "panel": ["10.0", "10.0", "12.0"]} | {
-        "paper": "11", "ratio": "-0.91", "verdict": "in panel"
+        "paper": "11", "ratio": "-0.91", "verdict": "in panel", "both": [11, -10]
     }  # fmt: skip
     card = data["datasets"]["toy"]
     assert (card["nodes"], card["edges"], card["energy"][1]) == (N, N - 1, 1)
@@ -213,19 +228,54 @@ def test_without_claims_it_is_the_page_of_the_main_comparison_alone(files):
     text = made(files, params())
     data = data_of(text)
     assert (data["whole"], data["claims"]) == (False, [])
-    assert sum(data["verdicts"].values()) == 1  # of its own table
+    assert sum(data["verdicts"]["real"].values()) == 1  # of its own table
     assert 'href="report.html"' in text
-    assert data["headline"]["regrets"] == {"graphdr": 10, "linucb_full": 40}
+    assert (data["headline"]["count"], data["story"]) == (3, None)
 
 
 def test_nothing_built_is_a_page_too(workdir):
     nothing = SimpleNamespace(
         paper=printed("u,elsewhere,regret,1,,,,"), claims=write("claims", [], "claims.parquet"),
-        tables={}, curves={}, measurements={}, overview=[], datasets={},
+        reasons=reasons("u,,,unknown"), multiverse="", tables={}, curves={}, measurements={}, overview=[], datasets={},
     )  # fmt: skip
     data = data_of(made(nothing, params(experiments={}, tables={}, headline=None)))
     assert (data["headline"], data["groups"], data["datasets"]) == (None, [], {})
     assert set(data["missing"]) == {"toy", "absent"}
+
+
+def test_a_number_that_differs_says_why(files):
+    files.paper = printed("t,paper's name,regret,99,,,,", "t,linucb_full,regret,99,,,,")
+    cells = [row["cells"][0] for row in data_of(made(files, params()))["tables"]["t"]["rows"]]
+    assert [(cell["verdict"], cell["why"]) for cell in cells] == [("differs", "a rare draw")] * 2
+    files.reasons = reasons("t,linucb_full,,not known", "t,,regret,a rare draw")
+    cells = [row["cells"][0] for row in data_of(made(files, params()))["tables"]["t"]["rows"]]
+    assert [cell["why"] for cell in cells] == ["a rare draw", "not known"]
+
+
+def test_claims_name_data_sets_by_their_labels(files):
+    claim = {"claim": "c", "where": "", "statement": "s", "criterion": "", "measured": "", "share": None}
+    claim |= {"verdict": "holds on 1 of 1 available (missing: absent)", "available": "toy", "missing": "absent"}
+    claim |= {"build": "with files of absent: `snakemake absent`"}
+    files.claims = write("claims", [claim], "claims.parquet")
+    (told,) = data_of(made(files, params(labels={"absent": "Absent Data", "toy": "Toy"})))["claims"]
+    assert told["note"] == "on 1 of 1 data sets (not counted: Absent Data)"
+    assert told["build"] == ["with files of Absent Data: ", "snakemake absent", ""]
+
+
+def test_the_headline_is_over_all_instances(files):
+    found = data_of(made(files, params()))["headline"]
+    assert (found["count"], found["low"], found["high"]) == (3, 3.52, 3.97)
+
+
+def test_the_policy_of_the_page_names_its_style_and_script(files):
+    text = made(files, params())
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)[1]
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+    for tag in ("style", "script"):
+        inlined = re.search(rf"<{tag}>(.*?)</{tag}>", text, re.S)[1]
+        digest = base64.b64encode(hashlib.sha256(inlined.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
 
 
 def test_an_experiment_without_rows_is_shown_without_curves(files):
@@ -238,9 +288,9 @@ def test_an_experiment_without_rows_is_shown_without_curves(files):
 
 def test_many_problems_are_a_cloud(files):
     spec = EXPERIMENT | {"problems": None, "count": 99}
-    data = data_of(made(files, params(experiments={"e": spec})))
+    data = data_of(made(files, params(experiments={"e": spec}, labels={"p": "Toy, k = 2"})))
     assert data["experiments"]["e"]["cloud"] == [
-        {"dataset": "toy", "method": "linucb_full", "keys": ["p"], "x": [40], "y": [10]}
+        {"dataset": "toy", "method": "linucb_full", "titles": ["Toy, k = 2"], "x": [40], "y": [10]}
     ]
 
 

@@ -14,6 +14,7 @@ class Pattern(str):
 
 PAPER = "data/paper/reference.csv"
 PAPER_CLAIMS = "data/paper/claims.csv"
+PAPER_REASONS = "data/paper/reasons.csv"
 MANIFEST = "results/manifest"
 TIMES = "results/times"
 JUDGED = CLAIMS, MULTIVERSE = "claims", "multiverse"  # at the paper's settings, and with every other

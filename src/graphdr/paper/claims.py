@@ -1,6 +1,6 @@
 """Judge the paper's claims: checks on every instance and data set, and the verdicts that follow from them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from graphdr.paper.predicates import PREDICATES, NoData, Outcome, cell_names, va
 from graphdr.scores import cells
 
 Frames = dict[str, pd.DataFrame]
+EMPTY: Mapping[str, str] = {}
 VERDICTS = ("holds", "mixed", "fails", "no data")  # the first words of a verdict
 MOST = 0.95  # share of the random instances from which a claim holds; below as large a share of the others it fails
 WORDS = ("where", "statement", "criterion")  # that the paper or the configuration has on a claim
@@ -49,12 +50,17 @@ class Judged(NamedTuple):
     used: frozenset[str] | None
 
 
-def judge(spec: dict, table: pd.DataFrame, other: Collection[str]) -> dict:
+def judge(spec: dict, table: pd.DataFrame, other: Collection[str], labels: Mapping[str, str] = EMPTY) -> dict:
     """Judge one claim; ``other`` are data sets that are not the paper's, and ``spec`` says what it is about.
 
     Besides what the configuration says, ``spec`` has the ``datasets`` that the claim is about, those of them that are
-    ``here``, and the names ``unknown`` to the configuration that it draws on.
+    ``here``, and the names ``unknown`` to the configuration that it draws on. ``labels`` are words for names.
     """
+    row = _judged(spec, table, other)
+    return row | {"measured": cells.worded(row["measured"], labels)}
+
+
+def _judged(spec: dict, table: pd.DataFrame, other: Collection[str]) -> dict:
     if "evaluation" in spec:
         return _judge_evaluation(spec, table[table["evaluation"] == spec["evaluation"]], other)
     named = spec["experiment"]
@@ -65,7 +71,12 @@ def judge(spec: dict, table: pd.DataFrame, other: Collection[str]) -> dict:
 
 
 def judge_all(
-    words: pd.DataFrame, claims: dict[str, dict], table: pd.DataFrame, other: Collection[str], target: str
+    words: pd.DataFrame,
+    claims: dict[str, dict],
+    table: pd.DataFrame,
+    other: Collection[str],
+    target: str,
+    labels: Mapping[str, str] = EMPTY,
 ) -> pd.DataFrame:
     """Judge all claims, those of the paper first and in its order; ``target`` is the page that shows them."""
     said = words.set_index("claim").to_dict("index")
@@ -73,7 +84,7 @@ def judge_all(
     for claim in [*said, *(name for name in claims if name not in said)]:
         spec = claims.get(claim)
         text = dict.fromkeys(WORDS, "") | said.get(claim, {}) | (spec or {})
-        row = _row("no data", "no check in config.yaml") if spec is None else judge(spec, table, other)
+        row = _row("no data", "no check in config.yaml") if spec is None else judge(spec, table, other, labels)
         row["build"] = _command(spec or {"unknown": [f"claims.{claim}"]}, row["missing"], target)
         row |= {name: ", ".join(row[name]) for name in ("available", "missing")}
         rows.append({"claim": claim} | {name: text[name] for name in WORDS} | row)
@@ -135,7 +146,7 @@ def _decide(spec: dict, rows: pd.DataFrame, stated: bool = True) -> Judged:
     first = outcomes[min(outcomes)]
     instances = {instance: outcome.holds == stated for instance, outcome in outcomes.items()}
     good, count = sum(instances.values()), len(instances)
-    text = f"; in {good} of {count} instances" if count > 1 else ""
+    text = f"; holds in {good} of {count} instances" if count > 1 else ""
     return Judged(word_for(good / count, least), first.measured + text, instances, first.used)
 
 
@@ -164,14 +175,14 @@ def _judge_each(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:
             stated = dataset not in spec.get("except", [])
             judged[dataset] = _decide(spec, rows[rows["dataset"] == dataset], stated)
         except NoData as error:
-            lacking.append(f"{dataset} ({f'no {error}' if dataset in spec['here'] else 'not built'})")
+            lacking.append(f"`{dataset}` ({f'no {error}' if dataset in spec['here'] else 'not built'})")
     texts: dict[str, list[str]] = {"as claimed": [], "mixed": [], "not as claimed": [], "other data, not counted": []}
     for dataset, (decided, measured, *_) in judged.items():
         word = {"holds": "as claimed", "fails": "not as claimed"}.get(decided, decided)
         if dataset in other:
-            texts["other data, not counted"].append(f"{dataset} ({measured}, {word})")
+            texts["other data, not counted"].append(f"`{dataset}` ({measured}, {word})")
         else:
-            texts[word].append(f"{dataset} ({measured})")
+            texts[word].append(f"`{dataset}` ({measured})")
     counted = [dataset for dataset in judged if dataset not in other]
     missing = [*spec["unknown"], *(dataset for dataset in spec["datasets"] if dataset not in counted)]
     wrong, mixed = len(texts["not as claimed"]), len(texts["mixed"])
@@ -192,7 +203,7 @@ def _judge_pool(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:
     except NoData as error:
         texts["no data"] = spec["unknown"] or [f"no {error}" if len(ours) else "not built"]
     if len(ours) < len(rows):
-        names = ", ".join(dataset for dataset in spec["datasets"] if dataset in set(rows["dataset"]) & set(other))
+        names = ", ".join(f"`{name}`" for name in spec["datasets"] if name in set(rows["dataset"]) & set(other))
         try:
             aside = _decide(spec, rows)
             texts[f"with other data ({names}), not counted"] = [f"{aside.word}, {aside.measured}"]

@@ -1,6 +1,7 @@
 """What a claim can state: predicates over the tidy table of one instance, each with the numbers that decide.
 
 A cell is quantity[.field][@method or @predictor], as in a table. A predicate raises NoData if it lacks a number.
+In its texts names stand in backticks: a reader gets words for them.
 """
 
 import inspect
@@ -51,7 +52,7 @@ def ratio(table: pd.DataFrame, *, of: str, to: str, where: dict | None = None, *
     for name, limits in (where or {}).items():
         chosen &= _obeys(_by_problem(table, name).reindex(quotients.index), limits)
     if not chosen.any():
-        raise NoData(f"{of} where {' and '.join(where)} are as asked for")
+        raise NoData(f"`{of}` where {' and '.join(f'`{name}`' for name in where)} are as asked for")
     label = f"{_key(of)} / {_key(to)} = "
     one = f"{number(pairs[of].iloc[0])} / {number(pairs[to].iloc[0])} = {number(quotients.iloc[0])}"
     text = label + (one if len(pairs) == 1 else _range(quotients[chosen]))
@@ -64,7 +65,7 @@ def growth(table: pd.DataFrame, *, of: str, along: str, **bounds: float) -> Outc
     """Tell whether the last cell along a factor over the first obeys the bounds."""
     line = _along(table, of, along)
     grown = line.iloc[-1] / line.iloc[0]
-    ends = f"{number(line.iloc[0])} at {along} = {line.index[0]:g}, {number(line.iloc[-1])} at {line.index[-1]:g}"
+    ends = f"{number(line.iloc[0])} at `{along}` = {line.index[0]:g}, {number(line.iloc[-1])} at {line.index[-1]:g}"
     return Outcome(bool(_obeys(grown, bounds)), f"{_key(of)}: {ends}, {number(grown)} times", effect=float(grown))
 
 
@@ -90,28 +91,28 @@ def equal(table: pd.DataFrame, *, of: str, to: str, along: str) -> Outcome:
     """Tell whether two cells agree at every value of a factor."""
     one, other = _along(table, of, along), _along(table, to, along)
     if not one.index.equals(other.index):
-        raise NoData(f"{of} with {to} at every {along}")
+        raise NoData(f"`{of}` with `{to}` at every `{along}`")
     return Outcome(bool((one == other).all()), f"{_line(one, of, along)}; {_line(other, to, along)}")
 
 
 def bounded(table: pd.DataFrame, *, of: str, **bounds: float) -> Outcome:
     """Tell whether every value of a cell obeys the bounds; without a key these are the values of all methods."""
     numbers = values(table, of)
-    return Outcome(bool(_obeys(numbers, bounds).all()), f"{of} = {_range(numbers)}")
+    return Outcome(bool(_obeys(numbers, bounds).all()), f"`{of}` = {_range(numbers)}")
 
 
 def median(table: pd.DataFrame, *, of: str, **bounds: float) -> Outcome:
     """Tell whether the median of a cell over all problems obeys the bounds."""
     numbers = values(table, of)
     middle = float(numbers.median())
-    text = f"median of {of} = {number(middle)} of {_range(numbers)}"
+    text = f"median of `{of}` = {number(middle)} of {_range(numbers)}"
     return Outcome(bool(_obeys(middle, bounds)), text, _datasets(table, numbers))
 
 
 def correct(table: pd.DataFrame, *, of: str, wrong: int) -> Outcome:
     """Tell whether a count of right answers leaves at most so many wrong ones."""
     right, total = _beside(table, [of])[of].iloc[0], values(table, of, "n").iloc[0]
-    return Outcome(bool(right >= total - wrong), f"{of} = {right:g} of {total:g}")
+    return Outcome(bool(right >= total - wrong), f"`{of}` = {right:g} of {total:g}")
 
 
 def inseparable(table: pd.DataFrame, *, of: str, to: str, by: str) -> Outcome:
@@ -122,9 +123,9 @@ def inseparable(table: pd.DataFrame, *, of: str, to: str, by: str) -> Outcome:
         raise NoData("wins and losses to tell apart")
     won, lost = wide.loc[wins, by], wide.loc[~wins, by]
     named = _by_problem(table, "dataset")
-    below, above = (", ".join(f"{named[at]} {number(x)}" for at, x in part.items()) for part in (won, lost))
+    below, above = (", ".join(f"`{named[at]}` {number(x)}" for at, x in part.items()) for part in (won, lost))
     apart = won.max() < lost.min() or lost.max() < won.min()
-    text = f"{by} where {_key(of)} < {_key(to)}: {below}; elsewhere: {above}"
+    text = f"`{by}` where {_key(of)} < {_key(to)}: {below}; elsewhere: {above}"
     return Outcome(not apart, text, _datasets(table, wide))
 
 
@@ -165,7 +166,7 @@ def values(table: pd.DataFrame, text: str, field: str | None = None) -> pd.Serie
     if cell.key is not None:
         chosen &= (table["method"] == cell.key) | (table["predictor"] == cell.key)
     if not chosen.any():
-        raise NoData(text)
+        raise NoData(f"`{text}`")
     return table.loc[chosen, field].set_axis(_place(table[chosen]))
 
 
@@ -184,9 +185,9 @@ def _beside(table, texts: list[str], complete: bool = True) -> pd.DataFrame:
     lacking = wide.isna().any(axis=1)
     if complete and lacking.any():
         row = wide[lacking].iloc[0]
-        raise NoData(f"{row.index[row.isna()][0]} on {row.name}")
+        raise NoData(f"`{row.index[row.isna()][0]}` on {row.name}")
     if lacking.all():
-        raise NoData(" with ".join(texts))
+        raise NoData(" with ".join(f"`{text}`" for text in texts))
     return wide[~lacking]
 
 
@@ -233,11 +234,11 @@ def _datasets(table, numbers) -> frozenset[str]:
 def _key(text: str) -> str:
     """Name a cell by its method or predictor, which tells it apart, or else by its quantity."""
     cell = cells.parse("claims", text)
-    return cell.key or cell.quantity
+    return f"`{cell.key or cell.quantity}`"
 
 
 def _line(line, of: str, along: str) -> str:
-    return f"{of} at {along} {', '.join(f'{level:g}' for level in line.index)}: {', '.join(map(number, line))}"
+    return f"`{of}` at `{along}` {', '.join(f'{level:g}' for level in line.index)}: {', '.join(map(number, line))}"
 
 
 def _range(numbers) -> str:

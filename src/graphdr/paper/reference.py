@@ -10,6 +10,7 @@ from graphdr.raw.text import Sheet, refuse
 
 NUMBERS = ("artifact", "row", "column", "value", "sem")
 CLAIMS = ("claim", "where", "statement")
+REASONS = ("artifact", "row", "column", "why")
 
 
 def numbers(path: str) -> pd.DataFrame:
@@ -29,6 +30,12 @@ def claims(path: str) -> pd.DataFrame:
     bad = [first.get(name) != row for row, name in enumerate(names)]
     refuse(sheet, bad, lambda row: f"claim {names[row]!r}; expected a name that is not above")
     return pd.DataFrame(sheet.columns.to_pydict(), dtype=str)
+
+
+def reasons(path: str) -> dict[tuple[str, str, str], str]:
+    """Read why numbers differ, by table, row and column of the paper; a row or column that is empty stands for all."""
+    columns = _read(path, REASONS).columns.to_pydict()
+    return {tuple(place): why for *place, why in zip(*(columns[name] for name in REASONS), strict=True)}
 
 
 def _read(path: str, needed: Collection[str]) -> Sheet:

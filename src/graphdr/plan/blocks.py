@@ -218,6 +218,7 @@ class Settings(Block):
 class Experiment(Block):
     """Methods that play problems, and the facts that are computed of these."""
 
+    title: str = ABSENT  # of the page; else its name in words
     problems: Problems
     methods: Names
     facts: Names = []
@@ -226,6 +227,12 @@ class Experiment(Block):
     against: str = ABSENT  # the method of the paired differences; see `against` below
     opt_in: bool = False  # built by its target alone, not by `all`
     target: Name = ABSENT  # of Snakemake: a study of its own, which `synthetic` leaves out
+
+
+class Target(Block):
+    """A study of several experiments, which Snakemake builds under its name."""
+
+    title: str
 
 
 class Evaluation(Block):
@@ -327,6 +334,7 @@ class Config(Block):
     problems: dict[Name, Problem]
     methods: dict[Name, Method]
     experiments: dict[Name, Experiment]
+    targets: dict[Name, Target] = {}
     evaluations: dict[Name, Evaluation]
     tables: dict[Name, Table]
     figures: dict[Name, Figure]

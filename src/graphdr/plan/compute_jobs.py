@@ -239,6 +239,11 @@ def measure_batch(design: Design, batch: str) -> Job[measure.Input, measure.Outp
     return Job("measure_batch", input, at(measure.Output(), batch=batch), params)
 
 
+def measurements(design: Design, experiments: list[str], problems: set[str] | None = None) -> list[str]:
+    """Return the measurements of some experiments, of the batches with one of the given problems if any are given."""
+    return [paths.measurements(batch) for batch in batches_of(design, experiments, problems)]
+
+
 def _problems(
     design: Design, names: list[str], factors: tuple[str, ...] | Callable[[dict[str, Any]], tuple[str, ...]]
 ) -> list[dict[str, Any]]:

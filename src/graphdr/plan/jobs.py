@@ -1,4 +1,4 @@
-"""All jobs by stage and wildcards: those from measurements to what a reader sees here, the others in compute_jobs."""
+"""All jobs by stage and wildcards: those from measurements to what a reader sees here, the others in *_jobs."""
 
 from collections.abc import Callable, Iterable
 from importlib import import_module
@@ -8,18 +8,15 @@ from typing import Any
 
 import graphdr.stages.compare_paper as compare
 import graphdr.stages.evaluate_predictors as evaluate
-import graphdr.stages.judge_claims as judge
 import graphdr.stages.make_figure as figure_of
 import graphdr.stages.make_report as report
 import graphdr.stages.make_table as table_of
 from graphdr.cache import paths
-from graphdr.facts.registry import FACTS, FAVOURABLE
-from graphdr.paper import multiverse
-from graphdr.paper.claims import factors
-from graphdr.paper.compare import OTHER, VERDICTS
-from graphdr.paper.predicates import cell_names
-from graphdr.plan import outline
-from graphdr.plan.blocks import Claim, Dataset, Table
+from graphdr.facts.registry import FAVOURABLE
+from graphdr.paper.compare import VERDICTS
+from graphdr.plan import outline, words
+from graphdr.plan.blocks import Dataset, Table
+from graphdr.plan.claim_jobs import judge_claims
 from graphdr.plan.compute_jobs import (
     build_graph,
     compute_basis,
@@ -28,6 +25,7 @@ from graphdr.plan.compute_jobs import (
     fetch_raw,
     has_pilot,
     measure_batch,
+    measurements,
     pose_problem,
     run_bandit,
     tabulate_dataset,
@@ -37,7 +35,6 @@ from graphdr.plan.job import AnyJob, Job, at, fill
 from graphdr.plan.plays import KINDS
 from graphdr.scores import cells
 from graphdr.show.report import template
-from graphdr.theory.bound_checks import GUARANTEES
 
 
 def evaluate_predictors(design: Design, evaluation: str) -> Job[evaluate.Input, evaluate.Output, evaluate.Params]:
@@ -48,14 +45,14 @@ def evaluate_predictors(design: Design, evaluation: str) -> Job[evaluate.Input, 
     signs = {name: FAVOURABLE.get(name, 0) for name in predictors}
     method = spec.predictor_method or spec.method
     params = fill(evaluate.Params, spec, predictors=predictors, groups=groups, signs=signs, predictor_method=method)
-    input = evaluate.Input({name: _measurements(design, [name]) for name in spec.experiments})
+    input = evaluate.Input({name: measurements(design, [name]) for name in spec.experiments})
     return Job("evaluate_predictors", input, at(evaluate.Output(), evaluation=evaluation), params)
 
 
 def make_table(design: Design, table: str) -> Job[table_of.Input, table_of.Output, table_of.Params]:
     spec = design.config.tables[table]
     rows = _rows(design, spec)
-    measured = _measurements(design, spec.experiments, {row["problem"] for row in rows})
+    measured = measurements(design, spec.experiments, {row["problem"] for row in rows})
     files = measured + [paths.evaluation(name) for name in spec.evaluations]
     columns = [cells.parse(table, text) for _, text in cells.named(spec.columns)]
     mentioned = {cell.key for cell in columns} | {row.get("method") for row in rows}
@@ -71,7 +68,7 @@ def make_table(design: Design, table: str) -> Job[table_of.Input, table_of.Outpu
         spec,
         heading=spec.heading or spec.rows,
         row_keys=rows,
-        labels=labels | _predictors(design, spec),
+        labels=labels | words.predictors(design.config, spec.evaluations),
         controls=sorted(name for name, method in methods.items() if method.control),
         notes=notes + _origins(datasets),
         quantities={cell.quantity: design.config.quantities[cell.quantity].plain() for cell in columns},
@@ -146,80 +143,6 @@ def _behind(design: Design, spec: Table) -> dict[str, list[str]]:
     return {evaluation.label: sorted(datasets_of(design, evaluation)) for evaluation in evaluations}
 
 
-def judge_claims(design: Design, judged: str) -> Job[judge.Input, judge.Output, judge.Params]:
-    """Return the job that judges the claims: at the paper's settings, or with those of every grid that was played."""
-    output = at(judge.Output(), judged=judged)
-    if judged == paths.MULTIVERSE:
-        return Job("judge_claims", *_multiverse(design, output))
-    blocks = design.config.claims
-    claims = {name: claim.plain() | _about(design, claim) for name, claim in blocks.items()}
-    drawn = dict.fromkeys(name for claim in blocks.values() for name in claim.experiments)
-    experiments = [name for name in drawn if batches_of(design, [name])]
-    scored = {spec["evaluation"] for spec in claims.values() if "evaluation" in spec and spec["here"]}
-    members = [design.problems[name] for experiment in experiments for name in design.members[experiment]]
-    used = {"dataset", *factors(claims)}
-    problems = {problem["name"]: {f: problem[f] for f in sorted(used & set(problem))} for problem in members}
-    measurements = {name: _measurements(design, [name]) for name in experiments}
-    evaluations = {name: paths.evaluation(name) for name in sorted(scored)}
-    input = judge.Input(paths.PAPER_CLAIMS, measurements, evaluations, {})
-    params = judge.Params(claims, problems, sorted(OTHER), {}, [], [], {})
-    return Job("judge_claims", input, output, params)
-
-
-def _multiverse(design: Design, output: judge.Output) -> tuple[judge.Input, judge.Output, judge.Params]:
-    config = design.config
-    grids = sorted(name for name, e in config.experiments.items() if e.stands_for and batches_of(design, [name]))
-    again = [(name, original) for name in grids for original in config.experiments[name].stands_for]
-    blocks = {name: claim.plain() | _about(design, claim) for name, claim in config.claims.items()}
-    members = [design.problems[name] for _, original in again for name in design.members[original]]
-    used = {"dataset", *factors(blocks)}
-    return (
-        judge.Input(
-            paths.PAPER_CLAIMS,
-            {name: _measurements(design, [name]) for name in grids},
-            {},
-            {name: [path for batch in batches_of(design, [name]) for path in _runs(design, batch)] for name in grids},
-        ),
-        output,
-        judge.Params(
-            claims=blocks,
-            problems={problem["name"]: {f: problem[f] for f in sorted(used & set(problem))} for problem in members},
-            other=sorted(OTHER),
-            variants={name: [*design.variants[name]] for name in grids},
-            places=[place for pair in again for place in _places(design, *pair)],
-            horizons=config.horizons,
-            marks=_marks(design, {original for _, original in again}),
-        ),
-    )
-
-
-def _places(design: Design, grid: str, original: str) -> Iterable[tuple[str, str, str, str, str]]:
-    """Yield every problem of a grid, its candidates, and the problem of the paper's experiment that it plays again."""
-    specs = [design.config.experiments[name].problems for name in (grid, original)]
-    alike = {"dataset", *(factor for spec in specs for factor in spec.vary.plain())} - {"candidates"}
-    for name, other in product(design.members[grid], design.members[original]):
-        one, two = design.problems[name], design.problems[other]
-        if all(one[factor] == two[factor] for factor in alike):
-            yield grid, name, one["candidates"], original, other
-
-
-def _runs(design: Design, batch: str) -> list[str]:
-    return [paths.runs(batch, kind) for kind in KINDS if paths.runs(batch, kind) in design.plays]
-
-
-def _marks(design: Design, played: set[str]) -> dict[str, str]:
-    """Say of every claim that is not judged with other settings why: it has none, or it was not played with them."""
-    fixed = {*FACTS, *GUARANTEES, "mean"}
-    marks = {}
-    for name, claim in design.config.claims.items():
-        texts = [cell for check in claim.checks for arguments in check.values() for cell in cell_names(arguments)]
-        if all(cells.parse(name, text).quantity in fixed for text in texts):
-            marks[name] = multiverse.NO_SETTINGS
-        elif claim.evaluation or not played & set(claim.experiments):
-            marks[name] = multiverse.NOT_VARIED
-    return marks
-
-
 def make_report(design: Design, page: str) -> Job[report.Input, report.Output, report.Params]:
     """Return the job of a page: the whole report, or the experiment of the headline with its own tables."""
     compared, config = compare_paper(design), design.config
@@ -241,27 +164,10 @@ def make_report(design: Design, page: str) -> Job[report.Input, report.Output, r
     if page == paths.HEADLINE:  # nothing of other experiments, so that no change of them makes it again
         told["datasets"] = {name: told["datasets"][name] for name in input.datasets}
         told["settings"] = {name: told["settings"][name] for name in ("seed", "protocol", "methods")}
-        told["opt_in"] = missing = []
+        told["labels"] = {name: method.label for name, method in config.methods.items()}
+        told["first"], told["opt_in"], missing = [], {}, []
     params = report.Params(**told, verdicts=list(VERDICTS), missing=missing, template=template.digest())
     return Job("make_report", input, at(report.Output(), page=page), params)
-
-
-def _about(design: Design, claim: Claim) -> dict[str, Any]:
-    """Say what a claim is about: its data sets, and those of them that are here or have raw files."""
-    sources = experiments_behind(design, claim)
-    shown = dict.fromkeys(design.problems[p]["dataset"] for e in sources for p in design.members[e])
-    datasets = [name for name in shown if not claim.datasets or name in claim.datasets]
-    built = {dataset_of(design, batch) for batch in batches_of(design, sources)}
-    return {
-        "datasets": datasets,
-        "here": [name for name in datasets if name in built],
-        "raw": {name: paths.receipt(name) for name in datasets if design.config.datasets[name].raw},
-        "unknown": [],
-    }
-
-
-def _measurements(design: Design, experiments: list[str], problems: set[str] | None = None) -> list[str]:
-    return [paths.measurements(batch) for batch in batches_of(design, experiments, problems)]
 
 
 def _rows(design: Design, spec: Table) -> list[dict[str, str]]:
@@ -293,18 +199,6 @@ def _origins(datasets: dict[str, Dataset]) -> list[str]:
             text = f"{dataset.raw.citation.rstrip('.')}. Licence: {dataset.raw.licence.rstrip('.')}."
             named.setdefault(text, []).append(dataset.label or name)
     return [f"{', '.join(names)}: {text}" for text, names in named.items()]
-
-
-def _predictors(design: Design, spec: Table) -> dict[str, str]:
-    """Name the predictors of a table after the quantities that they are, a joint one after all of its own."""
-    quantities, named = design.config.quantities, {}
-    for evaluation in (design.config.evaluations[name] for name in spec.evaluations):
-        for name, facts in ({name: [name] for name in evaluation.predictors} | evaluation.joint).items():
-            parts = [name] if name in quantities else facts
-            named[name] = " and ".join(quantities[fact].label if fact in quantities else fact for fact in parts)
-        for fact, (name, dataset) in product(evaluation.means, design.config.datasets.items()):
-            named[f"{fact}_{name}"] = f"{quantities[fact].label} on {dataset.label or name}"
-    return named
 
 
 def _label(value: object) -> str:

@@ -4,8 +4,10 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from graphdr.cache import paths
-from graphdr.plan.blocks import Table, against
+from graphdr.plan import words
+from graphdr.plan.blocks import Claim, against
 from graphdr.plan.design import Design, is_observed, problems_of
+from graphdr.show.words import FACTORS
 
 MANY = 40  # problems above which an experiment is one cloud of points and not a choice of curves
 # What numbers depend on: how they are shown, and where raw files come from, left out.
@@ -25,6 +27,7 @@ def files(design: Design, batches: dict[str, str], tables: dict[str, dict[str, A
             curves.setdefault(experiment, []).append(paths.curves(batch))
     return {
         "paper": paths.PAPER,
+        "reasons": paths.PAPER_REASONS,
         "tables": {name: table["path"] for name, table in tables.items()},
         "curves": curves,
         "measurements": measured,
@@ -37,15 +40,19 @@ def params(design: Design, batches: dict[str, str], tables: dict[str, dict[str, 
     """Return what the page must know besides its files; ``tables`` are the parameters of every table that is built."""
     config, built = design.config, _built(design, batches)
     homes = home_problems(design, batches)
-    hidden = {"datasets": {"__all__": {"raw"}}, "methods": {"__all__": {"style"}}}
+    unseen = {"datasets": "raw", "methods": "style", "experiments": "title"}  # what no number depends on
+    hidden = {block: {"__all__": {key}} for block, key in unseen.items()}
+    opt_in = sorted({spec.target for spec in config.experiments.values() if spec.opt_in and spec.target})
     return {
         "experiments": {name: experiment(design, name, problems) for name, problems in built.items()},
-        "tables": {name: table(design, config.tables[name], built, spec) for name, spec in tables.items()},
+        "tables": {name: table(built, spec) for name, spec in tables.items()},
         "quantities": {name: spec for table in tables.values() for name, spec in table["quantities"].items()},
+        "labels": words.labels(config) | titles(design, built),
         "datasets": {name: dataset(design, name, homes.get(name, (None,))[0]) for name in config.datasets},
         "headline": headline(design, built),
         "order": [SYNTHETIC, OBSERVED],
-        "opt_in": sorted({spec.target for spec in config.experiments.values() if spec.opt_in}),
+        "first": sorted(name for name, claim in config.claims.items() if is_about_who_wins(claim)),
+        "opt_in": {name: group(design, name) for name in opt_in},
         "settings": config.model_dump(exclude_unset=True, include=SETTINGS, exclude=hidden),
         "styles": {name: method.look for name, method in config.methods.items() if method.style},
     }
@@ -64,41 +71,55 @@ def experiment(design: Design, name: str, built: list[str]) -> dict[str, Any]:
     spec = design.config.experiments[name]
     observed = any(is_observed(design.config.datasets[design.problems[p]["dataset"]]) for p in design.members[name])
     return {
-        "title": title(design, name),
-        "group": title(design, spec.target) if spec.target else OBSERVED if observed else SYNTHETIC,
+        "title": spec.title or words.heading(name),
+        "group": group(design, spec.target) if spec.target else OBSERVED if observed else SYNTHETIC,
         "methods": spec.methods,
         "against": against(spec),
-        "problems": [problem(design, key) for key in built] if len(built) <= MANY else None,
+        "problems": [problem(design, key, name) for key in built] if len(built) <= MANY else None,
         "count": len(built),
     }
 
 
-def problem(design: Design, name: str) -> dict[str, Any]:
+def problem(design: Design, name: str, experiment: str) -> dict[str, Any]:
     """Describe a problem by what its curves depend on most."""
-    facts = ("title", "dataset", "n", "k", "horizon", "seeds", "instances", "draws")
-    return {"key": name} | {fact: design.problems[name][fact] for fact in facts}
+    facts = ("dataset", "n", "k", "horizon", "seeds", "instances", "draws")
+    own = design.problems[name]
+    title = words.title(design.config, own, design.config.experiments[experiment])
+    return {"key": name, "title": title} | {fact: own[fact] for fact in facts}
 
 
-def title(design: Design, name: str) -> str:
-    """Turn the name of a block into a heading: a data set by its label, the rest in words."""
-    for dataset, block in sorted(design.config.datasets.items(), key=lambda item: -len(item[0])):
-        if name == dataset or name.startswith(f"{dataset}_"):
-            return (block.label or dataset) + name.removeprefix(dataset).replace("_", " ")
-    words = name.replace("_", " ")
-    return words if words[1:2] == " " else words[:1].upper() + words[1:]
+def group(design: Design, target: str) -> str:
+    """Return the title of a study."""
+    named = design.config.targets.get(target)
+    return named.title if named else words.heading(target)
 
 
-def table(design: Design, spec: Table, shown: Collection[str], made: dict[str, Any]) -> dict[str, Any]:
-    """Describe a table and say with which of its experiments, and with which problem of it alone, it is shown."""
-    sources = made["sources"]
-    home = [name for name in sources if name in shown]
-    one = problems_of(design, spec) if spec.experiment and len(sources) == 1 else []
+def titles(design: Design, built: dict[str, list[str]]) -> dict[str, str]:
+    """Return the words for the titles of problems, which name rows, and for the problems of large experiments."""
+    named: dict[str, str] = {}
+    for name, problems in sorted(built.items()):
+        for key in problems:
+            own = design.problems[key]
+            place = own["title"] if len(problems) <= MANY else key
+            named[place] = words.title(design.config, own, design.config.experiments[name])
+    return named
+
+
+def is_about_who_wins(claim: Claim) -> bool:
+    """Tell whether a claim sets the regrets of two methods against each other."""
+    checks = [arguments for check in claim.checks for arguments in check.values()]
+    return any({"to", "among"} & set(arguments) and "regret@" in str(arguments.get("of")) for arguments in checks)
+
+
+def table(shown: Collection[str], made: dict[str, Any]) -> dict[str, Any]:
+    """Describe a table and say with which of its experiments it is shown."""
+    home = [name for name in made["sources"] if name in shown]
     return (
-        {key: made[key] for key in ("caption", "heading", "columns", "bold", "controls")}
+        {key: made[key] for key in ("caption", "columns", "bold", "controls")}
         | {
+            "heading": FACTORS.get(made["heading"], made["heading"]),
             "rows": [[row["label"], row["problem"], row.get("method")] for row in made["row_keys"]],
             "experiment": home[-1] if home else None,
-            "problem": one[0] if len(one) == 1 and len(design.members[sources[0]]) > 1 else None,
         }
         | made["compared"]
     )
@@ -121,10 +142,11 @@ def dataset(design: Design, name: str, problem: str | None) -> dict[str, Any]:
     """Describe a data set: what it is called, on what terms it comes, and its problem with k."""
     block = design.config.datasets[name]
     raw = block.raw.plain() if block.raw else {}
+    factors = {FACTORS.get(key, key): value for key, value in block.factors.items() if key != "family"}
     return {
         "label": block.label or name,
         "observed": is_observed(block),
-        "parameters": block.factors,
+        "parameters": factors,
         "problem": problem,
         "k": design.problems[problem]["k"] if problem else None,
     } | {key: raw[key] for key in ("licence", "citation", "page", "terms") if key in raw}
@@ -150,5 +172,5 @@ def headline(design: Design, shown: Collection[str]) -> dict[str, Any] | None:
         spec = design.config.figures[name]
         experiment = spec.experiments[0]
         played = {"experiment": experiment, "against": against(design.config.experiments[experiment])}
-        return played | {"problem": problem(design, problems_of(design, spec)[0])}
+        return played | {"problem": problem(design, problems_of(design, spec)[0], experiment)}
     return None

@@ -1,6 +1,7 @@
 """The grammar of a table's cell: quantity[.field][@method or @predictor]."""
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from graphdr.core.errors import UserError
@@ -36,3 +37,15 @@ def label(value: object) -> str:
 def number(value: float, spec: str = ".4g") -> str:
     """Print a number, a rounding error of zero as 0."""
     return f"{0.0 if abs(value) < PRINTED_AS_ZERO else value:{spec}}"
+
+
+def worded(text: str, labels: Mapping[str, str]) -> str:
+    """Put words for the names that stand in backticks in a text: cells, methods, data sets and factors."""
+
+    def words(match: re.Match[str]) -> str:
+        quantity, _, key = match[1].partition("@")
+        if match[1] in labels or not key or quantity not in labels:
+            return labels.get(match[1], match[1])
+        return f"{labels.get(key, key)}: {labels[quantity]}"
+
+    return re.sub(r"`([^`]+)`", words, text)

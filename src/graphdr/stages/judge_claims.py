@@ -26,6 +26,7 @@ class Params(NamedTuple):
     claims: dict[str, dict[str, Any]]
     problems: dict[str, dict[str, Any]]
     other: list[str]  # marks of data that are not the paper's
+    labels: dict[str, str]  # words for names
     variants: dict[str, list[tuple[str, str, dict[str, Any]]]]  # by experiment: name in the runs, method, setting
     places: list[tuple[str, str, str, str, str]]  # experiment and problem of a grid, candidates, both of the paper
     horizons: list[int]
@@ -44,7 +45,7 @@ def main(input: Input, output: Output, params: Params) -> None:
         print(multiverse.summary(decided)["verdict"].value_counts().to_string())
         return
     table = claims.tidy(experiments, evaluations, params.problems)
-    judged = claims.judge_all(words, params.claims, table, other, output.md)
+    judged = claims.judge_all(words, params.claims, table, other, output.md, params.labels)
     io.write("claims", judged, output.parquet)
     write_text(claims.markdown(judged), output.md)
     print(judged["verdict"].value_counts().to_string())

@@ -13,12 +13,14 @@ from graphdr.show.report import cards, machine, page, template
 
 class Input(NamedTuple):
     paper: str
+    reasons: str  # why numbers differ from the paper's
     claims: str | None  # of the whole report
     tables: dict[str, str]
     curves: dict[str, list[str]]  # by experiment
     measurements: dict[str, dict[str, list[str]]]  # by experiment and data set
     overview: list[str]
     datasets: dict[str, dict[str, str]]  # files behind the card of every data set
+    multiverse: str = ""  # the claims over many settings, where it is built
 
 
 class Output(NamedTuple):
@@ -29,10 +31,12 @@ class Params(NamedTuple):
     experiments: dict[str, Any]
     tables: dict[str, Any]
     quantities: dict[str, Any]
+    labels: dict[str, str]  # words for names
     datasets: dict[str, Any]
     headline: dict[str, Any] | None
     order: list[str]
-    opt_in: list[str]  # targets that `all` does not build
+    first: list[str]  # claims that the story tells before others
+    opt_in: dict[str, str]  # targets that `all` does not build, and their titles
     settings: dict[str, Any]
     styles: dict[str, dict[str, str]]  # of the methods that have one
     verdicts: list[str]
@@ -56,7 +60,9 @@ def _read(input: Input, params: Params) -> page.Built:
     tables = {name: io.read("table", path).to_pandas() for name, path in input.tables.items()}
     return page.Built(
         compare.compare(printed, tables, params.tables, io.marks(), params.missing),
+        reference.reasons(io.noted(input.reasons)),
         io.read("claims", input.claims).to_pandas() if input.claims else None,
+        None,
         tables,
         {name: io.read_frame("curves", input.curves.get(name, [])) for name in params.experiments},
         {

@@ -14,13 +14,15 @@ BANDS = {"low": "panel_low", "median": "panel_median", "high": "panel_high"}
 Papers = Mapping[tuple[str, str], float]  # (problem, method) to the regret that the paper prints
 
 
-def show(spec: dict, curves: pd.DataFrame, measured: dict[str, pd.DataFrame], papers: Papers) -> dict:
+def show(
+    spec: dict, curves: pd.DataFrame, measured: dict[str, pd.DataFrame], papers: Papers, labels: Mapping[str, str]
+) -> dict:
     """Describe an experiment to the page; ``measured`` are its measurements by data set."""
     parts = {name: spec[name] for name in ("title", "group", "methods", "against", "count")}
     rows = {name: (frame["quantity"] == "regret") & frame["method"].notna() for name, frame in measured.items()}
     regrets = {name: frame[rows[name]] for name, frame in measured.items()}
     if spec["problems"] is None:
-        return parts | {"cloud": cloud(regrets, spec["against"], spec["methods"])}
+        return parts | {"cloud": cloud(regrets, spec["against"], spec["methods"], labels)}
     most = int(np.clip(POINTS // max(1, len(spec["methods"]) * len(spec["problems"])), LEAST, MOST))
     problems = []
     for problem in spec["problems"]:
@@ -63,7 +65,7 @@ def panels(regrets: pd.DataFrame | None, problem: str, methods: list[str], paper
     return by_method
 
 
-def cloud(regrets: dict[str, pd.DataFrame], against: str, methods: list[str]) -> list[dict]:
+def cloud(regrets: dict[str, pd.DataFrame], against: str, methods: list[str], labels: Mapping[str, str]) -> list[dict]:
     """Pair the regret of one method with that of every other on all problems, on instance 0."""
     points = []
     for dataset, frame in regrets.items():
@@ -72,7 +74,8 @@ def cloud(regrets: dict[str, pd.DataFrame], against: str, methods: list[str]) ->
         for method in methods:
             if method != against and {method, against} <= set(wide):
                 both = wide[[method, against]].dropna()
-                points.append({"dataset": dataset, "method": method, "keys": list(both.index)}
+                titles = [labels.get(name, name) for name in both.index]
+                points.append({"dataset": dataset, "method": method, "titles": titles}
                               | {"x": shorts(both[method]), "y": shorts(both[against])})  # fmt: skip
     return points
 

@@ -1,15 +1,19 @@
 """Tables of numbers with the paper's beside each, and the counts of verdicts and claims."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
 
+from graphdr.paper.compare import our_cell
 from graphdr.scores import cells
 from graphdr.show import tables
 from graphdr.show.report.rounding import short
+from graphdr.show.story import REAL, SYNTHETIC
 
-CLAIM = ("claim", "where", "statement", "criterion", "measured", "verdict", "build")
+CLAIM = ("claim", "where", "statement", "criterion", "measured")
+WORDS = ("holds", "mixed", "fails", "no data")  # first words of the verdicts on claims
 Lines = Mapping[tuple[str, str, str], Mapping]  # of the comparison, by table, row and column
 
 
@@ -26,7 +30,7 @@ def regrets_of(specs: dict[str, dict], papers: Lines) -> dict[str, dict[tuple[st
 
 
 def show(name: str, spec: dict, table: pd.DataFrame, papers: Lines, quantities: dict, labels: dict) -> dict:
-    """Describe a table to the page: texts of every cell, and the paper's number, ratio and verdict with it."""
+    """Describe a table to the page: texts of every cell, and the paper's number and verdict with it."""
     columns = [(column, cells.parse(column, text)) for column, text in cells.named(spec["columns"])]
     best = tables.best_cells(table, spec | {"quantities": quantities})
     lines = {(line["row"], line["column"]): line for line in table.to_dict("records")}
@@ -38,32 +42,64 @@ def show(name: str, spec: dict, table: pd.DataFrame, papers: Lines, quantities: 
             text |= _paper(papers.get((name, row, column)))
             texts.append(text | ({"best": True} if (row, column) in best else {}))
         rows.append({"label": labels.get(row, row), "key": row, "cells": texts})
-    named = {key: quantity["label"] for key, quantity in quantities.items()} | labels
-    head = [{"quantity": _quantity(cell, quantities), "of": named.get(cell.key, cell.key)} for _, cell in columns]
-    texts = {key: spec[key] for key in ("caption", "heading", "experiment", "problem")}
+    head = [
+        {"column": column, "quantity": _quantity(cell, quantities), "key": cell.quantity}
+        | {"of": labels.get(cell.key, cell.key)}
+        for column, cell in columns
+    ]
+    texts = {key: spec[key] for key in ("caption", "heading", "experiment")}
     return {"key": name, "head": head, "rows": rows} | texts
 
 
-def counts(comparison: pd.DataFrame, verdicts: list[str]) -> dict[str, int]:
-    """Count the verdicts on the paper's numbers."""
-    return comparison["verdict"].value_counts().reindex(verdicts, fill_value=0).astype(int).to_dict()
+def explained(comparison: pd.DataFrame, reasons: Mapping[tuple[str, str, str], str]) -> list[dict]:
+    """Return the lines of the comparison, those that differ with the reason if one is known."""
+    lines = comparison.to_dict("records")
+    for line in lines:
+        places = [(line["artifact"], row, column) for row in (line["row"], "") for column in (line["column"], "")]
+        why = [reasons[place] for place in places if place in reasons]
+        if why and line["verdict"] == "differs":
+            line["why"] = why[0]
+    return lines
 
 
-def claims(table: pd.DataFrame, observed: list[str]) -> list[dict]:
+def counts(lines: list[dict], specs: Mapping[str, Mapping], observed: Collection[str], verdicts: list[str]) -> dict:
+    """Count the verdicts on the paper's numbers, those on random graphs and those on data sets apart.
+
+    A number is real if a data set behind it has raw files; tables that are not built here are on such data sets.
+    """
+    counted = {kind: dict.fromkeys(verdicts, 0) for kind in (SYNTHETIC, REAL)}
+    for line in lines:
+        behind = specs.get(line["artifact"], {"datasets": {}})["datasets"].get(our_cell(line, specs)[1])
+        synthetic = behind and not set(behind) & set(observed)
+        counted[SYNTHETIC if synthetic else REAL][line["verdict"]] += 1
+    return counted
+
+
+def claims(table: pd.DataFrame, observed: Collection[str], labels: Mapping[str, str]) -> list[dict]:
     """Describe the claims to the page, each with the word that it is filtered by and the kind of its data."""
     described = []
     for line in table.to_dict("records"):
         datasets = [name for part in ("available", "missing") for name in line[part].split(", ") if name]
-        kinds = {"real" if name in observed else "synthetic" for name in datasets}
-        word = next((word for word in ("holds", "mixed", "fails") if line["verdict"].startswith(word)), "no data")
-        derived = {"word": word, "share": short(line["share"], 3), "kinds": sorted(kinds)}
+        kinds = {REAL if name in observed else SYNTHETIC for name in datasets}
+        word = next((word for word in WORDS if line["verdict"].startswith(word)), WORDS[-1])
+        note = line["verdict"].removeprefix(word).lstrip(", ")
+        note = note.replace("available", "data sets").replace("missing:", "not counted:")
+        build = line["build"].split("`")
+        build[::2] = [_named(part, datasets, labels) for part in build[::2]]  # the others are commands
+        derived = {"word": word, "share": short(line["share"], 3), "kinds": sorted(kinds, reverse=True)}
+        derived |= {"note": _named(note, datasets, labels), "build": build}
         described.append({name: line[name] for name in CLAIM} | derived)
     return described
 
 
+def _named(text: str, datasets: Collection[str], labels: Mapping[str, str]) -> str:
+    """Put the labels of data sets for their names."""
+    return re.sub(r"\w+", lambda match: labels.get(match[0], match[0]) if match[0] in datasets else match[0], text)
+
+
 def _quantity(cell: cells.Cell, quantities: dict) -> str:
     text = quantities[cell.quantity]["label"]
-    return text if cell.field == "value" else f"{cell.field} of {text}"
+    return {"value": text, "n": "how many"}.get(cell.field, f"{cell.field} of {text}")
 
 
 def _cell(line: dict, digits: int) -> dict:
@@ -79,7 +115,9 @@ def _paper(line: Mapping | None) -> dict:
         return {}
     sem = {} if np.isnan(line["paper_sem"]) else {"paper_sem": f"{line['paper_sem']:.4g}"}
     ratio = {} if np.isnan(line["ratio"]) else {"ratio": f"{line['ratio']:.2f}"}
-    return {"paper": _minus(f"{line['paper']:.6g}"), "verdict": line["verdict"]} | sem | ratio
+    both = {} if np.isnan(line["ours"]) else {"both": [short(line["paper"], 6), short(line["ours"], 6)]}
+    why = {"why": line["why"]} if line.get("why") else {}
+    return {"paper": _minus(f"{line['paper']:.6g}"), "verdict": line["verdict"]} | sem | ratio | both | why
 
 
 def _minus(text: str) -> str:

@@ -2,19 +2,23 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from graphdr import __version__
 from graphdr.paper.compare import by_our_cell
-from graphdr.show import palette
+from graphdr.show import palette, story, words
 from graphdr.show.report import experiments, machine, numbers
+from graphdr.show.report.rounding import short
 
 
 class Built(NamedTuple):
     """What was built: frames of the comparison, the claims, tables, curves and measurements, and data-set cards."""
 
     comparison: pd.DataFrame
+    reasons: dict[tuple[str, str, str], str]  # why numbers differ, by table, row and column of the paper
     claims: pd.DataFrame | None  # None on a page of the main comparison alone
+    multiverse: pd.DataFrame | None  # None where it is not built
     tables: dict[str, pd.DataFrame]
     curves: dict[str, pd.DataFrame]  # by experiment
     measurements: dict[str, dict[str, pd.DataFrame]]  # by experiment and data set
@@ -24,26 +28,29 @@ class Built(NamedTuple):
 
 def document(built: Built, params, timings: list[dict]) -> dict:
     """Describe all that was built to the page."""
-    papers = by_our_cell(built.comparison.to_dict("records"), params.tables)
+    lines = numbers.explained(built.comparison, built.reasons)
+    papers = by_our_cell(lines, params.tables)
     regrets = numbers.regrets_of(params.tables, papers)
-    labels = {name: block["label"] for name, block in params.settings["methods"].items()}
-    labels |= {name: spec["label"] for name, spec in params.datasets.items()}
     printed = {artifact: place for place, artifact in enumerate(dict.fromkeys(built.comparison["artifact"]))}
     order = sorted(built.tables, key=lambda name: (printed.get(name, len(printed)), name))
-    cells = papers, params.quantities, labels
+    cells = papers, params.quantities, params.labels
     tables = {name: numbers.show(name, params.tables[name], built.tables[name], *cells) for name in order}
     shown = {}
     for name, spec in params.experiments.items():
-        shown[name] = experiments.show(spec, built.curves[name], built.measurements[name], regrets.get(name, {}))
+        measured = built.curves[name], built.measurements[name]
+        shown[name] = experiments.show(spec, *measured, regrets.get(name, {}), params.labels)
     observed = [name for name, spec in params.datasets.items() if spec["observed"]]
     marks = {name: {"marks": built.marks.get(name, {})} for name in built.cards}
     datasets = {name: params.datasets[name] | card | marks[name] for name, card in sorted(built.cards.items())}
     return {
         "version": __version__,
-        "headline": headline(params.headline, shown),
-        "verdicts": numbers.counts(built.comparison, params.verdicts),
+        "headline": headline(params.headline, shown, params.settings["methods"]),
+        "story": _story(built, observed, params.first),
+        "verdicts": numbers.counts(lines, params.tables, observed, params.verdicts),
+        "meanings": {"numbers": words.NUMBERS, "claims": words.CLAIMS}
+        | {"terms": words.glossary(), "quantities": words.meanings()},
         "whole": built.claims is not None,
-        "claims": [] if built.claims is None else numbers.claims(built.claims, observed),
+        "claims": [] if built.claims is None else numbers.claims(built.claims, observed, params.labels),
         "groups": experiments.groups(shown, _first(printed, params.tables), params.order),
         "experiments": shown,
         "tables": tables,
@@ -63,14 +70,33 @@ def colours(document: dict, params) -> str:
     return palette.css(document["methods"], document["datasets"], params.styles)
 
 
-def headline(spec: dict | None, shown: dict[str, dict]) -> dict | None:
-    """Return the final regret of every method on the problem that stands for all, the lowest first."""
+def headline(spec: dict | None, shown: dict[str, dict], methods: dict[str, dict]) -> dict | None:
+    """Compare a method with the next best on the problem that stands for all: on every instance, and in the paper."""
     problems = shown.get(spec["experiment"], {}).get("problems") if spec else None
     for problem in problems or ():
-        if problem["key"] == spec["problem"]["key"] and problem["panel"]:
-            ends = {method: panel["values"][0] for method, panel in problem["panel"].items()}
-            return spec | {"regrets": dict(sorted(ends.items(), key=lambda item: item[1]))}
+        if problem["key"] == spec["problem"]["key"] and spec["against"] in problem["panel"]:
+            panel = {name: part for name, part in problem["panel"].items() if not methods[name].get("control")}
+            others = [name for name in panel if name != spec["against"]]
+            if not others:
+                return None
+            regrets = {name: part["values"] if part["of"] == "instances" else part["values"][:1]
+                       for name, part in panel.items()}  # fmt: skip
+            ratios = np.min([regrets[name] for name in others], axis=0) / np.asarray(regrets[spec["against"]])
+            low, median, high = np.quantile(ratios, [0.05, 0.5, 0.95])
+            paper = {name: part["paper"] for name, part in panel.items() if part.get("paper")}
+            theirs = [regret for name, regret in paper.items() if name != spec["against"]]
+            printed = min(theirs) / paper[spec["against"]] if theirs and spec["against"] in paper else None
+            told = {"median": median, "low": low, "high": high, "first": ratios[0], "paper": printed}
+            return spec | {"count": len(ratios)} | {name: short(value, 3) for name, value in told.items()}
     return None
+
+
+def _story(built: Built, observed: list[str], first: list[str]) -> dict | None:
+    if built.claims is None:
+        return None
+    told = story.tell(built.claims, built.multiverse, observed, first)
+    lists = {name: [line._asdict() for line in getattr(told, name)] for name in told._fields[:-1]}
+    return lists | {"without_data": told.without_data, "varied": built.multiverse is not None}
 
 
 def _first(printed: dict[str, int], tables: dict[str, dict]) -> dict[str, int]:

@@ -4,28 +4,34 @@ import base64
 import hashlib
 from importlib.resources import files
 
+from graphdr.show import words
+
 STYLES = ("page.css", "charts.css", "tables.css", "parts.css")  # print comes last
 SCRIPTS = (
-    "dom.js", "scale.js", "frame.js", "lines.js", "strip.js", "dots.js", "table.js",
-    "headline.js", "experiments.js", "datasets.js", "claims.js", "build.js", "page.js",
+    "dom.js", "words.js", "scale.js", "frame.js", "lines.js", "strip.js", "dots.js", "table.js",
+    "story.js", "scatter.js", "claims.js", "experiments.js", "datasets.js", "build.js", "page.js",
 )  # fmt: skip
 
 
 def digest() -> str:
     """Hash all static files: a parameter of the job, since the fingerprint of a stage covers Python alone."""
-    return hashlib.sha256("\0".join(map(_text, ("page.html", *STYLES, *SCRIPTS))).encode()).hexdigest()[:16]
+    texts = (*map(_text, ("page.html", *STYLES, *SCRIPTS)), words.TEXT)
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
 def fill(document: dict, colours: str, overview: str | None) -> str:
     """Return the page for a document; data reach it as JSON alone, in which no ``<`` can end the script.
 
-    The picture is an element of its own document, so that neither its ids nor its style reach the page.
+    The picture is an element of its own document, so that neither its ids nor its style reach the page. The browser
+    runs no script and takes no style but these two, whose hashes the page states.
     """
     from markupsafe import Markup
 
     picture = overview and base64.b64encode(overview.encode()).decode()
-    ours = {"style": style(colours), "script": "".join(map(_text, SCRIPTS))}
-    return render(_text("page.html"), document=document, picture=picture, **{n: Markup(t) for n, t in ours.items()})
+    ours = {"style": style(colours), "script": '"use strict";\n' + "".join(map(_text, SCRIPTS))}
+    hashes = {name: Markup(_hash(text)) for name, text in ours.items()}
+    parts = {name: Markup(text) for name, text in ours.items()}
+    return render(_text("page.html"), document=document, picture=picture, hashes=hashes, **parts)
 
 
 def render(page: str, **parts: object) -> str:
@@ -40,6 +46,11 @@ def render(page: str, **parts: object) -> str:
 def style(colours: str) -> str:
     """Return the style of the page, the colours of methods and data sets first."""
     return colours + "".join(map(_text, STYLES))
+
+
+def _hash(text: str) -> str:
+    """Return the hash of an inlined part, as a content-security policy has it."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _text(name: str) -> str:

@@ -1,32 +1,21 @@
 // What is not here and how to get it; and with what, on what and how fast the rest was computed.
 
-function showMissing() {
-  const section = byId("missing"),
-    rows = Object.entries(DATA.missing).map(([key, spec]) => [
-      spec.label,
-      h("code", null, `snakemake --cores all ${key}`),
-      [spec.terms, linkTo(spec.page, spec.page)].filter(Boolean).flatMap((part) => [part, " "]),
-    ]);
-  const apart = DATA.apart.map((target) => [
-    target.replaceAll("_", " "),
+function missingTable() {
+  const rows = Object.entries(DATA.missing).map(([key, spec]) => [
+    spec.label,
+    h("code", null, `snakemake --cores all ${key}`),
+    [spec.terms, linkTo(spec.page, spec.page)].filter(Boolean).flatMap((part) => [part, " "]),
+  ]);
+  const apart = Object.entries(DATA.apart).map(([target, title]) => [
+    title,
     h("code", null, `snakemake --cores all ${target}`),
     "left out of the usual build, since it takes long",
   ]);
-  if (!rows.length && !apart.length) return section.remove();
-  section.append(
-    h("h2", null, "Not built"),
-    h(
-      "p",
-      { class: "lede" },
-      rows.length
-        ? `${rows.length} data ${rows.length === 1 ? "set has" : "sets have"} no raw files here; numbers and claims on them read “no data”.`
-        : "All data sets are here.",
-    ),
-    plainTable("What is not built, and the command that builds it", ["what", "command", "note"], [...rows, ...apart]),
-  );
+  if (!rows.length && !apart.length) return null;
+  return plainTable("What is not built, and the command that builds it", ["what", "command", "note"], [...rows, ...apart]);
 }
 
-function showBuild() {
+function computedWith() {
   const { seed, protocol = {}, observed = {} } = DATA.settings,
     line = ([name, value]) => [name, value];
   const seeds = [
@@ -37,12 +26,11 @@ function showBuild() {
     ["seeds on a data set", observed.seeds],
   ].filter(([, value]) => value !== undefined);
   const total = DATA.timings.reduce((sum, rule) => sum + rule.seconds, 0);
-  byId("build").append(
-    h("h2", null, "How this was computed"),
+  return [
     h(
       "div",
       { class: "columns" },
-      plainTable("Versions", ["package", "version"], Object.entries(DATA.versions).map(line)),
+      plainTable("Versions", ["package", "version"], Object.entries(DATA.versions).map(([name, text]) => [h("code", null, name), text])),
       plainTable(
         "Seeds and draws",
         ["setting", "value"],
@@ -50,28 +38,33 @@ function showBuild() {
       ),
       plainTable("Machine that made this page", ["part", "is"], Object.entries(DATA.machine).map(line)),
     ),
-    DATA.timings.length
-      ? plainTable(
-          `Time by rule, of the latest build of each file: ${count(total)} s in all jobs together`,
-          ["rule", "jobs", "seconds", "longest job, s", "memory, MB"],
-          DATA.timings.map((rule) => [
-            rule.rule,
-            count(rule.jobs),
-            number(rule.seconds),
-            number(rule.longest),
-            count(rule.memory),
-          ]),
-          "plain figures",
-        )
-      : "",
-    h(
-      "details",
-      null,
-      h("summary", null, "Settings"),
+    DATA.timings.length > 0 &&
+      plainTable(
+        `Time by rule, of the latest build of each file: ${count(total)} s in all jobs together`,
+        ["rule", "jobs", "seconds", "longest job, s", "memory, MB"],
+        DATA.timings.map((rule) => [
+          h("code", null, rule.rule),
+          count(rule.jobs),
+          number(rule.seconds),
+          number(rule.longest),
+          count(rule.memory),
+        ]),
+        "plain figures",
+      ),
+  ];
+}
+
+function showBuild() {
+  const missing = missingTable();
+  fill(byId("build"), null, [
+    h("h2", null, "How this was computed"),
+    missing && fold(null, "What is not built", () => missing),
+    fold(null, "Versions, seeds, machine and times", computedWith),
+    fold(null, "Settings", () => [
       h("p", { class: "facts" }, "All settings that numbers depend on, keys sorted."),
       h("pre", { tabindex: "0" }, spelt(DATA.settings, "")),
-    ),
-  );
+    ]),
+  ]);
 }
 
 // Spell nested settings in the manner of YAML.

@@ -11,7 +11,7 @@ function showClaims() {
     let shown = 0;
     for (const [claim, item] of items) {
       const text =
-        `${claim.claim} ${claim.where} ${claim.statement} ${claim.criterion} ${claim.measured}`.toLowerCase();
+        `${claim.where} ${claim.statement} ${claim.criterion} ${claim.measured}`.toLowerCase();
       item.hidden = !(
         state.words.has(claim.word) &&
         text.includes(state.text) &&
@@ -32,11 +32,8 @@ function showClaims() {
   });
   section.append(
     h("h2", null, "Claims"),
-    h(
-      "p",
-      { class: "lede" },
-      "Each claim of the paper with the numbers behind it, those of instance 0. Where there are random instances, the share of them decides: a claim holds in at least 95 %, fails if it holds in at most 5 %, and is mixed between.",
-    ),
+    h("p", { class: "lede" }, "What the paper states; a claim opens to the numbers behind it, those of instance 0."),
+    legendOf(DATA.meanings.claims, Object.keys(DATA.meanings.claims)),
     h(
       "div",
       { class: "controls" },
@@ -76,29 +73,19 @@ function showClaims() {
 }
 
 function claimItem(claim) {
-  const more = claim.verdict === claim.word ? null : claim.verdict.slice(claim.word.length).trim();
-  return h(
-    "li",
-    { "data-word": claim.word, id: `c-${claim.claim}` },
-    h(
-      "div",
-      { class: "judged" },
-      verdict(claim.word),
-      claim.share !== null && h("small", null, `holds in ${Math.round(100 * claim.share)} % of instances`),
-    ),
-    h(
-      "div",
-      null,
-      h("p", { class: "statement" }, claim.statement),
-      h("p", { class: "where" }, [claim.where, more].filter(Boolean).join(" · ")),
-      h("p", { class: "measured" }, claim.measured),
-      h(
-        "details",
-        null,
-        h("summary", null, "criterion"),
-        h("p", null, claim.criterion || "none"),
-        claim.build && h("p", null, "To build what is missing: ", claim.build),
-      ),
-    ),
+  const share = claim.share !== null && `holds in ${Math.round(100 * claim.share)} % of the random instances`;
+  const vacuous = claim.note.startsWith("vacuous"); // a bound that holds, but says little
+  const detail = fold(
+    `c-${claim.claim}`,
+    [verdict(claim.word, vacuous ? "vacuous" : claim.word), " ", maths(claim.statement)],
+    () => [
+      h("p", { class: "where" }, claim.where, claim.note && ` · ${claim.note}`),
+      h("p", { class: "measured" }, prose(claim.measured)),
+      claim.criterion && h("p", null, h("b", null, "Judged by: "), prose(claim.criterion)),
+      claim.build.length > 1 &&
+        h("p", null, "To build what is missing: ", claim.build.map((part, i) => (i % 2 ? h("code", null, part) : part))),
+    ],
+    h("small", null, [share, claim.kinds.map((kind) => KINDS[kind]).join(", ")].filter(Boolean).join(" · ")),
   );
+  return h("li", { "data-word": claim.word }, detail);
 }

@@ -7,19 +7,21 @@ function showDatasets() {
   if (!cards.length) return byId("datasets").remove();
   byId("datasets").append(
     h("h2", null, "Data sets"),
-    h(
-      "p",
-      { class: "lede" },
-      "Instance 0 of each. The map places every node at its entries of the two smoothest nontrivial eigenvectors; where neighbours in colour are neighbours in place, a few dimensions suffice.",
-    ),
-    h(
-      "ul",
-      { class: "scale", "aria-label": "Colours of the maps" },
-      h("li", { class: "low" }, "low reward"),
-      h("li", { class: "mid" }, "average"),
-      h("li", { class: "high" }, "high reward"),
-    ),
-    ...cards.map(([key, card]) => datasetCard(key, card)),
+    fold(null, cards.map(([, card]) => card.label).join(", "), () => [
+      h(
+        "p",
+        { class: "lede" },
+        "Instance 0 of each. The map places every node at its entries of the two smoothest nontrivial eigenvectors; where neighbours in colour are neighbours in place, a few dimensions suffice.",
+      ),
+      h(
+        "ul",
+        { class: "scale", "aria-label": "Colours of the maps" },
+        h("li", { class: "low" }, "low reward"),
+        h("li", { class: "mid" }, "average"),
+        h("li", { class: "high" }, "high reward"),
+      ),
+      cards.map(([key, card]) => datasetCard(key, card)),
+    ]),
   );
 }
 

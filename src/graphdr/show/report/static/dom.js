@@ -6,6 +6,7 @@ function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "style") node.style.cssText = value; // the policy of the page forbids the attribute
     else node.setAttribute(name, value === true ? "" : value);
   }
   for (const child of children.flat(Infinity)) {
@@ -51,6 +52,39 @@ function choice(label, options, change) {
     options.map(([value, text]) => h("option", { value }, text)),
   );
   return h("span", { class: "choice" }, h("label", { for: id }, label), " ", select);
+}
+
+// A folded part; what is in it is made when it is first opened.
+const unfolded = new WeakMap();
+function fold(id, title, draw, ...beside) {
+  const details = h("details", { class: "fold", id }, h("summary", null, h("h3", null, title), beside));
+  unfolded.set(details, () => {
+    unfolded.delete(details);
+    details.append(...[draw()].flat(Infinity).filter(Boolean));
+  });
+  details.addEventListener("toggle", () => details.open && unfolded.get(details)?.());
+  return details;
+}
+
+function unfold(part) {
+  for (; part; part = part.parentElement) {
+    if (part.tagName !== "DETAILS") continue;
+    part.open = true;
+    unfolded.get(part)?.();
+  }
+}
+
+// Open all that hides an element, and go there; a table or a cell may not have been made yet.
+function reveal(id) {
+  const table = Object.values(DATA.tables).find(({ key }) => id === `t-${key}` || id.startsWith(`t-${key}-`));
+  const outer = byId(id) ?? (table && byId(`e-${table.experiment}`));
+  unfold(outer);
+  const found = byId(id);
+  if (!found) return;
+  if (found !== outer) return reveal(id); // it is in a folded part of what was made just now
+  found.scrollIntoView({ block: found.tagName === "TD" ? "center" : "start" });
+  if (!found.matches("a, button, summary, details")) found.setAttribute("tabindex", "-1");
+  found.focus({ preventScroll: true });
 }
 
 // Draw now, and again whenever the width of the place changes.

@@ -83,11 +83,11 @@ function cloudChart(place, parts, against, method, width) {
   });
   chart.marks.append(s("line", { class: "equal", x1: x(low), y1: y(low), x2: x(high), y2: y(high) }));
   const points = [],
-    keys = [];
+    named = [];
   for (const part of own) {
     const placed = part.x.map((value, i) => [x(value), y(part.y[i])]);
     points.push(...placed);
-    part.keys.forEach((key, i) => keys.push([part.dataset, key, part.x[i], part.y[i]]));
+    part.titles.forEach((title, i) => named.push([title, part.x[i], part.y[i]]));
     chart.marks.append(dots(placed, { style: `--c:var(--d-${part.dataset})`, class: "dots mid" }));
   }
   return {
@@ -97,18 +97,27 @@ function cloudChart(place, parts, against, method, width) {
     below,
     total,
     told: (i) => [
-      h("strong", null, DATA.datasets[keys[i][0]]?.label ?? keys[i][0]),
-      h("p", null, keys[i][1]),
-      h("p", null, `${name(against)} ${number(keys[i][3])}, ${name(method)} ${number(keys[i][2])}`),
+      h("strong", null, named[i][0]),
+      h("p", null, `${name(against)} ${number(named[i][2])}, ${name(method)} ${number(named[i][1])}`),
     ],
   };
 }
 
-function nearest(chart, tip) {
-  const ring = chart.svg.appendChild(s("circle", { class: "ring", r: 6, visibility: "hidden" }));
+// Show the point that is nearest to the pointer, and say which it is.
+function nearest(chart, tip, chosen) {
+  const ring = chart.svg.appendChild(s("circle", { class: "ring", r: 7, visibility: "hidden" }));
   const hide = () => {
     tip.hide();
     ring.setAttribute("visibility", "hidden");
+    chosen?.(-1);
+  };
+  const show = (i) => {
+    const [x, y] = chart.points[i];
+    ring.setAttribute("cx", x);
+    ring.setAttribute("cy", y);
+    ring.setAttribute("visibility", "visible");
+    tip.show(x, y + 12, chart.width, chart.told(i));
+    chosen?.(i);
   };
   follow(
     chart.svg,
@@ -123,15 +132,11 @@ function nearest(chart, tip) {
           best = i;
         }
       });
-      if (best < 0) return hide();
-      const [a, b] = chart.points[best];
-      ring.setAttribute("cx", a);
-      ring.setAttribute("cy", b);
-      ring.setAttribute("visibility", "visible");
-      tip.show(a, b + 12, chart.width, chart.told(best));
+      best < 0 ? hide() : show(best);
     },
     hide,
   );
+  return { show, hide };
 }
 
 // Stems or steps over 1, 2, …, with the dimension k that the experiments use marked.

@@ -1,51 +1,47 @@
-// One section an experiment: its curves and panel with their controls, and its tables.
+// One folded section an experiment: its curves and panel with their controls, and its tables.
+
+const CURVES = 6; // that a plot shows unless the reader asks for more
 
 function showExperiments() {
-  byId("experiments").replaceChildren(
-    ...DATA.groups.map((group) =>
-      h(
-        "section",
-        { class: "group", "aria-label": group.title },
-        h("h2", null, group.title),
-        group.experiments.map((key) => experimentSection(key, DATA.experiments[key], group.title)),
-      ),
+  const groups = DATA.groups.map((group, place) =>
+    h(
+      "section",
+      { class: "group", id: `g-${place}`, "aria-label": group.title },
+      h("h3", { class: "grouped" }, group.title),
+      group.experiments.map((key) => experimentFold(key, DATA.experiments[key])),
     ),
+  );
+  byId("experiments").append(...groups, ...[boundsFold()].filter(Boolean));
+  const folds = byId("experiments").querySelectorAll(".group .fold");
+  if (folds.length === 1) unfold(folds[0]); // on a page of one experiment there is nothing to choose
+}
+
+function experimentFold(key, spec) {
+  const tables = Object.values(DATA.tables).filter((table) => table.experiment === key),
+    counts = {};
+  for (const { verdict: word } of tables.flatMap((table) => table.rows.flatMap((row) => row.cells)))
+    if (word) counts[word] = (counts[word] ?? 0) + 1;
+  const words = Object.keys(SIGNS).filter((word) => counts[word]);
+  return fold(
+    `e-${key}`,
+    spec.title,
+    () =>
+      h(
+        "div",
+        { class: "experiment", "data-experiment": key },
+        spec.cloud ? cloudOf(spec) : chartsOf(spec),
+        tables.map((table, place) =>
+          place ? h("details", null, h("summary", null, maths(table.caption)), numberTable(table)) : numberTable(table),
+        ),
+      ),
+    words.length > 0 && h("span", { class: "counts" }, words.map((word) => verdict(word, `${counts[word]} ${word}`))),
   );
 }
 
-const tablesOf = (key) => Object.values(DATA.tables).filter((table) => table.experiment === key);
-
-function experimentSection(key, spec, above) {
-  const id = `e-${key}`,
-    tables = tablesOf(key).filter((table) => !table.problem);
-  const wide = (table) => table.head.length > 4 && table.rows.length > 2;
-  const section = h(
-    "section",
-    { class: "experiment", id, "aria-labelledby": `${id}-title`, "data-experiment": key },
-    h("h3", { id: `${id}-title`, class: spec.title === above ? "unseen" : null }, spec.title),
-  );
-  const beside = h("div", { class: "beside" }),
-    below = h("div", { class: "below" });
-  if (tables.length && !wide(tables[0])) beside.append(numberTable(tables.shift()));
-  tables.forEach((table, place) =>
-    below.append(
-      place ? h("details", null, h("summary", null, table.caption), numberTable(table)) : numberTable(table),
-    ),
-  );
-  const changing = h("div", { class: "changing" });
-  beside.prepend(changing);
-  const charts = spec.cloud
-    ? cloudOf(spec)
-    : chartsOf(key, spec, (problem) => {
-        changing.replaceChildren(
-          ...tablesOf(key)
-            .filter((table) => table.problem === problem.key)
-            .map(numberTable),
-        );
-      });
-  const filled = beside.childElementCount > 1 || tablesOf(key).some((table) => table.problem);
-  section.append(h("div", { class: filled ? "pair" : "pair single" }, charts, filled && beside), below);
-  return section;
+// The methods that a plot starts with: the one that all are compared with, then the others, controls last.
+function firstCurves(spec) {
+  const rank = (method) => (method === spec.against ? 0 : DATA.methods[method].control ? 2 : 1);
+  return [...spec.methods].sort((a, b) => rank(a) - rank(b)).slice(0, CURVES);
 }
 
 function about(problem) {
@@ -53,10 +49,12 @@ function about(problem) {
   return `${problem.title}: n = ${count(problem.n)}, k = ${problem.k}, T = ${count(problem.horizon)}, ${problem.seeds} seeds, ${panel}.`;
 }
 
-function chartsOf(key, spec, changed) {
+function chartsOf(spec) {
   const built = spec.problems.filter((problem) => Object.keys(problem.curves).length);
   if (!built.length) return h("p", { class: "notice" }, "Nothing is built of this experiment yet.");
-  const state = { problem: built[0], hidden: new Set(), log: true, errors: true, spread: true };
+  const first = firstCurves(spec),
+    hidden = new Set(spec.methods.filter((method) => !first.includes(method)));
+  const state = { problem: built[0], hidden, log: true, errors: true, spread: true };
   const some = (test) => built.some((problem) => Object.values(problem.curves).some(test));
   const lines = h("div", {
     class: "plot",
@@ -93,7 +91,6 @@ function chartsOf(key, spec, changed) {
     state.problem = problem;
     facts.textContent = about(problem);
     keys.replaceChildren(legend(byEnd(problem, spec.methods), state.hidden, draw));
-    changed(problem);
     draw();
   };
   const set = (name) => (on) => {
@@ -121,7 +118,14 @@ function chartsOf(key, spec, changed) {
     { class: "charts" },
     facts,
     controls,
-    h("figure", null, holders[0], live, keys),
+    h(
+      "figure",
+      null,
+      holders[0],
+      live,
+      keys,
+      hidden.size > 0 && h("figcaption", null, `${first.length} of ${spec.methods.length} methods at first; the buttons add the others.`),
+    ),
     h(
       "figure",
       null,
@@ -141,7 +145,7 @@ function chartsOf(key, spec, changed) {
 function cloudOf(spec) {
   const methods = spec.methods.filter((method) => spec.cloud.some((part) => part.method === method));
   if (!methods.length) return h("p", { class: "notice" }, "Nothing is built of this experiment yet.");
-  let method = methods.find((name) => name === "content_pca") ?? methods[0];
+  let method = methods[0];
   const plot = h("div", { class: "plot", "data-chart": "cloud" }),
     said = h("figcaption"),
     holder = h("div", { class: "holder" }, plot),
@@ -183,11 +187,14 @@ function cloudOf(spec) {
 }
 
 // Bounds of the theorems: thin lines above the regret that was realised with their radius.
-function showBounds() {
+function boundsFold() {
   const found = Object.values(DATA.experiments).flatMap((spec) =>
     (spec.problems ?? []).filter((problem) => Object.values(problem.curves).some((curve) => curve.bound)),
   );
-  if (!found.length) return byId("bounds").remove();
+  return found.length > 0 && fold("bounds", "Bounds against realised regret", () => boundsOf(found));
+}
+
+function boundsOf(found) {
   const richness = (problem) => Object.values(problem.curves).filter((curve) => curve.bound).length;
   found.sort((a, b) => richness(b) - richness(a));
   const state = { problem: found[0], hidden: new Set(), log: true };
@@ -223,8 +230,8 @@ function showBounds() {
     keys.replaceChildren(legend(bounded(), state.hidden, draw));
     draw();
   };
-  byId("bounds").append(
-    h("h2", null, "Bounds against realised regret"),
+  take(found[0]);
+  return [
     h(
       "p",
       { class: "lede" },
@@ -249,6 +256,5 @@ function showBounds() {
       ),
       h("figure", null, holder, live, keys),
     ),
-  );
-  take(found[0]);
+  ];
 }

@@ -3,39 +3,44 @@
 const DATA = JSON.parse(byId("data").textContent);
 
 function showContents() {
-  const link = (href, text) => h("li", null, h("a", { href }, text));
-  const late = [
-    ["#bounds", "Bounds"],
-    ["#claims", "Claims"],
-    ["#datasets", "Data sets"],
-    ["#missing", "Not built"],
-    ["#build", "How computed"],
-  ].filter(([href]) => byId(href.slice(1)));
+  const link = (href, text) => byId(href.slice(1)) && h("li", null, h("a", { href }, text));
   const list = h(
     "ul",
     null,
-    link("#top", "Headline"),
-    DATA.groups.map((group) => {
-      const links = group.experiments.map((key) => link(`#e-${key}`, DATA.experiments[key].title));
-      return h("li", null, h("span", null, group.title), h("ul", null, links));
-    }),
-    late.map(([href, text]) => link(href, text)),
+    link("#top", DATA.whole ? "The story" : "Top"),
+    link("#numbers", "Ours against the paper’s"),
+    link("#differs", "What differs, and why"),
+    link("#claims", "Claims"),
+    h(
+      "li",
+      null,
+      h("a", { href: "#experiments" }, "Experiments"),
+      h(
+        "ul",
+        null,
+        DATA.groups.map((group, place) => link(`#g-${place}`, group.title)),
+      ),
+    ),
+    link("#datasets", "Data sets"),
+    link("#build", "How computed"),
   );
-  const details = h(
-    "details",
-    { open: matchMedia("(min-width: 72rem)").matches },
-    h("summary", null, "Contents"),
-    list,
+  byId("contents").append(
+    h("details", { open: matchMedia("(min-width: 72rem)").matches }, h("summary", null, "Contents"), list),
   );
-  byId("contents").append(details);
 }
 
-showHeadline();
-showExperiments();
-showBounds();
+showStory();
+showNumbers();
+showDiffering();
 showClaims();
+showExperiments();
 showDatasets();
-showMissing();
 showBuild();
 showContents();
+explainTerms();
+
+const here = () => location.hash && reveal(decodeURIComponent(location.hash.slice(1)));
+addEventListener("hashchange", here);
+document.addEventListener("click", (event) => event.target.closest?.(`a[href="${location.hash}"]`) && here());
+here();
 document.documentElement.dataset.ready = "yes";

@@ -1,97 +1,93 @@
-// Write what follows an underscore as an index: Γ_k, SRL_T.
-const maths = (text) =>
-  text.split(/_(\w)(?![A-Za-z0-9])/).map((part, place) => (place % 2 ? h("sub", null, part) : part));
+// Tables of numbers: ours with its error, the paper's and the verdict on one line; ranges on demand.
 
-// Tables of numbers: ours with its error, and below it the paper's, the ratio and the verdict.
-
-const SIGNS = {
-  match: "●",
-  close: "◐",
-  "in panel": "◇",
-  differs: "✕",
-  "other data": "○",
-  "no data": "–",
-  holds: "●",
-  mixed: "◐",
-  fails: "✕",
-};
-
-const verdict = (word, text) =>
-  h(
-    "span",
-    { class: `verdict v-${word.replace(" ", "-")}` },
-    h("span", { "aria-hidden": "true" }, SIGNS[word] ?? ""),
-    " ",
-    text ?? word,
-  );
-
-function cellOf(cell) {
-  if (cell.none) return h("td", { class: "none" }, cell.none, paperOf(cell));
+function cellOf(cell, id) {
+  const paper = cell.paper !== undefined && paperOf(cell);
+  if (cell.none) return h("td", { class: "none", id }, cell.none, paper && [" ", paper]);
   return h(
     "td",
-    null,
+    { id },
     h(cell.best ? "strong" : "span", { class: "value" }, cell.value, cell.sem && h("small", null, ` ± ${cell.sem}`)),
-    cell.panel &&
-      h(
-        "small",
-        { class: "spread", title: "median (5–95 %) over the instances or draws" },
-        `${cell.panel[1]} `,
-        h("span", null, `(${cell.panel[0]} … ${cell.panel[2]})`),
-      ),
-    paperOf(cell),
+    paper && [" ", paper],
+    cell.panel && h("small", { class: "spread" }, `${cell.panel[1]} (${cell.panel[0]} … ${cell.panel[2]})`),
   );
 }
 
-function paperOf(cell) {
-  if (cell.paper === undefined) return null;
+function paperOf({ paper, paper_sem, ratio, verdict: word }) {
+  const more = [`paper ${paper}${paper_sem ? ` ± ${paper_sem}` : ""}`, ratio && `ours is ${ratio} times that`, word];
   return h(
-    "small",
-    { class: "paper" },
-    `paper ${cell.paper}${cell.paper_sem ? ` ± ${cell.paper_sem}` : ""}`,
-    h("br"),
-    cell.ratio &&
-      cell.verdict !== "no data" && [h("span", { title: "ours divided by the paper’s" }, `${cell.ratio}×`), " "],
-    verdict(cell.verdict),
+    "span",
+    { class: `paper v-${word.replace(" ", "-")}`, title: more.filter(Boolean).join("; ") },
+    h("span", { class: "unseen" }, "paper "),
+    paper,
+    h("span", { "aria-hidden": "true" }, ` ${SIGNS[word]}`),
+    h("span", { class: "unseen" }, ` ${word}`),
   );
 }
 
 // What holds nothing but dashes is left out; a table that is much wider than tall is turned.
 function numberTable(table) {
-  const used = table.head.map((_, i) => table.rows.some((row) => row.cells[i].none !== "–"));
-  const head = table.head.filter((_, i) => used[i]);
-  const rows = table.rows.map((row) => ({ ...row, cells: row.cells.filter((_, i) => used[i]) }));
-  const column = (name) => [maths(name.quantity), name.of && h("small", null, maths(name.of))];
-  const turned = head.length > 4 && rows.length <= 2;
+  const used = table.head.map((_, i) => i).filter((i) => table.rows.some((row) => row.cells[i].none !== "–"));
+  const column = (i) => {
+    const { quantity, key, of } = table.head[i],
+      meaning = DATA.meanings.quantities[key];
+    return [meaning ? term(quantity, meaning) : maths(quantity), of && h("small", null, maths(of))];
+  };
+  const cell = (row, r, c) => cellOf(row.cells[c], `t-${table.key}-${r}-${c}`);
+  const turned = used.length > 4 && table.rows.length <= 2;
   const lines = turned
-    ? head.map((name, i) =>
+    ? used.map((c) =>
         h(
           "tr",
           null,
-          h("th", { scope: "row" }, column(name)),
-          rows.map((row) => cellOf(row.cells[i])),
+          h("th", { scope: "row" }, column(c)),
+          table.rows.map((row, r) => cell(row, r, c)),
         ),
       )
-    : rows.map((row) => h("tr", null, h("th", { scope: "row" }, row.label), row.cells.map(cellOf)));
-  const titles = turned ? rows.map((row) => row.label) : head.map(column);
-  return h(
-    "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": table.caption },
-    h(
-      "table",
-      { class: turned ? "numbers turned" : "numbers", "data-table": table.key },
-      h("caption", null, h("span", null, table.caption)),
-      h(
-        "thead",
-        null,
+    : table.rows.map((row, r) =>
         h(
           "tr",
           null,
-          h("th", { scope: "col" }, turned ? "" : table.heading),
-          titles.map((title) => h("th", { scope: "col" }, title)),
+          h("th", { scope: "row" }, row.label),
+          used.map((c) => cell(row, r, c)),
         ),
+      );
+  const titles = turned ? table.rows.map((row) => row.label) : used.map(column);
+  const shown = h(
+    "table",
+    { class: turned ? "numbers turned" : "numbers", "data-table": table.key },
+    h("caption", null, h("span", null, maths(table.caption))),
+    h(
+      "thead",
+      null,
+      h(
+        "tr",
+        null,
+        h("th", { scope: "col" }, turned ? "" : table.heading),
+        titles.map((title) => h("th", { scope: "col" }, title)),
       ),
-      h("tbody", null, lines),
     ),
+    h("tbody", null, lines),
+  );
+  const scroll = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": table.caption }, shown);
+  return h("div", { class: "sheet-of-numbers", id: `t-${table.key}` }, scroll, toolsOf(table, shown));
+}
+
+// Ranges, the file, the address and the origin of a table.
+function toolsOf(table, shown) {
+  const cells = table.rows.flatMap((row) => row.cells.map((cell, c) => [row.key, table.head[c].column, cell]));
+  const [row, column] = cells.find(([, , cell]) => cell.both) ?? cells.find(([, , cell]) => !cell.none) ?? [];
+  const quoted = (text) => (/^[\w.-]+$/.test(text) ? text : `"${text}"`);
+  return h(
+    "p",
+    { class: "tools" },
+    cells.some(([, , cell]) => cell.panel) &&
+      toggle("ranges", false, (on) => shown.classList.toggle("ranges", on), {
+        "data-control": "ranges",
+        title: "median (5–95 %) over the instances, or over the draws of a random basis",
+      }),
+    h("a", { href: `tables/${table.key}.csv`, download: true }, "csv"),
+    h("a", { href: `#t-${table.key}` }, "link"),
+    row && h("span", null, "where a number comes from: ", h("code", null, `graphdr why ${table.key} ${quoted(row)} ${column}`)),
   );
 }
 

@@ -1,0 +1,102 @@
+"""The story of a reproduction: which claims of the paper hold, which depend on a setting or on the draw, which fail."""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+SYNTHETIC, REAL = "synthetic", "real"
+LONG = 90  # letters of numbers that a line still shows
+APART = ("no settings", "not varied")  # words of the multiverse on a claim that no setting was tried on
+SETTINGS = {
+    "width": "the confidence width",
+    "horizon": "the number of rounds",
+    "ridge": "the ridge",
+    "candidates": "how candidates are drawn",
+    "instance": "the random instance",
+}  # what a claim may depend on, in words where its name is none
+
+
+class Line(NamedTuple):
+    """One claim in the story: what the paper states, what was found, and the kinds of data behind it."""
+
+    claim: str
+    statement: str
+    found: str
+    kinds: tuple[str, ...]
+
+
+class Story(NamedTuple):
+    """The claims that hold, depend and fail; bounds that could not fail; and the number of claims without data."""
+
+    holds: list[Line]
+    depends: list[Line]
+    fails: list[Line]
+    vacuous: list[Line]
+    without_data: int
+
+
+def tell(
+    claims: pd.DataFrame,
+    multiverse: pd.DataFrame | None = None,
+    real: Collection[str] | None = None,
+    first: Collection[str] = (),
+) -> Story:
+    """Sort the judged claims into a story; the multiverse says in which settings each holds.
+
+    ``real`` names the data sets with raw files, by which lines are marked; the claims in ``first``, or else those that
+    the multiverse tried, come before the others.
+    """
+    varied = {} if multiverse is None else {row["claim"]: row for row in multiverse.to_dict("records")}
+    tried = {name: row for name, row in varied.items() if row["verdict"] not in APART}
+    lists: dict[str, list[Line]] = {"holds": [], "depends": [], "fails": [], "vacuous": []}
+    ahead = set(first or tried)
+    rows = sorted(claims.to_dict("records"), key=lambda row: row["claim"] not in ahead)
+    judged = [row for row in rows if not row["verdict"].startswith("no data")]
+    for row in judged:
+        setting = tried.get(row["claim"])
+        lists[place(row["verdict"], setting and setting["verdict"])].append(_line(row, setting, real))
+    return Story(**lists, without_data=len(rows) - len(judged))
+
+
+def place(verdict: str, varied: str | None = None) -> str:
+    """Say where a claim stands with this verdict at the paper's settings, and this one over all settings, if any."""
+    if "vacuous" in verdict:
+        return "vacuous"
+    depends = varied is not None and varied.startswith("depends")
+    if verdict.startswith("holds"):
+        return "depends" if depends or varied == "fails" else "holds"
+    return "depends" if depends or verdict.startswith("mixed") else "fails"
+
+
+def _line(row: Mapping, setting: Mapping | None, real: Collection[str] | None) -> Line:
+    names = [name for name in row["available"].split(", ") if name]
+    kinds = {REAL if name in real else SYNTHETIC for name in names} if real is not None else ()
+    parts = [_found(row), _varied(setting) if setting else ""]
+    return Line(row["claim"], row["statement"], "; ".join(filter(None, parts)), tuple(sorted(kinds, reverse=True)))
+
+
+def _found(row: Mapping) -> str:
+    """Return the numbers that decided, or how often the claim holds where these are many."""
+    text = re.sub(r"; with other data.*", "", row["measured"])
+    listed = text.startswith(("as claimed: ", "mixed: ", "not as claimed: "))
+    if not listed and len(text) <= LONG:
+        return text
+    parts = []
+    if counted := re.search(r"^(holds|mixed|fails).* on (\d+) of (\d+) available", row["verdict"]):
+        word, number, total = counted.groups()
+        parts.append(f"{word} on {number} of {total} data sets")
+    if not np.isnan(row["share"]):
+        again = parts and row["verdict"].startswith("holds")
+        parts.append(f"{'in' if again else 'holds in'} {100 * row['share']:.0f} % of the random instances")
+    if vacuous := re.search(r"vacuous in \d+ of \d+ runs", row["verdict"]):
+        parts.append(vacuous[0])
+    return ", ".join(parts) or f"{text[: LONG - 1]}…"
+
+
+def _varied(setting: Mapping) -> str:
+    factor = setting["verdict"].removeprefix("depends on ")
+    said = f"depends on {SETTINGS.get(factor, factor)}" if factor != setting["verdict"] else setting["verdict"]
+    return f"over {setting['settings']} settings: {said}, holds in {100 * setting['share']:.0f} %"

@@ -1,0 +1,31 @@
+"""Words for the reader, from one file: what verdicts, symbols and settings mean."""
+
+import tomllib
+from importlib.resources import files
+
+TEXT = (files("graphdr.show") / "words.toml").read_text(encoding="utf-8")
+TEXTS = tomllib.loads(TEXT)
+NUMBERS, CLAIMS, FACTORS, SYMBOLS, WORDS = (TEXTS[k] for k in ("numbers", "claims", "factors", "symbols", "words"))
+ON_THE_PAGE = (
+    "instance",
+    "panel",
+    "seed",
+    "basis",
+    "SBM",
+    "RGG",
+    "LinUCB",
+    "s.e.m.",
+)  # the others are plain words there
+
+
+def glossary() -> dict[str, str]:
+    """Return the meaning of every spelling that a text of the page may have."""
+    symbols = {form: entry["meaning"] for entry in SYMBOLS for form in entry.get("forms", [entry["symbol"]])}
+    words = {word: WORDS[word] for word in ON_THE_PAGE}
+    plural = {f"{word}s": words[word] for word in ("instance", "seed")}
+    return {form: meaning.replace("`", "") for form, meaning in (symbols | words | plural).items()}
+
+
+def meanings() -> dict[str, str]:
+    """Return the meaning of the columns of tables, by quantity."""
+    return {name: entry["meaning"].replace("`", "") for entry in SYMBOLS for name in entry.get("quantities", [])}

@@ -1,0 +1,90 @@
+"""The story: every claim in one list, whatever the multiverse says, with its numbers and in order."""
+
+import pandas as pd
+import pytest
+
+from graphdr.show.story import place, tell
+
+REAL = ["ml"]
+
+
+def claim(name: str, verdict: str, share: float = float("nan"), measured: str = "a / b = 2", available: str = "sbm"):
+    return {"claim": name, "statement": f"{name} is so", "verdict": verdict, "share": share, "measured": measured} | {
+        "available": available
+    }
+
+
+def claims(*rows: dict) -> pd.DataFrame:
+    return pd.DataFrame(rows)
+
+
+def multiverse(**verdicts: str) -> pd.DataFrame:
+    return pd.DataFrame([{"claim": name, "verdict": verdict, "share": 0.4, "settings": 75, "factor": ""}
+                         for name, verdict in verdicts.items()])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("verdict", "varied", "expected"),
+    [
+        ("holds", None, "holds"),
+        ("holds on 4 of 4 available (missing: amazon)", None, "holds"),
+        ("holds", "holds", "holds"),
+        ("holds", "depends on width", "depends"),
+        ("holds", "fails", "depends"),
+        ("mixed", None, "depends"),
+        ("mixed", "holds", "depends"),
+        ("fails", None, "fails"),
+        ("fails", "holds", "fails"),
+        ("fails", "depends on k", "depends"),
+        ("holds, vacuous", None, "vacuous"),
+        ("holds, vacuous in 4 of 5 runs", "depends on width", "vacuous"),
+    ],
+)
+def test_every_claim_has_its_place(verdict, varied, expected):
+    assert place(verdict, varied) == expected
+
+
+@pytest.mark.parametrize("word", ["no settings", "not varied"])
+def test_a_claim_on_which_no_setting_was_tried_keeps_its_verdict(word):
+    told = tell(claims(claim("a", "holds")), multiverse(a=word))
+    assert [line.found for line in told.holds] == ["a / b = 2"]
+
+
+def test_what_depends_says_on_what():
+    told = tell(claims(claim("a", "holds"), claim("b", "holds")), multiverse(a="depends on width", b="depends on k"))
+    assert [line.found for line in told.depends] == [
+        "a / b = 2; over 75 settings: depends on the confidence width, holds in 40 %",
+        "a / b = 2; over 75 settings: depends on k, holds in 40 %",
+    ]
+
+
+def test_claims_without_data_are_counted_and_not_told():
+    told = tell(claims(claim("a", "no data (other data: x)"), claim("b", "holds")))
+    assert (told.without_data, [line.claim for line in told.holds]) == (1, ["b"])
+
+
+def test_claims_about_who_wins_come_first():
+    rows = claims(claim("a", "holds"), claim("b", "holds"), claim("c", "holds"))
+    assert [line.claim for line in tell(rows, first=["c"]).holds] == ["c", "a", "b"]
+    assert [line.claim for line in tell(rows, multiverse(a="no settings", b="holds")).holds] == ["b", "a", "c"]
+
+
+def test_lines_are_marked_by_the_kind_of_their_data():
+    rows = claims(claim("a", "holds"), claim("b", "holds", available="ml"), claim("c", "holds", available="sbm, ml"))
+    assert [line.kinds for line in tell(rows, real=REAL).holds] == [("synthetic",), ("real",), ("synthetic", "real")]
+    assert [line.kinds for line in tell(rows).holds] == [(), (), ()]
+
+
+def test_many_numbers_become_a_count():
+    each = "as claimed: SBM (a / b = 2); ML (a / b = 3)"
+    rows = claims(
+        claim("a", "holds on 2 of 2 available (missing: amazon)", 0.97, each),
+        claim("b", "fails on 1 of 2 available (missing: amazon)", measured="not as claimed: ML (k = 4)"),
+        claim("c", "mixed", 0.53, "R(T) at k " + "1, " * 60),
+        claim("d", "holds, vacuous in 35 of 39 runs on 5 of 5 available (missing: x)", 1.0, each),
+    )
+    told = tell(rows)
+    assert told.holds[0].found == "holds on 2 of 2 data sets, in 97 % of the random instances"
+    assert told.fails[0].found == "fails on 1 of 2 data sets"
+    assert told.depends[0].found == "holds in 53 % of the random instances"
+    assert told.vacuous[0].found.endswith("vacuous in 35 of 39 runs")
