@@ -34,9 +34,9 @@ def judge_claims(design: Design, judged: str) -> Job[judge.Input, judge.Output, 
     members = [design.problems[name] for experiment in experiments for name in design.members[experiment]]
     used = {"dataset", *factors(claims)}
     problems = {problem["name"]: {f: problem[f] for f in sorted(used & set(problem))} for problem in members}
-    measurements = {name: measurements(design, [name]) for name in experiments}
+    measured = {name: measurements(design, [name]) for name in experiments}
     evaluations = {name: paths.evaluation(name) for name in sorted(scored)}
-    input = judge.Input(paths.PAPER_CLAIMS, measurements, evaluations, {})
+    input = judge.Input(paths.PAPER_CLAIMS, measured, evaluations, {})
     params = judge.Params(claims, problems, sorted(OTHER), words.labels(design.config), {}, [], [], {})
     return Job("judge_claims", input, output, params)
 
