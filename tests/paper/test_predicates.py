@@ -73,13 +73,18 @@ EXAMPLES = [  # predicate, table, arguments, whether it holds
     ("monotone", line("k_hat", 4, 1, 2, 1, k=(1, 2, 3, 4)), FALLING, False),
     ("argmin", line("regret@a", 3, 2, 1, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k", "at": 5}, True),
     ("argmin", line("regret@a", 3, 1, 2, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k", "at": 5}, False),
-    ("argmin", line("regret@a", 2, 3, 1, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k", "at": 5}, False),
-    ("argmin", line("r", 2, 3, 1, 4, k=(1, 2, 5, 8)), {"of": "r", "along": "k", "at": 5, "unimodal": False}, True),
+    ("argmin", line("regret@a", 2, 3, 1, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k", "at": 5}, True),
+    ("unimodal", line("regret@a", 3, 1, 2, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k"}, True),  # wherever
+    ("unimodal", line("regret@a", 3, 2, 1), {"of": "regret@a", "along": "k"}, True),
+    ("unimodal", line("regret@a", 2, 3, 1, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k"}, False),
+    ("unimodal", line("regret@a", 3, 1, 1), {"of": "regret@a", "along": "k"}, False),  # level is no rise
     ("equal", table(("p", "one", 4), ("p", "two", 4), k={"p": 1}), {"of": "one", "to": "two", "along": "k"}, True),
     ("equal", table(("p", "one", 4), ("p", "two", 3), k={"p": 1}), {"of": "one", "to": "two", "along": "k"}, False),
     ("bounded", regrets(a=0.4, b=1), {"of": "regret", "at_most": 1}, True),  # of all methods
     ("bounded", regrets(a=0.4, b=1.1), {"of": "regret", "at_most": 1}, False),
     ("bounded", regrets(a=0.4, b=1.1), {"of": "regret@a", "at_most": 1}, True),
+    ("bounded", regrets(a=0.4, b=1.1), {"of": ["regret@a", "regret@b"], "at_most": 1}, False),
+    ("bounded", regrets(a=0.4, b=1.1), {"of": ["regret@a", "regret@c"], "at_most": 1}, True),  # there is no c
     ("median", line("bound", 0.5, 2, 3), {"of": "bound", "above": 1}, True),
     ("median", line("bound", 0.5, 0.9, 3), {"of": "bound", "above": 1}, False),
     ("correct", table(("p", "loo_correct@gamma", 5)), {"of": "loo_correct@gamma", "wrong": 1}, True),  # of 6
@@ -162,7 +167,9 @@ def test_lines_against_plain_python(values):
     least = values.index(min(values))
     falls = all(a > b for a, b in pairwise(values[: least + 1]))
     valley = falls and all(a < b for a, b in pairwise(values[least:]))
-    assert PREDICATES["argmin"](along, of="r", along="k", at=least).holds == valley
+    assert PREDICATES["argmin"](along, of="r", along="k", at=least).holds
+    assert not PREDICATES["argmin"](along, of="r", along="k", at=least + 1).holds
+    assert PREDICATES["unimodal"](along, of="r", along="k").holds == valley
 
 
 @given(rows=st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=2, max_size=6))
@@ -187,6 +194,7 @@ def test_thresholds_against_all_of_them(rows):
         ("ratio", {"of": "r@a", "to": "r@b"}, r"ratio needs a bound: above, at_least, below, at_most"),
         ("ratio", {"of": "r@a", "to": "r b", "above": 1}, r"'r b' is not quantity"),
         ("lowest", {"of": ["r@a", "r@"], "among": ["b"]}, r"'r@' is not quantity"),
+        ("bounded", {"of": "r.share@a", "at_least": 1}, r"'r.share@a' is of all instances; .* without .share$"),
     ],
 )
 def test_a_mistake_in_a_check_is_one_line(predicate, arguments, message):

@@ -10,7 +10,7 @@ from graphdr.scores import cells
 names = st.text("abyz019_", min_size=1)
 
 
-@given(quantity=names, field=st.sampled_from([None, *cells.FIELDS]), key=st.none() | names)
+@given(quantity=names, field=st.sampled_from([None, *cells.FIELDS, *cells.OVER_INSTANCES]), key=st.none() | names)
 def test_what_is_spelled_is_parsed(quantity, field, key):
     text = quantity + (f".{field}" if field else "") + (f"@{key}" if key else "")
     assert cells.parse("here", text) == cells.Cell(quantity, field or "value", key)
@@ -31,7 +31,7 @@ def test_anything_is_a_cell_or_one_clear_error(text):
     else:
         spelled = (found.quantity + field + key for field in ("", f".{found.field}") for key in ("", f"@{found.key}"))
         assert text in spelled
-        assert found.field in cells.FIELDS
+        assert found.field in (*cells.FIELDS, *cells.OVER_INSTANCES)
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,13 @@ def test_every_cell_of_the_configuration_is_in_the_grammar(config):
     for name, table in config["tables"].items():
         for column, text in cells.named(table["columns"]):
             assert cells.parse(f"{name}.{column}", text).quantity in config["quantities"]
+
+
+@pytest.mark.parametrize(
+    ("text", "digits", "heading"),
+    [("r", 3, "regret"), ("r.n", 0, "n of regret"), ("r.share@a", 2, "share of instances where regret"),
+     ("r.largest", 3, "largest regret")],
+)  # fmt: skip
+def test_a_field_has_digits_and_a_name_of_its_own(text, digits, heading):
+    cell = cells.parse("here", text)
+    assert (cells.digits(cell, 3), cells.heading(cell, "regret")) == (digits, heading)

@@ -56,12 +56,13 @@ def judge(spec: dict, table: pd.DataFrame, other: Collection[str]) -> dict:
     ``here``, and the names ``unknown`` to the configuration that it draws on.
     """
     if "evaluation" in spec:
-        return _judge_evaluation(spec, table[table["evaluation"] == spec["evaluation"]], other)
+        rows = table[table["evaluation"] == spec["evaluation"]]
+        return _beside(spec, rows, _judge_evaluation(spec, rows, other))
     named = spec["experiment"]
     rows = table[table["experiment"].isin([named] if isinstance(named, str) else named)]
     rows = rows[rows["dataset"].isin(spec["datasets"])]
     row = (_judge_each if spec.get("each") else _judge_pool)(spec, rows, other)
-    return _vacuous(spec, rows[rows["dataset"].isin(row["available"])], row)
+    return _beside(spec, rows, _vacuous(spec, rows[rows["dataset"].isin(row["available"])], row))
 
 
 def judge_all(
@@ -237,6 +238,18 @@ def _vacuous(spec: dict, rows: pd.DataFrame, row: dict) -> dict:
     least, most = ((pairs["bound"] / pairs["worst"])[above].agg(["min", "max"])).map(cells.number)
     told = f"{row['measured']}; the bound is {least} to {most} times the regret of the worst policy"
     return row | {"verdict": row["verdict"].replace("holds", f"holds, {said}", 1), "measured": told}
+
+
+def _beside(spec: dict, rows: pd.DataFrame, row: dict) -> dict:
+    """Add what other criteria than the paper's would give; they do not decide."""
+    texts = []
+    for label, checks in spec.get("beside", {}).items():
+        try:
+            instances = list(_decide(spec | {"checks": checks}, rows).instances.values())
+        except NoData:
+            continue
+        texts.append(f"{label}: holds in {sum(instances)} of {len(instances)} instances")
+    return row | {"measured": "; ".join([row["measured"], *texts])}
 
 
 def _share(spec: dict, rows: pd.DataFrame, judged: Judged | None) -> float:

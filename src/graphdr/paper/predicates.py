@@ -73,13 +73,17 @@ def monotone(table: pd.DataFrame, *, of: str, along: str, falls=False, strict=Tr
     return Outcome(ordered and ends, _line(line, of, along))
 
 
-def argmin(table: pd.DataFrame, *, of: str, along: str, at: float, unimodal: bool = True) -> Outcome:
-    """Tell whether a cell has its minimum at one value of a factor and, if unimodal, rises on both sides."""
+def argmin(table: pd.DataFrame, *, of: str, along: str, at: float) -> Outcome:
+    """Tell whether a cell has its minimum at one value of a factor."""
     line = _along(table, of, along)
-    least = int(np.argmin(line.to_numpy()))
-    steps = np.diff(line.to_numpy())
-    rises = bool((steps[:least] < 0).all() and (steps[least:] > 0).all())
-    return Outcome(bool(line.index[least] == at) and (rises or not unimodal), _line(line, of, along))
+    return Outcome(bool(line.idxmin() == at), _line(line, of, along))
+
+
+def unimodal(table: pd.DataFrame, *, of: str, along: str) -> Outcome:
+    """Tell whether a cell falls along a factor down to its minimum, wherever that is, and rises from there on."""
+    line = _along(table, of, along)
+    least, steps = int(np.argmin(line.to_numpy())), np.diff(line.to_numpy())
+    return Outcome(bool((steps[:least] < 0).all() and (steps[least:] > 0).all()), _line(line, of, along))
 
 
 def equal(table: pd.DataFrame, *, of: str, to: str, along: str) -> Outcome:
@@ -90,10 +94,18 @@ def equal(table: pd.DataFrame, *, of: str, to: str, along: str) -> Outcome:
     return Outcome(bool((one == other).all()), f"{_line(one, of, along)}; {_line(other, to, along)}")
 
 
-def bounded(table: pd.DataFrame, *, of: str, **bounds: float) -> Outcome:
-    """Tell whether every value of a cell obeys the bounds; without a key these are the values of all methods."""
-    numbers = values(table, of)
-    return Outcome(bool(_obeys(numbers, bounds).all()), f"{of} = {_range(numbers)}")
+def bounded(table: pd.DataFrame, *, of: str | list[str], **bounds: float) -> Outcome:
+    """Tell whether every value of a cell (or of several) obeys the bounds; without a key these are of all methods."""
+    names, found = [of] if isinstance(of, str) else of, []
+    for name in names:
+        try:
+            found.append(values(table, name))
+        except NoData:
+            continue  # of several cells, one is enough
+    if not found:
+        raise NoData(" or ".join(names))
+    numbers = pd.concat(found)
+    return Outcome(bool(_obeys(numbers, bounds).all()), f"{' and '.join(names)} = {_range(numbers)}")
 
 
 def median(table: pd.DataFrame, *, of: str, **bounds: float) -> Outcome:
@@ -126,7 +138,7 @@ def inseparable(table: pd.DataFrame, *, of: str, to: str, by: str) -> Outcome:
 
 PREDICATES = {
     f.__name__: f
-    for f in (lowest, highest, ratio, growth, monotone, argmin, equal, bounded, median, correct, inseparable)
+    for f in (lowest, highest, ratio, growth, monotone, argmin, unimodal, equal, bounded, median, correct, inseparable)
 }
 
 
@@ -144,7 +156,8 @@ def check_arguments(where: str, predicate: str, arguments: dict) -> None:
     if limits and not limits & set(arguments):
         raise UserError(f"{where}: {predicate} needs a bound: {', '.join(BOUNDS)}")
     for cell in cell_names(arguments):
-        cells.parse(where, cell)
+        if (field := cells.parse(where, cell).field) not in cells.FIELDS:
+            raise UserError(f"{where}: {cell!r} is of all instances; a claim is judged on each, without .{field}")
 
 
 def cell_names(arguments: dict) -> list[str]:

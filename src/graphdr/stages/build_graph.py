@@ -47,7 +47,7 @@ def main(input: Input, output: Output, params: Params) -> None:
     if "segments" in (params.change or {}):
         made = list(_segment(input, params))
     else:
-        made = [_observe(input, params)] * params.instances if observed else list(_draw(input, params))
+        made = list(_observe(input, params) if observed else _draw(input, params))
     panel, items = zip(*made, strict=True)
     for instance, graph in enumerate(panel):
         if graph.n < params.min_nodes:
@@ -115,21 +115,34 @@ def _of_users(
     return found.weights, reward, popularity
 
 
-def _observe(input: Input, params: Params) -> tuple[Graph, Items]:
-    """Build the graph of a data set on its most popular nodes, which keep that order."""
+def _observe(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
+    """Build the graph of a data set on its most popular nodes, which keep that order.
+
+    Of equally popular nodes, instance 0 takes those that come first in the data, every other one random ones.
+    """
     from_data = import_module(params.maker)
     records = read_records(input.data_nodes, input.data_links)
-    graph = from_data.FAMILIES[params.family](params.n, records, **params.parameters)
-    item = graph.origin
+    for instance in range(params.instances):
+        if instance:
+            rng = stream(params.seed, "ties", dataset=str(params.dataset), instance=instance)
+            records = records._replace(ties=rng.permutation(len(records.popularity)))
+        graph = from_data.FAMILIES[params.family](params.n, records, **params.parameters)
+        item, reward = graph.origin, _reward(input, params, records)
+        if params.reward != "planted" and (np.isnan(reward[item]).any() or np.ptp(reward[item]) == 0):
+            raise UserError(f"{input.data_nodes}: rewards of the selected nodes are missing or all equal")
+        items = Items(item, records.popularity[item].astype(float), reward[item])
+        yield graph._replace(origin=np.arange(graph.n)), items
+
+
+def _reward(input: Input, params: Params, records: Any) -> np.ndarray:
+    """Return the reward of every node of a data set: its own, or 1 in the most frequent group of those selected."""
     table = io.read("dataset_nodes", input.data_nodes)
-    if params.reward == "modal_group":
-        selected = from_data.select_top(records.popularity, params.n)
-        codes = io.values(table["group"].combine_chunks().dictionary_encode().indices.fill_null(-1))
-        reward = np.zeros(len(codes))
-        reward[selected] = from_data.modal_group(codes[selected])
-    else:
-        reward = io.values(table["reward"])
-    if params.reward != "planted" and (np.isnan(reward[item]).any() or np.ptp(reward[item]) == 0):
-        raise UserError(f"{input.data_nodes}: rewards of the selected nodes are missing or all equal")
-    items = Items(item, records.popularity[item].astype(float), reward[item])
-    return graph._replace(origin=np.arange(graph.n)), items
+    if params.reward != "modal_group":
+        return io.values(table["reward"])
+    from_data = import_module(params.maker)
+    popularity = from_data.received(records) if params.family == "cited" else records.popularity
+    selected = from_data.select_top(popularity, params.n, records.ties)
+    codes = io.values(table["group"].combine_chunks().dictionary_encode().indices.fill_null(-1))
+    reward = np.zeros(len(codes))
+    reward[selected] = from_data.modal_group(codes[selected])
+    return reward

@@ -34,7 +34,7 @@ def show(name: str, spec: dict, table: pd.DataFrame, papers: Lines, quantities: 
     for row in dict.fromkeys(table["row"]):
         texts = []
         for column, cell in columns:
-            text = _cell(lines[row, column], 0 if cell.field == "n" else quantities[cell.quantity]["digits"])
+            text = _cell(lines[row, column], cells.digits(cell, quantities[cell.quantity]["digits"]))
             text |= _paper(papers.get((name, row, column)))
             texts.append(text | ({"best": True} if (row, column) in best else {}))
         rows.append({"label": labels.get(row, row), "key": row, "cells": texts})
@@ -62,8 +62,7 @@ def claims(table: pd.DataFrame, observed: list[str]) -> list[dict]:
 
 
 def _quantity(cell: cells.Cell, quantities: dict) -> str:
-    text = quantities[cell.quantity]["label"]
-    return text if cell.field == "value" else f"{cell.field} of {text}"
+    return cells.heading(cell, quantities[cell.quantity]["label"])
 
 
 def _cell(line: dict, digits: int) -> dict:
