@@ -269,3 +269,16 @@ def test_a_network_adds_up_the_weights_of_repeated_links_and_has_the_edges_of_th
     np.testing.assert_array_equal(found.adjacency.toarray(), expected)
     np.testing.assert_array_equal(found.origin, plain.origin)
     np.testing.assert_array_equal(found.adjacency.toarray() > 0, plain.adjacency.toarray() > 0)
+
+
+def test_ties_of_their_own_decide_between_equally_near_neighbours():
+    """Three equal rows: the first takes one of the others, whichever comes first."""
+    records = Records(np.zeros(3, int), np.arange(3), np.ones(3), np.array([3, 2, 1]))
+    found = {}
+    for ties in ([0, 1, 2], [0, 2, 1], [2, 1, 0]):
+        graph = build("knn", records._replace(ties=np.array(ties)), 3, neighbours=1)
+        assert graph.origin.tolist() == [0, 1, 2]  # the most popular first, whatever the ties
+        found[tuple(ties)] = sorted(zip(*np.triu(graph.adjacency.toarray()).nonzero(), strict=True))
+    assert found == {(0, 1, 2): [(0, 1), (0, 2)], (0, 2, 1): [(0, 1), (0, 2)], (2, 1, 0): [(0, 2), (1, 2)]}
+    plain = build("knn", records, 3, neighbours=1)
+    assert sorted(zip(*np.triu(plain.adjacency.toarray()).nonzero(), strict=True)) == found[0, 1, 2]

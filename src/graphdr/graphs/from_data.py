@@ -133,7 +133,11 @@ def knn(
         if len(group_weights) != kinds:
             raise UserError(f"group_weights: {len(group_weights)} given, the data have {kinds} kinds of groups")
         rows = with_groups(rows, records.groups[selected], group_weights)
-    i, j, _ = cosine_knn(rows, neighbours)
+    if records.ties is None:
+        i, j, _ = cosine_knn(rows, neighbours)
+    else:  # equally near neighbours in that order, too
+        order = np.argsort(records.ties[selected])
+        i, j = (order[ends] for ends in cosine_knn(rows[order], neighbours)[:2])
     return union(len(selected), i, j)._replace(origin=selected)
 
 

@@ -17,8 +17,8 @@ class Records(NamedTuple):
     """What a data set says about its nodes: source–node pairs with weights, popularities, and group codes.
 
     Pairs are interactions of a user with an item, or links from one node to another. ``popularity`` has
-    a value per node, ``groups`` a code per node and kind of group (nodes x kinds). Equally popular nodes come in the
-    order of ``ties``, or of their numbers.
+    a value per node, ``groups`` a code per node and kind of group (nodes x kinds). Equally popular nodes, and
+    equally near neighbours, come in the order of ``ties``; else by number and by popularity.
     """
 
     source: np.ndarray

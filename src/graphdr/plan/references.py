@@ -166,7 +166,7 @@ def _claim(config: blocks.Config, where: str, entry: blocks.Claim) -> None:
         raise UserError(f"{where}.except: only a claim on each data set by itself has exceptions")
     criteria = {"checks": entry.checks} | {f"beside.{label}": checks for label, checks in entry.beside.items()}
     for place, checks in criteria.items():
-        for predicate, arguments in cells.named(checks):
+        for predicate, arguments in ((name, check[name]) for check in checks for name in check):
             check_arguments(f"{where}.{place}", predicate, arguments)
 
 

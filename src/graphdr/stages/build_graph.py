@@ -13,6 +13,8 @@ from graphdr.graphs.model import Graph, largest_component
 from graphdr.panels.graphs import read_graphs, read_records, write_graphs
 from graphdr.panels.items import Items, random_items, read_items
 
+FILE_ORDER = 1  # the instance of a data set whose ties are broken by the order of its nodes in the data
+
 
 class Input(NamedTuple):
     """The graph that is changed, or the tables of the data set, or both where its users have segments, or nothing."""
@@ -118,14 +120,18 @@ def _of_users(
 def _observe(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
     """Build the graph of a data set on its most popular nodes, which keep that order.
 
-    Of equally popular nodes, instance 0 takes those that come first in the data, every other one random ones.
+    Instance 0 takes the first of equally popular nodes in the data, and the most popular of equally near neighbours;
+    instance 1 takes the first in the data of both, every other one a random one.
     """
     from_data = import_module(params.maker)
     records = read_records(input.data_nodes, input.data_links)
     for instance in range(params.instances):
         if instance:
-            rng = stream(params.seed, "ties", dataset=str(params.dataset), instance=instance)
-            records = records._replace(ties=rng.permutation(len(records.popularity)))
+            rng, n = (
+                stream(params.seed, "ties", dataset=str(params.dataset), instance=instance),
+                len(records.popularity),
+            )
+            records = records._replace(ties=np.arange(n) if instance == FILE_ORDER else rng.permutation(n))
         graph = from_data.FAMILIES[params.family](params.n, records, **params.parameters)
         item, reward = graph.origin, _reward(input, params, records)
         if params.reward != "planted" and (np.isnan(reward[item]).any() or np.ptp(reward[item]) == 0):
