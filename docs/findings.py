@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
+from docs.theory_findings import THEORY, base_g
 from graphdr.cache import io, paths
 from graphdr.core import atomic
 from graphdr.core.errors import UserError
@@ -19,6 +20,7 @@ from graphdr.core.markdown import pipe_table
 from graphdr.paper.compare import CLOSE, OTHER, VERDICTS, half_digit
 from graphdr.plan import config as configuration
 from graphdr.show.tables import shown
+from graphdr.stages.build_graph import FILE_ORDER
 
 PAGE = "docs/findings.md"
 NO_DATA = "no data here"
@@ -126,12 +128,14 @@ def differing(r: Results) -> str:
 def reason(r: Results, artifact: str, row: str, column: str) -> str:
     """Say why a number differs, as far as we know."""
     known = {
-        ("main_synthetic", row, "regret"): "the paper's instance is a rare draw: point 9",
+        ("main_synthetic", row, "regret"): f"the paper's instance is a rare draw: {place(rare_draw)}",
         ("main_synthetic", "onehot_pca", "regret"): "one-hot features have no principal directions",
-        ("k_selection", row, "k_hat"): "the largest gap is elsewhere: point 4",
-        ("k_selection", "ml_100k", "eigengap"): "the paper's belongs to all items: point 3",
-        ("k_selection", "ogbn_arxiv", "eigengap"): "not known; for the spectrum at the cut see point 8",
+        ("k_selection", row, "k_hat"): f"the largest gap is elsewhere: {place(choice)}",
+        ("k_selection", "ml_100k", "eigengap"): f"the paper's belongs to all items: {place(items)}",
+        ("k_selection", "ogbn_arxiv", "eigengap"): f"depends on which tied nodes are taken: {place(cut)}",
     }
+    if ("rare_draws", artifact, row) in r.cells:
+        return f"a rare draw: {as_extreme(r, artifact, row, r.printed(artifact, row, column))}"
     if artifact != "rgg":
         return known.get((artifact, row, column), "not known")
     mine, random = (r.cells["rgg", name, "regret"]["panel"] for name in (row, "random"))  # by instance
@@ -139,6 +143,19 @@ def reason(r: Results, artifact: str, row: str, column: str) -> str:
     text = f"on the three instances whose Random is nearest to the paper's it is {near.min():.1f} … {near.max():.1f}"
     explained = near.min() * (1 - CLOSE) <= r.printed("rgg", row, "regret") <= near.max() * (1 + CLOSE)
     return text if explained else f"not known; even {text}"
+
+
+def as_extreme(r: Results, graph: str, method: str, printed: float) -> str:
+    """Say in how many of many instances the regret of a method is as far out as the paper's."""
+    panel = r.cells["rare_draws", graph, method]["panel"]
+    low = printed < np.median(panel)
+    count = int(np.sum(panel <= printed if low else panel >= printed))
+    return f"{count} of {len(panel)} instances ({100 * count / len(panel):.2g} %) are as {'low' if low else 'high'}"
+
+
+def place(point: Callable[[Results], str]) -> str:
+    """Name a point by its number."""
+    return f"point {1 + POINTS.index(point)}"
 
 
 def grid(r: Results) -> str:
@@ -155,7 +172,7 @@ def grid(r: Results) -> str:
 
 
 def tails(r: Results) -> str:
-    """ζ_k and the captured energy"""
+    """Set ζ_k beside the captured energy, which determines it."""
     body, apart, nearer = [], [], []
     for k in DATASETS:
         zeta, energy = (r.lines["capture_margin", k, name]["value"] for name in ("zeta", "graph_energy"))
@@ -172,8 +189,19 @@ def tails(r: Results) -> str:
     ) + table(["data set", "paper: ζ_k", "paper: energy", "√(1 − energy)", "agree", "ours: ζ_k"], body)
 
 
+def tied(r: Results, row: str, column: str, digits: int) -> str:
+    """Return the range of a fact of a graph over several orders of its equally popular nodes."""
+    panel = r.cells["ties", row, column]["panel"]
+    return f"{min(panel):.{digits}f} … {max(panel):.{digits}f}"
+
+
 def items(r: Results) -> str:
-    """MovieLens-100k: the graph of all items, the regrets of the popular ones"""
+    """ζ_k and the captured energy; MovieLens-100k: the graph of all items, the regrets of the popular ones"""
+    return f"{tails(r)}\n\n{attempt(all_items, r)}"
+
+
+def all_items(r: Results) -> str:
+    """Set the paper's numbers for MovieLens-100k beside ours for all items, and for the most popular."""
     regrets = ("random", "linucb_full", "graphdr", "content_pca", "graph_pca")
     tables = {"edges": "dataset_construction", "eigengap": "k_selection", "graph_pca": "matched_pca"}
     elsewhere = {"random": ("ml_100k", "random", "regret"), "edges": ("ml_100k_graph", "ml_100k", "edges")}
@@ -185,7 +213,14 @@ def items(r: Results) -> str:
         name = f"R(T), {r.label(column)}" if column in regrets else r.config["quantities"][column]["label"]
         body.append([name, r.paper(*key), r.ours(*every), r.ours(*popular), "all" if whole[column] else "popular"])
     n, top = (r.ours(name, "ml_100k", "nodes") for name in ("ml_100k_graph", "dataset_construction"))
+    label, columns = r.label("ml_100k"), ("edges", "eigengap", "zeta")
+    edges, eigengap, zeta = (r.cells["ties", label, column]["panel"] for column in columns)
+    printed = [r.paper("ml_100k_graph", "ml_100k", "edges"), r.paper("k_selection", "ml_100k", "eigengap")]
     return (
+        f"With all {n} items, and ties between equally near neighbours broken by the order of the file, the graph has "
+        f"{edges[FILE_ORDER]:.0f} edges and Δ_k = {eigengap[FILE_ORDER]:.4f} (paper {printed[0]} and {printed[1]}). "
+        f"Over {len(zeta)} ways to break these ties ζ_k is {min(zeta):.3f} … {max(zeta):.3f} (paper "
+        f"{r.paper('cross_dataset', 'ml_100k', 'zeta')}). "
         f"{whole['edges'] + whole['eigengap']} of 2 numbers of the graph are nearer to ours for all {n} items, "
         f"{sum(not whole[name] for name in regrets)} of {len(regrets)} regrets to ours for the {top} most popular.\n\n"
     ) + table(["number", "paper", f"ours: all {n} items", f"ours: {top} popular", "nearer to"], body, text=True)
@@ -269,9 +304,27 @@ def cut(r: Results) -> str:
         f"say which it took, we take the first in the file. It can matter, since k = {k} ends just before u_{k + 2}: "
         f"that vector alone captures {energy[k + 1]:.3f} of the reward's energy, u_2 … u_{k + 1} together "
         f"{energy[1 : k + 1].sum():.3f}, and λ_{k + 2} is only {values[k + 1] - values[k]:.4f} above λ_{k + 1}."
+        f"\n\n{attempt(cut_gaps, r)}"
         f"\n\nThe shuffled control has {r.paper(*shuffled)} against GraphDR's {r.paper(*graphdr)} in the "
         f"paper and {r.ours(*shuffled)} against {r.ours(*graphdr)} here, where {below.sum()} of {len(below)} "
         "permutations are below GraphDR. The control is to show that a gain is lost; here is none."
+    )
+
+
+def cut_gaps(r: Results) -> str:
+    """Say what gap other choices of the nodes would give."""
+    label, printed = r.label("ogbn_arxiv"), r.printed("k_selection", "ogbn_arxiv", "eigengap")
+    rows = [row for name, row, column in r.cells if (name, column) == ("ties", "eigengap") and label in row]
+    if len(rows) != 2:
+        raise Missing("ties")
+    panels = [r.cells["ties", row, "eigengap"]["panel"] for row in rows]
+    within = [min(panel) <= printed <= max(panel) for panel in panels]
+    words = {(True, True): "both", (True, False): "the first", (False, True): "the second", (False, False): "neither"}
+    first, second = (tied(r, row, "eigengap", 4) for row in rows)
+    return (
+        f"Over {len(panels[0])} orders of tied nodes Δ_k is {first}. With the most cited papers, in place of those "
+        f"with the most links, it is {second}. The paper's {printed} lies in the range of {words[tuple(within)]}; it "
+        "does not say how its nodes were chosen."
     )
 
 
@@ -281,11 +334,13 @@ def rare_draw(r: Results) -> str:
     random, gaussian, shuffled, full, graphdr = (r.cells["main_synthetic", row, "regret"]["panel"] for row in rows)
     theirs = {row: r.printed("main_synthetic", row, "regret") for row in rows}
     low, median, high = np.quantile(random, [0.05, 0.5, 0.95])
+    many = ("rare_draws", "sbm", "random") in r.cells
+    more = f"; with two seeds, {as_extreme(r, 'sbm', 'random', theirs['random'])}" if many else ""
     ratio, paper_ratio = full / graphdr, theirs["linucb_full"] / theirs["graphdr"]
     return (
         f"Random has {r.paper('main_synthetic', 'random', 'regret')} in the paper. Over our {len(random)} instances "
         f"the median is {median:.1f} ({low:.1f} … {high:.1f}), the least {random.min():.1f}: "
-        f"{(random <= theirs['random']).sum()} are as low. JL and the shuffled control go with Random (Spearman "
+        f"{(random <= theirs['random']).sum()} are as low{more}. JL and the shuffled control go with Random (Spearman "
         f"{spearman(random, gaussian):.2f} and {spearman(random, shuffled):.2f} over the instances).\n\n"
         f"The draw understates GraphDR: full LinUCB has {paper_ratio:.1f} times its regret in the paper and "
         f"{np.median(ratio):.1f} times in "
@@ -396,7 +451,7 @@ def middle(r: Results, *key: str) -> float:
 
 # the headings are their docstrings
 CONTEXTS = (bundles, segments)
-POINTS = (grid, tails, items, choice, two_maps, release, same_set_up, cut, rare_draw, correlations)
+POINTS = (grid, base_g, items, choice, two_maps, release, same_set_up, cut, rare_draw, correlations)
 
 
 def incomplete(r: Results) -> str:
@@ -416,8 +471,11 @@ def render(r: Results) -> str:
     parts = ["# Findings", INTRODUCTION, "## Where the paper's numbers are met", summary(r)]
     parts += ["## Numbers that differ", attempt(differing, r)]
     parts += ["## Where the paper disagrees with itself or with its data"]
-    for place, point in enumerate(POINTS, 1):
-        parts += [f"### {place}. {point.__doc__}", attempt(point, r)]
+    for number, point in enumerate(POINTS, 1):
+        parts += [f"### {number}. {point.__doc__}", attempt(point, r)]
+    parts += ["## What the theory says in numbers"]
+    for point in THEORY:
+        parts += [f"### {point.__doc__}", attempt(point, r)]
     parts += ["## What contexts change"]
     for point in CONTEXTS:
         parts += [f"### {point.__doc__}", attempt(point, r)]

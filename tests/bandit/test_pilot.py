@@ -115,6 +115,37 @@ def test_the_true_error_is_the_expected_one_on_average(budget):
     assert_allclose(true, expected * (n - k) / n, rtol=0.05)
 
 
+@given(seed=SEEDS, n=st.integers(3, 25), rounds=st.integers(1, 200), k=st.integers(0, 2))
+def test_the_error_known_beforehand_is_that_of_its_twin(seed, n, rounds, k):
+    seen, u = pilot.play(reward(n, seed), SIGMA, rounds, generator(seed)), columns(n, k, seed)
+    twin = twins.pilot_error_bound(seen.theta, seen.pulls, SIGMA, u, 0.025)
+    assert_allclose(pilot.error_bound(seen, SIGMA, u, 0.025), twin, rtol=1e-6)
+
+
+@pytest.mark.parametrize("budget", [1, 4, 16])
+@pytest.mark.parametrize("chance", [0.025, 0.25])
+def test_the_error_known_beforehand_is_exceeded_with_its_chance_at_most(budget, chance):
+    """Of 2,000 pilots as many as the chance allows, and three standard errors; and it is not twice as large."""
+    n, k, pilots = 40, 3, 2000
+    theta, u = reward(n), columns(n, k)
+    runs = [pilot.play(theta, SIGMA, budget * n, generator(seed)) for seed in range(pilots)]
+    true = np.array([pilot.pilot_error(run.theta, theta, u) for run in runs])
+    bound = np.array([pilot.error_bound(run, SIGMA, u, chance) for run in runs])
+    assert np.mean(true > bound) <= chance + 3 * np.sqrt(chance * (1 - chance) / pilots)
+    if budget == 16:  # every node was played: nothing but noise is left
+        assert np.median(bound / true) < 2
+    if (budget, chance) == (16, 0.25):
+        assert np.mean(true > bound) > 0.01  # a bound that can be exceeded
+
+
+def test_a_full_pilot_has_no_error_beforehand_and_one_node_unseen_has_its_own():
+    theta, u = reward(12), columns(12, 2)
+    full = pilot.play(theta, SIGMA, None, generator(0))
+    assert pilot.error_bound(full, SIGMA, u, 0.05) == 0
+    unseen = full._replace(pulls=np.r_[0.0, full.pulls[1:]])
+    assert_allclose(pilot.error_bound(unseen, SIGMA, u, 0.05), 1 + abs(theta[0]))
+
+
 @given(seed=SEEDS, k=st.sampled_from([1, 3, 5, 12]), m=st.integers(1, 6), ridge=st.sampled_from([0.5, 1.0, 2.0]))
 def test_the_diagnostic_follows_its_definition(seed, k, m, ridge):
     n, rounds = 25, 20

@@ -54,12 +54,14 @@ def test_radii_are_those_printed(t):
     noise = 0.2 * np.sqrt(grown + 2 * np.log(20))
     plain, wide = noise + np.sqrt(1.5) * 0.8, noise + np.sqrt(1.5) * 1.2
     now = np.sqrt(2 * t * 3 * np.log(1 + t * 1.1**2 / (1.5 * 3)))
+    halved = 0.2 * np.sqrt(grown + 2 * np.log(40)) + np.sqrt(1.5) * 0.8  # the pilot takes the other half of delta
     expected = {
         "constant": (0.7, None),
         "exact": (plain, None),
         "generic": (wide + 0.3 * np.sqrt(2 * (t - 1) * grown), None),
         "oracle": (plain, INPUTS.residual),
         "estimated": (plain + 1.1 * 0.25 * now, INPUTS.pilot_residual),
+        "a_priori": (halved + 1.1 * 0.25 * now, INPUTS.pilot_residual),
         "uninflated": (plain, None),
     }
     assert set(expected) == set(radii.RADII)
@@ -77,6 +79,7 @@ def test_radii_are_those_printed(t):
         ("generic", "nu_k and s_k_bar"),
         ("oracle", "residual"),
         ("estimated", "pilot_residual and error"),
+        ("a_priori", "pilot_residual and error"),
     ],
 )
 def test_a_rule_says_what_it_lacks(rule, needs):
@@ -89,7 +92,8 @@ def test_without_residual_all_proven_rules_are_one():
         nu_k=0.0, s_k_bar=INPUTS.constants.size, residual=np.zeros(4), pilot_residual=np.zeros(4), error=0.0
     )
     for rule in PROVEN:
-        assert_allclose(radii.RADII[rule](inputs).radius, radii.exact(inputs).radius)
+        left = constants.after_pilot(inputs.constants) if rule == radii.A_PRIORI else inputs.constants
+        assert_allclose(radii.RADII[rule](inputs).radius, radii.exact(inputs._replace(constants=left)).radius)
 
 
 def test_a_perfect_pilot_is_an_oracle():
@@ -150,7 +154,7 @@ def test_half_of_a_bound_is_not_enough(rule):
     assert 0.5 < against(path(), rule).ratio[0] <= 1
 
 
-@pytest.mark.parametrize("rule", ["oracle", "uninflated", "estimated"])
+@pytest.mark.parametrize("rule", ["oracle", "uninflated", "estimated", "a_priori"])
 def test_bounds_by_the_realised_width_are_attained(rule):
     """On twin nodes leverage and potential play no part, and the regret is CRW in every round."""
     check = against(twin_nodes(), rule)
@@ -163,6 +167,7 @@ WITHHELD = {
     "exact": {},
     "generic": {"nu_k": 0.0, "s_k_bar": 0.0},
     "estimated": {"pilot_residual": np.zeros(6), "error": 0.0},
+    "a_priori": {"pilot_residual": np.zeros(6), "error": 0.0},
 }
 
 

@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from docs import findings
-from docs.findings import CONTEXTS, NO_DATA, POINTS, Found, Results
+from docs import findings, theory_findings
+from docs.findings import CONTEXTS, NO_DATA, POINTS, THEORY, Found, Results
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
 from tests.support.project import ROOT
 
 REFERENCE = pd.read_csv(ROOT / paths.PAPER, dtype=str, keep_default_na=False)
 HEADINGS = [f"### {place}. {point.__doc__}" for place, point in enumerate(POINTS, 1)]
-HEADINGS += [f"### {point.__doc__}" for point in CONTEXTS]
+HEADINGS += [f"### {point.__doc__}" for point in (*THEORY, *CONTEXTS)]
 NAN = float("nan")
 
 
@@ -71,8 +71,14 @@ def test_items(make):
     cells = {("ml_100k_graph", "ml_100k", name): every for name, (every, _) in columns.items()}
     cells |= {(tables.get(name, "cross_dataset"), "ml_100k", name): top for name, (_, top) in columns.items()}
     cells |= {("ml_100k_graph", "ml_100k", "nodes"): 1682, ("dataset_construction", "ml_100k", "nodes"): 1500}
+    cells |= {("ties", "MovieLens-100k", "edges"): [13685, 13686, 13690]}
+    cells |= {("ties", "MovieLens-100k", "eigengap"): [0.0023, 0.0025, 0.0031]}
+    cells |= {("ties", "MovieLens-100k", "zeta"): [0.681, 0.68, 0.683]}
     text = findings.items(make(cells))
     for line in (
+        "on 4 of 6 data sets, but not on MovieLens-100k, ogbn-arxiv",
+        "by the order of the file, the graph has 13686 edges and Δ_k = 0.0025 (paper 13686 and 0.0025)",
+        "Over 3 ways to break these ties ζ_k is 0.680 … 0.683 (paper 0.67)",
         "2 of 2 numbers of the graph are nearer to ours for all 1682 items, 4 of 5 regrets",
         "for the 1500 most popular",
         "| edges | 13686 | 13685 | 12046 | all |",
@@ -133,6 +139,13 @@ def test_cut(make):
     degrees = np.array([9, 3, 3, 8, 3, 7, 1, 3])  # the best five: 9, 8, 7 and two of the four with 3
     spectrum = np.array([0, 0.1, 0.2, 0.2125]), np.array([0.5, 0.0625, 0.0625, 0.25])
     text = findings.cut(make(cells, arxiv=(degrees, *spectrum), observed={"n": 5, "k": 2}))
+    assert NO_DATA in text  # on other orders of the ties
+    for most, words in ((0.0174, "the second"), (0.012, "neither")):
+        ties = {("ties", "ogbn-arxiv, family citation", "eigengap"): [0.004, 0.002, 0.009]}
+        ties |= {("ties", "ogbn-arxiv, family cited", "eigengap"): [0.0007, most, 0.009]}
+        text = findings.cut(make(cells | ties, arxiv=(degrees, *spectrum), observed={"n": 5, "k": 2}))
+        assert "Over 3 orders of tied nodes Δ_k is 0.0020 … 0.0090. With the most cited" in text
+        assert f"it is 0.0007 … {most:.4f}. The paper's 0.013 lies in the range of {words};" in text
     assert text.startswith("4 nodes with 3 neighbours each compete for the last 2 of 5 places")
     assert "k = 2 ends just before u_4: that vector alone captures 0.250 of" in text
     assert "u_2 … u_3 together 0.125, and λ_4 is only 0.0125 above λ_3" in text
@@ -142,7 +155,12 @@ def test_cut(make):
 def test_rare_draw(make):
     panels = {"random": [2000, 1200, 1600], "gaussian": [1800, 1000, 1500], "graphdr_shuffled": [1500, 1100, 1700]}
     panels |= {"linucb_full": [500, 500, 500], "graphdr": [25, 50, 10]}
-    text = findings.rare_draw(make({("main_synthetic", name, "regret"): panel for name, panel in panels.items()}))
+    cells = {("main_synthetic", name, "regret"): panel for name, panel in panels.items()}
+    many = {("rare_draws", "sbm", "random"): [2000, 1100, *[1500] * 198]}
+    assert "1 are as low; with two seeds, 1 of 200 instances (0.5 %) are as low." in findings.rare_draw(
+        make(cells | many)
+    )
+    text = findings.rare_draw(make(cells))
     assert "Random has 1226.0 ± 2.8 in the paper. Over our 3 instances the median is 1600.0 (1240.0 … 1960.0)" in text
     assert "the least 1200.0: 1 are as low" in text
     assert "(Spearman 1.00 and 0.50 over the instances)" in text
@@ -176,6 +194,62 @@ def test_a_threshold_is_fitted_without_the_case_it_judges(values, wins, sign, ri
     assert findings.leave_one_out(np.array(values, float), np.array(wins), sign) == right
 
 
+def test_base_g(make):
+    cells = {("diagnostic_study", "all", f"g_{k}"): 0.5 for k in ("mind_small", "ogbn_arxiv")}
+    cells |= {("dataset_construction", k, "g"): 0.25 for k in ("mind_small", "ogbn_arxiv")}
+    text = theory_findings.base_g(make(cells))
+    assert "(n = 1,500, k = 10, 1,000 candidate sets)" in text
+    assert "| MIND-small | 0.192 | 0.5 | 0.250 |" in text
+
+
+def test_robust(make):
+    cells = {("robust_bins", "one", "spearman"): [0.4, 0.6, 0.8], ("theory_flipped", "0.1", "theory_gap"): 0.326}
+    cells |= {
+        ("robust_bins", "one", name): v for name, v in (("four_bins", 0.03), ("three_bins", 0.5), ("two_bins", 1))
+    }
+    text = theory_findings.robust(make(cells))
+    assert "with ρ_k (0.68) without" in text
+    assert "λ_(k+1) − λ_k, is 0.33 at k = 5" in text
+    assert "| one | 0.60 (0.42 … 0.78) | 3 % | 50 % | 100 % |" in text
+
+
+def test_pilots(make):
+    cells = {("theory_pilot", "a", "pilot_error"): [1.0, 2.0], ("theory_pilot", "a", "pilot_error_bound"): [1.5, 1.8]}
+    cells |= {("theory_pilot", "a", "ratio"): [0.002, 0.004], ("theory_pilot", "a", "bound"): 5000}
+    text = theory_findings.pilots(make(cells | {("theory_pilot", "a", "worst"): 50}))
+    assert "exceeds with probability 0.025 at most" in text
+    assert "On 2 problems and instances this e_r is 0.90 to 1.50 times the true error, which exceeds it in 1." in text
+    assert "realised is 0.0040, and the bound is 100 to 100 times what the worst policy loses" in text
+
+
+def test_corollary(make):
+    cells = {
+        ("theory_dimension", "60", "bound_over_full"): [0.2],
+        ("theory_dimension", "60", "regret_ratio"): [0.3, 0.1, 0.1],
+    }
+    cells |= {("theory_dimension", "99", "bound_over_full"): [0.1], ("theory_dimension", "99", "regret_ratio"): [0.2]}
+    text = theory_findings.corollary(make(cells))
+    assert "is below that of the bounds for n = 60." in text
+    assert "| 60 | 0.200 | 0.100 |" in text
+
+
+def test_rotation(make):
+    cells = {("theory_flipped", row, "qualifies"): share for row, share in (("0.0001", 0.5), ("0.0005", 0.25))}
+    cells |= {("theory_flipped", row, "largest"): value for row, value in (("0.0001", 0.03), ("0.0005", 0.02))}
+    cells |= {("theory_flipped", "0.0001", "theory_gap"): [0.4, 0.4]}
+    cells |= {("noise_sweep", "0", "eps_l"): [0, 0], ("noise_sweep", "0.005", "eps_l"): [0.1, 0.2]}
+    text = theory_findings.rotation(make(cells))  # a cell of `make` is one of 16
+    assert "So near are 1 of the 2 noisy graphs of the noise sweep." in text
+    assert "Of 32 graphs with 0.01 % to 0.05 % of the pairs flipped, 12 are, and" in text
+    assert "differ by at most 0.030 of what" in text
+
+
+def test_lengths(make):
+    cells = {("theory_summary", row, "longest_feature"): value for row, value in (("a", [0.2, 0.3]), ("b", 0.5))}
+    text = theory_findings.lengths(make(cells | {("theory_summary", "c", "worst"): 1}))
+    assert "has length 0.20 to 0.50 on the 2 problems" in text
+
+
 def test_verdicts_are_counted_by_artifact_in_the_order_of_the_paper(make):
     rows = [("rgg", "gaussian", "regret", 1.0, verdict) for verdict in ("match", "match", "differs")]
     text = findings.summary(make(comparison=compared(("noise", "a", "b", NAN, "no data"), *rows)))
@@ -206,7 +280,13 @@ def test_numbers_that_differ_are_listed_with_the_reason(make):
                              "500.0 … 600.0 |")  # fmt: skip
     assert lines[2].endswith("| on the three instances whose Random is nearest to the paper's it is 2000.0 … 2400.0 |")
     assert "| 0.013 | 0.0043 |" in lines[3]
+    assert "depends on which tied nodes are taken: point 8" in lines[3]
     assert lines[4].endswith("| not known |")
+    many = cells | {("rare_draws", "rgg", "linucb_full"): [400, 417.8, *[500] * 198]}
+    lines = findings.differing(make(many, compared(*rows, panel=1.0))).splitlines()[2:]
+    assert lines[1].endswith("| a rare draw: 2 of 200 instances (1 %) are as low |")
+    high = findings.as_extreme(make({("rare_draws", "rgg", "random"): [1, 2, 3, 4]}), "rgg", "random", 4)
+    assert high == "1 of 4 instances (25 %) are as high"
     assert findings.differing(make(comparison=compared(rows[-1]))) == "None."
 
 
@@ -242,10 +322,10 @@ def test_bundles_and_segments_are_counted_apart(make):
     assert "segments 1 |" not in segments
 
 
-@pytest.mark.parametrize("point", [*POINTS, *CONTEXTS], ids=lambda point: point.__name__)
+@pytest.mark.parametrize("point", [*POINTS, *THEORY, *CONTEXTS], ids=lambda point: point.__name__)
 def test_a_point_without_data_says_so(make, point):
     text = findings.attempt(point, make())
-    alone = {"grid", "tails", "correlations"}  # have something to say from the paper's numbers alone
+    alone = {"grid", "items", "correlations"}  # have something to say from the paper's numbers alone
     assert (text == NO_DATA) == (point.__name__ not in alone)
     assert NO_DATA in text
 
@@ -287,7 +367,7 @@ def page() -> str:
 
 
 def test_the_committed_page_has_ten_points():
-    assert (len(POINTS), len(CONTEXTS)) == (10, 2)
+    assert (len(POINTS), len(THEORY), len(CONTEXTS)) == (10, 5, 2)
     assert [line for line in page().splitlines() if line.startswith("### ")] == HEADINGS
 
 

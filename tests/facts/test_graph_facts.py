@@ -14,7 +14,9 @@ from tests.support.instances import SPEC, embed, pose
 from tests.support.project import draw_sbm
 
 OF_GRAPH = [name for name, fact in FACTS.items() if fact.function.__module__ == graph_facts.__name__]
-OF_GRAPH.remove("dk_holds_ratio")  # which is nan where there is no noise or too much
+OF_GRAPH = [
+    name for name in OF_GRAPH if name not in ("dk_holds_ratio", "dk_theory_ratio")
+]  # nan without or with much noise
 
 
 @pytest.mark.parametrize("name", OF_GRAPH)
@@ -36,7 +38,7 @@ def test_every_fact_uses_just_the_factors_that_it_declares(name, small_graph):
     assert_equal(FACTS[name](pose(small_graph, 0.05, 0.3)._replace(spec=declared)), expected)
     for factor in declared:
         less = instance._replace(spec={other: declared[other] for other in declared if other != factor}, memo={})
-        if factor == "noise" and name != "gamma_pilot":
+        if factor == "noise" and name not in ("gamma_pilot", "pilot_error_bound", "bound_over_full"):
             assert FACTS[name].budget
             continue
         with pytest.raises(KeyError):
@@ -223,3 +225,49 @@ def test_the_naive_rule_is_the_first_largest_gap_from_k_min_to_k_max(small_graph
     values = np.cumsum([0.0, 9.0, *gaps])  # the first gap, u_1 to u_2, is nobody's
     chosen = FACTS["k_hat_naive"](instance._replace(observed_low=instance.observed_low._replace(values=values)))
     assert chosen == max(range(k_min, k_max + 1), key=lambda k: gaps[k - 1])
+
+
+@pytest.mark.parametrize("k", [1, 3, 6])
+def test_the_gap_of_the_theory_is_that_above_the_first_k(k, small_graph):
+    instance = pose(small_graph, flip=0.05, tail=0.3, k=k)
+    eigenvalue = dict(enumerate(np.linalg.eigvalsh(twins.laplacian(small_graph.adjacency.toarray())), start=1))
+    zeta, eps, gap = (FACTS[name](instance) for name in ("zeta", "eps_l", "theory_gap"))
+    assert_allclose(gap, eigenvalue[k + 1] - eigenvalue[k], atol=1e-9)
+    assert_allclose(FACTS["rho_theory"](instance), zeta + 4 * eps / gap)
+    assert_allclose(FACTS["rho_rate"](instance), zeta + eps / gap)
+
+
+def test_davis_and_kahan_hold_in_the_convention_of_the_theory_wherever_they_apply():
+    graph = draw_sbm(1, n=100, blocks=3, p_out=0.01)
+    observed = [perturb.perturb_weights(graph, eps, np.random.default_rng(0)) for eps in (0.01, 0.05, 0.4)]
+    for instance in (pose(graph, observed=other) for other in observed):
+        eps, gap = FACTS["eps_l"](instance), FACTS["theory_gap"](instance)
+        applies = 4 * eps <= gap
+        assert FACTS["dk_theory_qualifies"](instance) == applies
+        ratio = FACTS["dk_theory_ratio"](instance)
+        if not applies:
+            assert np.isnan(ratio)
+            continue
+        both = (np.linalg.eigh(twins.laplacian(g.adjacency.toarray()))[1][:, :3] for g in (graph, instance.observed))
+        clean, noisy = (u @ u.T for u in both)
+        assert_allclose(ratio, np.linalg.norm(noisy - clean, 2) / (4 * eps / gap), rtol=1e-6)
+        assert 0 < ratio <= 1
+    assert FACTS["dk_theory_qualifies"](pose(graph)) == 0  # without noise there is nothing to tell
+
+
+def test_the_longest_feature_is_that_of_a_row_of_the_observed_basis(small_graph):
+    instance = pose(small_graph, flip=0.05)
+    rows = instance.observed_low.vectors[:, 1:4]
+    assert_allclose(FACTS["longest_feature"](instance), max(np.sqrt(row @ row) for row in rows))
+    assert FACTS["longest_feature"](instance) < 1
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_corollary_1_compares_the_bounds_of_k_and_n_dimensions(k, small_graph):
+    instance = pose(small_graph, k=k)
+
+    def bound(d, t=100):
+        radius = 0.1 * np.sqrt(d * np.log(1 + t / d) + 2 * np.log(20)) + 1
+        return 2 * radius * np.sqrt(2 * t * d * np.log(1 + t / d))
+
+    assert_allclose(FACTS["bound_over_full"](instance), bound(k) / bound(small_graph.n))

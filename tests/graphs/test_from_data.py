@@ -69,6 +69,13 @@ def test_the_most_popular_come_first_and_ties_by_index(popularity, n):
         assert from_data.select_top(np.array(popularity, kind), n).tolist() == expected
 
 
+@given(popularity=st.lists(st.integers(0, 2), min_size=1, max_size=12), seed=st.integers(0, 99))
+def test_ties_of_their_own_order_only_equally_popular_nodes(popularity, seed):
+    ties = np.random.default_rng(seed).permutation(len(popularity) + 2)  # of nodes behind the last link, too
+    found = from_data.select_top(np.array(popularity), from_data.ALL, ties)
+    assert found.tolist() == sorted(range(len(popularity)), key=lambda i: (-popularity[i], ties[i]))
+
+
 def test_rows_follow_the_selection_and_repeated_pairs_are_added():
     source, node = np.array([0, 1, 1, 2, 1, 0]), np.array([4, 4, 4, 1, 0, 3])
     weight = np.array([1, 2, 3, 4, 5, 6])
@@ -226,6 +233,21 @@ def test_citations_count_once_whatever_their_direction_and_number(seed, n):
     assert np.array_equal(graph.adjacency.toarray(), links[np.ix_(graph.origin, graph.origin)])
 
 
+@given(seed=st.integers(0, 999), n=st.integers(2, WHOLE))
+def test_the_most_cited_nodes_are_those_that_most_links_lead_to(seed, n):
+    rng = np.random.default_rng(seed)
+    source, node = rng.integers(WHOLE, size=(2, 40))
+    links = np.zeros((WHOLE, WHOLE))
+    links[source, node] = links[node, source] = 1
+    np.fill_diagonal(links, 0)
+    times = [np.sum(node == i) for i in range(1 + max(source.max(), node.max()))]
+    top = sorted(range(len(times)), key=lambda i: (-times[i], i))[:n]
+    graph = build("cited", Records(source, node), n)
+    assert [i for i in top if i in graph.origin] == graph.origin.tolist()
+    assert np.array_equal(graph.adjacency.toarray(), links[np.ix_(graph.origin, graph.origin)])
+    assert from_data.received(Records(source, node)).tolist() == times
+
+
 @pytest.mark.parametrize(
     ("groups", "expected"),
     [([3, 1, 1, 2], [0, 1, 1, 0]), ([7, 2, 2, 7], [1, 0, 0, 1]), ([5], [1]), ([-1, -1, 4], [0, 0, 1])],
@@ -247,3 +269,16 @@ def test_a_network_adds_up_the_weights_of_repeated_links_and_has_the_edges_of_th
     np.testing.assert_array_equal(found.adjacency.toarray(), expected)
     np.testing.assert_array_equal(found.origin, plain.origin)
     np.testing.assert_array_equal(found.adjacency.toarray() > 0, plain.adjacency.toarray() > 0)
+
+
+def test_ties_of_their_own_decide_between_equally_near_neighbours():
+    """Three equal rows: the first takes one of the others, whichever comes first."""
+    records = Records(np.zeros(3, int), np.arange(3), np.ones(3), np.array([3, 2, 1]))
+    found = {}
+    for ties in ([0, 1, 2], [0, 2, 1], [2, 1, 0]):
+        graph = build("knn", records._replace(ties=np.array(ties)), 3, neighbours=1)
+        assert graph.origin.tolist() == [0, 1, 2]  # the most popular first, whatever the ties
+        found[tuple(ties)] = sorted(zip(*np.triu(graph.adjacency.toarray()).nonzero(), strict=True))
+    assert found == {(0, 1, 2): [(0, 1), (0, 2)], (0, 2, 1): [(0, 1), (0, 2)], (2, 1, 0): [(0, 2), (1, 2)]}
+    plain = build("knn", records, 3, neighbours=1)
+    assert sorted(zip(*np.triu(plain.adjacency.toarray()).nonzero(), strict=True)) == found[0, 1, 2]

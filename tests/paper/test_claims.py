@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from graphdr.cache import io, paths
 from graphdr.paper import claims
-from graphdr.paper.predicates import PREDICATES, cell_names
+from graphdr.paper.predicates import PREDICATES, cell_names, rows_of
 from graphdr.plan import design, jobs
 from graphdr.scores import cells
 from graphdr.stages import judge_claims
@@ -226,6 +226,20 @@ def test_a_score_says_what_its_pool_lacks_and_what_in_it_is_not_the_papers(right
     assert judge(claim, score(right, n), other, evaluation=True)["verdict"] == expected
 
 
+def test_other_criteria_are_counted_beside_and_decide_nothing():
+    stricter = [{"ratio": {"of": "regret@a", "to": "regret@b", "below": 0.4}}]
+    unmeasured = [{"ratio": {"of": "regret@a", "to": "regret@c", "below": 1}}]
+    claim = spec(datasets=["sbm"], beside={"below 0.4": stricter, "against c": unmeasured})
+    found = judge(claim, duel({"sbm": [0.5, 0.3]}))
+    assert found["verdict"] == "holds"
+    assert found["measured"].endswith("; holds in 2 of 2 instances; below 0.4: holds in 1 of 2 instances")
+    several = spec(
+        SCORE, ["a"], evaluation="e", beside={"none wrong": [{"correct": {"of": "right@gamma", "wrong": 0}}]}
+    )
+    found = judge(several, score(5, 6), evaluation=True)
+    assert (found["verdict"], "none wrong: holds in 0 of 1 instances" in found["measured"]) == ("holds", True)
+
+
 def test_an_evaluation_that_is_not_there_is_no_data():
     claim = spec(SCORE, ["a", "b"], evaluation="e", here=[])
     found = judge(claim, score(5, 6)[:0], evaluation=True)
@@ -303,7 +317,7 @@ def test_the_page_counts_verdicts_and_escapes_pipes(page):
 
 
 def test_every_claim_of_the_paper_is_judged_once(config):
-    assert len(WORDS) == 47
+    assert len(WORDS) == 48
     assert WORDS["claim"].is_unique
     assert set(config["claims"]) == set(WORDS["claim"])
     assert (WORDS[["where", "statement", "criterion", "needs"]] != "").all(axis=None)
@@ -324,7 +338,7 @@ def test_every_check_can_be_judged_where_all_its_numbers_are_there(config):
             rows = {(p, 0, cell): 1.0 + (i + j) % 3 for i, p in enumerate(problems) for j, cell in enumerate(wanted)}
             table = claims.tidy({"e": measured(rows)}, {}, problems)
             one = table if {"along", "by", "where"} & set(arguments) else table[table["problem"] == "p0"]
-            assert PREDICATES[name](one, **arguments).measured
+            assert PREDICATES[name](rows_of(one), **arguments).measured
 
 
 def test_the_job_says_what_a_claim_is_about(config):
@@ -356,5 +370,5 @@ def test_the_stage_writes_a_row_for_every_claim(config, workdir):
     assert_allclose(found.at["main_15x", "share"], 0.5)
     assert set(found["verdict"].drop("main_15x")) == {"no data"}
     table, _, rest = Path(output.md).read_text().partition("## What is missing")
-    assert len(re.findall(r"^\| `", table, re.M)) == 47
-    assert len(re.findall(r"^\| `", rest, re.M)) == 46 - found["build"].eq("").sum() + 1
+    assert len(re.findall(r"^\| `", table, re.M)) == 48
+    assert len(re.findall(r"^\| `", rest, re.M)) == 47 - found["build"].eq("").sum() + 1

@@ -9,8 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphdr.core.errors import UserError
-from graphdr.paper.predicates import PREDICATES, NoData, check_arguments
+from graphdr.paper.predicates import PREDICATES, NoData, check_arguments, rows_of
 from graphdr.scores import cells
+
+
+def on_a_frame(predicate):
+    return lambda frame, **arguments: predicate(rows_of(frame), **arguments)
+
+
+HOLDS = {name: on_a_frame(predicate) for name, predicate in PREDICATES.items()}
 
 
 def table(*rows: tuple, **fixed) -> pd.DataFrame:
@@ -74,13 +81,18 @@ EXAMPLES = [  # predicate, table, arguments, whether it holds
     ("monotone", line("k_hat", 4, 1, 2, 1, k=(1, 2, 3, 4)), FALLING, False),
     ("argmin", line("regret@a", 3, 2, 1, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k", "at": 5}, True),
     ("argmin", line("regret@a", 3, 1, 2, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k", "at": 5}, False),
-    ("argmin", line("regret@a", 2, 3, 1, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k", "at": 5}, False),
-    ("argmin", line("r", 2, 3, 1, 4, k=(1, 2, 5, 8)), {"of": "r", "along": "k", "at": 5, "unimodal": False}, True),
+    ("argmin", line("regret@a", 2, 3, 1, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k", "at": 5}, True),
+    ("unimodal", line("regret@a", 3, 1, 2, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k"}, True),  # wherever
+    ("unimodal", line("regret@a", 3, 2, 1), {"of": "regret@a", "along": "k"}, True),
+    ("unimodal", line("regret@a", 2, 3, 1, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k"}, False),
+    ("unimodal", line("regret@a", 3, 1, 1), {"of": "regret@a", "along": "k"}, False),  # level is no rise
     ("equal", table(("p", "one", 4), ("p", "two", 4), k={"p": 1}), {"of": "one", "to": "two", "along": "k"}, True),
     ("equal", table(("p", "one", 4), ("p", "two", 3), k={"p": 1}), {"of": "one", "to": "two", "along": "k"}, False),
     ("bounded", regrets(a=0.4, b=1), {"of": "regret", "at_most": 1}, True),  # of all methods
     ("bounded", regrets(a=0.4, b=1.1), {"of": "regret", "at_most": 1}, False),
     ("bounded", regrets(a=0.4, b=1.1), {"of": "regret@a", "at_most": 1}, True),
+    ("bounded", regrets(a=0.4, b=1.1), {"of": ["regret@a", "regret@b"], "at_most": 1}, False),
+    ("bounded", regrets(a=0.4, b=1.1), {"of": ["regret@a", "regret@c"], "at_most": 1}, True),  # there is no c
     ("median", line("bound", 0.5, 2, 3), {"of": "bound", "above": 1}, True),
     ("median", line("bound", 0.5, 0.9, 3), {"of": "bound", "above": 1}, False),
     ("correct", table(("p", "loo_correct@gamma", 5)), {"of": "loo_correct@gamma", "wrong": 1}, True),  # of 6
@@ -95,7 +107,7 @@ EXAMPLES = [  # predicate, table, arguments, whether it holds
 @pytest.mark.parametrize(("predicate", "given_table", "arguments", "expected"), EXAMPLES)
 def test_predicate(predicate, given_table, arguments, expected):
     check_arguments("claims.x", predicate, arguments)
-    outcome = PREDICATES[predicate](given_table, **arguments)
+    outcome = HOLDS[predicate](given_table, **arguments)
     assert outcome.holds is expected
     assert outcome.measured
 
@@ -110,12 +122,12 @@ def test_what_is_not_measured_is_no_data(predicate, given_table, arguments, expe
     nothing = given_table.assign(value=np.nan)
     for without in (nothing, given_table[:0]):
         with pytest.raises(NoData):
-            PREDICATES[predicate](without, **arguments)
+            HOLDS[predicate](without, **arguments)
 
 
 def test_the_numbers_that_decide_are_told():
     def told(predicate, given_table, **arguments):
-        return cells.worded(PREDICATES[predicate](given_table, **arguments).measured, {})
+        return cells.worded(HOLDS[predicate](given_table, **arguments).measured, {})
 
     assert told("ratio", regrets(a=514.92, b=21.35), **RATIO, above=15) == "a / b = 514.9 / 21.35 = 24.12"
     assert told("lowest", regrets(a=1, b=3, c=2), of="regret@a", among=["b", "c"]) == "a 1, best other c 2"
@@ -131,39 +143,41 @@ def test_the_numbers_that_decide_are_told():
 
 def test_a_problem_without_a_number_is_left_out_of_a_pool_only():
     part = outcomes(("x", 1, 2, 0.1), ("y", 2, 1, 0.2), ("z", 1, np.nan, 0.3))
-    assert PREDICATES["inseparable"](part, **APART).used == {"x", "y"}
+    assert HOLDS["inseparable"](part, **APART).used == {"x", "y"}
     with pytest.raises(NoData, match=r"`regret@b` on e:z"):
-        PREDICATES["ratio"](part, **RATIO, above=0)
-    assert PREDICATES["median"](part, of="regret@b", above=0).used == {"x", "y"}
+        HOLDS["ratio"](part, **RATIO, above=0)
+    assert HOLDS["median"](part, of="regret@b", above=0).used == {"x", "y"}
 
 
 @pytest.mark.parametrize("rows", [[("x", 1, 2, 0.1)], [("x", 2, 1, 0.1), ("y", 3, 1, 0.2)]])
 def test_wins_alone_or_losses_alone_cannot_be_told_apart(rows):
     with pytest.raises(NoData, match="wins and losses"):
-        PREDICATES["inseparable"](outcomes(*rows), **APART)
+        HOLDS["inseparable"](outcomes(*rows), **APART)
 
 
 def test_one_problem_in_two_experiments_is_two_problems():
     twice = pd.concat([regrets(a=1, b=2), regrets(a=5, b=2).assign(experiment="other")])
-    assert not PREDICATES["lowest"](twice, of="regret@a", among=["b"]).holds
+    assert not HOLDS["lowest"](twice, of="regret@a", among=["b"]).holds
 
 
 def test_a_cell_that_is_more_than_one_number_is_a_mistake():
     with pytest.raises(UserError, match="more than one number"):
-        PREDICATES["ratio"](regrets(a=1, b=2), of="regret", to="regret@b", above=1)
+        HOLDS["ratio"](regrets(a=1, b=2), of="regret", to="regret@b", above=1)
     with pytest.raises(UserError, match="twice at one value of 'k'"):
-        PREDICATES["monotone"](line("r", 1, 2, 3, k=(1, 1, 2)), of="r", along="k")
+        HOLDS["monotone"](line("r", 1, 2, 3, k=(1, 1, 2)), of="r", along="k")
 
 
 @given(values=st.lists(st.integers(0, 9), min_size=2, max_size=6))
 def test_lines_against_plain_python(values):
     along = line("r", *values, k=range(len(values)))
     rises = all(a < b for a, b in pairwise(values))
-    assert PREDICATES["monotone"](along, of="r", along="k").holds == rises
+    assert HOLDS["monotone"](along, of="r", along="k").holds == rises
     least = values.index(min(values))
     falls = all(a > b for a, b in pairwise(values[: least + 1]))
     valley = falls and all(a < b for a, b in pairwise(values[least:]))
-    assert PREDICATES["argmin"](along, of="r", along="k", at=least).holds == valley
+    assert HOLDS["argmin"](along, of="r", along="k", at=least).holds
+    assert not HOLDS["argmin"](along, of="r", along="k", at=least + 1).holds
+    assert HOLDS["unimodal"](along, of="r", along="k").holds == valley
 
 
 @given(rows=st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=2, max_size=6))
@@ -175,7 +189,7 @@ def test_thresholds_against_all_of_them(rows):
     separated = any(
         [zeta < cut for _, zeta in rows] in (wins, [not won for won in wins]) for cut in np.arange(-0.5, 6.5)
     )
-    assert PREDICATES["inseparable"](given_table, **APART).holds == (not separated)
+    assert HOLDS["inseparable"](given_table, **APART).holds == (not separated)
 
 
 @pytest.mark.parametrize(
@@ -188,6 +202,7 @@ def test_thresholds_against_all_of_them(rows):
         ("ratio", {"of": "r@a", "to": "r@b"}, r"ratio needs a bound: above, at_least, below, at_most"),
         ("ratio", {"of": "r@a", "to": "r b", "above": 1}, r"'r b' is not quantity"),
         ("lowest", {"of": ["r@a", "r@"], "among": ["b"]}, r"'r@' is not quantity"),
+        ("bounded", {"of": "r.share@a", "at_least": 1}, r"'r.share@a' is of all instances; .* without .share$"),
     ],
 )
 def test_a_mistake_in_a_check_is_one_line(predicate, arguments, message):

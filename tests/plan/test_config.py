@@ -93,6 +93,12 @@ MISTAKES = [
     ("methods.graphdr_adaptive.laplacian", 1, r"graphdr_adaptive.laplacian: .* adaptive k takes no penalty"),
     ("methods.graphdr_k_20.k", 23, r"method graphdr_k_20 on problem sbm: k = 23 needs components >= 25, comp"),
     ("methods.graphdr_k_20.k", "best", r"methods.graphdr_k_20.k: 'best' should be a valid integer or 'k_hat_naive', "),
+    ("methods.graphdr.radius", "a_priori", r"facts: the radius of 'graphdr' needs 'eps_l'; add it to the facts$"),
+    (
+        "experiments.theory_tailed.problems.set",
+        {"pilot_from": "logged"},
+        r"graphdr_a_priori on problem .*: the radius 'a_priori' knows .*; it needs context = 'node' and pilot_from",
+    ),
     ("protocol.k_grid", [2, 30], r"method graphdr_adaptive on problem sbm: k_grid = 30 needs components >= 32"),
     ("protocol.k_grid", None, r"method graphdr_adaptive on problem sbm: factor 'k_grid' has no value"),
     ("protocol.k_grid", [], r"protocol.k_grid: \[\] should have at least 1 item$"),
@@ -110,7 +116,7 @@ MISTAKES = [
     (
         "datasets.ml_1m.family",
         "sbm",
-        r"ml_1m.family: no family of observed graphs 'sbm'; there are: citation, knn, network$",
+        r"ml_1m.family: no family of observed graphs 'sbm'; there are: citation, cited, knn, network$",
     ),
     ("datasets.ml_1m.raw.sources", [], r"datasets.ml_1m.raw.sources: \[\] should have at least 1 item$"),
     (

@@ -55,6 +55,7 @@ def table() -> pd.DataFrame:
         ("control", "regret", 0, 5.0, 3.0, 2),  # further draws do not count
         ("control", "regret_gap", 0, -3.0, 2.0, 2),  # 1 - 2 and 3 - 8: paired by seed
         ("control", "regret_gap", 1, 0.5, 1.5, 2),  # 10 - 11 and 14 - 12
+        ("control", "regret_ratio", 0, 7 / 16, 1 / 16, 2),  # 1 / 2 and 3 / 8
         ("control", "regret_redrawn", 0, 7.0, 2.0, 2),  # the draws' means, 5 and 9
         ("ours", "slope", 0, 2.0 * (3 + 10**0.5) / 20, 1.0 * (3 + 10**0.5) / 20, 2),
     ],
@@ -72,10 +73,12 @@ def test_every_further_draw_has_its_regret(table, draw, value, sem):
 
 
 def test_nothing_else_is_measured(table):
-    assert set(table["quantity"]) == {"regret", "slope", "regret_redrawn", "regret_gap"} <= set(MEASURES)
-    # regret and slope, gap of the control, its redrawn instance and the regret of its two further draws
-    assert len(table) == 4 + 4 + 2 + 1 + 2
-    assert table["draw"].tolist().count(0) == 11
+    assert (
+        set(table["quantity"]) == {"regret", "slope", "regret_redrawn", "regret_gap", "regret_ratio"} <= set(MEASURES)
+    )
+    # regret and slope, gap and ratio of the control, its redrawn instance and the regret of its two further draws
+    assert len(table) == 4 + 4 + 4 + 1 + 2
+    assert table["draw"].tolist().count(0) == 13
 
 
 def test_a_single_seed_has_no_standard_error():

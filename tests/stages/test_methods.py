@@ -166,11 +166,15 @@ def radius_twin(rule, problem, features, theta, told, key):
         return beta + nu * np.sqrt(2 * (t - 1) * k * np.log(1 + (t - 1) / (ridge * k))), None
     if rule == "oracle":
         return beta, outside @ theta
-    if rule == "estimated":
+    if rule in ("estimated", "a_priori"):
         rng = stream(root, "pilot", n=n, instance=instance)
-        estimate = pilot.play(theta, problem["noise"], problem["pilot"] * n, rng).theta
-        error = np.linalg.norm(outside @ (estimate - theta))
-        return beta + error * np.sqrt(2 * t * k * np.log(1 + t / (ridge * k))), outside @ estimate
+        seen = pilot.play(theta, problem["noise"], problem["pilot"] * n, rng)
+        error = np.linalg.norm(outside @ (seen.theta - theta))
+        if rule == "a_priori":
+            error = twins.pilot_error_bound(seen.theta, seen.pulls, problem["noise"], features, problem["delta"] / 2)
+            growth = k * np.log(1 + (t - 1) / (ridge * k)) + 2 * np.log(2 / problem["delta"])
+            beta = problem["noise"] * np.sqrt(growth) + np.sqrt(ridge) * size
+        return beta + error * np.sqrt(2 * t * k * np.log(1 + t / (ridge * k))), outside @ seen.theta
     return beta, None
 
 
@@ -294,7 +298,9 @@ def test_runs_hold_leverage_width_and_what_their_bound_needs(plan):
         assert runs[residual].notna().all(axis=None) == (
             method.get("basis") == "laplacian_low" and method.get("k") != "adaptive"
         )
-        assert runs[["srl_pilot", "crw_pilot"]].notna().all(axis=None) == (name == "graphdr_estimated")
+        assert runs[["srl_pilot", "crw_pilot"]].notna().all(axis=None) == (
+            method.get("radius") in ("estimated", "a_priori")
+        )
         assert runs[told].notna().all(axis=None) == ("radius" in method)
         for _, part in runs.groupby(["problem", "instance", "draw", "seed"]):
             assert (part[residual].diff().dropna() >= 0).all(axis=None) or "radius" not in method

@@ -10,6 +10,7 @@ from graphdr.graphs.spectral import low_eigenpairs
 
 SPEC = {"k": 3, "k_min": 1, "k_max": 8, "resamples": 5, "keep": 0.9}
 SPEC |= {"pilot": 16, "noise": 0.1, "ridge": 1.0, "candidates": "uniform", "arms": 5, "pilot_from": "prefix"}
+SPEC |= {"delta": 0.05, "horizon": 100}
 
 
 def pose(clean: model.Graph, flip: float = 0, tail: float = 0, seed: int = 0, observed=None, **spec) -> ProblemInstance:

@@ -132,3 +132,13 @@ def laplacian(adjacency: np.ndarray) -> np.ndarray:
     """Return I - D^-1/2 A D^-1/2 of a dense adjacency matrix without isolated nodes."""
     scale = 1 / np.sqrt(adjacency.sum(axis=1))
     return np.eye(len(adjacency)) - scale[:, None] * adjacency * scale
+
+
+def pilot_error_bound(estimate, pulls, noise, columns, chance) -> float:
+    """Return what the norm of a pilot's error outside of the columns exceeds with a chance at most, by eigenvalues."""
+    outside = np.eye(len(pulls)) - columns @ columns.T
+    variance = np.diag([noise**2 / count if count else 0.0 for count in pulls])
+    weights, x = np.linalg.eigvalsh(outside @ variance @ outside), np.log(1 / chance)
+    chi_squares = sum(weights) + 2 * np.sqrt(x * sum(weights**2)) + 2 * x * variance.max()
+    unseen = [1 + abs(value) for value, count in zip(estimate, pulls, strict=True) if count == 0]
+    return np.sqrt(chi_squares) + np.sqrt(sum(value**2 for value in unseen))

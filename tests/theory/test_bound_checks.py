@@ -31,6 +31,7 @@ def test_the_bound_of_a_rule_is_that_of_its_theorem():
         "generic": bounds.generic(T, c, 0.5, 1.3),
         "oracle": bounds.oracle(T, c, 0.1 * T, 0.3 * T),
         "estimated": bounds.estimated(T, c, 0.2 * T, 0.5 * T, 0.2),
+        "a_priori": bounds.estimated(T, c._replace(delta=0.025), 0.2 * T, 0.5 * T, 0.2),
         "uninflated": bounds.uninflated(T, c, 0.1 * T, 0.3 * T),
     }
     for rule, bound in expected.items():

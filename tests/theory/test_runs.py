@@ -210,6 +210,7 @@ def test_a_run_meets_the_bounds_that_apply_to_it():
         "uninflated": (some, bounds.uninflated(t, c, some, 2 * some)),
         "generic": (some, bounds.generic(t, c, 0.3, 1.2)),
         "estimated": (some, bounds.estimated(t, c, 2 * some, 3 * some, 0.2)),
+        "a_priori": (some, bounds.estimated(t, c._replace(delta=0.025), 2 * some, 3 * some, 0.2)),
     }
     for name, (realised, bound) in expected.items():
         assert_allclose(checks[name].realised, realised)

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.bandit import linucb
+from graphdr.bandit.pilot import Pilot, error_bound
 from graphdr.bandit.pool import Pool, covariance
-from graphdr.bandit.radii import RADII, RadiusInputs
+from graphdr.bandit.radii import A_PRIORI, RADII, RadiusInputs
 from graphdr.core.errors import check_dense
 from graphdr.graphs import arm_features
 from graphdr.theory import constants
@@ -57,18 +58,21 @@ def apart(features: np.ndarray, blocks: int) -> np.ndarray:
 
 
 def radius_inputs(
-    problem: dict, vectors: np.ndarray, theta: np.ndarray, facts: dict, theta_hat: np.ndarray, pool: Pool
+    rule: str, problem: dict, vectors: np.ndarray, theta: np.ndarray, facts: dict, pilot: Pilot, pool: Pool
 ) -> RadiusInputs:
     """Collect what the third knob, a radius rule, may use: the theorems' constants, the residual, and a pilot's.
 
-    ``vectors`` are the features of the nodes, ``theta_hat`` is the pilot's estimate. The facts are zeta, eps_l and
-    interior_gap, and the reward has unit norm.
+    ``vectors`` are the features of the nodes. The facts are zeta, eps_l and interior_gap, and the reward has unit
+    norm. The error of the pilot is the true one, unless the rule has to know it beforehand.
     """
     zeta = facts["zeta"]
     s_k = float(np.sqrt(max(1 - zeta**2, 0.0)))
     size, residual = constants.split(theta, vectors)
-    pilot_residual = arm_features.residual(theta_hat, vectors)
+    pilot_residual = arm_features.residual(pilot.theta, vectors)
     settings = problem["noise"], problem["delta"], problem["ridge"]
+    error = float(np.linalg.norm(pilot_residual - residual))  # pilot.pilot_error in another order of rounding
+    if rule == A_PRIORI:
+        error = error_bound(pilot, problem["noise"], vectors, constants.PILOT_SHARE * problem["delta"])
     return RadiusInputs(
         rounds=problem["horizon"],
         constants=constants.Constants(vectors.shape[1], *settings, pool.longest, size),
@@ -76,7 +80,7 @@ def radius_inputs(
         s_k_bar=s_k + zeta,  # the bound of the generic theorem on the norm of the reward
         residual=pool(residual),
         pilot_residual=pool(pilot_residual),
-        error=float(np.linalg.norm(pilot_residual - residual)),  # pilot.pilot_error in another order of rounding
+        error=error,
     )
 
 
@@ -120,7 +124,7 @@ def _linucb(rule: str, problem: dict, runs: list[linucb.Run], inputs: RadiusInpu
     options = {"ridge": problem["ridge"], "every": problem["checkpoint"]}
     seated = [run._replace(residual=residual) if inflation else run for run in runs]
     outcomes = linucb.play(seated, radius, inflation=inflation, **options)
-    if rule != "estimated":
+    if rule not in constants.OF_PILOT:
         return outcomes
     true = [linucb.measure(run, seen.arms, **options) for run, seen in zip(runs, outcomes, strict=True)]
     return [of._replace(srl_pilot=seen.srl, crw_pilot=seen.crw) for of, seen in zip(true, outcomes, strict=True)]

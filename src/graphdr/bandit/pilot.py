@@ -53,3 +53,21 @@ def means(nodes: np.ndarray, rewards: np.ndarray, n: int) -> np.ndarray:
 def pilot_error(estimate: np.ndarray, theta: np.ndarray, vectors: np.ndarray) -> float:
     """Return e_r = ||r_hat - r_perp||, the true error of the residual outside orthonormal columns."""
     return arm_features.tail(estimate - theta, vectors)
+
+
+def error_bound(pilot: Pilot, noise: float, vectors: np.ndarray, chance: float) -> float:
+    """Return an e_r, known before the run, that a pilot of means exceeds with at most this chance.
+
+    Given the pulls, the error is Gaussian with variance noise^2 / pulls on every node, so that its squared norm
+    outside of the orthonormal columns is a sum of weighted chi-squares (Laurent and Massart 2000, Lemma 1). A node
+    never pulled may be off by its estimate and the whole norm of a unit reward.
+    """
+    seen = pilot.pulls > 0
+    variance = np.divide(noise**2, pilot.pulls, out=np.zeros(len(seen)), where=seen)
+    leverage = np.sum(vectors**2, axis=1)
+    inside = vectors.T @ (variance[:, None] * vectors)
+    total = variance @ (1 - leverage)  # the trace, squared Frobenius norm and a bound on the norm of their covariance
+    squares = variance**2 @ (1 - 2 * leverage) + np.sum(inside**2)
+    x = np.log(1 / chance)
+    noisy = total + 2 * np.sqrt(max(squares, 0.0) * x) + 2 * variance.max() * x
+    return float(np.sqrt(max(noisy, 0.0)) + np.linalg.norm(1 + np.abs(pilot.theta[~seen])))

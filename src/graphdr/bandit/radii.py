@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.theory.constants import Constants, beta0, potential
+from graphdr.theory.constants import Constants, after_pilot, beta0, potential
 
 CONSTANT = "constant"
 THEORY_FACTS = ("zeta", "eps_l", "interior_gap")  # of a problem, behind nu_k
@@ -24,7 +24,7 @@ class RadiusInputs(NamedTuple):
     s_k_bar: float | None = None
     residual: np.ndarray | None = None  # the true r_perp, one entry per arm
     pilot_residual: np.ndarray | None = None  # a pilot's estimate of it …
-    error: float | None = None  # … and e_r, how far off it may be
+    error: float | None = None  # … and e_r, how far off it is or, known beforehand, may be
 
 
 class Radius(NamedTuple):
@@ -68,12 +68,18 @@ def estimated(inputs: RadiusInputs) -> Radius:
     return Radius(_beta0(inputs, c) + hidden, 1.0, residual)
 
 
+def a_priori(inputs: RadiusInputs) -> Radius:
+    """Use the radius of Theorem 4 with an error known before the run, which the pilot seldom exceeds."""
+    return estimated(inputs._replace(constants=after_pilot(inputs.constants)))
+
+
 def uninflated(inputs: RadiusInputs) -> Radius:
     """Use beta_t^0 alone whatever the residual, as in the proposition on no inflation."""
     return exact(inputs)
 
 
-RADII = {f.__name__: f for f in (constant, exact, generic, oracle, estimated, uninflated)}
+RADII = {f.__name__: f for f in (constant, exact, generic, oracle, estimated, a_priori, uninflated)}
+A_PRIORI = a_priori.__name__
 
 
 def _beta0(inputs: RadiusInputs, constants: Constants) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Facts about a graph and the reward on it: tails, energies, gaps, perturbations, rotations and k-hat."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from graphdr.facts.declare import ProblemInstance, fact
@@ -7,7 +9,7 @@ from graphdr.graphs import arm_features, spectral
 from graphdr.graphs.model import Graph, induced, largest_component
 from graphdr.graphs.perturb import drop_edges
 from graphdr.graphs.spectral import low_eigenvalues, perturbation_norm, shifted_eigengaps
-from graphdr.theory.constants import dk_ratio, projector_distance
+from graphdr.theory.constants import Constants, beta0, dk_ratio, potential, projector_distance
 
 SLACK = 1e-6  # relative: a perturbation of a quarter of the gap is one up to the accuracy that it was scaled with
 
@@ -34,6 +36,13 @@ def contexts(instance: ProblemInstance) -> float:
 def longest(instance: ProblemInstance) -> float:
     """Return L_x, the length of the longest context."""
     return instance.pool.longest
+
+
+@fact("k")
+def longest_feature(instance: ProblemInstance) -> float:
+    """Return the length of the longest arm as GraphDR sees it, in u_2..u_{k+1} of the observed graph."""
+    columns = arm_features.nontrivial(instance.observed_low.vectors, instance.spec["k"])
+    return float(np.linalg.norm(instance.pool(columns), axis=1).max())
 
 
 @fact()
@@ -107,6 +116,24 @@ def rho(instance: ProblemInstance) -> float:
 
 
 @fact("k")
+def theory_gap(instance: ProblemInstance) -> float:
+    """Return lambda_{k+1} - lambda_k of the clean graph: Delta_k of the theory, whose subspace is u_1..u_k."""
+    return float(np.diff(instance.low.values)[instance.spec["k"] - 1])
+
+
+@fact("k", favourable=-1)
+def rho_theory(instance: ProblemInstance) -> float:
+    """Return rho_k with the gap of the theory in place of the shifted one."""
+    return zeta(instance) + 4.0 * eps_l(instance) / theory_gap(instance)
+
+
+@fact("k", favourable=-1)
+def rho_rate(instance: ProblemInstance) -> float:
+    """Return zeta_k + eps_L / Delta_k, as the robust theorem's rate has them, with the gap of the theory."""
+    return zeta(instance) + eps_l(instance) / theory_gap(instance)
+
+
+@fact("k")
 def interior_gap(instance: ProblemInstance) -> float:
     """Return the gap around u_2..u_{k+1} of the clean graph."""
     return spectral.interior_gap(instance.low.values, instance.spec["k"])
@@ -114,13 +141,43 @@ def interior_gap(instance: ProblemInstance) -> float:
 
 @fact("k")
 def dk_holds_ratio(instance: ProblemInstance) -> float:
-    """Return the distance of the projectors over its bound 4 eps / gap; nan where eps is 0 or above gap / 4."""
-    eps, gap = eps_l(instance), interior_gap(instance)
-    if not 0 < 4 * eps <= (1 + SLACK) * gap or instance.observed.n < instance.clean.n:
+    """Return the distance of the projectors on u_2..u_{k+1} over its bound 4 eps / gap; nan where eps is no premise."""
+    return _rotation(instance, interior_gap(instance), arm_features.nontrivial)
+
+
+@fact("k")
+def dk_theory_ratio(instance: ProblemInstance) -> float:
+    """Return the distance of the projectors on u_1..u_k over its bound 4 eps / gap; nan where eps is no premise."""
+    return _rotation(instance, theory_gap(instance), arm_features.leading)
+
+
+@fact("k")
+def dk_theory_qualifies(instance: ProblemInstance) -> float:
+    """Return 1 where the lemma applies to u_1..u_k, since 0 < eps_L <= Delta_k / 4 and no node is lost; else 0."""
+    return float(_qualifies(instance, eps_l(instance), theory_gap(instance)))
+
+
+def _qualifies(instance: ProblemInstance, eps: float, gap: float) -> bool:
+    return 0 < 4 * eps <= (1 + SLACK) * gap and instance.observed.n == instance.clean.n
+
+
+def _rotation(instance: ProblemInstance, gap: float, select: Callable[[np.ndarray, int], np.ndarray]) -> float:
+    """Return the distance of two projectors over the bound of Davis and Kahan, nan where their lemma does not apply."""
+    eps = eps_l(instance)
+    if not _qualifies(instance, eps, gap):
         return np.nan
     both = instance.low.vectors, instance.observed_low.vectors
-    columns = (arm_features.nontrivial(vectors, instance.spec["k"]) for vectors in both)
+    columns = (select(vectors, instance.spec["k"]) for vectors in both)
     return projector_distance(*columns) / dk_ratio(eps, gap)
+
+
+@fact("k", "noise", "delta", "ridge", "horizon")
+def bound_over_full(instance: ProblemInstance) -> float:
+    """Return the bound of Theorem 1 in k dimensions over that of full LinUCB in as many as there are nodes (Cor. 1)."""
+    *settings, t = (instance.spec[name] for name in ("noise", "delta", "ridge", "horizon"))
+    both = (Constants(d, *settings, instance.pool.longest) for d in (instance.spec["k"], instance.observed.n))
+    ours, full = (beta0(t + 1, *c) * potential(t, c.k, c.ridge, c.bound_x) for c in both)
+    return float(ours / full)
 
 
 @fact("k_min", "k_max")

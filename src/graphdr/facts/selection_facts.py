@@ -14,6 +14,7 @@ from graphdr.core.rng import stream
 from graphdr.facts.declare import PROBLEM, ProblemInstance, fact
 from graphdr.facts.graph_facts import energy, energy_content, energy_graph, other_columns
 from graphdr.graphs import arm_features
+from graphdr.theory.constants import PILOT_SHARE
 
 BUDGETS = (1, 4, 16, 64)  # pulls per node, of the pilots that every problem can be diagnosed with
 HELD_OUT = 1000  # candidate sets that the residual is diagnosed on
@@ -44,6 +45,15 @@ def gamma_full(instance: ProblemInstance) -> float:
 def pilot_error(instance: ProblemInstance) -> float:
     """Return e_r, how far the residual of the pilot is from the true one."""
     return pilot.pilot_error(_pilot(instance).theta, instance.theta, _low(instance))
+
+
+@fact(*OF_MEANS, "delta", budget=PROBLEM)
+def pilot_error_bound(instance: ProblemInstance) -> float:
+    """Return an e_r that is known before the run and too small with a small chance; nan where no noise is known."""
+    if not _of_means(instance):
+        return np.nan
+    chance = PILOT_SHARE * instance.spec["delta"]
+    return pilot.error_bound(_pilot(instance), instance.spec["noise"], _low(instance), chance)
 
 
 @fact(*OF_MEANS, basis="content_pca", favourable=1, budget=PROBLEM)

@@ -19,9 +19,14 @@ def most(n: int | str) -> float:
     return np.inf if n == ALL else n
 
 
-def select_top(popularity: np.ndarray, n: int | str) -> np.ndarray:
-    """Return the n most popular nodes (all if there are fewer), the most popular first, ties by lower index."""
-    return np.argsort(-np.asarray(popularity, float), kind="stable")[: None if n == ALL else n]
+def select_top(popularity: np.ndarray, n: int | str, ties: np.ndarray | None = None) -> np.ndarray:
+    """Return the n most popular nodes (all if there are fewer), the most popular first.
+
+    Of equally popular ones the first by ``ties`` comes first, or that of the lower index.
+    """
+    popular = -np.asarray(popularity, float)
+    order = np.argsort(popular, kind="stable") if ties is None else np.lexsort((ties[: len(popular)], popular))
+    return order[: None if n == ALL else n]
 
 
 @kernel
@@ -120,7 +125,7 @@ def knn(
     rows at unit length beside weighted indicators of their groups, if the data have any. Nodes whose popularity
     is below ``support`` are left out.
     """
-    selected = select_top(records.popularity, n)
+    selected = select_top(records.popularity, n, records.ties)
     selected = selected[records.popularity[selected] >= support]
     rows = similarity_rows(records.source, records.node, records.weight, selected, transform)
     if len(group_weights) and records.groups is not None:
@@ -128,16 +133,40 @@ def knn(
         if len(group_weights) != kinds:
             raise UserError(f"group_weights: {len(group_weights)} given, the data have {kinds} kinds of groups")
         rows = with_groups(rows, records.groups[selected], group_weights)
-    i, j, _ = cosine_knn(rows, neighbours)
+    if records.ties is None:
+        i, j, _ = cosine_knn(rows, neighbours)
+    else:  # equally near neighbours in that order, too
+        order = np.argsort(records.ties[selected])
+        i, j = (order[ends] for ends in cosine_knn(rows[order], neighbours)[:2])
     return union(len(selected), i, j)._replace(origin=selected)
 
 
 @connected
 def citation(n: int | str, records: Records) -> Graph:
     """Take the links among the n nodes of largest degree, both ways and unweighted, and the largest component."""
-    nodes = 1 + max(records.source.max(initial=-1), records.node.max(initial=-1))
-    whole = union(nodes, records.source, records.node)
-    return induced(whole, select_top(np.diff(whole.adjacency.indptr), n))
+    whole = union(_reached(records), records.source, records.node)
+    return induced(whole, select_top(np.diff(whole.adjacency.indptr), n, records.ties))
+
+
+@connected
+def cited(n: int | str, records: Records) -> Graph:
+    """Take the links among the n nodes that most links lead to, both ways and unweighted, and the largest component."""
+    selected = select_top(received(records), n, records.ties)
+    place = np.full(_reached(records), -1)
+    place[selected] = np.arange(len(selected))
+    i, j = place[records.source], place[records.node]
+    among = (i >= 0) & (j >= 0)
+    return union(len(selected), i[among], j[among])._replace(origin=selected)
+
+
+def received(records: Records) -> np.ndarray:
+    """Count the links that lead to every node."""
+    return np.bincount(records.node, minlength=_reached(records))
+
+
+def _reached(records: Records) -> int:
+    """Count the nodes up to the last that has a link."""
+    return 1 + max(records.source.max(initial=-1), records.node.max(initial=-1))
 
 
 @connected
@@ -149,10 +178,10 @@ def network(n: int | str, records: Records) -> Graph:
     size = len(records.popularity)
     code, place = np.unique(low.astype(np.int64) * size + high, return_inverse=True)
     whole = from_edges(size, code // size, code % size, np.bincount(place, weight, minlength=len(code)))
-    return induced(whole, select_top(np.diff(whole.adjacency.indptr), n))
+    return induced(whole, select_top(np.diff(whole.adjacency.indptr), n, records.ties))
 
 
-FAMILIES = {f.__name__: f for f in (knn, citation, network)}
+FAMILIES = {f.__name__: f for f in (knn, citation, cited, network)}
 
 
 def modal_group(groups: np.ndarray) -> np.ndarray:

@@ -17,7 +17,8 @@ class Records(NamedTuple):
     """What a data set says about its nodes: source–node pairs with weights, popularities, and group codes.
 
     Pairs are interactions of a user with an item, or links from one node to another. ``popularity`` has
-    a value per node, ``groups`` a code per node and kind of group (nodes x kinds).
+    a value per node, ``groups`` a code per node and kind of group (nodes x kinds). Equally popular nodes, and
+    equally near neighbours, come in the order of ``ties``; else by number and by popularity.
     """
 
     source: np.ndarray
@@ -25,6 +26,7 @@ class Records(NamedTuple):
     weight: np.ndarray = NONE
     popularity: np.ndarray = NONE
     groups: np.ndarray | None = None
+    ties: np.ndarray | None = None
 
 
 class Users(NamedTuple):

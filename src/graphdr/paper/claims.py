@@ -8,7 +8,7 @@ import pandas as pd
 
 from graphdr.cache.schemas import SCHEMAS
 from graphdr.core.markdown import escape
-from graphdr.paper.predicates import PREDICATES, NoData, Outcome, cell_names, values
+from graphdr.paper.predicates import PREDICATES, NoData, Outcome, Rows, cell_names, rows_of, values
 from graphdr.scores import cells
 
 Frames = dict[str, pd.DataFrame]
@@ -62,12 +62,13 @@ def judge(spec: dict, table: pd.DataFrame, other: Collection[str], labels: Mappi
 
 def _judged(spec: dict, table: pd.DataFrame, other: Collection[str]) -> dict:
     if "evaluation" in spec:
-        return _judge_evaluation(spec, table[table["evaluation"] == spec["evaluation"]], other)
+        rows = table[table["evaluation"] == spec["evaluation"]]
+        return _beside(spec, rows, _judge_evaluation(spec, rows, other))
     named = spec["experiment"]
     rows = table[table["experiment"].isin([named] if isinstance(named, str) else named)]
     rows = rows[rows["dataset"].isin(spec["datasets"])]
     row = (_judge_each if spec.get("each") else _judge_pool)(spec, rows, other)
-    return _vacuous(spec, rows[rows["dataset"].isin(row["available"])], row)
+    return _beside(spec, rows, _vacuous(spec, rows[rows["dataset"].isin(row["available"])], row))
 
 
 def judge_all(
@@ -137,7 +138,7 @@ def _decide(spec: dict, rows: pd.DataFrame, stated: bool = True) -> Judged:
     lacking = None
     for instance, part in rows.groupby("instance"):
         try:
-            outcomes[int(instance)] = check_all(spec["checks"], part)
+            outcomes[int(instance)] = check_all(spec["checks"], rows_of(part))
         except NoData as error:
             lacking = lacking or error
     least = spec.get("share")
@@ -157,8 +158,8 @@ def word_for(share: float, least: float | None) -> str:
     return "holds" if share >= MOST else "fails" if share <= 1 - MOST else "mixed"
 
 
-def check_all(checks: list[dict], table: pd.DataFrame) -> Outcome:
-    """Apply all checks of a claim to the tidy table of one instance; the effect is that of the first."""
+def check_all(checks: list[dict], table: Rows) -> Outcome:
+    """Apply all checks of a claim to the rows of one instance; the effect is that of the first."""
     outcomes = [PREDICATES[name](table, **arguments) for name, arguments in cells.named(checks)]
     used = [outcome.used for outcome in outcomes if outcome.used is not None]
     text = "; ".join(outcome.measured for outcome in outcomes)
@@ -225,7 +226,7 @@ def _judge_evaluation(spec: dict, rows: pd.DataFrame, other: Collection[str]) ->
         why = spec["unknown"] or [f"no {error}" if len(rows) else "not built"]
         return _row("no data", _sentences({"no data": why}), missing=missing or spec["datasets"])
     tested = [cell for _, arguments in cells.named(spec["checks"]) for cell in cell_names(arguments)]
-    pooled = min(values(rows, cell, "n").min() for cell in tested)
+    pooled = min(count for cell in tested for _, count in values(rows_of(rows), cell, "n"))
     foreign = [name for name in spec["here"] if name in other]
     said = "no data" if foreign else judged.word
     if not foreign and pooled < spec.get("pool", 0):
@@ -250,6 +251,18 @@ def _vacuous(spec: dict, rows: pd.DataFrame, row: dict) -> dict:
     least, most = ((pairs["bound"] / pairs["worst"])[above].agg(["min", "max"])).map(cells.number)
     told = f"{row['measured']}; the bound is {least} to {most} times the regret of the worst policy"
     return row | {"verdict": row["verdict"].replace("holds", f"holds, {said}", 1), "measured": told}
+
+
+def _beside(spec: dict, rows: pd.DataFrame, row: dict) -> dict:
+    """Add what other criteria than the paper's would give; they do not decide."""
+    texts = []
+    for label, checks in spec.get("beside", {}).items():
+        try:
+            instances = list(_decide(spec | {"checks": checks}, rows).instances.values())
+        except NoData:
+            continue
+        texts.append(f"{label}: holds in {sum(instances)} of {len(instances)} instances")
+    return row | {"measured": "; ".join([row["measured"], *texts])}
 
 
 def _share(spec: dict, rows: pd.DataFrame, judged: Judged | None) -> float:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from graphdr.core.markdown import escape, pipe_table
 from graphdr.paper.claims import MOST, check_all
-from graphdr.paper.predicates import NoData, cell_names
+from graphdr.paper.predicates import NoData, cell_names, gather
 from graphdr.scores import cells
 
 SETTINGS = {"alpha": "width", "ridge": "ridge", "k": "k", "horizon": "horizon", "candidates": "candidates"}
@@ -45,27 +45,29 @@ def decide(claim: str, spec: dict, table: pd.DataFrame, other: Collection[str]) 
     found = []
     for dataset in sorted(set(rows["dataset"])) if spec.get("each") else [None]:
         stated = dataset not in spec.get("except", [])
-        for setting, part in _worlds(rows if dataset is None else rows[rows["dataset"] == dataset]):
-            for instance, world in part.groupby("instance"):
-                try:
-                    outcome = check_all(spec["checks"], world)
-                except NoData:
-                    continue
-                found.append((claim, dataset, *setting, int(instance), int(outcome.holds == stated), outcome.effect))
+        for setting, instance, world in _worlds(rows if dataset is None else rows[rows["dataset"] == dataset]):
+            try:
+                outcome = check_all(spec["checks"], gather(world))
+            except NoData:
+                continue
+            found.append((claim, dataset, *setting, instance, int(outcome.holds == stated), outcome.effect))
     return pd.DataFrame(found, columns=list(COLUMNS))
 
 
-def _worlds(rows: pd.DataFrame) -> Iterator[tuple[tuple, pd.DataFrame]]:
-    """Yield every setting with the rows of methods that have it, or do not have the knob at all."""
+def _worlds(rows: pd.DataFrame) -> Iterator[tuple[tuple, int, list[dict]]]:
+    """Yield every setting and instance with the rows of methods that have the setting, or not the knob at all."""
     columns = {name: rows[PREFIX + name] for name in SETTINGS}
     levels = {name: sorted(column.dropna().unique()) or [None] for name, column in columns.items()}
     masks = {
         name: {level: (column.isna() | (column == level)).to_numpy() for level in levels[name]}
         for name, column in columns.items()
     }
+    records, instances = rows.to_dict("records"), rows["instance"].to_numpy()
+    own = {int(instance): instances == instance for instance in np.unique(instances)}
     for setting in product(*levels.values()):
         mask = np.logical_and.reduce([masks[name][level] for name, level in zip(SETTINGS, setting, strict=True)])
-        yield setting, rows[mask]
+        for instance, mine in own.items():
+            yield setting, instance, [records[at] for at in np.flatnonzero(mask & mine)]
 
 
 def together(decided: pd.DataFrame) -> pd.DataFrame:

@@ -1,12 +1,16 @@
 """What a claim can state: predicates over the tidy table of one instance, each with the numbers that decide.
 
 A cell is quantity[.field][@method or @predictor], as in a table. A predicate raises NoData if it lacks a number.
-In its texts names stand in backticks: a reader gets words for them.
+In its texts names stand in backticks: a reader gets words for them. Predicates work on plain lists and dictionaries,
+since one claim may be checked thousands of times and a table of ten rows is no work for a library.
 """
 
 import inspect
 import operator
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from statistics import median as middle_of
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,6 +20,7 @@ from graphdr.scores import cells
 from graphdr.scores.cells import number
 
 BOUNDS = {"above": operator.gt, "at_least": operator.ge, "below": operator.lt, "at_most": operator.le}
+Numbers = dict[str, float]  # by problem
 
 
 class NoData(Exception):
@@ -34,104 +39,153 @@ class Outcome(NamedTuple):
     effect: float = np.nan
 
 
-def lowest(table: pd.DataFrame, *, of: str | list[str], among: list[str]) -> Outcome:
+class Rows(NamedTuple):
+    """The rows of a tidy table: what was measured by quantity, and factors by name; both know problems by place.
+
+    Two experiments may share a problem, so that a place is both.
+    """
+
+    measured: Mapping[str, list[dict[str, Any]]]
+    factors: Mapping[str, dict[str, Any]]
+
+
+MEASURED = ("quantity", "method", "predictor", "value", "sem", "count")
+
+
+def rows_of(table: pd.DataFrame) -> Rows:
+    """Read the rows of a tidy table."""
+    return gather(table.to_dict("records"))
+
+
+def gather(records: Iterable[Mapping[str, Any]]) -> Rows:
+    """Sort rows by what they measure, and factors by problem."""
+    measured: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    factors: dict[str, dict[str, Any]] = defaultdict(dict)
+    for row in records:
+        place = f"{row['experiment']}:{row['problem']}"
+        measured[row["quantity"]].append({"place": place} | {name: row[name] for name in MEASURED})
+        for name, value in row.items():
+            if name not in MEASURED:
+                factors[name].setdefault(place, value)
+    return Rows(measured, factors)
+
+
+def lowest(table: Rows, *, of: str | list[str], among: list[str]) -> Outcome:
     """Tell whether a cell (or the best of several) is below the same quantity of all others on every problem."""
     return _extreme(table, of, among, 1)
 
 
-def highest(table: pd.DataFrame, *, of: str | list[str], among: list[str]) -> Outcome:
+def highest(table: Rows, *, of: str | list[str], among: list[str]) -> Outcome:
     """Tell whether a cell (or the best of several) is above the same quantity of all others on every problem."""
     return _extreme(table, of, among, -1)
 
 
-def ratio(table: pd.DataFrame, *, of: str, to: str, where: dict | None = None, **bounds: float) -> Outcome:
+def ratio(table: Rows, *, of: str, to: str, where: dict | None = None, **bounds: float) -> Outcome:
     """Tell whether one cell over another obeys the bounds on every problem where facts and factors obey theirs."""
     pairs = _beside(table, [of, to])
-    quotients = pairs[of] / pairs[to]
-    chosen = np.ones(len(quotients), bool)
+    quotients = {at: _quotient(one, other) for at, (one, other) in pairs.items()}
+    chosen = dict(quotients)
     for name, limits in (where or {}).items():
-        chosen &= _obeys(_by_problem(table, name).reindex(quotients.index), limits)
-    if not chosen.any():
+        levels = _by_problem(table, name)
+        chosen = {at: x for at, x in chosen.items() if at in levels and _obeys(levels[at], limits)}
+    if not chosen:
         raise NoData(f"`{of}` where {' and '.join(f'`{name}`' for name in where)} are as asked for")
     label = f"{_key(of)} / {_key(to)} = "
-    one = f"{number(pairs[of].iloc[0])} / {number(pairs[to].iloc[0])} = {number(quotients.iloc[0])}"
-    text = label + (one if len(pairs) == 1 else _range(quotients[chosen]))
-    if not chosen.all():
-        text += f"; elsewhere {_range(quotients[~chosen])}"
-    return Outcome(bool(_obeys(quotients[chosen], bounds).all()), text, effect=float(quotients[chosen].median()))
+    (first, second), *_ = pairs.values()
+    one = f"{number(first)} / {number(second)} = {number(_quotient(first, second))}"
+    text = label + (one if len(pairs) == 1 else _range(chosen.values()))
+    if len(chosen) < len(quotients):
+        text += f"; elsewhere {_range(x for at, x in quotients.items() if at not in chosen)}"
+    holds = all(_obeys(x, bounds) for x in chosen.values())
+    return Outcome(holds, text, effect=middle_of(chosen.values()))
 
 
-def growth(table: pd.DataFrame, *, of: str, along: str, **bounds: float) -> Outcome:
+def growth(table: Rows, *, of: str, along: str, **bounds: float) -> Outcome:
     """Tell whether the last cell along a factor over the first obeys the bounds."""
     line = _along(table, of, along)
-    grown = line.iloc[-1] / line.iloc[0]
-    ends = f"{number(line.iloc[0])} at `{along}` = {line.index[0]:g}, {number(line.iloc[-1])} at {line.index[-1]:g}"
-    return Outcome(bool(_obeys(grown, bounds)), f"{_key(of)}: {ends}, {number(grown)} times", effect=float(grown))
+    (start, first), (end, last) = line[0], line[-1]
+    grown = _quotient(last, first)
+    ends = f"{number(first)} at `{along}` = {start:g}, {number(last)} at {end:g}"
+    return Outcome(_obeys(grown, bounds), f"{_key(of)}: {ends}, {number(grown)} times", effect=grown)
 
 
-def monotone(table: pd.DataFrame, *, of: str, along: str, falls=False, strict=True, first=None, last=None) -> Outcome:
+def monotone(table: Rows, *, of: str, along: str, falls=False, strict=True, first=None, last=None) -> Outcome:
     """Tell whether a cell rises (or falls) along a factor, with the given first and last value if there are such."""
     line = _along(table, of, along)
-    steps = np.diff(line.to_numpy()) * (-1 if falls else 1)
+    steps = _steps(line) * (-1 if falls else 1)
     ordered = bool((steps > 0).all() if strict else (steps >= 0).all())
-    ends = first in (None, line.iloc[0]) and last in (None, line.iloc[-1])
+    ends = first in (None, line[0][1]) and last in (None, line[-1][1])
     return Outcome(ordered and ends, _line(line, of, along))
 
 
-def argmin(table: pd.DataFrame, *, of: str, along: str, at: float, unimodal: bool = True) -> Outcome:
-    """Tell whether a cell has its minimum at one value of a factor and, if unimodal, rises on both sides."""
+def argmin(table: Rows, *, of: str, along: str, at: float) -> Outcome:
+    """Tell whether a cell has its minimum at one value of a factor."""
     line = _along(table, of, along)
-    least = int(np.argmin(line.to_numpy()))
-    steps = np.diff(line.to_numpy())
-    rises = bool((steps[:least] < 0).all() and (steps[least:] > 0).all())
-    return Outcome(bool(line.index[least] == at) and (rises or not unimodal), _line(line, of, along))
+    least, _ = min(line, key=operator.itemgetter(1))
+    return Outcome(bool(least == at), _line(line, of, along))
 
 
-def equal(table: pd.DataFrame, *, of: str, to: str, along: str) -> Outcome:
+def unimodal(table: Rows, *, of: str, along: str) -> Outcome:
+    """Tell whether a cell falls along a factor down to its minimum, wherever that is, and rises from there on."""
+    line = _along(table, of, along)
+    least, steps = int(np.argmin([value for _, value in line])), _steps(line)
+    return Outcome(bool((steps[:least] < 0).all() and (steps[least:] > 0).all()), _line(line, of, along))
+
+
+def equal(table: Rows, *, of: str, to: str, along: str) -> Outcome:
     """Tell whether two cells agree at every value of a factor."""
     one, other = _along(table, of, along), _along(table, to, along)
-    if not one.index.equals(other.index):
+    if [level for level, _ in one] != [level for level, _ in other]:
         raise NoData(f"`{of}` with `{to}` at every `{along}`")
-    return Outcome(bool((one == other).all()), f"{_line(one, of, along)}; {_line(other, to, along)}")
+    return Outcome(one == other, f"{_line(one, of, along)}; {_line(other, to, along)}")
 
 
-def bounded(table: pd.DataFrame, *, of: str, **bounds: float) -> Outcome:
-    """Tell whether every value of a cell obeys the bounds; without a key these are the values of all methods."""
-    numbers = values(table, of)
-    return Outcome(bool(_obeys(numbers, bounds).all()), f"`{of}` = {_range(numbers)}")
+def bounded(table: Rows, *, of: str | list[str], **bounds: float) -> Outcome:
+    """Tell whether every value of a cell (or of several) obeys the bounds; without a key these are of all methods."""
+    names, found = [of] if isinstance(of, str) else of, []
+    for name in names:
+        try:
+            found += [value for _, value in values(table, name)]
+        except NoData:
+            continue  # of several cells, one is enough
+    if not found:
+        raise NoData(" or ".join(f"`{name}`" for name in names))
+    told = " and ".join(f"`{name}`" for name in names)
+    return Outcome(all(_obeys(x, bounds) for x in found), f"{told} = {_range(found)}")
 
 
-def median(table: pd.DataFrame, *, of: str, **bounds: float) -> Outcome:
+def median(table: Rows, *, of: str, **bounds: float) -> Outcome:
     """Tell whether the median of a cell over all problems obeys the bounds."""
-    numbers = values(table, of)
-    middle = float(numbers.median())
+    found = values(table, of)
+    numbers = [value for _, value in found]
+    middle = middle_of(numbers)
     text = f"median of `{of}` = {number(middle)} of {_range(numbers)}"
-    return Outcome(bool(_obeys(middle, bounds)), text, _datasets(table, numbers))
+    return Outcome(_obeys(middle, bounds), text, _datasets(table, [at for at, _ in found]))
 
 
-def correct(table: pd.DataFrame, *, of: str, wrong: int) -> Outcome:
+def correct(table: Rows, *, of: str, wrong: int) -> Outcome:
     """Tell whether a count of right answers leaves at most so many wrong ones."""
-    right, total = _beside(table, [of])[of].iloc[0], values(table, of, "n").iloc[0]
+    ((right,), *_), ((_, total), *_) = _beside(table, [of]).values(), values(table, of, "n")
     return Outcome(bool(right >= total - wrong), f"`{of}` = {right:g} of {total:g}")
 
 
-def inseparable(table: pd.DataFrame, *, of: str, to: str, by: str) -> Outcome:
+def inseparable(table: Rows, *, of: str, to: str, by: str) -> Outcome:
     """Tell whether no threshold on a fact separates the problems where one cell is below another from the others."""
     wide = _beside(table, [of, to, by], complete=False)
-    wins = wide[of] < wide[to]
-    if wins.all() or not wins.any():
+    won = {at: fact for at, (one, other, fact) in wide.items() if one < other}
+    lost = {at: fact for at, (_, _, fact) in wide.items() if at not in won}
+    if not won or not lost:
         raise NoData("wins and losses to tell apart")
-    won, lost = wide.loc[wins, by], wide.loc[~wins, by]
     named = _by_problem(table, "dataset")
     below, above = (", ".join(f"`{named[at]}` {number(x)}" for at, x in part.items()) for part in (won, lost))
-    apart = won.max() < lost.min() or lost.max() < won.min()
+    apart = max(won.values()) < min(lost.values()) or max(lost.values()) < min(won.values())
     text = f"`{by}` where {_key(of)} < {_key(to)}: {below}; elsewhere: {above}"
     return Outcome(not apart, text, _datasets(table, wide))
 
 
 PREDICATES = {
     f.__name__: f
-    for f in (lowest, highest, ratio, growth, monotone, argmin, equal, bounded, median, correct, inseparable)
+    for f in (lowest, highest, ratio, growth, monotone, argmin, unimodal, equal, bounded, median, correct, inseparable)
 }
 
 
@@ -149,7 +203,8 @@ def check_arguments(where: str, predicate: str, arguments: dict) -> None:
     if limits and not limits & set(arguments):
         raise UserError(f"{where}: {predicate} needs a bound: {', '.join(BOUNDS)}")
     for cell in cell_names(arguments):
-        cells.parse(where, cell)
+        if (field := cells.parse(where, cell).field) not in cells.FIELDS:
+            raise UserError(f"{where}: {cell!r} is of all instances; a claim is judged on each, without .{field}")
 
 
 def cell_names(arguments: dict) -> list[str]:
@@ -158,77 +213,87 @@ def cell_names(arguments: dict) -> list[str]:
     return [cell for part in named for cell in ([part] if isinstance(part, str) else part)]
 
 
-def values(table: pd.DataFrame, text: str, field: str | None = None) -> pd.Series:
-    """Look up a cell on every problem of the table; without a key it may be there several times."""
+def values(table: Rows, text: str, field: str | None = None) -> list[tuple[str, float]]:
+    """Look up a cell: problem and number; without a key it may be there several times on a problem."""
     cell = cells.parse("claims", text)
     field = {"n": "count"}.get(field or cell.field, field or cell.field)
-    chosen = (table["quantity"] == cell.quantity) & table[field].notna()
-    if cell.key is not None:
-        chosen &= (table["method"] == cell.key) | (table["predictor"] == cell.key)
-    if not chosen.any():
+    found = [
+        (row["place"], row[field])
+        for row in table.measured.get(cell.quantity, ())
+        if cell.key is None or cell.key in (row["method"], row["predictor"])
+    ]
+    found = [(place, value) for place, value in found if value is not None and value == value]
+    if not found:
         raise NoData(f"`{text}`")
-    return table.loc[chosen, field].set_axis(_place(table[chosen]))
+    return found
 
 
-def _place(table) -> pd.Series:
-    """Name the problem of every row; two experiments may share a problem."""
-    return table["experiment"] + ":" + table["problem"]
-
-
-def _beside(table, texts: list[str], complete: bool = True) -> pd.DataFrame:
-    """Set cells side by side, one row per problem; a problem that lacks one is an error or, if allowed, left out."""
-    columns = {text: values(table, text) for text in texts}
-    for text, column in columns.items():
-        if not column.index.is_unique:
-            raise UserError(f"claims: {text!r} is more than one number on {column.index[0]}")
-    wide = pd.DataFrame(columns)
-    lacking = wide.isna().any(axis=1)
-    if complete and lacking.any():
-        row = wide[lacking].iloc[0]
-        raise NoData(f"`{row.index[row.isna()][0]}` on {row.name}")
-    if lacking.all():
+def _beside(table: Rows, texts: list[str], complete: bool = True) -> dict[str, tuple[float, ...]]:
+    """Set cells side by side by problem; a problem that lacks one is an error or, if allowed, left out."""
+    columns: dict[str, Numbers] = {}
+    for text in texts:
+        found = values(table, text)
+        columns[text] = dict(found)
+        if len(columns[text]) < len(found):
+            raise UserError(f"claims: {text!r} is more than one number on {found[0][0]}")
+    places = dict.fromkeys(at for column in columns.values() for at in column)
+    whole = [at for at in places if all(at in column for column in columns.values())]
+    if complete and len(whole) < len(places):
+        at = next(at for at in places if at not in whole)
+        raise NoData(f"`{next(text for text, column in columns.items() if at not in column)}` on {at}")
+    if not whole:
         raise NoData(" with ".join(f"`{text}`" for text in texts))
-    return wide[~lacking]
+    return {at: tuple(column[at] for column in columns.values()) for at in whole}
 
 
-def _by_problem(table, name: str) -> pd.Series:
+def _by_problem(table: Rows, name: str) -> dict[str, Any]:
     """Return a factor or a fact of every problem."""
-    if name in table.columns:
-        first = table.drop_duplicates(["experiment", "problem"])
-        return first[name].set_axis(_place(first))
-    return values(table, name)
+    return table.factors[name] if name in table.factors else dict(values(table, name))
 
 
-def _along(table, text: str, factor: str) -> pd.Series:
+def _along(table: Rows, text: str, factor: str) -> list[tuple[float, float]]:
     """Return a cell against a factor or fact, in its order."""
-    wide = _beside(table, [text])
-    line = wide[text].set_axis(_by_problem(table, factor).reindex(wide.index)).sort_index()
-    if not line.index.is_unique:
+    levels = _by_problem(table, factor)
+    line = sorted((levels[at], value) for at, (value,) in _beside(table, [text]).items())
+    if len({level for level, _ in line}) < len(line):
         raise UserError(f"claims: {text!r} is there twice at one value of {factor!r}")
     return line
 
 
-def _extreme(table, of: str | list[str], among: list[str], sign: int) -> Outcome:
+def _steps(line: list[tuple[float, float]]) -> np.ndarray:
+    return np.diff([value for _, value in line])
+
+
+def _extreme(table: Rows, of: str | list[str], among: list[str], sign: int) -> Outcome:
     ours = [of] if isinstance(of, str) else of
     quantity = cells.parse("claims", ours[0]).quantity
     others = [f"{quantity}@{key}" for key in among]
-    wide = sign * _beside(table, [*ours, *others])
-    texts = []
-    for problem, row in wide.iterrows():
-        best, rival = row[ours].idxmin(), row[others].idxmin()
-        text = f"{_key(best)} {number(sign * row[best])}, best other {_key(rival)} {number(sign * row[rival])}"
+    wide, texts, ahead, holds = _beside(table, [*ours, *others]), [], [], True
+    for problem, row in wide.items():
+        (best, own), (rival, next_best) = (
+            min(zip(names, part, strict=True), key=lambda pair: sign * pair[1])
+            for names, part in ((ours, row[: len(ours)]), (others, row[len(ours) :]))
+        )
+        text = f"{_key(best)} {number(own)}, best other {_key(rival)} {number(next_best)}"
         texts.append(f"{problem}: {text}" if len(wide) > 1 else text)
-    ahead = wide[others].min(axis=1) / wide[ours].min(axis=1)
-    holds = bool((wide[ours].min(axis=1) < wide[others].min(axis=1)).all())
-    return Outcome(holds, "; ".join(texts), effect=float(ahead.median()))
+        ahead.append(_quotient(next_best, own))
+        holds &= sign * own < sign * next_best
+    return Outcome(bool(holds), "; ".join(texts), effect=middle_of(ahead))
 
 
-def _obeys(numbers, bounds: dict[str, float]):
-    return np.logical_and.reduce([BOUNDS[name](numbers, limit) for name, limit in bounds.items()])
+def _quotient(one: float, other: float) -> float:
+    """Divide as NumPy does: by zero there is infinity, or nothing."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.float64(one) / other)
 
 
-def _datasets(table, numbers) -> frozenset[str]:
-    return frozenset(_by_problem(table, "dataset").reindex(numbers.index.unique()))
+def _obeys(value: float, bounds: Mapping[str, float]) -> bool:
+    return all(BOUNDS[name](value, limit) for name, limit in bounds.items())
+
+
+def _datasets(table: Rows, places: Iterable[str]) -> frozenset[str]:
+    named = _by_problem(table, "dataset")
+    return frozenset(named[at] for at in places)
 
 
 def _key(text: str) -> str:
@@ -237,11 +302,13 @@ def _key(text: str) -> str:
     return f"`{cell.key or cell.quantity}`"
 
 
-def _line(line, of: str, along: str) -> str:
-    return f"`{of}` at `{along}` {', '.join(f'{level:g}' for level in line.index)}: {', '.join(map(number, line))}"
+def _line(line: list[tuple[float, float]], of: str, along: str) -> str:
+    levels, numbers = zip(*line, strict=True)
+    return f"`{of}` at `{along}` {', '.join(f'{level:g}' for level in levels)}: {', '.join(map(number, numbers))}"
 
 
-def _range(numbers) -> str:
+def _range(found: Iterable[float]) -> str:
+    numbers = list(found)
     if len(numbers) == 1:
-        return number(numbers.iloc[0])
-    return f"{number(numbers.min())} … {number(numbers.max())} ({len(numbers)} values)"
+        return number(numbers[0])
+    return f"{number(min(numbers))} … {number(max(numbers))} ({len(numbers)} values)"

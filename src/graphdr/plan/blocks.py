@@ -304,6 +304,7 @@ class Claim(Shown):
     pool: Count = ABSENT  # problems that the paper's scores pool
     vacuous: str = ABSENT  # a bound, which says nothing where it is above the regret of the worst policy
     checks: Annotated[list[Check], Field(min_length=1)]
+    beside: dict[str, Annotated[list[Check], Field(min_length=1)]] = {}  # other criteria, shown but not decisive
 
     @property
     def datasets(self) -> list[str]:

@@ -277,7 +277,8 @@ def _chain(config: Config, factors: Problem) -> dict[str, GraphSpec]:
     parameters = {name: factors[name] for name in _parameters(family)}
     shape = {name: factors[name] for name in ("n", "instances", "reward", "content", "rank")}
     usual = defaults(config, dataset)
-    changed = {name: value for name, value in (shape | parameters).items() if value != usual.get(name)}
+    told = {"family": family} | shape | parameters
+    changed = {name: value for name, value in told.items() if value != usual.get(name)}
     source = dataset if is_observed(config.datasets[dataset]) else None
     whole = GraphSpec(problem_name(dataset, changed), source, family, parameters, **shape)
     sampled = 0 < factors["sample"] < from_data.most(factors["n"])

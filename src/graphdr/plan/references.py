@@ -6,9 +6,9 @@ from typing import Any
 
 from graphdr.bandit.contexts import BUNDLES, CHOSEN, CONTEXTS
 from graphdr.bandit.environment import CANDIDATES
-from graphdr.bandit.pilot_sources import SOURCES
+from graphdr.bandit.pilot_sources import PREFIX, SOURCES
 from graphdr.bandit.pool import NODE
-from graphdr.bandit.radii import CONSTANT, RADII, THEORY_FACTS
+from graphdr.bandit.radii import A_PRIORI, CONSTANT, RADII, THEORY_FACTS
 from graphdr.core.errors import UserError, no_such
 from graphdr.facts.registry import FACT_BASES, FACTS
 from graphdr.graphs import from_data
@@ -201,8 +201,10 @@ def _claim(config: blocks.Config, where: str, entry: blocks.Claim) -> None:
     pick(f"{where}.except", "dataset", entry.exceptions, config.datasets)
     if entry.exceptions and not entry.each:
         raise UserError(f"{where}.except: only a claim on each data set by itself has exceptions")
-    for predicate, arguments in ((name, check[name]) for check in entry.checks for name in check):
-        check_arguments(f"{where}.checks", predicate, arguments)
+    criteria = {"checks": entry.checks} | {f"beside.{label}": checks for label, checks in entry.beside.items()}
+    for place, checks in criteria.items():
+        for predicate, arguments in ((name, check[name]) for check in checks for name in check):
+            check_arguments(f"{where}.{place}", predicate, arguments)
 
 
 # What a block's entries must hold besides their references.
@@ -259,7 +261,10 @@ def _check_contexts(where: str, problem: Mapping[str, Any], n: float) -> None:
 
 
 def check_method(where: str, method: blocks.Method, problem: Mapping[str, Any]) -> None:
-    """Check that a method with dimensions of its own fits an expanded problem."""
+    """Check that a method with dimensions of its own, or with a known error of its pilot, fits an expanded problem."""
+    if method.radius == A_PRIORI and (problem["context"], problem["pilot_from"]) != (NODE, PREFIX):
+        means = f"context = {NODE!r} and pilot_from = {PREFIX!r}"
+        raise UserError(f"{where}: the radius {A_PRIORI!r} knows the error of means of nodes alone; it needs {means}")
     if method.k == ADAPTIVE:
         if "k_grid" not in problem:
             raise UserError(f"{where}: factor 'k_grid' has no value, and an adaptive k is one of it")

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from graphdr.core.errors import UserError
 
 FIELDS = ("value", "sem", "n")
+OVER_INSTANCES = ("share", "largest")  # of the values on all instances: fields of a table alone
+FIELD_WORDS = {"share": "share of instances where", "largest": "largest"}
 PRINTED_AS_ZERO = 1e-9  # what is smaller is a rounding error
 
 
@@ -18,10 +20,20 @@ class Cell(NamedTuple):
 
 def parse(where: str, text: str) -> Cell:
     """Parse one cell, e.g. ``regret@graphdr`` or ``regret.sem@gaussian``."""
-    match = re.fullmatch(r"([a-z0-9_]+)(?:\.([a-z]+))?(?:@([a-z0-9_]+))?", text)
-    if match is None or (match[2] or "value") not in FIELDS:
-        raise UserError(f"{where}: {text!r} is not quantity[.{'|'.join(FIELDS)}][@method]")
+    match, fields = re.fullmatch(r"([a-z0-9_]+)(?:\.([a-z]+))?(?:@([a-z0-9_]+))?", text), (*FIELDS, *OVER_INSTANCES)
+    if match is None or (match[2] or "value") not in fields:
+        raise UserError(f"{where}: {text!r} is not quantity[.{'|'.join(fields)}][@method]")
     return Cell(match[1], match[2] or "value", match[3])
+
+
+def digits(cell: Cell, of_quantity: int) -> int:
+    """Return how many digits a cell is shown with: a count has none, a share has two."""
+    return {"n": 0, "share": 2}.get(cell.field, of_quantity)
+
+
+def heading(cell: Cell, quantity: str) -> str:
+    """Name what a cell shows of its quantity."""
+    return quantity if cell.field == "value" else f"{FIELD_WORDS.get(cell.field, f'{cell.field} of')} {quantity}"
 
 
 def named(columns: list[dict[str, str]]) -> list[tuple[str, str]]:

@@ -8,7 +8,10 @@ from graphdr.theory.bound_checks import GUARANTEES
 
 RESIDUAL = ("srl", "crw", "widths")  # at T, where a method has a residual
 HINDSIGHT = ("oracle_regret", "oracle_k", "oracle_gap")  # of the k that an adaptive method would have done best with
-MEASURES = ("regret", "slope", "regret_redrawn", "regret_gap", *RESIDUAL, *GUARANTEES, *HINDSIGHT, *CHOSEN, *BEHIND)
+MEASURES = (
+    "regret", "slope", "regret_redrawn", "regret_gap", "regret_ratio",
+    *RESIDUAL, *GUARANTEES, *HINDSIGHT, *CHOSEN, *BEHIND,
+)  # fmt: skip
 LATE = 0.8  # the slope is averaged over the rounds after this share of the horizon
 
 
@@ -50,8 +53,9 @@ def measure(
 ) -> pd.DataFrame:
     """Measure every method on every problem and instance, and the regret of every further draw.
 
-    ``finals`` maps a method to its final values. The gap is the regret of ``against`` minus that of the
-    method, over the seeds that they share. ``grids`` maps a method of adaptive k to those of a fixed k, with that k.
+    ``finals`` maps a method to its final values. The gap is the regret of ``against`` minus that of the method, the
+    ratio the one over the other, over the seeds that they share. ``grids`` maps a method of adaptive k to those of a
+    fixed k, with that k.
     """
     cell, parts = ["problem", "instance"], []
     first = {method: frame[frame["draw"] == 0].drop(columns="draw") for method, frame in finals.items()}
@@ -63,6 +67,8 @@ def measure(
         if method != against and against in first:
             gap = (first[against]["regret"] - frame["regret"]).dropna()
             parts.append(summary(gap, cell).assign(method=method, quantity="regret_gap"))
+            share = (first[against]["regret"] / frame["regret"][frame["regret"] > 0]).dropna()
+            parts.append(summary(share, cell).assign(method=method, quantity="regret_ratio"))
         fixed = {k: first[other]["regret"] for other, k in (grids or {}).get(method, {}).items() if other in first}
         if fixed:
             parts += [part.assign(method=method) for part in hindsight(frame["regret"], fixed)]

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-BINS = 4
+BINS = 4  # of the paper …
+OTHER_BINS = (2, 3)  # … and others, to see what hangs on their number
 RIDGE = 1e-6  # of the logistic model: enough to keep separable problems finite
 EVEN = 1e-9  # log odds up to which the logistic model predicts no win: rounding must not break a tie
 
@@ -54,10 +55,10 @@ def kendall(pool: Pool) -> float:
     return _correlation(*(np.sign(np.subtract.outer(column, column)).ravel() for column in (pool.values, pool.gap)))
 
 
-def binned_rise(pool: Pool) -> float:
+def binned_rise(pool: Pool, bins: int = BINS) -> float:
     """Return 1 if the medians of the gap increase over equal-count bins of the predictor, else 0."""
     order = np.argsort(pool.values, kind="stable")
-    medians = [np.median(part) for part in np.array_split(pool.gap[order], BINS)]
+    medians = [np.median(part) for part in np.array_split(pool.gap[order], bins)]
     return float(np.all(np.diff(medians) > 0))
 
 
@@ -149,9 +150,9 @@ def accuracy(rule: str, pool: Pool) -> float:
     return float(hits(rule, pool).mean())
 
 
-SCORES = {score.__name__: score for score in (spearman, binned_rise, kendall, abs_spearman, auc)} | {
-    f"{rule}_{score.__name__}": partial(score, rule) for rule in RULES for score in (correct, accuracy)
-}
+SCORES = {score.__name__: score for score in (spearman, binned_rise, kendall, abs_spearman, auc)}
+SCORES |= {f"binned_rise_{bins}": partial(binned_rise, bins=bins) for bins in OTHER_BINS}
+SCORES |= {f"{rule}_{score.__name__}": partial(score, rule) for rule in RULES for score in (correct, accuracy)}
 OF_SEVERAL = {"logistic_correct", "logistic_accuracy"}  # scores of a predictor that may have several columns
 
 

@@ -8,6 +8,8 @@ import pandas as pd
 from graphdr.core import markdown
 from graphdr.scores import cells
 
+OVER_INSTANCES = {"share": np.mean, "largest": np.max}
+
 
 def build(spec: dict, measurements: pd.DataFrame) -> pd.DataFrame:
     """Look up every cell of a table on instance 0, with the median and range over all instances.
@@ -23,6 +25,11 @@ def build(spec: dict, measurements: pd.DataFrame) -> pd.DataFrame:
             draws = [line for line in found if (line.method or line.predictor) in (None, key) or line.predictor == key]
             instances = [line for line in draws if line.draw == 0]
             value, sem, n = np.nan, np.nan, None if (row["problem"], key) in played else 0  # it ran, but lacks this
+            if over := OVER_INSTANCES.get(cell.field):
+                values = [line.value for line in instances if not np.isnan(line.value)]
+                value, n = (over(values), len(values)) if values else (np.nan, n)
+                rows.append((row["label"], column, cell.quantity, value, sem, n, *[np.nan] * 3, np.empty(0)))
+                continue
             if first := next((line for line in instances if line.instance == 0), None):
                 value, sem, n = getattr(first, cell.field), first.sem if cell.field == "value" else np.nan, first.n
             values = [getattr(line, cell.field) for line in (instances if len(instances) > 1 else draws)]
@@ -93,9 +100,8 @@ def render(table: pd.DataFrame, spec: dict, style: "type[Markdown] | type[Latex]
         part = part.set_index("column")
         line = [style.escape(spec["labels"].get(row, row))]
         for column, text in columns:
-            counted = cells.parse(column, text).field == "n"
-            digits = 0 if counted else spec["quantities"][part.at[column, "quantity"]]["digits"]
-            text = shown(part.loc[column], digits)
+            digits = spec["quantities"][part.at[column, "quantity"]]["digits"]
+            text = shown(part.loc[column], cells.digits(cells.parse(column, text), digits))
             if text is None:
                 line.append(NO_DATA if part.at[column, "n"] == 0 else style.MISSING)
             else:
@@ -110,7 +116,7 @@ def render(table: pd.DataFrame, spec: dict, style: "type[Markdown] | type[Latex]
 def _heading(cell: cells.Cell, spec: dict, style) -> str:
     """Name a column after its quantity and, if it has one, its method."""
     quantity = style.quantity(spec["quantities"][cell.quantity])
-    parts = [quantity if cell.field == "value" else f"{cell.field} of {quantity}"]
+    parts = [cells.heading(cell, quantity)]
     if cell.key is not None:
         parts.append(style.escape(spec["labels"].get(cell.key, cell.key)))
     return ", ".join(parts)

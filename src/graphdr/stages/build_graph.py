@@ -13,6 +13,8 @@ from graphdr.graphs.model import Graph, largest_component
 from graphdr.panels.graphs import read_graphs, read_records, write_graphs
 from graphdr.panels.items import Items, random_items, read_items
 
+FILE_ORDER = 1  # the instance of a data set whose ties are broken by the order of its nodes in the data
+
 
 class Input(NamedTuple):
     """The graph that is changed, or the tables of the data set, or both where its users have segments, or nothing."""
@@ -47,7 +49,7 @@ def main(input: Input, output: Output, params: Params) -> None:
     if "segments" in (params.change or {}):
         made = list(_segment(input, params))
     else:
-        made = [_observe(input, params)] * params.instances if observed else list(_draw(input, params))
+        made = list(_observe(input, params) if observed else _draw(input, params))
     panel, items = zip(*made, strict=True)
     for instance, graph in enumerate(panel):
         if graph.n < params.min_nodes:
@@ -115,21 +117,38 @@ def _of_users(
     return found.weights, reward, popularity
 
 
-def _observe(input: Input, params: Params) -> tuple[Graph, Items]:
-    """Build the graph of a data set on its most popular nodes, which keep that order."""
+def _observe(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
+    """Build the graph of a data set on its most popular nodes, which keep that order.
+
+    Instance 0 takes the first of equally popular nodes in the data, and the most popular of equally near neighbours;
+    instance 1 takes the first in the data of both, every other one a random one.
+    """
     from_data = import_module(params.maker)
     records = read_records(input.data_nodes, input.data_links)
-    graph = from_data.FAMILIES[params.family](params.n, records, **params.parameters)
-    item = graph.origin
+    for instance in range(params.instances):
+        if instance:
+            rng, n = (
+                stream(params.seed, "ties", dataset=str(params.dataset), instance=instance),
+                len(records.popularity),
+            )
+            records = records._replace(ties=np.arange(n) if instance == FILE_ORDER else rng.permutation(n))
+        graph = from_data.FAMILIES[params.family](params.n, records, **params.parameters)
+        item, reward = graph.origin, _reward(input, params, records)
+        if params.reward != "planted" and (np.isnan(reward[item]).any() or np.ptp(reward[item]) == 0):
+            raise UserError(f"{input.data_nodes}: rewards of the selected nodes are missing or all equal")
+        items = Items(item, records.popularity[item].astype(float), reward[item])
+        yield graph._replace(origin=np.arange(graph.n)), items
+
+
+def _reward(input: Input, params: Params, records: Any) -> np.ndarray:
+    """Return the reward of every node of a data set: its own, or 1 in the most frequent group of those selected."""
     table = io.read("dataset_nodes", input.data_nodes)
-    if params.reward == "modal_group":
-        selected = from_data.select_top(records.popularity, params.n)
-        codes = io.values(table["group"].combine_chunks().dictionary_encode().indices.fill_null(-1))
-        reward = np.zeros(len(codes))
-        reward[selected] = from_data.modal_group(codes[selected])
-    else:
-        reward = io.values(table["reward"])
-    if params.reward != "planted" and (np.isnan(reward[item]).any() or np.ptp(reward[item]) == 0):
-        raise UserError(f"{input.data_nodes}: rewards of the selected nodes are missing or all equal")
-    items = Items(item, records.popularity[item].astype(float), reward[item])
-    return graph._replace(origin=np.arange(graph.n)), items
+    if params.reward != "modal_group":
+        return io.values(table["reward"])
+    from_data = import_module(params.maker)
+    popularity = from_data.received(records) if params.family == "cited" else records.popularity
+    selected = from_data.select_top(popularity, params.n, records.ties)
+    codes = io.values(table["group"].combine_chunks().dictionary_encode().indices.fill_null(-1))
+    reward = np.zeros(len(codes))
+    reward[selected] = from_data.modal_group(codes[selected])
+    return reward

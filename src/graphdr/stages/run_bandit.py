@@ -20,7 +20,8 @@ from graphdr.panels.bases import read_bases
 from graphdr.panels.chosen import read_chosen
 from graphdr.panels.contexts import read_pools
 from graphdr.panels.items import read_items
-from graphdr.panels.problems import read_estimates, read_facts, read_thetas
+from graphdr.panels.pilots import Panel, read_pilots
+from graphdr.panels.problems import read_facts, read_thetas
 from graphdr.panels.rows import stack
 from graphdr.theory.outcome import MEASURED, Outcome
 
@@ -168,17 +169,16 @@ def _dimensions(k: int | str | None, problem: Problem, instance: int, facts: Fac
 
 def _radius_inputs(input: Input, params: Params, arms: Arms, thetas: Thetas, facts: Facts, pools: Pools) -> Inputs:
     """Return what a theorem's radius may use; a constant radius needs nothing."""
-    estimates = read_estimates(input.pilot) if input.pilot else {}
+    pilots: Panel = read_pilots(input.pilot) if input.pilot else {}
     inputs = {}
     for key, (features, _) in arms.items():
-        if params.methods[key.method]["radius"] != CONSTANT:
+        if (rule := params.methods[key.method]["radius"]) != CONSTANT:
             problem, instance = params.problems[key.number], key.instance
             name = problem["name"]
             told = {fact: facts[name, instance, fact] for fact in THEORY_FACTS}
-            theta_hat = estimates[name, instance, problem["pilot"]]
+            pilot, pool = pilots[name, instance][problem["pilot"]], pools[name, instance]
             assert features is not None  # a theorem's radius has a basis
-            pool = pools[name, instance]
-            inputs[key] = methods.radius_inputs(problem, features, thetas[name, instance], told, theta_hat, pool)
+            inputs[key] = methods.radius_inputs(rule, problem, features, thetas[name, instance], told, pilot, pool)
     return inputs
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from graphdr.theory import bounds
-from graphdr.theory.constants import Constants
+from graphdr.theory.constants import OF_PILOT, Constants
 from graphdr.theory.outcome import MEASURED, Outcome
 
 GUARANTEES = (
@@ -26,7 +26,7 @@ def check(runs: pd.DataFrame, problems: dict[str, dict], rule: str) -> tuple[pd.
         run = Outcome(*(part[name].to_numpy(float) for name in MEASURED))
         told = ("longest", "size", "nu_k", "s_k_bar", "error")
         longest, size, nu_k, s_k_bar, error = (float(part[name].iloc[0]) for name in told)
-        pilot_error = error if rule == "estimated" else None
+        pilot_error = error if rule in OF_PILOT else None
         problem = problems[key[0]]
         c = Constants(problem["k"], problem["noise"], problem["delta"], problem["ridge"], longest, size)
         checks = bounds.checks(run, c, (nu_k, s_k_bar), pilot_error)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from graphdr.theory.constants import Constants, beta0, potential
+from graphdr.theory.constants import OF_PILOT, Constants, after_pilot, beta0, potential
 from graphdr.theory.outcome import Outcome
 
 NEGLIGIBLE = 1e-9  # SRL and CRW of less than this per round are rounding errors: there is no residual
@@ -42,13 +42,18 @@ def estimated(t: ArrayLike, c: Constants, srl: ArrayLike, crw: ArrayLike, error:
     return oracle(t, c, inflated, crw) + 2 * missed * np.asarray(t, float)
 
 
+def a_priori(t: ArrayLike, c: Constants, srl: ArrayLike, crw: ArrayLike, error: float) -> np.ndarray:
+    """Bound the regret as ``estimated`` does, by an error known before the run that the pilot seldom exceeds."""
+    return estimated(t, after_pilot(c), srl, crw, error)
+
+
 def uninflated(t: ArrayLike, c: Constants, srl: ArrayLike, crw: ArrayLike) -> np.ndarray:
     """Bound the regret of a radius that leaves the residual out (the proposition on no inflation)."""
     spent = potential(t, c.k, c.ridge, c.bound_x) + np.asarray(t, float)
     return exact(t, c) + np.asarray(srl) * spent + crw
 
 
-BOUNDS = {f.__name__: f for f in (exact, generic, oracle, estimated, uninflated)}
+BOUNDS = {f.__name__: f for f in (exact, generic, oracle, estimated, a_priori, uninflated)}
 
 
 def growth(t: np.ndarray, path: np.ndarray) -> float:
@@ -86,8 +91,8 @@ def checks(
     """Set one run against all that applies to it: ``potential``, ``srl``, ``crw`` and the names of BOUNDS.
 
     Theorem 1 applies where there is no residual, Theorem 2 and the envelopes of SRL and CRW where ``robust``
-    (nu_k, s_k_bar) is given, Theorem 4 where the error of the pilot is. A bound is a theorem for the radius of its
-    name, for others a comparison.
+    (nu_k, s_k_bar) is given, Theorem 4 where the error of the pilot is, true or known beforehand. A bound is a theorem
+    for the radius of its name, for others a comparison.
     """
     checked = {
         "potential": Check(run.widths, potential(run.t, c.k, c.ridge, c.bound_x)),
@@ -101,5 +106,6 @@ def checks(
         checked |= {"srl": Check(run.srl, srl), "crw": Check(run.crw, crw)}
         checked["generic"] = Check(run.regret, generic(run.t, c, *robust))
     if error is not None:
-        checked["estimated"] = Check(run.regret, estimated(run.t, c, run.srl_pilot, run.crw_pilot, error))
+        seen = run.srl_pilot, run.crw_pilot, error
+        checked |= {name: Check(run.regret, BOUNDS[name](run.t, c, *seen)) for name in OF_PILOT}
     return checked

@@ -23,6 +23,15 @@ class Constants(NamedTuple):
     size: float = 1.0  # S, the norm of the reward inside the subspace
 
 
+OF_PILOT = ("estimated", "a_priori")  # rules of Theorem 4, which go by a pilot's residual and its error
+PILOT_SHARE = 0.5  # of delta: the chance that a pilot is worse than said beforehand; the rest is left to the run
+
+
+def after_pilot(c: Constants) -> Constants:
+    """Return the constants of a run whose pilot may fail, too: both together fail with chance delta at most."""
+    return c._replace(delta=(1 - PILOT_SHARE) * c.delta)
+
+
 def log_volume(t: ArrayLike, k: int, ridge: float, bound_x: float) -> np.ndarray:
     """Return k log(1 + t L_x^2 / (lambda k)), the most that log det V can have grown after t rounds."""
     return k * np.log1p(np.asarray(t, float) * bound_x**2 / (ridge * k))

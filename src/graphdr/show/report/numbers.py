@@ -38,7 +38,7 @@ def show(name: str, spec: dict, table: pd.DataFrame, papers: Lines, quantities: 
     for row in dict.fromkeys(table["row"]):
         texts = []
         for column, cell in columns:
-            text = _cell(lines[row, column], 0 if cell.field == "n" else quantities[cell.quantity]["digits"])
+            text = _cell(lines[row, column], cells.digits(cell, quantities[cell.quantity]["digits"]))
             text |= _paper(papers.get((name, row, column)))
             texts.append(text | ({"best": True} if (row, column) in best else {}))
         rows.append({"label": labels.get(row, row), "key": row, "cells": texts})
@@ -98,8 +98,7 @@ def _named(text: str, datasets: Collection[str], labels: Mapping[str, str]) -> s
 
 
 def _quantity(cell: cells.Cell, quantities: dict) -> str:
-    text = quantities[cell.quantity]["label"]
-    return {"value": text, "n": "how many"}.get(cell.field, f"{cell.field} of {text}")
+    return cells.heading(cell, quantities[cell.quantity]["label"])
 
 
 def _cell(line: dict, digits: int) -> dict:
