@@ -67,7 +67,8 @@ function aside(told) {
       ]),
       "). ",
     );
-  if (told.without_data) parts.push(`${told.without_data} claims have no data here, or only other data than the paper’s. `);
+  if (told.without_data)
+    parts.push(`${told.without_data} claims have no data here, or only other data than the paper’s. `);
   if (!told.varied)
     parts.push(
       "Whether a claim hangs on the bandit’s settings is not built yet: ",
