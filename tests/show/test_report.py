@@ -268,7 +268,7 @@ def test_what_the_multiverse_says_is_told(files):
     built = built._replace(multiverse=pd.DataFrame([varied | {"verdict": "depends on width"}]))
     told = page.document(built, params(), [])["story"]
     assert (told["holds"], told["varied"]) == ([], True)
-    assert told["depends"][0]["found"].endswith("over 9 settings: depends on the confidence width, holds in 20 %")
+    assert told["depends"][0]["found"].startswith("depends on the confidence width: holds in 20 % of 9 settings")
 
 
 def test_the_headline_is_over_all_instances(files):
