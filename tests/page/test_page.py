@@ -233,7 +233,7 @@ def test_every_verdict_is_defined(page):
     used = page.ask('[...new Set([...document.querySelectorAll("#numbers li .verdict")].map((n) => n.textContent))]')
     defined = page.ask('[...document.querySelectorAll(".meanings dt")].map((n) => n.textContent)')
     assert set(used) <= set(defined)
-    assert {"● holds", "◐ mixed", "✕ fails"} <= set(defined)
+    assert {"● holds", "◐ mixed", "✕ fails", "◌ vacuous"} <= set(defined)
 
 
 def test_a_term_explains_itself_to_the_pointer_and_to_the_keyboard(page):

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -17,7 +18,7 @@ from graphdr.graphs.arm_features import Basis
 from graphdr.paper.compare import by_our_cell
 from graphdr.plan import design, jobs
 from graphdr.show import palette
-from graphdr.show.report import cards, experiments, machine, rounding, template
+from graphdr.show.report import cards, experiments, machine, page, rounding, template
 from graphdr.stages import make_report
 from tests.support.project import ROOT
 
@@ -260,6 +261,14 @@ def test_claims_name_data_sets_by_their_labels(files):
     (told,) = data_of(made(files, params(labels={"absent": "Absent Data", "toy": "Toy"})))["claims"]
     assert told["note"] == "on 1 of 1 data sets (not counted: Absent Data)"
     assert told["build"] == ["with files of Absent Data: ", "snakemake absent", ""]
+
+
+def test_what_the_multiverse_says_is_told(files):
+    built, varied = make_report._read(files, params()), {"claim": "c", "share": 0.2, "settings": 9, "factor": "alpha"}
+    built = built._replace(multiverse=pd.DataFrame([varied | {"verdict": "depends on width"}]))
+    told = page.document(built, params(), [])["story"]
+    assert (told["holds"], told["varied"]) == ([], True)
+    assert told["depends"][0]["found"].startswith("depends on the confidence width: holds in 20 % of 9 settings")
 
 
 def test_the_headline_is_over_all_instances(files):

@@ -53,8 +53,8 @@ def test_a_claim_on_which_no_setting_was_tried_keeps_its_verdict(word):
 def test_what_depends_says_on_what():
     told = tell(claims(claim("a", "holds"), claim("b", "holds")), multiverse(a="depends on width", b="depends on k"))
     assert [line.found for line in told.depends] == [
-        "a / b = 2; over 75 settings: depends on the confidence width, holds in 40 %",
-        "a / b = 2; over 75 settings: depends on k, holds in 40 %",
+        "depends on the confidence width: holds in 40 % of 75 settings; at the paper's: a / b = 2",
+        "depends on k: holds in 40 % of 75 settings; at the paper's: a / b = 2",
     ]
 
 

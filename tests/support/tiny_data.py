@@ -77,7 +77,8 @@ def lay_out(folder: Path, *blocks: dict) -> Path:
     for block in blocks:
         add_blocks(folder, block)
     put(folder / "data/paper/reference.csv", "\n".join(PRINTED).encode())
-    shutil.copy(ROOT / "data/paper/claims.csv", folder / "data/paper")
+    for name in ("claims.csv", "reasons.csv"):
+        shutil.copy(ROOT / "data/paper" / name, folder / "data/paper")
     return folder
 
 

@@ -142,7 +142,7 @@ def test_a_column_reruns_that_table(tiny, settings):
 def test_a_label_reruns_nothing_heavy(tiny, settings):
     settings["methods"]["graphdr"]["label"] = "Graph DR"
     files = rerun(steps(tiny), after := steps(settings))
-    assert stages_of(after, files) == {"make_table", "make_figure", "compare_paper", "make_report"}
+    assert stages_of(after, files) == {"make_table", "make_figure", "compare_paper", "judge_claims", "make_report"}
 
 
 def test_a_table_needs_the_runs_that_it_shows_and_no_figure(tiny, workdir):

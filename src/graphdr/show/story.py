@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 SYNTHETIC, REAL = "synthetic", "real"
-LONG = 90  # letters of numbers that a line still shows
+LONG, LONGER = 90, 150  # letters of numbers that a line still shows, and of these with what they depend on
 APART = ("no settings", "not varied")  # words of the multiverse on a claim that no setting was tried on
 SETTINGS = {
     "width": "the confidence width",
@@ -74,8 +74,11 @@ def place(verdict: str, varied: str | None = None) -> str:
 def _line(row: Mapping, setting: Mapping | None, real: Collection[str] | None) -> Line:
     names = [name for name in row["available"].split(", ") if name]
     kinds = {REAL if name in real else SYNTHETIC for name in names} if real is not None else ()
-    parts = [_found(row), _varied(setting) if setting else ""]
-    return Line(row["claim"], row["statement"], "; ".join(filter(None, parts)), tuple(sorted(kinds, reverse=True)))
+    found = _found(row)
+    if setting:
+        both = f"{_varied(setting)}; at the paper's: {found}"
+        found = both if len(both) <= LONGER else _varied(setting)
+    return Line(row["claim"], row["statement"], found, tuple(sorted(kinds, reverse=True)))
 
 
 def _found(row: Mapping) -> str:
@@ -98,5 +101,5 @@ def _found(row: Mapping) -> str:
 
 def _varied(setting: Mapping) -> str:
     factor = setting["verdict"].removeprefix("depends on ")
-    said = f"depends on {SETTINGS.get(factor, factor)}" if factor != setting["verdict"] else setting["verdict"]
-    return f"over {setting['settings']} settings: {said}, holds in {100 * setting['share']:.0f} %"
+    hangs = f"depends on {SETTINGS.get(factor, factor)}: " if factor != setting["verdict"] else ""
+    return f"{hangs}holds in {100 * setting['share']:.0f} % of {setting['settings']} settings"

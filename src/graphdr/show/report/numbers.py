@@ -13,7 +13,7 @@ from graphdr.show.report.rounding import short
 from graphdr.show.story import REAL, SYNTHETIC
 
 CLAIM = ("claim", "where", "statement", "criterion", "measured")
-WORDS = ("holds", "mixed", "fails", "no data")  # first words of the verdicts on claims
+WORDS = ("vacuous", "holds", "mixed", "fails", "no data")  # of the verdicts on claims, the first that is in one counts
 Lines = Mapping[tuple[str, str, str], Mapping]  # of the comparison, by table, row and column
 
 
@@ -81,8 +81,8 @@ def claims(table: pd.DataFrame, observed: Collection[str], labels: Mapping[str, 
     for line in table.to_dict("records"):
         datasets = [name for part in ("available", "missing") for name in line[part].split(", ") if name]
         kinds = {REAL if name in observed else SYNTHETIC for name in datasets}
-        word = next((word for word in WORDS if line["verdict"].startswith(word)), WORDS[-1])
-        note = line["verdict"].removeprefix(word).lstrip(", ")
+        word = next(word for word in WORDS if word in line["verdict"])
+        note = line["verdict"].partition(word)[2].strip()
         note = note.replace("available", "data sets").replace("missing:", "not counted:")
         build = line["build"].split("`")
         build[::2] = [_named(part, datasets, labels) for part in build[::2]]  # the others are commands

@@ -12,7 +12,11 @@ function missingTable() {
     "left out of the usual build, since it takes long",
   ]);
   if (!rows.length && !apart.length) return null;
-  return plainTable("What is not built, and the command that builds it", ["what", "command", "note"], [...rows, ...apart]);
+  return plainTable(
+    "What is not built, and the command that builds it",
+    ["what", "command", "note"],
+    [...rows, ...apart],
+  );
 }
 
 function computedWith() {
@@ -30,7 +34,11 @@ function computedWith() {
     h(
       "div",
       { class: "columns" },
-      plainTable("Versions", ["package", "version"], Object.entries(DATA.versions).map(([name, text]) => [h("code", null, name), text])),
+      plainTable(
+        "Versions",
+        ["package", "version"],
+        Object.entries(DATA.versions).map(([name, text]) => [h("code", null, name), text]),
+      ),
       plainTable(
         "Seeds and draws",
         ["setting", "value"],

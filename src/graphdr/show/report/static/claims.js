@@ -3,15 +3,14 @@
 function showClaims() {
   const section = byId("claims");
   if (!DATA.claims.length) return section.remove();
-  const words = ["holds", "mixed", "fails", "no data"],
+  const words = ["holds", "mixed", "fails", "vacuous", "no data"],
     state = { words: new Set(words), text: "", kind: "all" };
   const items = DATA.claims.map((claim) => [claim, claimItem(claim)]);
   const status = h("p", { class: "facts", role: "status" });
   const update = () => {
     let shown = 0;
     for (const [claim, item] of items) {
-      const text =
-        `${claim.where} ${claim.statement} ${claim.criterion} ${claim.measured}`.toLowerCase();
+      const text = `${claim.where} ${claim.statement} ${claim.criterion} ${claim.measured}`.toLowerCase();
       item.hidden = !(
         state.words.has(claim.word) &&
         text.includes(state.text) &&
@@ -74,16 +73,20 @@ function showClaims() {
 
 function claimItem(claim) {
   const share = claim.share !== null && `holds in ${Math.round(100 * claim.share)} % of the random instances`;
-  const vacuous = claim.note.startsWith("vacuous"); // a bound that holds, but says little
   const detail = fold(
     `c-${claim.claim}`,
-    [verdict(claim.word, vacuous ? "vacuous" : claim.word), " ", maths(claim.statement)],
+    [verdict(claim.word), " ", maths(claim.statement)],
     () => [
       h("p", { class: "where" }, claim.where, claim.note && ` · ${claim.note}`),
       h("p", { class: "measured" }, prose(claim.measured)),
       claim.criterion && h("p", null, h("b", null, "Judged by: "), prose(claim.criterion)),
       claim.build.length > 1 &&
-        h("p", null, "To build what is missing: ", claim.build.map((part, i) => (i % 2 ? h("code", null, part) : part))),
+        h(
+          "p",
+          null,
+          "To build what is missing: ",
+          claim.build.map((part, i) => (i % 2 ? h("code", null, part) : part)),
+        ),
     ],
     h("small", null, [share, claim.kinds.map((kind) => KINDS[kind]).join(", ")].filter(Boolean).join(" · ")),
   );

@@ -3,18 +3,24 @@
 const CURVES = 6; // that a plot shows unless the reader asks for more
 
 function showExperiments() {
+  const theorem = Object.keys(DATA.experiments).find((key) => bounded(DATA.experiments[key]).length);
   const groups = DATA.groups.map((group, place) =>
     h(
       "section",
       { class: "group", id: `g-${place}`, "aria-label": group.title },
       h("h3", { class: "grouped" }, group.title),
       group.experiments.map((key) => experimentFold(key, DATA.experiments[key])),
+      group.experiments.includes(theorem) && fold("bounds", "Bounds against realised regret", boundsOf),
     ),
   );
-  byId("experiments").append(...groups, ...[boundsFold()].filter(Boolean));
-  const folds = byId("experiments").querySelectorAll(".group .fold");
-  if (folds.length === 1) unfold(folds[0]); // on a page of one experiment there is nothing to choose
+  byId("experiments").append(...groups);
+  const [only, ...others] = byId("experiments").querySelectorAll(".group .fold");
+  if (only && !others.length) unfold(only); // on a page of one experiment there is nothing to choose
 }
+
+// The problems of an experiment whose runs have a bound.
+const bounded = (spec) =>
+  (spec.problems ?? []).filter((problem) => Object.values(problem.curves).some((curve) => curve.bound));
 
 function experimentFold(key, spec) {
   const tables = Object.values(DATA.tables).filter((table) => table.experiment === key),
@@ -34,7 +40,12 @@ function experimentFold(key, spec) {
           place ? h("details", null, h("summary", null, maths(table.caption)), numberTable(table)) : numberTable(table),
         ),
       ),
-    words.length > 0 && h("span", { class: "counts" }, words.map((word) => verdict(word, `${counts[word]} ${word}`))),
+    words.length > 0 &&
+      h(
+        "span",
+        { class: "counts" },
+        words.map((word) => verdict(word, `${counts[word]} ${word}`)),
+      ),
   );
 }
 
@@ -124,7 +135,12 @@ function chartsOf(spec) {
       holders[0],
       live,
       keys,
-      hidden.size > 0 && h("figcaption", null, `${first.length} of ${spec.methods.length} methods at first; the buttons add the others.`),
+      hidden.size > 0 &&
+        h(
+          "figcaption",
+          null,
+          `${first.length} of ${spec.methods.length} methods at first; the buttons add the others.`,
+        ),
     ),
     h(
       "figure",
@@ -187,14 +203,8 @@ function cloudOf(spec) {
 }
 
 // Bounds of the theorems: thin lines above the regret that was realised with their radius.
-function boundsFold() {
-  const found = Object.values(DATA.experiments).flatMap((spec) =>
-    (spec.problems ?? []).filter((problem) => Object.values(problem.curves).some((curve) => curve.bound)),
-  );
-  return found.length > 0 && fold("bounds", "Bounds against realised regret", () => boundsOf(found));
-}
-
-function boundsOf(found) {
+function boundsOf() {
+  const found = Object.values(DATA.experiments).flatMap(bounded);
   const richness = (problem) => Object.values(problem.curves).filter((curve) => curve.bound).length;
   found.sort((a, b) => richness(b) - richness(a));
   const state = { problem: found[0], hidden: new Set(), log: true };
@@ -209,7 +219,7 @@ function boundsOf(found) {
     holder = h("div", { class: "holder" }, plot),
     tip = note(plot),
     live = h("p", { class: "unseen", "aria-live": "polite" });
-  const bounded = () =>
+  const withBound = () =>
     byEnd(
       state.problem,
       Object.keys(state.problem.curves).filter((method) => state.problem.curves[method].bound),
@@ -219,7 +229,7 @@ function boundsOf(found) {
     const chart = lineChart(
       plot,
       state.problem,
-      bounded().filter((method) => !state.hidden.has(method)),
+      withBound().filter((method) => !state.hidden.has(method)),
       { log: state.log, errors: true, spread: false, bounds: true, name: state.problem.title },
       width,
     );
@@ -227,7 +237,7 @@ function boundsOf(found) {
   });
   const take = (problem) => {
     state.problem = problem;
-    keys.replaceChildren(legend(bounded(), state.hidden, draw));
+    keys.replaceChildren(legend(withBound(), state.hidden, draw));
     draw();
   };
   take(found[0]);

@@ -15,7 +15,12 @@ function numbersOfThePaper() {
       row.cells.flatMap((cell, c) => {
         if (!cell.both) return [];
         const { quantity, of } = table.head[c];
-        return { ...cell, id: `t-${table.key}-${r}-${c}`, table: table.caption, name: [row.label, of, quantity].filter(Boolean).join(", ") };
+        return {
+          ...cell,
+          id: `t-${table.key}-${r}-${c}`,
+          table: table.caption,
+          name: [row.label, of, quantity].filter(Boolean).join(", "),
+        };
       }),
     ),
   );
@@ -130,11 +135,17 @@ function scatterChart(place, cells, width) {
   const points = sizes.map(([paper, ours]) => [x(paper), y(ours)]);
   for (const [word, own] of counts) {
     const d = own.map((cell) => SHAPES[word](...points[cells.indexOf(cell)].map((at) => Number(at.toFixed(1)))));
-    chart.marks.append(s("path", { class: `shape v-${word.replace(" ", "-")} shape-${word.replace(" ", "-")}`, d: d.join("") }));
+    chart.marks.append(
+      s("path", { class: `shape v-${word.replace(" ", "-")} shape-${word.replace(" ", "-")}`, d: d.join("") }),
+    );
   }
   const told = (i) => {
     const { name, table, paper, value, verdict: word } = cells[i];
-    return [h("strong", null, maths(name)), h("p", null, maths(table)), h("p", null, `ours ${value}, paper ${paper} `, verdict(word))];
+    return [
+      h("strong", null, maths(name)),
+      h("p", null, maths(table)),
+      h("p", null, `ours ${value}, paper ${paper} `, verdict(word)),
+    ];
   };
   return { ...chart, width, points, told, cells };
 }

@@ -87,7 +87,13 @@ function toolsOf(table, shown) {
       }),
     h("a", { href: `tables/${table.key}.csv`, download: true }, "csv"),
     h("a", { href: `#t-${table.key}` }, "link"),
-    row && h("span", null, "where a number comes from: ", h("code", null, `graphdr why ${table.key} ${quoted(row)} ${column}`)),
+    row &&
+      h(
+        "span",
+        null,
+        "where a number comes from: ",
+        h("code", null, `graphdr why ${table.key} ${quoted(row)} ${column}`),
+      ),
   );
 }
 

@@ -10,6 +10,7 @@ const SIGNS = {
   holds: "●",
   mixed: "◐",
   fails: "✕",
+  vacuous: "◌",
 };
 
 const verdict = (word, text) =>
@@ -26,8 +27,11 @@ function legendOf(meanings, words) {
   return h(
     "dl",
     { class: "meanings" },
-    words.map((word) => [word, meanings[word]])
-      .map(([word, meaning]) => h("div", null, h("dt", null, verdict(word.split(",")[0], word)), h("dd", null, meaning))),
+    words
+      .map((word) => [word, meanings[word]])
+      .map(([word, meaning]) =>
+        h("div", null, h("dt", null, verdict(word.split(", ").at(-1))), h("dd", null, meaning)),
+      ),
   );
 }
 
@@ -36,7 +40,9 @@ const GREEK = { zeta: "ζ", rho: "ρ", eps: "ε", nu: "ν", Gamma: "Γ" };
 
 // Write what follows an underscore as an index, and Greek letters as such: Γ_k, SRL_T.
 const maths = (text) =>
-  greek(text).split(/_(\w)(?![A-Za-z0-9])/).map((part, place) => (place % 2 ? h("sub", null, part) : part));
+  greek(text)
+    .split(/_(\w)(?![A-Za-z0-9])/)
+    .map((part, place) => (place % 2 ? h("sub", null, part) : part));
 
 const term = (text, meaning) => h("abbr", { "data-meaning": meaning, tabindex: "0" }, maths(text));
 
@@ -51,12 +57,13 @@ function terms() {
 // A text whose terms explain themselves, each once among those already seen.
 function prose(text, seen = new Set()) {
   return greek(text)
-    .split(terms()).map((part, place) => {
-    const meaning = place % 2 && DATA.meanings.terms[part];
-    if (!meaning || seen.has(meaning)) return maths(part);
-    seen.add(meaning);
-    return term(part, meaning);
-  });
+    .split(terms())
+    .map((part, place) => {
+      const meaning = place % 2 && DATA.meanings.terms[part];
+      if (!meaning || seen.has(meaning)) return maths(part);
+      seen.add(meaning);
+      return term(part, meaning);
+    });
 }
 
 // One note for all terms, beside the one under the pointer or with the focus.
