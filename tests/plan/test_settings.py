@@ -87,6 +87,12 @@ def test_a_grid_that_lacks_a_method_is_named(config):
         design.expand(config)
 
 
+def test_a_setting_that_the_papers_experiment_varies_is_refused(config):
+    grid = config["experiments"]["multiverse_k"] | {"settings": {"k": [2, 5]}}
+    with pytest.raises(UserError, match=r"multiverse_k.settings.k: 'k_sweep', which it stands for, varies it by itself"):
+        design.expand(config | {"experiments": config["experiments"] | {"multiverse_k": grid}})
+
+
 def test_every_claim_is_judged_with_other_settings_or_marked(config):
     plan = design.expand(config)
     job = jobs.judge_claims(plan, paths.MULTIVERSE)

@@ -81,6 +81,7 @@ def params(**changed) -> SimpleNamespace:
         "settings": SETTINGS,
         "missing": ["absent"],
         "styles": {},
+        "multiverse": "",
     }
     return SimpleNamespace(**usual | changed)
 
@@ -141,7 +142,6 @@ def files(workdir) -> SimpleNamespace:
         paper=printed("t,paper's name,regret,11,,,,", "u,elsewhere,regret,1,,,,"),
         reasons=reasons("t,,regret,a rare draw"),
         claims=write("claims", [claim | {"share": 0.5}], "claims.parquet"),
-        multiverse="",
         tables={"t": write("table", table, "t.parquet")},
         curves={"e": [write("curves", curves, "c.parquet")]},
         measurements={"e": {"toy": [write("measurements", measured, "m.parquet")]}},
@@ -237,7 +237,7 @@ def test_without_claims_it_is_the_page_of_the_main_comparison_alone(files):
 def test_nothing_built_is_a_page_too(workdir):
     nothing = SimpleNamespace(
         paper=printed("u,elsewhere,regret,1,,,,"), claims=write("claims", [], "claims.parquet"),
-        reasons=reasons("u,,,unknown"), multiverse="", tables={}, curves={}, measurements={}, overview=[], datasets={},
+        reasons=reasons("u,,,unknown"), tables={}, curves={}, measurements={}, overview=[], datasets={},
     )  # fmt: skip
     data = data_of(made(nothing, params(experiments={}, tables={}, headline=None)))
     assert (data["headline"], data["groups"], data["datasets"]) == (None, [], {})

@@ -1,8 +1,10 @@
 """All jobs by stage and wildcards: those from measurements to what a reader sees here, the others in *_jobs."""
 
+import hashlib
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from itertools import product
+from pathlib import Path
 from string import Formatter
 from typing import Any
 
@@ -166,8 +168,14 @@ def make_report(design: Design, page: str) -> Job[report.Input, report.Output, r
         told["settings"] = {name: told["settings"][name] for name in ("seed", "protocol", "methods")}
         told["labels"] = {name: method.label for name, method in config.methods.items()}
         told["first"], told["opt_in"], missing = [], {}, []
-    params = report.Params(**told, verdicts=list(VERDICTS), missing=missing, template=template.digest())
+    told |= {"template": template.digest(), "multiverse": _digest(paths.multiverse("parquet")) if claims else ""}
+    params = report.Params(**told, verdicts=list(VERDICTS), missing=missing)
     return Job("make_report", input, at(report.Output(), page=page), params)
+
+
+def _digest(path: str) -> str:
+    """Hash a file, if it is there."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16] if Path(path).is_file() else ""
 
 
 def _rows(design: Design, spec: Table) -> list[dict[str, str]]:

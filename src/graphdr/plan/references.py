@@ -115,9 +115,12 @@ def _experiment(config: blocks.Config, where: str, entry: blocks.Experiment) -> 
     if entry.opt_in and not entry.target:
         raise UserError(f"{where}.target: an experiment that is opt_in needs a target that builds it")
     if entry.stands_for and not (entry.settings and config.horizons):
-        raise UserError(
-            f"{where}.stands_for: settings, and horizons at the top level, are needed to judge claims again"
-        )
+        needed = "settings, and horizons at the top level, are needed to judge claims again"
+        raise UserError(f"{where}.stands_for: {needed}")
+    for name in entry.stands_for:
+        varied = config.experiments[name].problems.vary.plain()
+        if both := sorted(set(varied) & set(entry.settings.plain())):
+            raise UserError(f"{where}.settings.{both[0]}: {name!r}, which it stands for, varies it by itself")
     if entry.problems.set.factors.get("tuned", OWN) != OWN:
         _tuned(config, where, entry)
     lacking = sorted(set(THEORY_FACTS) - set(entry.facts))

@@ -1,14 +1,17 @@
 """Make a report: one self-contained page of everything that was built, or of the main comparison alone."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphdr.cache import io, manifest, paths, times
 from graphdr.core.atomic import write_text
 from graphdr.panels.bases import read_bases
 from graphdr.panels.items import read_items
 from graphdr.panels.problems import read_thetas
-from graphdr.paper import compare, reference
+from graphdr.paper import compare, multiverse, reference
 from graphdr.show.report import cards, machine, page, template
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Input(NamedTuple):
@@ -20,7 +23,6 @@ class Input(NamedTuple):
     measurements: dict[str, dict[str, list[str]]]  # by experiment and data set
     overview: list[str]
     datasets: dict[str, dict[str, str]]  # files behind the card of every data set
-    multiverse: str = ""  # the claims over many settings, where it is built
 
 
 class Output(NamedTuple):
@@ -42,6 +44,7 @@ class Params(NamedTuple):
     verdicts: list[str]
     missing: list[str]  # data sets that are not here
     template: str  # digest of the static parts of the page
+    multiverse: str  # digest of the claims with every setting, nothing if that study is not built
 
 
 def main(input: Input, output: Output, params: Params) -> None:
@@ -62,7 +65,7 @@ def _read(input: Input, params: Params) -> page.Built:
         compare.compare(printed, tables, params.tables, io.marks(), params.missing),
         reference.reasons(io.noted(input.reasons)),
         io.read("claims", input.claims).to_pandas() if input.claims else None,
-        None,
+        _varied(params),
         tables,
         {name: io.read_frame("curves", input.curves.get(name, [])) for name in params.experiments},
         {
@@ -72,6 +75,13 @@ def _read(input: Input, params: Params) -> page.Built:
         {name: _card(files, params.datasets[name]["problem"]) for name, files in input.datasets.items()},
         io.marks(),  # of all that was read above
     )
+
+
+def _varied(params: Params) -> "pd.DataFrame | None":
+    """Return the claims with every setting, if that study is built: no input, or every change would build it again."""
+    if not params.multiverse:
+        return None
+    return multiverse.summary(io.read("multiverse", paths.multiverse("parquet")).to_pandas())
 
 
 def _card(files: dict[str, str], problem: str) -> dict[str, Any]:
