@@ -18,7 +18,7 @@ from tests.support.project import ROOT
 CONFIG = full(yaml.safe_load((ROOT / "config.yaml").read_text()), ROOT)
 OBSERVED = [name for name, block in CONFIG["datasets"].items() if "raw" in block]
 SOME = ["ml_100k", "amazon", "mind_small"]
-NOTHING_SHOWN = {block: {} for block in ("evaluations", "tables", "figures", "claims")}
+NOTHING_SHOWN = {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
 
 
 @pytest.fixture(scope="module")

@@ -72,7 +72,7 @@ def params(**changed) -> SimpleNamespace:
         "headline": {"experiment": "e", "against": "graphdr", "problem": PROBLEM},
         "order": ["Synthetic graphs", "Data sets"],
         "opt_in": ["long_study"],
-        "verdicts": ["match", "close", "in panel", "differs", "other data", "no data"],
+        "verdicts": ["match", "close", "not contradicted", "differs", "other data", "no data"],
         "settings": SETTINGS,
         "missing": ["absent"],
         "styles": {},
@@ -166,12 +166,19 @@ def test_the_page_holds_all_that_was_built(files):
     assert problem["panel"]["graphdr"] == {"values": [10, 11, 12], "of": "instances", "paper": 11}
     assert "paper" not in problem["panel"]["linucb_full"]
     assert data["headline"]["regrets"] == {"graphdr": 10, "linucb_full": 40}
-    assert data["verdicts"] == {"match": 0, "close": 0, "in panel": 1, "differs": 0, "other data": 0, "no data": 1}
+    assert data["verdicts"] == {
+        "match": 0,
+        "close": 0,
+        "not contradicted": 1,
+        "differs": 0,
+        "other data": 0,
+        "no data": 1,
+    }
     assert data["claims"][0] | {"word": "holds", "kinds": ["real"], "share": 0.5} == data["claims"][0]
     assert set(data["missing"]) == {"absent"}
     first = data["tables"]["t"]["rows"][0]["cells"][0]
     assert first == {"value": "−10.0", "sem": "0.5", "panel": ["10.0", "10.0", "12.0"]} | {
-        "paper": "11", "ratio": "-0.91", "verdict": "in panel"
+        "paper": "11", "ratio": "-0.91", "verdict": "not contradicted"
     }  # fmt: skip
     card = data["datasets"]["toy"]
     assert (card["nodes"], card["edges"], card["energy"][1]) == (N, N - 1, 1)

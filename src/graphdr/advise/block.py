@@ -86,5 +86,5 @@ def configuration(config: dict, name: str, pasted: dict[str, dict], survey: Surv
         "problems": pasted["problems"],
         "methods": methods(config),
         "experiments": {name: {"problems": problems, "methods": played, "facts": facts}},
-        **{block: {} for block in ("evaluations", "tables", "figures", "claims")},
+        **{block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")},
     }

@@ -38,5 +38,6 @@ evaluation = Pattern("results/evaluations/{evaluation}.parquet")
 table = Pattern("results/tables/{table}.{suffix}")
 figure = Pattern("results/figures/{figure}.{suffix}")
 comparison = Pattern("results/comparison.{suffix}")
+power = "results/power.parquet"
 claims = Pattern("results/claims.{suffix}")
 page = Pattern("results/{page}.html")

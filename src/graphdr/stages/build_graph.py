@@ -129,7 +129,7 @@ def _observe(input: Input, params: Params) -> tuple[Graph, Items]:
         reward[selected] = from_data.modal_group(codes[selected])
     else:
         reward = io.values(table["reward"])
-    if params.reward != "planted" and (np.isnan(reward[item]).any() or np.ptp(reward[item]) == 0):
+    if not params.reward.startswith("planted") and (np.isnan(reward[item]).any() or np.ptp(reward[item]) == 0):
         raise UserError(f"{input.data_nodes}: rewards of the selected nodes are missing or all equal")
     items = Items(item, records.popularity[item].astype(float), reward[item])
     return graph._replace(origin=np.arange(graph.n)), items

@@ -7,7 +7,7 @@ const maths = (text) =>
 const SIGNS = {
   match: "●",
   close: "◐",
-  "in panel": "◇",
+  "not contradicted": "◇",
   differs: "✕",
   "other data": "○",
   "no data": "–",
