@@ -169,6 +169,14 @@ MISTAKES = [
     ("methods.graphdr.style", ["#000000"], r"methods.graphdr.style: a light and a dark colour like '#0072b2', dashes"),
     ("methods.graphdr.style", ["red", "#000000", ""], r"methods.graphdr.style: a light and a dark colour like "),
     ("methods.graphdr.style", ["#000000", "#000000", "a"], r"methods.graphdr.style: a light and a dark colour like "),
+    ("pseudo_papers.main_synthetic.control", "mian", r"main_synthetic.control: no experiment 'mian'; there are: "),
+    (
+        "pseudo_papers.main_synthetic.protocols",
+        [{"sensitivity_noise": "noise"}],
+        r"main_synthetic.others: no method of sensitivity_noise 'onehot_pca'; there are: ",
+    ),
+    ("pseudo_papers.main_synthetic.stand_ins", {"graphdr_first": "x"}, r"stand_ins: no method of the control 'x'"),
+    ("pseudo_papers.mine", {"control": "main", "protocols": []}, r"pseudo_papers.mine: no table 'mine'; there are: "),
     ("tables.k_sweep.experiment", 5, r"tables.k_sweep.experiment: 5 should be a valid string or a valid list$"),
     ("tables.k_sweep.evaluation", "selectors", r"tables.k_sweep: either an experiment or an evaluation is needed$"),
     (
