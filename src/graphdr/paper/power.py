@@ -175,5 +175,7 @@ NOTE = (
     "instances (p of at most 5 % in Hotelling's T² of their logarithms); one paper is caught with about this chance. "
     "*Caught by standard errors*: the same for the printed ± of these regrets. In brackets: the chance of as many "
     "caught if pseudo-papers were exchanged with those of our own protocol; a test notices a protocol where this is at "
-    "most 5 %. *The paper's p*: the same T² asks whether the paper could be one more instance of that protocol."
+    "most 5 %, which is not adjusted for the number of protocols and tests. *The paper's p*: the same T² asks whether "
+    "the paper could be one more instance of that protocol. T² takes logarithms as normal: with so few instances, very "
+    "small p say little more than that the paper is further out than all of them."
 )
