@@ -35,6 +35,7 @@ evaluations/{evaluation}.parquet | measurements | a score of a predictor | `pred
 tables/{table}.parquet | table | a cell
 figures/{figure}.parquet | figure | a point drawn
 comparison.parquet | comparison | a number of the paper
+power.parquet | power | a test of papers made by one protocol
 claims.parquet | claims | a claim of the paper
 """,
 }  # path, kind, what a row is and, where it needs a word, what more there is to say

@@ -17,7 +17,8 @@ from graphdr.cache import io, paths
 from graphdr.core import atomic
 from graphdr.core.errors import UserError
 from graphdr.core.markdown import pipe_table
-from graphdr.paper.compare import CLOSE, OTHER, VERDICTS, half_digit
+from graphdr.paper import power
+from graphdr.paper.compare import CLOSE, KINDS, OTHER, VERDICTS, half_digit, headline_table
 from graphdr.plan import config as configuration
 from graphdr.show.tables import shown
 from graphdr.stages.build_graph import FILE_ORDER
@@ -28,8 +29,17 @@ DATASETS = ("ml_100k", "ml_1m", "amazon", "lastfm", "ogbn_arxiv", "mind_small")
 # levels of the factors that the paper states for its diagnostic study
 GRID = {"data sets": 5, "subgraph sizes": 3, "values of k": 5, "ways to draw candidates": 3, "noise levels": 2}
 INTRODUCTION = (
-    "Written by `docs/findings.py` from `results/`. Ours is instance 0 ± the standard error over its seeds. All "
-    "numbers are in [comparison.md](comparison.md), the verdicts are explained in [verdicts.md](verdicts.md)."
+    "Written by `docs/findings.py` from `results/`. Ours is instance 0 ± the standard error over its seeds, which "
+    "leaves out how much graphs and rewards vary. All numbers are in [comparison.md](comparison.md), the verdicts are "
+    "explained in [verdicts.md](verdicts.md)."
+)
+COUNTED = (
+    "A number that several tables print counts once among the distinct ones, which the verdicts count. `not "
+    "contradicted` says little."
+)
+POWER = (
+    "[What these verdicts can notice](comparison.md#what-these-verdicts-can-notice) has more of this. Artifact by "
+    "artifact, each number where it stands:"
 )
 
 
@@ -55,6 +65,7 @@ class Results(NamedTuple):
     comparison: pd.DataFrame
     config: dict
     marks: dict[str, dict[str, str]]
+    powers: Sequence[dict] = ()  # what the verdicts can notice
     arxiv: tuple[np.ndarray, ...] | None = None  # degrees of all nodes; eigenvalues, and the reward's energy along each
 
     def printed(self, *key: str) -> float:
@@ -104,11 +115,15 @@ def table(head: list[str], body: list[list[str]], text: bool = False) -> str:
 
 def summary(r: Results) -> str:
     """Count the verdicts of every artifact."""
-    counts = pd.crosstab(r.comparison["artifact"], r.comparison["verdict"])
-    counts = counts.reindex(r.comparison["artifact"].unique()).reindex(columns=list(VERDICTS), fill_value=0)
-    counts.loc["all"] = counts.sum()
-    body = [[f"`{name}`", *map(str, row), str(row.sum())] for name, row in counts.T.items()]
-    return table(["artifact", *VERDICTS, "numbers"], body)
+    body = []
+    for kind in KINDS:
+        part = r.comparison[r.comparison["kind"] == kind]
+        counts = pd.crosstab(part["artifact"], part["verdict"]).reindex(part["artifact"].unique())
+        counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
+        body += [[f"`{name}`", kind, *map(str, row), str(row.sum())] for name, row in counts.T.items()]
+    total = "\n".join(headline_table(r.comparison.to_dict("records")))
+    power_text = " ".join(part for part in (COUNTED, power.sentence(r.powers), POWER) if part)
+    return f"{total}\n\n{power_text}\n\n{table(['artifact', 'kind', *VERDICTS, 'numbers'], body)}"
 
 
 def differing(r: Results) -> str:
@@ -496,15 +511,16 @@ def load() -> Results:
         nodes = read("dataset_nodes", paths.dataset_nodes("ogbn_arxiv"))
         low = read("basis", paths.basis("ogbn_arxiv", "laplacian_low"))
         theta = read("theta", paths.theta("real-ogbn_arxiv"))
+        powers = read("power", paths.power).to_dict("records")
         marks = io.marks()
     lines = Found({(line["artifact"], line["row"], line["column"]): line for line in reference})
     records = [(name, cell) for name, frame in tables.items() for cell in frame.to_dict("records")]
     cells = Found({(name, c["row"], c["column"]): c for name, c in records if not np.isnan(c["value"])})
     if nodes.empty or low.empty or theta.empty:
-        return Results(lines, cells, comparison, config, marks)
+        return Results(lines, cells, comparison, config, marks, powers)
     energy = (np.stack(low["vector"].to_list()) @ theta["theta"].to_numpy()) ** 2
     arxiv = nodes["popularity"].to_numpy(), low["value"].to_numpy(), energy
-    return Results(lines, cells, comparison, config, marks, arxiv)
+    return Results(lines, cells, comparison, config, marks, powers, arxiv)
 
 
 def main() -> int:

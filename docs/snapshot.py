@@ -6,6 +6,7 @@ The date stated is that of the results, so the same results give the same files.
 import os
 import shutil
 import sys
+from collections import Counter
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -18,13 +19,16 @@ from graphdr.cache import io, paths
 from graphdr.core import atomic
 from graphdr.core.errors import UserError
 from graphdr.core.markdown import pipe_table
-from graphdr.paper.compare import VERDICTS
+from graphdr.paper import power
+from graphdr.paper.compare import JUDGED
+from graphdr.paper.compare import headline as summary
 from graphdr.plan.config import load
 
 TABLE, OURS = "main_synthetic", "graphdr"
+POWER = "docs/comparison.md#what-these-verdicts-can-notice"
 
 
-def headline(table: list[dict], comparison: list[dict], labels: dict[str, str]) -> str:
+def headline(table: list[dict], comparison: list[dict], labels: dict[str, str], powers: list[dict]) -> str:
     """Return what the main comparison says in a sentence, as a markdown table, and a line that counts the verdicts."""
     printed = {(line["row"], line["column"]): line for line in comparison if line["artifact"] == TABLE}
     rows = [row for row in table if row["column"] == "regret"]
@@ -36,7 +40,7 @@ def headline(table: list[dict], comparison: list[dict], labels: dict[str, str]) 
         body.append([labels.get(row["row"], row["row"]), ours, spread, theirs])
     instances = max(len(row["panel"]) for row in rows)
     head = ["method", "ours ± s.e.m.", f"median (5–95 %) of {instances} instances", "paper ± s.e.m."]
-    return "\n".join([_sentence(rows, printed), "", *pipe_table(head, body), "", _verdicts(comparison)])
+    return "\n".join([_sentence(rows, printed), "", *pipe_table(head, body), "", _verdicts(comparison, powers)])
 
 
 def _sentence(rows: list[dict], printed: dict) -> str:
@@ -60,12 +64,16 @@ def _value(value: float, sem: float) -> str:
     return f"{value:.1f}" + ("" if np.isnan(sem) else f" ± {sem:.1f}")
 
 
-def _verdicts(comparison: list[dict]) -> str:
-    count = {name: sum(line["verdict"] == name for line in comparison) for name in VERDICTS}
-    missing = count.pop("no data")
-    parts = ", ".join(f"{number} `{name}`" for name, number in count.items())
-    text = f"Of {sum(count.values())} numbers of the paper that are rebuilt here: {parts}."
-    return text + (f" For {missing} more the data set is missing." if missing else "")
+def _verdicts(comparison: list[dict], powers: list[dict]) -> str:
+    """Count the verdicts on distinct numbers, synthetic and real apart, and what has none."""
+    lines, unjudged = [], Counter(line["verdict"] for line in comparison)
+    for kind, count in summary(comparison).items():
+        parts = ", ".join(f"{count[name]} `{name}`" for name in JUDGED)
+        lines.append(f"- Of {sum(count[name] for name in JUDGED)} distinct {kind} numbers of the paper: {parts}.")
+    other, missing = unjudged["other data"], unjudged["no data"]
+    lines.append(f"- {other} more come from other data and are not judged; {missing} are missing.")
+    noticed = f"{power.sentence(powers)} [What these verdicts can notice]({POWER})".strip()
+    return "\n".join([*lines, f"- `not contradicted` says little. {noticed}."])
 
 
 def gallery(figures: dict[str, str], built: str) -> str:
@@ -92,9 +100,10 @@ def main() -> int:
                 raise UserError(f"{path}: no such file; run make first")
         table = io.read("table", paths.table(TABLE, "parquet")).to_pandas().to_dict("records")
         comparison = io.read("comparison", paths.comparison("parquet")).to_pandas().to_dict("records")
+        powers = io.read("power", paths.power).to_pylist()
         labels = {name: method.label for name, method in config.methods.items()}
         readme = Path("README.md").read_text(encoding="utf-8")
-        readme = between_markers(readme, "headline", headline(table, comparison, labels), "README.md")
+        readme = between_markers(readme, "headline", headline(table, comparison, labels, powers), "README.md")
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphdr.advise import block, decision, logs, page, reading, wording
-from graphdr.advise.decision import CONTROLS, FULL, SHUFFLED
+from graphdr.advise.decision import CONTROLS, COPIES, FULL, LENGTH, LONGEST, SHUFFLED
 from graphdr.advise.findings import ByLog, Findings, Mean, Setting
 from graphdr.advise.reading import Dataset, Request
 from graphdr.advise.survey import Survey, survey
@@ -414,12 +414,11 @@ def regrets(seed: int = 0, **means: float) -> dict:
     common = rng.normal(0, 10, 5)
 
     def draw(method, mean):
-        rows = mean + 20 * rng.normal(size=(10, 1)) if method in SHUFFLED else np.full((1, 1), mean)
+        rows = mean + 20 * rng.normal(size=(10, 1)) if method in COPIES else np.full((1, 1), mean)
         return rows + common + rng.normal(size=(len(rows), 5))
 
-    usual = {"random": 900.0, "linucb_full": 700.0, "graphdr": 500.0, "graph_pca": 550.0} | dict.fromkeys(
-        SHUFFLED, 800.0
-    )
+    usual = {"random": 900.0, "linucb_full": 700.0, "graphdr": 500.0, "graph_pca": 550.0}
+    usual |= dict.fromkeys((*COPIES, *LONGEST.values()), 800.0)
     return {method: {2: draw(method, mean + 50), 5: draw(method, mean)} for method, mean in (usual | means).items()}
 
 
@@ -444,6 +443,10 @@ def regrets(seed: int = 0, **means: float) -> dict:
         ({"graph_pca": 300, CONTROLS["graph_pca"]: 310}, "control", "linucb_full"),
         ({"graphdr": 790, "graph_pca": 800}, "control", "linucb_full"),
         ({"graphdr": 650, CONTROLS["graphdr"]: 660, "graph_pca": 680}, "control", "linucb_full"),
+        ({LONGEST["graphdr"]: 500}, "length", "linucb_full"),
+        ({LONGEST["graphdr"]: 400, "content_pca": 600}, "length", "content_pca"),
+        ({LONGEST["graph_pca"]: 400}, "graph", "graphdr"),  # of the other graph method
+        ({LENGTH: 400}, "graph", "graphdr"),  # shown, but not decisive
         ({"linucb_full": 500.3, "graph_pca": 600}, "tie", "linucb_full"),
         ({"linucb_full": 900.2, "graphdr": 950, "graph_pca": 960}, "nothing", "linucb_full"),
     ],
@@ -454,7 +457,9 @@ def test_what_is_advised_follows_from_the_regrets(means, reason, method):
     assert advice.use_graph == (reason == "graph")
     assert advice.k == (None if method == FULL else 5)
     beats_full = advice.against[FULL].low > 0  # as its control does: neither way is sure
-    assert (advice.sure == "not sure") == (reason in ("tie", "nothing") or (reason == "control" and beats_full))
+    assert (advice.sure == "not sure") == (
+        reason in ("tie", "nothing") or (reason in ("control", "length") and beats_full)
+    )
     assert advice.at_edge == sorted({method, advice.best_without_graph} - {FULL})
 
 
@@ -487,14 +492,20 @@ def simulated(reward: np.ndarray, graph, draws: int = 5, horizon: int = 2000) ->
         runs = linucb.play([linucb.Run(reward, own, features=arms) for own in rounds], 1.0)
         return [run.regret[-1] for run in runs]
 
+    def longest(arms):
+        lengths = np.linalg.norm(arms, axis=1)
+        played = [own.arms[np.arange(horizon), lengths[own.arms].argmax(axis=1)] for own in rounds]
+        return [(reward[own.arms].max(axis=1) - reward[arm]).sum() for own, arm in zip(rounds, played, strict=True)]
+
     orders = [np.random.default_rng(draw).permutation(graph.n) for draw in range(draws)]
-    regret = {method: {} for method in ("random", "linucb_full", "graphdr", "graph_pca", *SHUFFLED)}
+    regret = {method: {} for method in ("random", "linucb_full", "graphdr", "graph_pca", *COPIES, *LONGEST.values())}
     for k in (3, 6):
         own = arm_features.select("laplacian_low", low, k=k)
         regret["graphdr"][k] = regret["graph_pca"][k] = np.array([play(own)])
-        regret |= {name: regret[name] | {k: np.array([play(own[order]) for order in orders])} for name in SHUFFLED}
+        regret |= {name: regret[name] | {k: np.array([play(own[order]) for order in orders])} for name in COPIES}
         regret["linucb_full"][k] = np.array([play(None)])
         regret["random"][k] = regret["linucb_full"][k] + 50
+        regret |= {name: regret[name] | {k: np.array([longest(own)])} for name in LONGEST.values()}
     return regret
 
 
@@ -635,7 +646,7 @@ def test_the_methods_are_those_of_the_configuration(config):
         "random": "Random", "linucb_full": "LinUCB-full", "content_pca": "content-PCA", "graph_pca": "graph-PCA",
         "graphdr": "GraphDR",
     }  # fmt: skip
-    assert all(methods[method]["control"] for method in SHUFFLED)
+    assert all(methods[method]["control"] for method in (*COPIES, *LONGEST.values()))
     lacking = {name: spec for name, spec in config["methods"].items() if name != "graph_pca"}
     with pytest.raises(UserError, match=r"^config.yaml: methods: no 'graph_pca'"):
         block.methods(config | {"methods": lacking})

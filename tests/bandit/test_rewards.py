@@ -59,3 +59,13 @@ def test_outside_rewards_cover_the_complement_evenly(vectors):
     left = len(vectors) - K_STAR - 1
     assert_allclose(energy[: K_STAR + 1], 0, atol=1e-12)
     assert_allclose(energy[K_STAR + 1 :], 1 / left, atol=0.2 / left)
+
+
+@given(weight=st.floats(0, 1), seed=st.integers(0, 99))
+def test_a_reward_may_be_planted_from_the_first_eigenvector_on(vectors, weight, seed):
+    streams = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+    low = vectors[:, : K_STAR + 1]
+    theta = rewards.tailed(low, K_STAR, weight, *streams, first=rewards.PLANTED["planted_first"])
+    assert_allclose(np.linalg.norm(theta), 1)
+    tail = arm_features.tail(theta, arm_features.leading(vectors, K_STAR))
+    assert_allclose(tail, weight / np.hypot(1 - weight, weight), atol=1e-9)

@@ -16,13 +16,13 @@ def row(name: str, *panel: float) -> dict:
 
 def line(name: str, paper: float, verdict: str) -> dict:
     key = {"artifact": snapshot.TABLE, "row": name, "column": "regret"}
-    return key | {"paper": paper, "paper_sem": NAN, "verdict": verdict}
+    return key | {"paper": paper, "paper_sem": NAN, "verdict": verdict, "cell": name, "kind": "synthetic"}
 
 
 def test_the_headline_compares_with_the_next_best_method():
     table = [row("random", 90, 80, 70), row("full", 60, 100, 50), row("graphdr", 10, 10, 10)]
     lines = [line("random", 100, "match"), line("full", 50, "close"), line("graphdr", 5, "no data")]
-    text = snapshot.headline(table, lines, {"full": "LinUCB-full"}).splitlines()
+    text = snapshot.headline(table, lines, {"full": "LinUCB-full"}, []).splitlines()
     assert text[0] == (
         "GraphDR has 6 times less regret than the next best method (paper: 10; median of 3 instances: 6)."
     )
@@ -33,8 +33,10 @@ def test_the_headline_compares_with_the_next_best_method():
         "| LinUCB-full | 60.0 ± 0.5 | 60.0 (50.0 … 100.0) | 50.0 |",
         "| graphdr | 10.0 ± 0.5 | 10.0 (10.0 … 10.0) | 5.0 |",
         "",
-        "Of 2 numbers of the paper that are rebuilt here: 1 `match`, 1 `close`, 0 `in panel`, 0 `differs`, "
-        "0 `other data`. For 1 more the data set is missing.",
+        "- Of 2 distinct synthetic numbers of the paper: 1 `match`, 1 `close`, 0 `not contradicted`, 0 `differs`.",
+        "- Of 0 distinct real numbers of the paper: 0 `match`, 0 `close`, 0 `not contradicted`, 0 `differs`.",
+        "- 0 more come from other data and are not judged; 1 are missing.",
+        f"- `not contradicted` says little. [What these verdicts can notice]({snapshot.POWER}).",
     ]
 
 

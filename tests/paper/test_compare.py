@@ -7,7 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from graphdr.paper.compare import OTHER, VERDICTS, compare, half_digit, markdown, percentile, verdict
+from graphdr.paper.compare import (
+    KINDS,
+    OTHER,
+    VERDICTS,
+    compare,
+    half_digit,
+    headline,
+    identify,
+    markdown,
+    percentile,
+    verdict,
+)
 
 NAN = float("nan")
 RULES = {
@@ -17,8 +28,8 @@ RULES = {
         ("100", NAN, 103.0, NAN, [], None),  # 3 %
         ("100", NAN, 97.0, 0.0, [], None),
         ("-100", NAN, -103.0, NAN, [], None),
-        ("100", 3.0, 110.0, 4.0, [], None),  # two joint errors: 2 sqrt(3^2 + 4^2) = 10
-        ("100", NAN, 108.0, 4 / 2**0.5, [], None),  # the paper prints none: 2 sqrt(2) ours
+        ("100", 4.0, 110.0, 3.0, [], None),  # two joint errors: 2 sqrt(4^2 + 3^2) = 10
+        ("100", 4.0, 108.0 + 3.3, 400.0, [], None),  # ours counts at most as the paper's: 2 sqrt(2) 4 = 11.31
         ("100", 5.0, 110.0, NAN, [], None),  # we have none
         ("0", NAN, 0.0, NAN, [], None),
         ("0.83", NAN, 0.84, NAN, [], 0.01),  # by difference
@@ -32,10 +43,12 @@ RULES = {
         ("100", NAN, 110.0, NAN, [], None),  # 10 %
         ("100", NAN, 90.0, 0.1, [], None),
         ("-100", NAN, -110.0, NAN, [], None),
-        ("100", NAN, 108.0, 2.8, [90, 120], None),  # just beyond two joint errors; close goes before the panel
+        ("100", 3.0, 110.0, 4.0, [90, 120], None),  # beyond two joint errors; close goes before the panel
+        ("100", NAN, 103.1, 50.0, [], None),  # the paper prints no error, so that ours does not count
         ("0.83", NAN, 0.8401, 5.0, [], 0.01),  # errors do not count in a difference
     ],
-    "in panel": [
+    "not contradicted": [
+        ("100", 0.1, 150.0, 50.0, np.linspace(0, 200, 21), None),  # a large error of ours makes no match
         ("100", NAN, 110.1, NAN, np.linspace(100, 200, 21) - 5, None),  # the border of the 5-95 % range
         ("100", NAN, 150.0, 0.1, np.linspace(0, 100, 21) + 5, None),
         ("4", NAN, 1.0, NAN, [1, 2, 4, 5, 6], 0),
@@ -116,13 +129,14 @@ def comparison() -> pd.DataFrame:
         "main": {"paper_rows": {}, "tolerance": {"zeta": 0.01}, "datasets": {"graphdr": ["sbm"]}},
         "noise": {"paper_rows": {"light": "0.05"}, "tolerance": {"k_hat_naive": 0}, "datasets": {"0.05": ["sbm"]}},
     }
-    return compare(REFERENCE, {"main": pd.DataFrame(main), "noise": pd.DataFrame(noise)}, specs, {})
+    found = compare(REFERENCE, {"main": pd.DataFrame(main), "noise": pd.DataFrame(noise)}, specs, {})
+    return identify(found, {}, specs, ["films"])
 
 
 def test_every_printed_number_has_its_row_in_the_order_of_the_paper(comparison):
     keys = ["artifact", "row", "column"]
     assert comparison[keys].to_numpy().tolist() == REFERENCE[keys].to_numpy().tolist()
-    assert comparison["verdict"].tolist() == ["in panel", "match", "no data", "no data", "differs"]
+    assert comparison["verdict"].tolist() == ["not contradicted", "match", "no data", "no data", "differs"]
 
 
 def test_numbers_stand_beside_each_other(comparison):
@@ -137,8 +151,8 @@ def test_numbers_stand_beside_each_other(comparison):
 
 def test_the_page_counts_what_is_built_and_names_what_is_not(comparison):
     text = markdown(comparison)
-    assert "2 of 3 numbers" in text
-    assert "1 match, 0 close, 1 in panel, 1 differs" in text
+    assert "| synthetic | 3 | 3 | 1 | 0 | 1 | 1 |" in text
+    assert "| real | 0 | 0 | 0 | 0 | 0 | 0 |" in text
     assert "No data for 2 numbers of: main (1), elsewhere (1)" in text
     assert text.count("\n| graphdr |") == 2
     assert "not judged" not in text
@@ -154,8 +168,8 @@ def on_data(**marks) -> pd.DataFrame:
     """Compare two data sets, the first of which the paper calls otherwise, and one that has no number."""
     table = [cell("films", "regret", "regret", 10.0, NAN, [10.0]), cell("songs", "regret", "regret", 99.0, NAN, [99.0])]
     datasets = {name: [name] for name in ("films", "songs", "absent")}
-    spec = {"paper_rows": {"Films": "films"}, "tolerance": {}, "datasets": datasets}
-    return compare(ON_DATA, {"real": pd.DataFrame(table)}, {"real": spec}, marks)
+    specs = {"real": {"paper_rows": {"Films": "films"}, "tolerance": {}, "datasets": datasets}}
+    return identify(compare(ON_DATA, {"real": pd.DataFrame(table)}, specs, marks), {}, specs, list(datasets))
 
 
 @pytest.mark.parametrize("word", ["release", "incomplete", "unverified", "absent"])
@@ -181,11 +195,10 @@ def test_a_score_over_a_pool_is_judged_if_all_of_the_pool_is_the_papers():
 
 def test_the_page_counts_other_data_apart():
     judged, unjudged = (markdown(on_data(**marks)) for marks in ({}, {"songs": {"release": "2014"}}))
-    assert "1 of 2 numbers" in judged
-    assert "1 match, 0 close, 0 in panel, 1 differs" in judged
+    assert "| real | 2 | 2 | 1 | 0 | 0 | 1 |" in judged
     assert "not judged" not in judged
-    assert "1 of 1 numbers" in unjudged
-    assert "1 match, 0 close, 0 in panel, 0 differs" in unjudged
+    assert "| real | 1 | 1 | 1 | 0 | 0 | 0 |" in unjudged
+    assert "| synthetic | 0 |" in unjudged
     assert "\n1 more are shown but not judged: they come from other data.\n" in unjudged
     assert "| songs | regret | 10 | 99 | 9.90 | – | – | other data |" in unjudged
     assert "No data for 1 numbers of: real (1)" in unjudged
@@ -195,6 +208,49 @@ def test_a_line_shows_all_digits_of_large_numbers_and_a_panel_of_several_values(
     shown = {"row": "r", "column": "c", "paper": 12345.6, "paper_sem": 7.25, "ours": 1e-12, "sem": NAN, "ratio": 0.5}
     shown |= {"panel_low": 1.0, "panel_median": 2.0, "panel_high": 98765.4, "percentile": 50.0, "verdict": "differs"}
     alone = shown | {"row": "one", "percentile": NAN}
-    lines = markdown(pd.DataFrame([shown, alone]).assign(artifact="t")).splitlines()
+    lines = markdown(pd.DataFrame([shown, alone]).assign(artifact="t", cell="c", kind="real")).splitlines()
     assert "| r | c | 12346 ± 7.2 | 0 | 0.50 | 2 (1 … 98765) | 50 | differs |" in lines
     assert "| one | c | 12346 ± 7.2 | 0 | 0.50 | – | – | differs |" in lines
+
+
+PRINTED = pd.DataFrame(
+    [
+        ("main", "graphdr", "regret", "31.3", ""),
+        ("again", "sbm", "graphdr", "31.3", ""),  # the same cell once more …
+        ("again", "sbm", "rounded", "31", ""),  # … and with another number
+        ("main", "gaussian", "regret", "31.3", ""),  # the same digits of another method
+        ("again", "films", "graphdr", "31.3", ""),  # … and on other data
+    ],
+    columns=["artifact", "row", "column", "value", "sem"],
+)
+CELLS = {
+    "main": {name: {"regret": f"regret, {name}, on sbm"} for name in ("graphdr", "gaussian")},
+    "again": {
+        "sbm": dict.fromkeys(("graphdr", "rounded"), "regret, graphdr, on sbm"),
+        "films": {"graphdr": "regret, graphdr, on films"},
+    },
+}
+
+
+def test_a_number_that_several_tables_print_of_one_cell_counts_once():
+    specs = {
+        "main": {"paper_rows": {}, "tolerance": {}, "datasets": {"graphdr": ["sbm"], "gaussian": ["sbm"]}},
+        "again": {"paper_rows": {}, "tolerance": {}, "datasets": {"sbm": ["sbm"], "films": ["films"]}},
+    }
+    tables = {
+        name: pd.DataFrame([cell(row, column, "regret", 31.3, NAN, [31.3]) for row in rows for column in rows[row]])
+        for name, rows in CELLS.items()
+    }
+    found = identify(compare(PRINTED, tables, specs, {}), CELLS, specs, ["films"])
+    assert found["kind"].tolist() == ["synthetic"] * 4 + ["real"]
+    counts = headline(found.to_dict("records"))
+    assert list(counts) == list(KINDS)
+    assert (counts["synthetic"]["printed"], counts["synthetic"]["match"]) == (4, 3)
+    assert (counts["real"]["printed"], counts["real"]["match"]) == (1, 1)
+    assert sum(sum(count.values()) for count in counts.values()) == 5 + 4  # printed, and distinct ones
+
+
+def test_a_verdict_on_a_repeated_number_is_that_of_its_first_place():
+    lines = [{"kind": "real", "paper": 1.0, "cell": "c", "verdict": word} for word in ("close", "match", "other data")]
+    counts = headline(lines)["real"]
+    assert (counts["printed"], counts["close"], counts["match"], counts["other data"]) == (2, 1, 0, 0)

@@ -127,7 +127,11 @@ MISTAKES = [
     ("datasets.ml_1m.raw.citation", None, r"datasets.ml_1m.raw: 'citation' is required$"),
     ("observed.neighbours", None, r"problems.ml_100k: factor 'neighbours' has no value"),
     ("observed.k_min", 11, r"problem ml_100k: k_min = 11 is above k_max = 10"),
-    ("observed.reward", "modal", r"observed.reward: 'modal' should be 'planted', 'mean' or 'modal_group'$"),
+    (
+        "observed.reward",
+        "modal",
+        r"observed.reward: 'modal' should be 'planted', .*, 'mean' or 'modal_group'$",
+    ),
     ("datasets.sbm.reward", "mean", r"problem sbm: reward .* random graph"),
     ("problems.sbm.dataset", "smb", r"problems.sbm.dataset: no dataset 'smb'; there are: amazon, .*, rgg, sbm$"),
     (
@@ -171,6 +175,14 @@ MISTAKES = [
     ("methods.graphdr.style", ["#000000"], r"methods.graphdr.style: a light and a dark colour like '#0072b2', dashes"),
     ("methods.graphdr.style", ["red", "#000000", ""], r"methods.graphdr.style: a light and a dark colour like "),
     ("methods.graphdr.style", ["#000000", "#000000", "a"], r"methods.graphdr.style: a light and a dark colour like "),
+    ("pseudo_papers.main_synthetic.control", "mian", r"main_synthetic.control: no experiment 'mian'; there are: "),
+    (
+        "pseudo_papers.main_synthetic.protocols",
+        [{"sensitivity_noise": "noise"}],
+        r"main_synthetic.others: no method of sensitivity_noise 'onehot_pca'; there are: ",
+    ),
+    ("pseudo_papers.main_synthetic.stand_ins", {"graphdr_first": "x"}, r"stand_ins: no method of the control 'x'"),
+    ("pseudo_papers.mine", {"control": "main", "protocols": []}, r"pseudo_papers.mine: no table 'mine'; there are: "),
     ("tables.k_sweep.experiment", 5, r"tables.k_sweep.experiment: 5 should be a valid string or a valid list$"),
     ("tables.k_sweep.evaluation", "selectors", r"tables.k_sweep: either an experiment or an evaluation is needed$"),
     (

@@ -18,7 +18,7 @@ from tests.support.project import ROOT
 CONFIG = full(yaml.safe_load((ROOT / "config.yaml").read_text()), ROOT)
 OBSERVED = [name for name, block in CONFIG["datasets"].items() if "raw" in block]
 SOME = ["ml_100k", "amazon", "mind_small"]
-NOTHING_SHOWN = {block: {} for block in ("evaluations", "tables", "figures", "claims")}
+NOTHING_SHOWN = {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
 
 
 @pytest.fixture(scope="module")
@@ -195,6 +195,25 @@ def test_a_stage_has_one_module_one_job_and_one_rule():
     )
     functions = {name for name in vars(jobs) if not name.startswith("_") and name in modules}
     assert modules == rules == functions
+
+
+def test_cells_that_show_the_same_number_of_ours_have_one_name(plan):
+    named = jobs.compare_paper(plan).params.cells
+    regret = "regret, graphdr, on sbm"
+    assert named["main_synthetic"]["graphdr"]["regret"] == named["k_sweep"]["5"]["regret"] == regret
+    assert named["smoothness_sweep"]["0"]["regret"] == named["noise_sweep"]["0"]["regret"] != regret  # other seeds
+    assert named["smoothness_sweep"]["0"]["zeta"] != named["smoothness_sweep"]["0.1"]["zeta"]
+    assert named["capture_margin"]["ml_100k"]["zeta"] == named["cross_dataset"]["ml_100k"]["zeta"]
+    assert named["cross_dataset"]["ml_100k"]["graphdr"] != named["cross_dataset"]["ml_1m"]["graphdr"]
+    assert named["selectors"]["all"]["eigengap_spearman"] == "spearman, eigengap, over selectors"
+
+
+def test_pseudo_papers_are_on_instances_beyond_those_of_their_table_and_on_no_page(plan):
+    (spec,) = jobs.compare_paper(plan).params.pseudo_papers.values()
+    assert plan.problems[spec["control"]]["instances"] > spec["size"] == CONFIG["protocol"]["instances"]
+    assert ["sbm-draws_0-noise_0_2", "noise of standard deviation 0.2"] in spec["others"]
+    page = jobs.make_report(plan, paths.REPORT)
+    assert not [name for name in page.params.experiments if name.startswith("pseudo_")]
 
 
 def test_the_order_of_yaml_keys_changes_no_job(plan):

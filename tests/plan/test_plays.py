@@ -16,7 +16,7 @@ METHODS = {
 
 def plan(config: dict, **experiments: dict) -> design.Design:
     """Return the plan of some experiments on a random graph; k is 3 unless they say otherwise."""
-    blocks = {block: {} for block in ("evaluations", "tables", "figures", "claims")}
+    blocks = {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
     usual = {"facts": ["k_hat_naive"], "methods": ["full", "ours"]}
     on = {name: {"problems": {"of": ["sbm"]} | spec.get("problems", {})} for name, spec in experiments.items()}
     asked = {name: usual | spec | on[name] for name, spec in experiments.items()}

@@ -89,7 +89,9 @@ def test_a_grid_that_lacks_a_method_is_named(config):
 
 def test_a_setting_that_the_papers_experiment_varies_is_refused(config):
     grid = config["experiments"]["multiverse_k"] | {"settings": {"k": [2, 5]}}
-    with pytest.raises(UserError, match=r"multiverse_k.settings.k: 'k_sweep', which it stands for, varies it by itself"):
+    with pytest.raises(
+        UserError, match=r"multiverse_k.settings.k: 'k_sweep', which it stands for, varies it by itself"
+    ):
         design.expand(config | {"experiments": config["experiments"] | {"multiverse_k": grid}})
 
 

@@ -77,7 +77,7 @@ def params(**changed) -> SimpleNamespace:
         "labels": {m: f"{m}!" for m in METHODS} | {"toy": "Toy"},
         "first": ["c"],
         "opt_in": {"long_study": "A long study"},
-        "verdicts": ["match", "close", "in panel", "differs", "other data", "no data"],
+        "verdicts": ["match", "close", "not contradicted", "differs", "other data", "no data"],
         "settings": SETTINGS,
         "missing": ["absent"],
         "styles": {},
@@ -181,13 +181,13 @@ def test_the_page_holds_all_that_was_built(files):
     assert data["headline"]["median"] == 3.73  # of 40 / 10, 41 / 11 and 42 / 12
     assert {data["headline"][name] for name in ("first", "paper")} == {4, None}
     assert data["verdicts"]["synthetic"] == dict.fromkeys(params().verdicts, 0)
-    assert data["verdicts"]["real"] == dict.fromkeys(params().verdicts, 0) | {"in panel": 1, "no data": 1}
+    assert data["verdicts"]["real"] == dict.fromkeys(params().verdicts, 0) | {"not contradicted": 1, "no data": 1}
     assert data["claims"][0] | {"word": "holds", "kinds": ["real"], "share": 0.5} == data["claims"][0]
     assert [line["claim"] for line in data["story"]["holds"]] == ["c"]
     assert set(data["missing"]) == {"absent"}
     first = data["tables"]["t"]["rows"][0]["cells"][0]
     assert first == {"value": "−10.0", "sem": "0.5", "panel": ["10.0", "10.0", "12.0"]} | {
-        "paper": "11", "ratio": "-0.91", "verdict": "in panel", "both": [11, -10]
+        "paper": "11", "ratio": "-0.91", "verdict": "not contradicted", "both": [11, -10]
     }  # fmt: skip
     card = data["datasets"]["toy"]
     assert (card["nodes"], card["edges"], card["energy"][1]) == (N, N - 1, 1)

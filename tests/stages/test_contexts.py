@@ -54,7 +54,7 @@ def plan(config, tmp_path_factory):
         "datasets": config["datasets"] | {"toy": TOY},
         "problems": {"small": SMALL, "toy": {"dataset": "toy"}},
         "experiments": experiments,
-        **{block: {} for block in ("evaluations", "tables", "figures", "claims")},
+        **{block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")},
     }
     stages = ("build_graph", "compute_basis", "pose_problem", "estimate_pilot", "describe_problem", "run_bandit")
     with chdir(tmp_path_factory.mktemp("contexts")):
@@ -213,7 +213,7 @@ WRONG = {
 def test_contexts_that_do_not_fit_are_one_clear_line(config, message):
     experiment = {"problems": {"of": ["small"], "set": WRONG[message]}, "methods": ["graphdr"], "facts": ["zeta"]}
     settings = config | {"problems": {"small": SMALL}, "experiments": {"e": experiment}}
-    settings |= {block: {} for block in ("evaluations", "tables", "figures", "claims")}
+    settings |= {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
     with pytest.raises(UserError) as refused:
         design.expand(settings)
     assert message in str(refused.value)
@@ -224,7 +224,7 @@ def test_a_configuration_that_says_nothing_about_contexts_is_the_node_case(confi
     silent = {name: value for name, value in config["protocol"].items() if name not in design.NODE_CASE}
     experiment = {"problems": {"of": ["small"]}, "methods": ["graphdr"], "facts": ["zeta"]}
     settings = config | {"protocol": silent, "problems": {"small": SMALL}, "experiments": {"e": experiment}}
-    settings |= {block: {} for block in ("evaluations", "tables", "figures", "claims")}
+    settings |= {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
     assert {name: config["protocol"][name] for name in design.NODE_CASE} == design.NODE_CASE
     (problem,) = design.expand(settings).problems.values()
     assert {name: problem[name] for name in design.NODE_CASE} == design.NODE_CASE

@@ -37,6 +37,7 @@ def expand(config: dict, missing=(), against: str = "graphdr", **toy) -> design.
         },
         "figures": {"curves": {"kind": "curves", "title": "C", "experiment": "e"}},
         "claims": {},
+        "pseudo_papers": {},
     }
     small["experiments"]["e"]["against"] = against
     return design.expand(small, missing)

@@ -46,7 +46,7 @@ def shrink(config: dict, methods: list[str]) -> dict:
             "graphs": {"problems": {"of": ["small"], "vary": vary}, "methods": on_graphs, "facts": FACTS},
             "data": {"problems": {"of": ["toy"], "vary": vary}, "methods": methods, "facts": FACTS},
         },
-        **{block: {} for block in ("evaluations", "tables", "figures", "claims")},
+        **{block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")},
     }
 
 
@@ -105,6 +105,7 @@ def in_another_order(twin):
 FEATURES = {
     "identity": lambda adjacency, *_: np.eye(len(adjacency)),
     "laplacian_low": low,
+    "laplacian_first": lambda adjacency, k, *_: np.linalg.eigh(twins.laplacian(adjacency))[1][:, :k],
     "pooled_low": low,  # without segments
     "shuffled": lambda adjacency, k, rng, *_: low(adjacency, k)[rng.permutation(len(adjacency))],
     "length": lambda adjacency, k, rng, *_: with_lengths_of(low(adjacency, k), rng),
@@ -113,7 +114,9 @@ FEATURES = {
     "graph_pca": lambda adjacency, k, *_: np.linalg.svd(adjacency - adjacency.mean(axis=0))[2][:k].T,
     "content_pca": content,
 }
-FEATURES |= {f"{name}_shuffled": in_another_order(FEATURES[name]) for name in ("content_pca", "graph_pca")}
+FEATURES |= {
+    f"{name}_shuffled": in_another_order(FEATURES[name]) for name in ("laplacian_first", "content_pca", "graph_pca")
+}
 
 
 def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, draw: int, seed: int) -> np.ndarray:

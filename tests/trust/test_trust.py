@@ -162,7 +162,9 @@ def test_the_paper_that_a_comparison_was_made_with_is_written_down(workdir):
     Path("data/paper").mkdir(parents=True)
     Path(paths.PAPER).write_text("artifact,row,column,value,sem\nt,r,c,1.0,\n")
     output = jobs.outputs("compare_paper")
-    job = {"input": {"paper": paths.PAPER, "tables": {}}, "params": {"tables": {}, "missing": []}, "output": output}
+    nothing = {"tables": {}, "pseudo_papers": {}}
+    params = nothing | {"missing": [], "cells": {}, "observed": []}
+    job = {"input": nothing | {"paper": paths.PAPER}, "params": params, "output": output}
     run_stage("compare_paper", "code", job)
     (entry,) = manifest.entries().values()
     assert entry["files"] == {paths.PAPER: io.file_digest(paths.PAPER)}

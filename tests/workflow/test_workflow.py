@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from benchmarks import many_jobs, profile
-from graphdr.cache import manifest, times
+from graphdr.cache import manifest, paths, times
 from graphdr.cli import integrity
 from tests.support.in_process import build_here
 from tests.support.project import ROOT, hashes, lay_out, snakemake, would_write
@@ -112,6 +112,24 @@ def test_golden_values(built):
     both = golden.merge(found, on=["table", "row", "column"], suffixes=("_golden", ""), how="left")
     assert len(both) == len(golden) > 15
     pd.testing.assert_series_equal(both["value"], both["value_golden"], check_names=False, rtol=1e-6, atol=1e-12)
+
+
+def test_pseudo_papers_of_our_protocol_begin_with_the_instances_of_the_table(built):
+    """The panel that other protocols are judged against is that of the main table, number by number."""
+    table, control = (
+        pd.read_parquet(built / paths.measurements(batch)).query("quantity == 'regret' and draw == 0")
+        for batch in ("main", "pseudo_control")
+    )
+    keys = ["method", "instance"]
+    both = table.merge(control, on=keys, suffixes=("", "_control"))
+    assert sorted(both["method"].unique()) == ["graphdr", "random"]
+    assert len(both) == 2 * 3
+    assert (both["value"] == both["value_control"]).all()
+    assert (both["sem"] == both["sem_control"]).all()
+    power = pd.read_parquet(built / paths.power)
+    assert power["protocol"].unique().tolist() == ["ours (control)", "noise 0.5", "the paper itself"]
+    assert power.loc[power["test"] == "numbers", "judged"].tolist() == [3 * 2, 2 * 2, 2]
+    assert "## What these verdicts can notice" in (built / paths.comparison("md")).read_text(encoding="utf-8")
 
 
 PAGES = [ROOT / page for page in ("README.md", "docs/reading.md")]

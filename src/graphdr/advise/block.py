@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-from graphdr.advise.decision import CONTENT, CONTROLS, FULL, GRAPH, RANDOM
+from graphdr.advise.decision import CONTENT, CONTROLS, COPIES, FULL, GRAPH, LONGEST, RANDOM
 from graphdr.advise.reading import Dataset
 from graphdr.advise.survey import Survey
 from graphdr.core.errors import UserError
@@ -13,7 +13,7 @@ NODES = 1500  # the most popular ones, as in the paper
 SEEDS, DRAWS = 5, 9  # streams of candidates and noise; permutations besides the first
 CHOOSING = 2  # of the seeds, on which k is chosen: the others judge
 
-METHODS = (RANDOM, FULL, CONTENT, *reversed(GRAPH), *CONTROLS.values())
+METHODS = (RANDOM, FULL, CONTENT, *reversed(GRAPH), *COPIES, *LONGEST.values())
 OF_CONTENT = ("energy_content", "gamma", "gamma_low", "gamma_high")
 FACTS = (
     "nodes", "edges", "degree", "zeta", "energy", "energy_graph", "eigengap", "k_hat_naive", "pilot_error",
@@ -86,5 +86,5 @@ def configuration(config: dict, name: str, pasted: dict[str, dict], survey: Surv
         "problems": pasted["problems"],
         "methods": methods(config),
         "experiments": {name: {"problems": problems, "methods": played, "facts": facts}},
-        **{block: {} for block in ("evaluations", "tables", "figures", "claims")},
+        **{block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")},
     }

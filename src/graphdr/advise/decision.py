@@ -12,6 +12,9 @@ from scipy import stats
 GRAPH, CONTENT, FULL, RANDOM = ("graphdr", "graph_pca"), "content_pca", "linucb_full", "random"
 CONTROLS = {method: f"{method}_shuffled" for method in (*GRAPH, CONTENT)}  # the same, its rows given to other nodes
 SHUFFLED = tuple(CONTROLS.values())
+LENGTH = "graphdr_length"  # rows as long as GraphDR's, in random directions
+LONGEST = {"graphdr": "graphdr_longest", "graph_pca": "graph_pca_longest"}  # play the longest row, and learn nothing
+COPIES = (*SHUFFLED, LENGTH)  # controls that are drawn several times
 SURE = {"sure": 0.99, "fairly sure": 0.95}  # the level at which all intervals behind an advice exclude 0
 UNSURE = "not sure"
 LEVEL = 0.95  # of the intervals that are shown
@@ -70,7 +73,8 @@ def best_k(regrets: Mapping[int, np.ndarray], choosing: int, draw: int = 0) -> i
 
 def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> Advice:
     """Weigh all methods; ``regrets`` are by method and k, draws x seeds, and the first ``choosing`` seeds choose."""
-    chosen = {method: best_k(by_k, choosing) for method, by_k in regrets.items() if method not in SHUFFLED}
+    weighed = [method for method in regrets if method not in (*COPIES, *LONGEST.values())]
+    chosen = {method: best_k(regrets[method], choosing) for method in weighed}
     judged = {method: regrets[method][k][0, choosing:] for method, k in chosen.items()}
     chance = {method: regrets[method][k][0, :choosing].mean() for method, k in chosen.items() if method != RANDOM}
     order = sorted(chance, key=lambda method: (chance[method], method))
@@ -80,8 +84,12 @@ def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> Adv
     plain = CONTENT if helps else FULL
     against = {method: interval(judged[method] - judged[graph]) for method in order if method != graph}
     against[CONTROLS[graph]] = control(regrets[CONTROLS[graph]], judged[graph], choosing)
+    longest = regrets[LONGEST[graph]]
+    against[LONGEST[graph]] = interval(longest[best_k(longest, choosing)][0, choosing:] - judged[graph])
     rivals = {method: gap for method, gap in against.items() if method not in GRAPH}
-    reason = _reason(rivals, CONTROLS[graph], plain, interval(judged[RANDOM] - judged[plain]))
+    if graph == "graphdr":  # shown beside, since what it shares with the others is shown by them
+        against[LENGTH] = control(regrets[LENGTH], judged[graph], choosing)
+    reason = _reason(rivals, graph, plain, interval(judged[RANDOM] - judged[plain]))
     winner = {"graph": graph, "nothing": FULL}.get(reason, plain)
     others = [method for method in order if method != winner]
     return Advice(
@@ -102,7 +110,7 @@ def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> Adv
 
 
 def control(shuffled: Mapping[int, np.ndarray], regret: np.ndarray, choosing: int) -> Interval:
-    """Compare a method with its shuffled copies, each at the k that is best for it.
+    """Compare a method with copies of a control, each at the k that is best for it.
 
     If its dimensions said nothing about the reward, it would be like one more of them. Hence the interval is that of
     one further copy, and not of their mean.
@@ -112,14 +120,16 @@ def control(shuffled: Mapping[int, np.ndarray], regret: np.ndarray, choosing: in
     return interval(np.array(gaps), of_one=True)
 
 
-def _reason(against: Mapping[str, Interval], shuffled: str, plain: str, learns: Interval) -> str:
-    """Say what decides: the graph must beat its control and all that do without it."""
+def _reason(against: Mapping[str, Interval], graph: str, plain: str, learns: Interval) -> str:
+    """Say what decides: the graph must beat its controls and all that do without it."""
     if all(gap.low > 0 for gap in against.values()):
         return "graph"
     if learns.low <= 0:
         return "nothing"
-    if against[shuffled].low <= 0:
+    if against[CONTROLS[graph]].low <= 0:
         return "control"
+    if against[LONGEST[graph]].low <= 0:
+        return "length"
     if against[plain].high < 0:
         return "content" if plain == CONTENT else "full"
     return "tie"
@@ -129,5 +139,5 @@ def _sure(reason: str, against: Mapping[str, Interval], plain: str) -> str:
     """Return how sure an advice is: as sure as the least sure of what it rests on."""
     if reason == "graph":
         return max((gap.sure for gap in against.values()), key=[*SURE, UNSURE].index)
-    settled = reason in ("control", "content", "full") and against[plain].high < 0
+    settled = reason in ("control", "length", "content", "full") and against[plain].high < 0
     return against[plain].sure if settled else UNSURE

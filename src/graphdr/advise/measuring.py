@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from graphdr.advise.decision import SHUFFLED
+from graphdr.advise.decision import COPIES
 from graphdr.advise.findings import Mean
 from graphdr.cache import io, paths
 from graphdr.graphs.arm_features import IDENTITY, select
@@ -73,7 +73,7 @@ def summary(regrets: dict[str, dict[int, np.ndarray]]) -> dict[str, dict[int, Me
     means: dict[str, dict[int, Mean]] = {}
     for method, by_k in regrets.items():
         for k, runs in by_k.items():
-            values = runs.mean(axis=1) if method in SHUFFLED else runs[0]
+            values = runs.mean(axis=1) if method in COPIES else runs[0]
             error = values.std(ddof=1) / np.sqrt(len(values))
             means.setdefault(method, {})[k] = Mean(float(values.mean()), float(error))
     return means
@@ -87,9 +87,9 @@ def arms(design: Design, name: str, ks: dict[str, int | None]) -> tuple[list[str
     features = {}
     for method, k in ks.items():
         spec = design.config.methods[method]
-        if spec.basis != IDENTITY:
+        if spec.policy == "linucb" and spec.basis != IDENTITY:
             vectors = read_bases(paths.basis(problem["graph"], spec.basis))[0, 0].vectors
             features[method] = select(spec.basis, vectors, k)
-        elif spec.policy != "random":
+        elif spec.policy == "linucb":
             features[method] = None
     return [keys[item] for item in items], features

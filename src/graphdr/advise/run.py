@@ -50,7 +50,8 @@ def advise(
     with contextlib.chdir(folder):
         regrets = measuring.regrets(plan, name)
         advice = decision.weigh(regrets, block.CHOOSING)
-        ks = dict.fromkeys(regrets, None) | advice.chosen_k
+        of_lengths = (decision.LENGTH, *decision.LONGEST.values())  # in tables alone
+        ks = dict.fromkeys((method for method in regrets if method not in of_lengths), None) | advice.chosen_k
         ks |= {copy: advice.chosen_k[method] for method, copy in decision.CONTROLS.items() if copy in regrets}
         findings = Findings(
             name=name,

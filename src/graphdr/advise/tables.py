@@ -41,7 +41,8 @@ def regrets(findings: Findings) -> Table:
     ks, setting, chosen = list(findings.facts), findings.setting, findings.advice.chosen_k
     caption = (
         f"Regret after {setting.horizon:,} simulated rounds of {setting.arms} candidates, mean of "
-        f"{setting.seeds} seeds ± standard error (shuffled: of {setting.shuffled_copies} copies); * the k chosen"
+        f"{setting.seeds} seeds ± standard error over them (shuffled and length: of {setting.shuffled_copies} copies); "
+        "* the k chosen"
     )
     rows = []
     for method, by_k in findings.regret.items():

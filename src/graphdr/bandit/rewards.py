@@ -4,6 +4,8 @@ import numpy as np
 
 from graphdr.graphs.arm_features import residual
 
+PLANTED = {"planted": 1, "planted_first": 0}  # rewards that are drawn, from u_2, u_3, … on or from u_1 on
+
 
 def unit(vector: np.ndarray) -> np.ndarray:
     """Scale a vector to Euclidean norm one."""
@@ -30,16 +32,16 @@ def outside(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return unit(residual(rng.standard_normal(len(vectors)), vectors))
 
 
-def tailed(low: np.ndarray, k_star: int, weight: float, rng_low, rng_high) -> np.ndarray:
+def tailed(low: np.ndarray, k_star: int, weight: float, rng_low, rng_high, first: int = 1) -> np.ndarray:
     """Mix a smooth reward with one outside the low frequencies: unit((1 - w) smooth + w outside).
 
-    ``low`` holds u_1, …, u_{k_star+1} at least; the smooth part lives in u_2..u_{k_star+1}, the other
-    part in the span of the remaining nontrivial eigenvectors.
+    ``low`` holds u_1, …, u_{k_star+1} at least; the smooth part lives in u_2..u_{k_star+1} (in k_star columns from
+    ``first`` on), the other part in the span of the remaining nontrivial eigenvectors.
     """
-    inside = smooth(low[:, 1 : k_star + 1], rng_low)
+    inside = smooth(low[:, first : first + k_star], rng_low)
     if weight == 0:
         return inside
-    return unit((1 - weight) * inside + weight * outside(low[:, : k_star + 1], rng_high))
+    return unit((1 - weight) * inside + weight * outside(low[:, : first + k_star], rng_high))
 
 
 def segmented(

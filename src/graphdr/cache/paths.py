@@ -41,6 +41,7 @@ table = Pattern("results/tables/{table}.{suffix}")
 figure = Pattern("results/figures/{figure}.{suffix}")
 comparison = Pattern("results/comparison.{suffix}")
 judged = Pattern("results/{judged}.{suffix}")
+power = "results/power.parquet"
 claims = Pattern("results/claims.{suffix}")
 multiverse = Pattern("results/multiverse.{suffix}")
 page = Pattern("results/{page}.html")

@@ -9,7 +9,7 @@ from graphdr.core.terminal import number, paint, with_error
 from graphdr.show import tables
 
 POINTS = 6  # of every series of a figure, unless a number of rows is asked for
-COLOURS = {"match": "green", "close": "green", "in panel": "cyan", "differs": "red"}
+COLOURS = {"match": "green", "close": "green", "not contradicted": "cyan", "differs": "red"}
 COLOURS |= {"holds": "green", "mixed": "cyan", "fails": "red"}
 
 
@@ -81,7 +81,15 @@ def comparison(record: Record, rows: list[dict], count: int | None) -> list[str]
         body = [_compared(row) for row in first if row["artifact"] == artifact]
         cells = terminal.table(head, body, right, terminal.width(), keys=2)
         lines += ["", paint(artifact, "bold", "cyan"), *_verdicts(cells)]
-    return [*lines, *_more(len(rows) - len(first)), "", _counts(rows)]
+    return [*lines, *_more(len(rows) - len(first)), "", *_distinct(rows)]
+
+
+def _distinct(rows: list[dict]) -> list[str]:
+    """Count the verdicts on distinct numbers, synthetic and real apart."""
+    from graphdr.paper.compare import VERDICTS, headline
+
+    counts = {kind: [(count[word], word) for word in VERDICTS if count[word]] for kind, count in headline(rows).items()}
+    return [f"{kind}: {', '.join(f'{n} {word}' for n, word in told)}" for kind, told in counts.items() if told]
 
 
 def _compared(row: dict) -> list[str]:

@@ -46,8 +46,10 @@ def _of_basis(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
 
 
 def _of_theta(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
+    from graphdr.bandit.rewards import PLANTED
+
     for problem, key in _instances(params, focus):
-        if problem["reward"] == "planted":
+        if problem["reward"] in PLANTED:
             yield "theta", key
             if problem["tail"]:
                 yield "theta outside", key

@@ -9,7 +9,7 @@ from graphdr.cache import io, paths
 from graphdr.core import terminal
 from graphdr.core.terminal import Answer
 from graphdr.paper.claims import VERDICTS as CLAIM_VERDICTS
-from graphdr.paper.compare import VERDICTS
+from graphdr.paper.compare import VERDICTS, headline
 
 ARTIFACTS = {"tables": "results/tables/*.parquet", "figures": "results/figures/*.parquet"}
 PAGES = (paths.page(paths.REPORT), paths.comparison("md"), paths.claims("md"))
@@ -17,13 +17,14 @@ PAGES = (paths.page(paths.REPORT), paths.comparison("md"), paths.claims("md"))
 
 def run(options: Namespace, here: Path) -> Answer:
     """Count what is under results/; with the time at which a build began, say how long it took."""
-    compared, judged = (
-        Counter(io.read(kind, path)["verdict"].to_pylist() if Path(path := pattern("parquet")).exists() else [])
+    compared, claims = (
+        io.read(kind, path).to_pylist() if Path(path := pattern("parquet")).exists() else []
         for kind, pattern in (("comparison", paths.comparison), ("claims", paths.claims))
     )
+    judged = Counter(line["verdict"] for line in claims)
     answer = {
         "artifacts": {name: len(list(Path().glob(pattern))) for name, pattern in ARTIFACTS.items()},
-        "numbers": {verdict: compared[verdict] for verdict in VERDICTS},
+        "numbers": headline(compared),
         "claims": {first: sum(n for text, n in judged.items() if text.startswith(first)) for first in CLAIM_VERDICTS},
         "seconds": None if options.since is None else round(time.time() - options.since),
         "pages": [page for page in PAGES if Path(page).exists()],
@@ -33,11 +34,13 @@ def run(options: Namespace, here: Path) -> Answer:
 
 def _text(artifacts: dict, numbers: dict, claims: dict, seconds: int | None, pages: list[str]) -> list[str]:
     """Lay the summary out."""
-    counted = [", ".join(f"{n} {name}" for name, n in counts.items() if n) for counts in (numbers, claims)]
+    told = {kind: {name: counts[name] for name in VERDICTS} for kind, counts in numbers.items()} | {"claims": claims}
+    counted = {kind: ", ".join(f"{n} {name}" for name, n in counts.items() if n) for kind, counts in told.items()}
+    distinct = [f"{kind}: {counted[kind]}" for kind in numbers if counted[kind]]
     lines = {
         "built": ", ".join(f"{count} {name}" for name, count in artifacts.items()),
-        "numbers": counted[0] or "not compared yet",
-        "claims": counted[1] or "not judged yet",
+        "numbers": "; ".join(distinct) or "not compared yet",
+        "claims": counted["claims"] or "not judged yet",
         "read": ", ".join(pages) or "nothing yet",
     }
     if seconds is not None:

@@ -41,7 +41,7 @@ def with_lengths(vectors: np.ndarray, k: int) -> np.ndarray:
 PCA = ("onehot_pca", "content_pca", "content_pca_shuffled", "graph_pca", "graph_pca_shuffled")
 FEATURES = (
     dict.fromkeys(("laplacian_low", "pooled_low", "shuffled"), nontrivial)
-    | dict.fromkeys(PCA, leading)
+    | dict.fromkeys(("laplacian_first", "laplacian_first_shuffled", *PCA), leading)
     | {"gaussian": scaled, "length": with_lengths}
 )
 # Bases of which a larger k extends a smaller one.

@@ -32,6 +32,11 @@ def laplacian_low(source: Source, components: int, rng: np.random.Generator) -> 
     return low_eigenpairs(source.graph, components)
 
 
+def laplacian_first(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Take u_1, u_2, … once more, for features that begin with u_1."""
+    return source.low
+
+
 def pooled_low(source: Source, components: int, rng: np.random.Generator) -> Basis:
     """Compute the eigenvectors of the items' own graph, alike in every segment of users: a model for all of them.
 
@@ -105,10 +110,14 @@ def with_shuffled_rows(basis: Callable) -> Callable:
     return control
 
 
-CONTROLS = tuple(map(with_shuffled_rows, (content_pca, graph_pca)))
-FUNCTIONS = (laplacian_low, pooled_low, shuffled, length, onehot_pca, gaussian, content_pca, graph_pca, *CONTROLS)
+CONTROLS = tuple(map(with_shuffled_rows, (laplacian_first, content_pca, graph_pca)))
+FUNCTIONS = (
+    laplacian_low, laplacian_first, pooled_low, shuffled, length, onehot_pca, gaussian, content_pca, graph_pca,
+    *CONTROLS,
+)  # fmt: skip
 BASES = {f.__name__: f for f in FUNCTIONS}
 REDRAWN = {"shuffled", "length", "gaussian", *(f.__name__ for f in CONTROLS)}  # bases that are drawn
 FROM_GRAPH = {"laplacian_low", "pooled_low", "graph_pca", "graph_pca_shuffled"}  # bases that look at edges
-FROM_LOW = {"shuffled", "length"}  # bases that are made of the laplacian_low one
+# bases that are made of the laplacian_low one
+FROM_LOW = {"shuffled", "length", "laplacian_first", "laplacian_first_shuffled"}
 FROM_DATA = {"content_pca", "content_pca_shuffled"}  # bases that need more than the graph; without it, they are empty

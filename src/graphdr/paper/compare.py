@@ -1,6 +1,6 @@
 """Set every number of the paper beside ours, with a verdict."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -11,7 +11,9 @@ from graphdr.scores import cells
 
 MATCH, CLOSE = 0.03, 0.10
 SLACK = 1 + 1e-9  # a border belongs to the better verdict, whatever rounding says
-VERDICTS = ("match", "close", "in panel", "differs", "other data", "no data")
+VERDICTS = ("match", "close", "not contradicted", "differs", "other data", "no data")
+JUDGED = VERDICTS[:4]
+KINDS = ("synthetic", "real")  # of numbers: on random graphs, and on data sets
 OTHER = {"release", "incomplete"}  # marks of a data set whose numbers reproduce nothing
 
 
@@ -24,15 +26,15 @@ def verdict(paper: str, paper_sem: float, ours: float, sem: float, panel, tolera
     """Judge our number against the paper's, given as printed.
 
     Quantities with a ``tolerance`` compare by difference (at least half of the last printed digit), the
-    others by ratio or by two joint standard errors, ours counting twice where the paper prints none.
+    others by ratio or by two joint standard errors, where ours counts at most as much as the paper's.
     """
     if np.isnan(ours):
         return "no data"
     value = float(paper)
     off = abs(ours - value)
     if tolerance is None:
-        ours_squared = 0.0 if np.isnan(sem) else sem**2
-        joint = np.sqrt(ours_squared + (ours_squared if np.isnan(paper_sem) else paper_sem**2))
+        theirs = np.nan_to_num(paper_sem)
+        joint = np.hypot(theirs, min(np.nan_to_num(sem), theirs))  # else a noisy number of ours would match anything
         allowed = max(MATCH * abs(value), 2 * joint)
     else:
         allowed = max(tolerance, half_digit(paper))
@@ -43,7 +45,7 @@ def verdict(paper: str, paper_sem: float, ours: float, sem: float, panel, tolera
     if len(panel) > 1:
         low, high = np.quantile(panel, [0.05, 0.95])
         if low <= value <= high:
-            return "in panel"
+            return "not contradicted"
     return "differs"
 
 
@@ -96,18 +98,53 @@ def compare(
     return pd.DataFrame(rows)
 
 
-def markdown(comparison: pd.DataFrame) -> str:
-    """Render the comparison: a count of verdicts, one table per artifact, and what is not built."""
+def identify(comparison: pd.DataFrame, cells: Mapping, specs: Mapping, observed: Collection[str]) -> pd.DataFrame:
+    """Add to every number the cell of ours that it is about, and whether it comes from data sets or random graphs.
+
+    ``cells`` names what stands in each table, row and column; two of one name show the same number of ours.
+    """
+    named, kinds = [], []
+    for line in comparison.to_dict("records"):
+        artifact, row, column = our_cell(line, specs)
+        named.append(cells.get(artifact, {}).get(row, {}).get(column, f"{artifact}, {row}, {column}"))
+        behind = specs.get(artifact, {"datasets": {}})["datasets"].get(row, [])
+        kinds.append(KINDS[bool(set(behind) & set(observed))])
+    return comparison.assign(cell=named, kind=kinds)
+
+
+def headline(lines: Iterable[Mapping]) -> dict[str, dict[str, int]]:
+    """Count synthetic and real numbers apart: those printed and judged, and the verdicts on distinct ones.
+
+    A number that several tables print of the same cell counts once, with the verdict where it stands first.
+    """
+    counts = {kind: dict.fromkeys(("printed", *VERDICTS), 0) for kind in KINDS}
+    seen = set()
+    for line in lines:
+        count, pair = counts[line["kind"]], (line["paper"], line["cell"])
+        count["printed"] += line["verdict"] in JUDGED
+        count[line["verdict"]] += pair not in seen
+        seen.add(pair)
+    return counts
+
+
+def headline_table(lines: Iterable[Mapping]) -> list[str]:
+    """Lay the headline out as a markdown table."""
+    body = []
+    for kind, count in headline(lines).items():
+        distinct = sum(count[name] for name in JUDGED)
+        body.append([kind, *(str(n) for n in (count["printed"], distinct, *(count[name] for name in JUDGED)))])
+    return pipe_table(["numbers", "judged", "distinct", *JUDGED], body)
+
+
+def markdown(comparison: pd.DataFrame, power: Sequence[str] = ()) -> str:
+    """Render the comparison: a count of verdicts, what they can notice, one table per artifact, what is not built."""
     built = comparison[comparison["verdict"] != "no data"]
-    judged = built[built["verdict"] != "other data"]
-    counts = built["verdict"].value_counts()
-    agreeing = counts.reindex(VERDICTS[:3], fill_value=0).sum()
-    lines = ["# Our numbers beside the paper's", ""]
-    each = ", ".join(f"{counts.get(name, 0)} {name}" for name in VERDICTS[:4])
-    lines += [f"{agreeing} of {len(judged)} numbers are {', '.join(VERDICTS[:3])}: {each}.", ""]
-    if len(built) > len(judged):
-        lines += [f"{len(built) - len(judged)} more are shown but not judged: they come from other data.", ""]
-    lines += [NOTE, ""]
+    other = (built["verdict"] == "other data").sum()
+    lines = ["# Our numbers beside the paper's", "", *headline_table(comparison.to_dict("records")), ""]
+    lines += ["A number that several tables print counts once among the distinct ones, which the verdicts count.", ""]
+    if other:
+        lines += [f"{other} more are shown but not judged: they come from other data.", ""]
+    lines += [NOTE, "", SEM_NOTE, "", *power]
     head = ["row", "column", "paper", "ours", "ratio", "panel median (5–95 %)", "percentile", "verdict"]
     for artifact, part in built.groupby("artifact", sort=False):
         lines += [f"## {artifact}", "", *pipe_table(head, [_cells(row) for row in part.to_dict("records")]), ""]
@@ -119,11 +156,13 @@ def markdown(comparison: pd.DataFrame) -> str:
 
 
 NOTE = (
-    "`match`: within 3 % or two joint standard errors (correlations, energies and tails: within 0.01; gaps and counts: "
-    "within half of the last printed digit); `close`: within 10 %; `in panel`: inside the 5–95 % range of our "
-    "instances (of our permutations or JL matrices, on a data set); `other data`: another release or a part of the "
-    "paper's data; percentile: where the paper's number lies among our instances."
+    "`match`: within 3 % or two joint standard errors, where ours counts at most as much as the paper's, and not at "
+    "all where the paper prints none (correlations, energies and tails: within 0.01; gaps and counts: within half of "
+    "the last printed digit); `close`: within 10 %; `not contradicted`: inside the 5–95 % range of our instances (of "
+    "our permutations or JL matrices, on a data set), which says little; `other data`: another release or a part of "
+    "the paper's data; percentile: where the paper's number lies among our instances."
 )
+SEM_NOTE = "Each ± is a standard error over seeds, on one graph with one reward: it leaves out how much these vary."
 
 
 def _cells(row: dict) -> list[str]:

@@ -73,7 +73,7 @@ KINDS: dict[str, Any] = {
         (OpenShare, "delta"),
         (Distinct[Count], "k_grid"),
         (list[Number], "group_weights"),
-        (Literal["planted", "mean", "modal_group"], "reward"),
+        (Literal["planted", "planted_first", "mean", "modal_group"], "reward"),
         (Literal["none", "ratings", "features", "text"], "content"),
         (Literal["smooth", "rough"], "differences"),
         (Literal["identity", "log1p", "presence"], "transform"),
@@ -312,6 +312,19 @@ class Claim(Shown):
         return _several(self.dataset)
 
 
+class PseudoPapers(Block):
+    """Experiments that print the regrets of a table by our protocol and by others, to be judged as the paper is."""
+
+    control: str  # our protocol, with more instances than the table shows
+    protocols: list[Pair]  # experiments by other ones, each with what is different, in words that may name {factors}
+    stand_ins: dict[str, str] = {}  # methods of these experiments that play for one of the table
+
+    @property
+    def others(self) -> dict[str, str]:
+        """Return the experiments by other protocols, with words."""
+        return {name: words for pair in self.protocols for name, words in pair.items()}
+
+
 class Quantity(Block):
     """How a number is shown, and compared with the paper's."""
 
@@ -340,6 +353,7 @@ class Config(Block):
     tables: dict[Name, Table]
     figures: dict[Name, Figure]
     claims: dict[Name, Claim]
+    pseudo_papers: dict[Name, PseudoPapers] = {}
     quantities: dict[Name, Quantity]
 
 

@@ -16,6 +16,7 @@ import graphdr.stages.tabulate_dataset as tabulate
 from graphdr.bandit import contexts
 from graphdr.bandit.environment import NEEDS_GRAPH
 from graphdr.bandit.pilot_sources import PREFIX
+from graphdr.bandit.rewards import PLANTED
 from graphdr.cache import paths
 from graphdr.facts.registry import FACT_BASES, FACTORS, budgets, needs_rounds
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY
@@ -78,7 +79,7 @@ def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input,
 def pose_problem(design: Design, batch: str) -> Job[pose.Input, pose.Output, pose.Params]:
     names = design.batches[batch].problems
     problems = _problems(design, names, lambda problem: (*theta_factors(problem), *pool_factors(problem)))
-    planted = [problem for problem in problems if problem["reward"] == "planted"]
+    planted = [problem for problem in problems if problem["reward"] in PLANTED]
     sources = {problem.get("items", problem["clean"]) for problem in planted}
     pooled = [problem for problem in problems if "context" in problem]
     chosen = _graphs([problem for problem in pooled if problem["bundled"] == contexts.CHOSEN], "graph")

@@ -14,10 +14,10 @@ import graphdr.stages.make_figure as figure_of
 import graphdr.stages.make_report as report
 import graphdr.stages.make_table as table_of
 from graphdr.cache import paths
-from graphdr.facts.registry import FAVOURABLE
+from graphdr.facts.registry import FACTORS, FAVOURABLE
 from graphdr.paper.compare import VERDICTS
 from graphdr.plan import outline, words
-from graphdr.plan.blocks import Dataset, Table
+from graphdr.plan.blocks import Dataset, PseudoPapers, Table
 from graphdr.plan.claim_jobs import judge_claims
 from graphdr.plan.compute_jobs import (
     build_graph,
@@ -32,9 +32,18 @@ from graphdr.plan.compute_jobs import (
     run_bandit,
     tabulate_dataset,
 )
-from graphdr.plan.design import Design, batches_of, dataset_of, datasets_of, experiments_behind, is_opt_in, problems_of
+from graphdr.plan.design import (
+    Design,
+    batches_of,
+    dataset_of,
+    datasets_of,
+    experiments_behind,
+    is_observed,
+    is_opt_in,
+    problems_of,
+)
 from graphdr.plan.job import AnyJob, Job, at, fill
-from graphdr.plan.plays import KINDS
+from graphdr.plan.plays import KINDS, pool_factors, theta_factors
 from graphdr.scores import cells
 from graphdr.show.report import template
 
@@ -116,7 +125,8 @@ def _dataset_label(design: Design, name: str) -> str:
     return design.config.datasets[name].label or name
 
 
-def compare_paper(design: Design) -> Job[compare.Input, compare.Output, compare.Params]:
+def _compared(design: Design) -> tuple[dict[str, str], dict[str, Any], list[str]]:
+    """Return the tables that are set beside the paper's, how each is, and the data sets that are not here."""
     tables = design.config.tables
     ours = {name: {paper: _label(row) for paper, row in spec.paper_rows.items()} for name, spec in tables.items()}
     specs = {
@@ -126,8 +136,59 @@ def compare_paper(design: Design) -> Job[compare.Input, compare.Output, compare.
     here = {dataset_of(design, batch) for batch in design.batches}
     usual = [name for name, spec in tables.items() if datasets_of(design, spec) & here and not is_opt_in(design, spec)]
     built = {name: paths.table(name, "parquet") for name in usual}
-    missing = sorted(set(design.config.datasets) - here)
-    return Job("compare_paper", compare.Input(paths.PAPER, built), compare.Output(), compare.Params(specs, missing))
+    return built, specs, sorted(set(design.config.datasets) - here)
+
+
+def compare_paper(design: Design) -> Job[compare.Input, compare.Output, compare.Params]:
+    built, specs, missing = _compared(design)
+    pseudo = design.config.pseudo_papers
+    measured = {name: measurements(design, [spec.control, *spec.others]) for name, spec in pseudo.items()}
+    params = compare.Params(
+        tables=specs,
+        missing=missing,
+        cells={name: _cells(design, design.config.tables[name]) for name in built},
+        observed=sorted(name for name, block in design.config.datasets.items() if is_observed(block)),
+        pseudo_papers={name: _pseudo_papers(design, name, spec) for name, spec in pseudo.items()},
+    )
+    return Job("compare_paper", compare.Input(paths.PAPER, built, measured), compare.Output(), params)
+
+
+def _pseudo_papers(design: Design, table: str, spec: PseudoPapers) -> dict[str, Any]:
+    """Name the problems of our protocol and of others, these in words, the methods, and the instances of the table."""
+    others = {name: words for experiment, words in spec.others.items() for name in design.members[experiment]}
+    return {
+        "control": design.members[spec.control][0],
+        "others": [[name, words.format(**design.problems[name])] for name, words in others.items()],
+        "methods": design.config.experiments[spec.control].methods,
+        "stand_ins": spec.stand_ins,
+        "size": design.problems[problems_of(design, design.config.tables[table])[0]]["instances"],
+    }
+
+
+def _cells(design: Design, spec: Table) -> dict[str, dict[str, str]]:
+    """Name what stands in every cell of a table, by row and column: equal names are the same number of ours."""
+    pools = {design.config.evaluations[name].label: name for name in spec.evaluations}
+    named: dict[str, dict[str, str]] = {}
+    for row in _rows(design, spec):
+        for column, text in cells.named(spec.columns):
+            cell = cells.parse(column, text)
+            method = cell.key or row.get("method")
+            quantity = cell.quantity if cell.field == "value" else f"{cell.field} of {cell.quantity}"
+            if row["problem"] in pools:
+                words = f"{quantity}, {method}, over {pools[row['problem']]}"
+            elif played := design.played.get((row["problem"], method or "")):
+                words = f"{quantity}, {played.method}, on {played.problem}"
+            else:
+                words = f"{quantity}, {_behind_fact(design, row['problem'], cell.quantity)}"
+            named.setdefault(row["label"], {})[column] = words
+    return named
+
+
+def _behind_fact(design: Design, problem: str, fact: str) -> str:
+    """Spell all that a fact depends on."""
+    spec = design.problems[problem]
+    names = dict.fromkeys(("graph", "clean", *theta_factors(spec), *pool_factors(spec), *FACTORS.get(fact, ())))
+    return ", ".join(f"{name} {spec.get(name)}" for name in names)
 
 
 def _tolerances(design: Design, table: str) -> dict[str, float]:
@@ -147,14 +208,15 @@ def _behind(design: Design, spec: Table) -> dict[str, list[str]]:
 
 def make_report(design: Design, page: str) -> Job[report.Input, report.Output, report.Params]:
     """Return the job of a page: the whole report, or the experiment of the headline with its own tables."""
-    compared, config = compare_paper(design), design.config
-    sources = {name: experiments_behind(design, config.tables[name]) for name in compared.input.tables}
-    shown = [name for name, spec in config.experiments.items() if not spec.opt_in]
+    (compared, specs, missing), config = _compared(design), design.config
+    sources = {name: experiments_behind(design, config.tables[name]) for name in compared}
+    pseudo = {name for spec in config.pseudo_papers.values() for name in (spec.control, *spec.others)}
+    shown = [name for name, spec in config.experiments.items() if not spec.opt_in and name not in pseudo]
     if page == paths.HEADLINE:
         shown = [config.figures[name].experiments[0] for name in outline.overviews(design, shown)]
     tables = {
         name: make_table(design, name).params._asdict()
-        | {"path": compared.input.tables[name], "sources": behind, "compared": compared.params.tables[name]}
+        | {"path": compared[name], "sources": behind, "compared": specs[name]}
         for name, behind in sources.items()
         if set(behind) <= set(shown)
     }
@@ -162,7 +224,6 @@ def make_report(design: Design, page: str) -> Job[report.Input, report.Output, r
     claims = None if page == paths.HEADLINE else judge_claims(design, paths.CLAIMS).output.parquet
     input = report.Input(**outline.files(design, batches, tables), claims=claims)
     told = outline.params(design, batches, tables)
-    missing = compared.params.missing
     if page == paths.HEADLINE:  # nothing of other experiments, so that no change of them makes it again
         told["datasets"] = {name: told["datasets"][name] for name in input.datasets}
         told["settings"] = {name: told["settings"][name] for name in ("seed", "protocol", "methods")}

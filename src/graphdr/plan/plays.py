@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from graphdr.bandit import contexts
 from graphdr.bandit.pool import NODE
 from graphdr.bandit.radii import CONSTANT, THEORY_FACTS
+from graphdr.bandit.rewards import PLANTED
 from graphdr.cache import paths
 from graphdr.facts.registry import FACTORS
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, k_fact
@@ -66,7 +67,7 @@ def pool_factors(problem: Mapping[str, Any]) -> tuple[str, ...]:
 
 def theta_factors(problem: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the factors that its reward depends on besides the graph."""
-    return THETA_FACTORS + (SEGMENT_FACTORS if problem["segments"] > 1 and problem["reward"] == "planted" else ())
+    return THETA_FACTORS + (SEGMENT_FACTORS if problem["segments"] > 1 and problem["reward"] in PLANTED else ())
 
 
 def _identity(problem: Mapping[str, Any], knobs: dict[str, Any], factors: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from graphdr.bandit.environment import CANDIDATES
 from graphdr.bandit.pilot_sources import PREFIX, SOURCES
 from graphdr.bandit.pool import NODE
 from graphdr.bandit.radii import A_PRIORI, CONSTANT, RADII, THEORY_FACTS
+from graphdr.bandit.rewards import PLANTED
 from graphdr.core.errors import UserError, no_such
 from graphdr.facts.registry import FACT_BASES, FACTS
 from graphdr.graphs import from_data
@@ -47,6 +48,7 @@ def check(config: blocks.Config) -> None:
         "tables": {"rows": ("factor", [*blocks.KINDS, "method", "player", "label", "title"]), **drawn},
         "figures": {"kind": ("kind of figure", KINDS), **drawn},
         "claims": {"dataset": datasets, **drawn},
+        "pseudo_papers": {"control": experiments, "others": experiments},
     }
     for block, places in references.items():
         for name, entry in getattr(config, block).items():
@@ -210,17 +212,26 @@ def _claim(config: blocks.Config, where: str, entry: blocks.Claim) -> None:
             check_arguments(f"{where}.{place}", predicate, arguments)
 
 
+def _pseudo_papers(config: blocks.Config, where: str, entry: blocks.PseudoPapers) -> None:
+    pick(where, "table", where.removeprefix("pseudo_papers."), config.tables)
+    wanted = config.experiments[entry.control].methods
+    pick(f"{where}.stand_ins", "method of the control", entry.stand_ins.values(), wanted)
+    for name in entry.others:
+        played = [entry.stand_ins.get(method, method) for method in config.experiments[name].methods]
+        pick(f"{where}.others", f"method of {name}", wanted, played)
+
+
 # What a block's entries must hold besides their references.
 CHECKS: dict[str, Callable[[blocks.Config, str, Any], None]] = {
     "datasets": _dataset, "methods": _method, "experiments": _experiment, "evaluations": _evaluation,
-    "tables": _table, "figures": _figure, "claims": _claim,
+    "tables": _table, "figures": _figure, "claims": _claim, "pseudo_papers": _pseudo_papers,
 }  # fmt: skip
 
 
 def check_problem(where: str, problem: Mapping[str, Any]) -> None:
     """Check the factors of one expanded problem against each other."""
     pick(where, "candidate construction", problem["candidates"], CANDIDATES)
-    if problem["family"] in FAMILIES and problem["reward"] != "planted":
+    if problem["family"] in FAMILIES and problem["reward"] not in PLANTED:
         raise UserError(f"{where}: reward = {problem['reward']!r} comes from data, and a random graph has none")
     if problem["k_min"] > problem["k_max"]:
         raise UserError(f"{where}: k_min = {problem['k_min']} is above k_max = {problem['k_max']}")

@@ -134,7 +134,7 @@ def _observe(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
             records = records._replace(ties=np.arange(n) if instance == FILE_ORDER else rng.permutation(n))
         graph = from_data.FAMILIES[params.family](params.n, records, **params.parameters)
         item, reward = graph.origin, _reward(input, params, records)
-        if params.reward != "planted" and (np.isnan(reward[item]).any() or np.ptp(reward[item]) == 0):
+        if not params.reward.startswith("planted") and (np.isnan(reward[item]).any() or np.ptp(reward[item]) == 0):
             raise UserError(f"{input.data_nodes}: rewards of the selected nodes are missing or all equal")
         items = Items(item, records.popularity[item].astype(float), reward[item])
         yield graph._replace(origin=np.arange(graph.n)), items

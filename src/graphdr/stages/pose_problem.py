@@ -45,7 +45,7 @@ def main(input: Input, output: Output, params: Params) -> None:
     parts = []
     for problem in params.problems:
         for instance in range(problem["instances"]):
-            if problem["reward"] == "planted":
+            if problem["reward"] in rewards.PLANTED:
                 low = bases[problem.get("items", problem["clean"])][instance, 0].vectors
                 theta = _planted(problem, low, params.seed, instance)
                 clean, observed = origins[problem["clean"]][instance], origins[problem["graph"]][instance]
@@ -60,13 +60,14 @@ def main(input: Input, output: Output, params: Params) -> None:
 
 def _planted(problem: dict[str, Any], low: np.ndarray, seed: int, instance: int) -> np.ndarray:
     """Draw a reward from the lowest eigenvectors of the clean graph, or of that of its items for every segment."""
-    key = {"n": len(low), "instance": instance}
+    key, first = {"n": len(low), "instance": instance}, rewards.PLANTED[problem["reward"]]
     rng = stream(seed, "theta", **key)
     if problem.get("segments", 1) == 1:
-        return rewards.tailed(low, problem["k_star"], problem["tail"], rng, stream(seed, "theta outside", **key))
+        outside = stream(seed, "theta outside", **key)
+        return rewards.tailed(low, problem["k_star"], problem["tail"], rng, outside, first)
     from graphdr.graphs.contexts import ring
 
-    inside = low[:, 1 : problem["k_star"] + 1]
+    inside = low[:, first : first + problem["k_star"]]
     rough = problem["differences"] == "rough"
     between = stream(seed, "theta between", **key)
     return rewards.segmented(inside, ring(problem["segments"]), problem["differ"], rough, rng, between)

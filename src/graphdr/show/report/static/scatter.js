@@ -3,7 +3,7 @@
 const SHAPES = {
   match: (x, y) => `M${x} ${y}h0`,
   close: (x, y) => `M${x - 3} ${y - 3}h6v6h-6Z`,
-  "in panel": (x, y) => `M${x} ${y - 5}l5 5l-5 5l-5-5Z`,
+  "not contradicted": (x, y) => `M${x} ${y - 5}l5 5l-5 5l-5-5Z`,
   differs: (x, y) => `M${x - 4} ${y - 4}l8 8m0-8l-8 8`,
   "other data": (x, y) => `M${x - 3} ${y}a3 3 0 1 0 6 0a3 3 0 1 0-6 0`,
 };

@@ -3,7 +3,7 @@
 const SIGNS = {
   match: "●",
   close: "■",
-  "in panel": "◇",
+  "not contradicted": "◇",
   differs: "✕",
   "other data": "○",
   "no data": "–",
