@@ -7,7 +7,7 @@ from graphdr.bandit.contexts import BUNDLES, CHOSEN, CONTEXTS
 from graphdr.bandit.environment import CANDIDATES
 from graphdr.bandit.pilot_sources import PREFIX, SOURCES
 from graphdr.bandit.pool import NODE
-from graphdr.bandit.radii import A_PRIORI, CONSTANT, RADII, THEORY_FACTS
+from graphdr.bandit.radii import A_PRIORI, CONSTANT, RADII, facts_behind
 from graphdr.core.errors import UserError, no_such
 from graphdr.facts.registry import FACT_BASES, FACTS
 from graphdr.graphs import from_data
@@ -108,12 +108,11 @@ def _experiment(config: blocks.Config, where: str, entry: blocks.Experiment) -> 
         raise UserError(f"{where}.target: {entry.target!r} is a target already")
     if entry.opt_in and not entry.target:
         raise UserError(f"{where}.target: an experiment that is opt_in needs a target that builds it")
-    lacking = sorted(set(THEORY_FACTS) - set(entry.facts))
     for name in entry.methods:
         chosen = k_fact(config.methods[name].k)
         if chosen and chosen not in entry.facts:
             raise UserError(f"{where}.facts: method {name!r} takes its k from {chosen!r}; add it to the facts")
-        if lacking and config.methods[name].radius != CONSTANT:
+        if lacking := sorted(set(facts_behind(config.methods[name].radius)) - set(entry.facts)):
             raise UserError(f"{where}.facts: the radius of {name!r} needs {lacking[0]!r}; add it to the facts")
 
 
