@@ -147,7 +147,7 @@ def reason(r: Results, artifact: str, row: str, column: str) -> str:
         ("main_synthetic", "onehot_pca", "regret"): "one-hot features have no principal directions",
         ("k_selection", row, "k_hat"): f"the largest gap is elsewhere: {place(choice)}",
         ("k_selection", "ml_100k", "eigengap"): f"the paper's belongs to all items: {place(items)}",
-        ("k_selection", "ogbn_arxiv", "eigengap"): f"depends on which tied nodes are taken: {place(cut)}",
+        ("k_selection", "ogbn_arxiv", "eigengap"): f"not known; it depends on how nodes are chosen: {place(cut)}",
     }
     if ("rare_draws", artifact, row) in r.cells:
         return f"a rare draw: {as_extreme(r, artifact, row, r.printed(artifact, row, column))}"

@@ -93,9 +93,9 @@ def rotation(r: "Results") -> str:
     swept = [_panel(r, "noise_sweep", row, "eps_l") for row in _rows(r, "noise_sweep") if float(row)]
     near = sum(np.sum(eps <= gaps / 4) for eps in swept)
     return (
-        "The lemma is about u_1 … u_k and the gap above them, and asks for 0 < ε_L ≤ Δ_k / 4. So near are "
-        f"{near} of the {sum(map(len, swept))} noisy graphs of the noise sweep. Of {graphs} graphs with "
-        f"{100 * float(rows[0]):g} % to {100 * float(rows[-1]):g} % of the pairs flipped, {apply} are, and their "
+        "The lemma is about u_1 … u_k and the gap above them, and asks for 0 < ε_L ≤ Δ_k / 4. This holds "
+        f"for {near} of the {sum(map(len, swept))} noisy graphs of the noise sweep. Of {graphs} graphs with "
+        f"{100 * float(rows[0]):g} % to {100 * float(rows[-1]):g} % of the pairs flipped, it holds for {apply}; their "
         f"projectors differ by at most {largest:.3f} of what the lemma allows. (The table `theory_rotation` has the "
         "convention of the experiments, with one direction of weights, rescaled.)"
     )

@@ -240,8 +240,8 @@ def test_rotation(make):
     cells |= {("theory_flipped", "0.0001", "theory_gap"): [0.4, 0.4]}
     cells |= {("noise_sweep", "0", "eps_l"): [0, 0], ("noise_sweep", "0.005", "eps_l"): [0.1, 0.2]}
     text = theory_findings.rotation(make(cells))  # a cell of `make` is one of 16
-    assert "So near are 1 of the 2 noisy graphs of the noise sweep." in text
-    assert "Of 32 graphs with 0.01 % to 0.05 % of the pairs flipped, 12 are, and" in text
+    assert "This holds for 1 of the 2 noisy graphs of the noise sweep." in text
+    assert "Of 32 graphs with 0.01 % to 0.05 % of the pairs flipped, it holds for 12; their" in text
     assert "differ by at most 0.030 of what" in text
 
 
@@ -282,7 +282,7 @@ def test_numbers_that_differ_are_listed_with_the_reason(make):
                              "500.0 … 600.0 |")  # fmt: skip
     assert lines[2].endswith("| on the three instances whose Random is nearest to the paper's it is 2000.0 … 2400.0 |")
     assert "| 0.013 | 0.0043 |" in lines[3]
-    assert "depends on which tied nodes are taken: point 8" in lines[3]
+    assert "not known; it depends on how nodes are chosen: point 8" in lines[3]
     assert lines[4].endswith("| not known |")
     many = cells | {("rare_draws", "rgg", "linucb_full"): [400, 417.8, *[500] * 198]}
     lines = findings.differing(make(many, compared(*rows, panel=1.0))).splitlines()[2:]

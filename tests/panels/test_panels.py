@@ -12,6 +12,7 @@ from graphdr.panels.bases import read_bases, write_bases
 from graphdr.panels.graphs import read_graphs, write_graphs
 from graphdr.panels.items import random_items, read_items
 from graphdr.panels.pilots import read_pilots, write_pilots
+from graphdr.panels.problems import read_estimates
 from graphdr.panels.rows import groups
 from tests.support.project import draw_sbm
 
@@ -72,4 +73,4 @@ def test_pilots_come_back_with_their_sums_and_the_rounds_that_were_kept():
     assert kept[1].nodes is None
     assert_array_equal(kept[4].nodes, panel["a", 0][4].nodes)
     assert_array_equal(kept[4].rewards, panel["a", 0][4].rewards)
-    assert_array_equal(read_pilots("estimates.parquet")["a", 0][4].theta, panel["a", 0][4].theta)
+    assert_array_equal(read_estimates("estimates.parquet")["a", 0, 4], panel["a", 0][4].theta)

@@ -93,6 +93,11 @@ MISTAKES = [
     ("methods.graphdr_adaptive.laplacian", 1, r"graphdr_adaptive.laplacian: .* adaptive k takes no penalty"),
     ("methods.graphdr_k_20.k", 23, r"method graphdr_k_20 on problem sbm: k = 23 needs components >= 25, comp"),
     ("methods.graphdr_k_20.k", "best", r"methods.graphdr_k_20.k: 'best' should be a valid integer or 'k_hat_naive', "),
+    (
+        "experiments.theory_tailed.facts",
+        ["zeta", "eps_l", "interior_gap"],
+        r"the radius of 'graphdr_a_priori' needs 'pilot_error_bound'; add it to the facts$",
+    ),
     ("methods.graphdr.radius", "a_priori", r"facts: the radius of 'graphdr' needs 'eps_l'; add it to the facts$"),
     (
         "experiments.theory_tailed.problems.set",

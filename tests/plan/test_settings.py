@@ -20,7 +20,7 @@ def planned(config: dict, grid: dict = GRID, **tuned) -> design.Design:
         "methods": tried["methods"],
         "target": "tuning",
     }
-    blocks = {"evaluations": {}, "tables": {}, "figures": {}, "claims": {}}
+    blocks = {"evaluations": {}, "tables": {}, "figures": {}, "claims": {}, "pseudo_papers": {}}
     main = {name: config["experiments"][name] for name in ("main",)}
     return design.expand(config | blocks | {"experiments": main | {"grid": tried, "best": best | {"opt_in": True}}})
 

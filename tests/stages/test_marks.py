@@ -116,7 +116,7 @@ def build(config: dict, **raw) -> list[str]:
         ("make_table", "t"),
         ("make_figure", "f"),
         ("compare_paper",),
-        ("judge_claims",),
+        ("judge_claims", "claims"),
     ):
         outputs += run_as_rule(jobs.JOBS[stage](plan, *arguments))
     return outputs

@@ -24,7 +24,7 @@ from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, run
 
 PROBLEM = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05}
-FACTS = ["k_hat_naive", "k_hat_bootstrap", "zeta", "eps_l", "interior_gap"]
+FACTS = ["k_hat_naive", "k_hat_bootstrap", "zeta", "eps_l", "interior_gap", "pilot_error_bound"]
 BOTH = {"label": "a basis and a penalty", "basis": "gaussian", "laplacian": 2}
 BATCH = {"sbm": "graphs", "toy": "data"}  # and so the experiment of a problem on this data set
 

@@ -42,7 +42,7 @@ def plan(config, tmp_path_factory):
             "main_wins": CLAIM,
             "k_is_10": {"experiment": "paper", "checks": [{"bounded": {"of": "zeta", "at_most": 1}}]},
         },
-        **{block: {} for block in ("evaluations", "tables", "figures")},
+        **{block: {} for block in ("evaluations", "tables", "figures", "pseudo_papers")},
     }
     stages = ("build_graph", "compute_basis", "pose_problem", "describe_problem")
     with chdir(tmp_path_factory.mktemp("settings")):

@@ -6,9 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.bandit import linucb
-from graphdr.bandit.pilot import Pilot, error_bound
 from graphdr.bandit.pool import Pool, covariance
-from graphdr.bandit.radii import A_PRIORI, RADII, RadiusInputs
+from graphdr.bandit.radii import ERROR_BOUND, RADII, RadiusInputs
 from graphdr.core.errors import check_dense
 from graphdr.graphs import arm_features
 from graphdr.theory import constants
@@ -58,21 +57,19 @@ def apart(features: np.ndarray, blocks: int) -> np.ndarray:
 
 
 def radius_inputs(
-    rule: str, problem: dict, vectors: np.ndarray, theta: np.ndarray, facts: dict, pilot: Pilot, pool: Pool
+    problem: dict, vectors: np.ndarray, theta: np.ndarray, facts: dict, theta_hat: np.ndarray, pool: Pool
 ) -> RadiusInputs:
     """Collect what the third knob, a radius rule, may use: the theorems' constants, the residual, and a pilot's.
 
-    ``vectors`` are the features of the nodes. The facts are zeta, eps_l and interior_gap, and the reward has unit
-    norm. The error of the pilot is the true one, unless the rule has to know it beforehand.
+    ``vectors`` are the features of the nodes, ``theta_hat`` is the pilot's estimate. The facts are those behind the
+    rule, and the reward has unit norm. The error of the pilot is the true one, unless a bound on it is among the facts.
     """
     zeta = facts["zeta"]
     s_k = float(np.sqrt(max(1 - zeta**2, 0.0)))
     size, residual = constants.split(theta, vectors)
-    pilot_residual = arm_features.residual(pilot.theta, vectors)
+    pilot_residual = arm_features.residual(theta_hat, vectors)
     settings = problem["noise"], problem["delta"], problem["ridge"]
     error = float(np.linalg.norm(pilot_residual - residual))  # pilot.pilot_error in another order of rounding
-    if rule == A_PRIORI:
-        error = error_bound(pilot, problem["noise"], vectors, constants.PILOT_SHARE * problem["delta"])
     return RadiusInputs(
         rounds=problem["horizon"],
         constants=constants.Constants(vectors.shape[1], *settings, pool.longest, size),
@@ -80,7 +77,7 @@ def radius_inputs(
         s_k_bar=s_k + zeta,  # the bound of the generic theorem on the norm of the reward
         residual=pool(residual),
         pilot_residual=pool(pilot_residual),
-        error=error,
+        error=facts.get(ERROR_BOUND, error),
     )
 
 

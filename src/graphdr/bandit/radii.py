@@ -12,6 +12,7 @@ from graphdr.theory.constants import Constants, after_pilot, beta0, potential
 
 CONSTANT = "constant"
 THEORY_FACTS = ("zeta", "eps_l", "interior_gap")  # of a problem, behind nu_k
+ERROR_BOUND = "pilot_error_bound"  # the fact that takes the place of the pilot's true error where it has to be known
 
 
 class RadiusInputs(NamedTuple):
@@ -80,6 +81,11 @@ def uninflated(inputs: RadiusInputs) -> Radius:
 
 RADII = {f.__name__: f for f in (constant, exact, generic, oracle, estimated, a_priori, uninflated)}
 A_PRIORI = a_priori.__name__
+
+
+def facts_behind(rule: str) -> tuple[str, ...]:
+    """Return the facts of a problem that a rule is told."""
+    return {CONSTANT: (), A_PRIORI: (*THEORY_FACTS, ERROR_BOUND)}.get(rule, THEORY_FACTS)
 
 
 def _beta0(inputs: RadiusInputs, constants: Constants) -> np.ndarray:

@@ -112,19 +112,18 @@ def _of_facts(record: Record, focus: Focus) -> dict[str, Focus]:
 
 def _of_runs(record: Record, focus: Focus) -> dict[str, Focus]:
     """Follow runs to the rewards, features and graphs of their problems, and to the facts that they start from."""
-    from graphdr.bandit.radii import CONSTANT, THEORY_FACTS
+    from graphdr.bandit.radii import facts_behind
     from graphdr.graphs.arm_features import k_fact
 
     every, methods = record.params["methods"].values(), focus.of(record.params["methods"]).values()
     told = {fact for method in methods if (fact := k_fact(method["k"]))}
-    theorems = any(method["radius"] != CONSTANT for method in methods)
+    theorems = {fact for method in methods for fact in facts_behind(method["radius"])}
     idle = {paths.basis("any", basis) for basis in {m["basis"] for m in every} - {m["basis"] for m in methods}}
     idle |= set() if theorems else {paths.pilot("any")}
     idle |= set() if theorems or told else {paths.facts("any")}
     names = {Path(path).name for path in idle}
     inputs = [path for path in _on_graphs(record, focus, "graph") if Path(path).name not in names]
-    facts = told | set(THEORY_FACTS if theorems else ())
-    return dict.fromkeys(inputs, Focus(focus.problems, quantities=frozenset(facts)))
+    return dict.fromkeys(inputs, Focus(focus.problems, quantities=frozenset(told | theorems)))
 
 
 def _on_graphs(record: Record, focus: Focus, *roles: str) -> list[str]:

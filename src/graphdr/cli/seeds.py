@@ -36,6 +36,8 @@ def _of_graph(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
     yield from ((purpose, key) for purpose in drawn if purpose in changes)
     if not changes and not params["dataset"]:
         yield "graph", key
+    if not changes and params["dataset"] and params["instances"] > 1:
+        yield "ties", f"data set {params['dataset']}, each instance from 2 on"
 
 
 def _of_basis(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:

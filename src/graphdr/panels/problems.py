@@ -1,4 +1,4 @@
-"""Rewards and facts of all problems and instances, out of tables."""
+"""Rewards, facts and pilots' estimates of all problems and instances, out of tables."""
 
 import numpy as np
 
@@ -18,3 +18,10 @@ def read_facts(path: str) -> dict[tuple[str, int, str], float]:
     table = io.read("facts", path)
     keys = zip(*(io.values(table[name]).tolist() for name in ("problem", "instance", "quantity")), strict=True)
     return dict(zip(keys, io.values(table["value"]).tolist(), strict=True))
+
+
+def read_estimates(path: str) -> dict[tuple[str, int, int], np.ndarray]:
+    """Read what pilots estimate: (problem, instance, budget) to theta-hat."""
+    table = io.read("pilot", path)
+    theta = io.values(table["theta"])
+    return {key: theta[rows] for key, rows in groups(table, "problem", "instance", "budget")}

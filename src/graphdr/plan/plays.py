@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from graphdr.bandit import contexts
 from graphdr.bandit.pool import NODE
-from graphdr.bandit.radii import CONSTANT, THEORY_FACTS
+from graphdr.bandit.radii import CONSTANT, facts_behind
 from graphdr.bandit.rewards import PLANTED
 from graphdr.cache import paths
 from graphdr.facts.registry import FACTORS
@@ -47,7 +47,7 @@ def by_theorem(method: Method) -> bool:
 def facts_of(method: Method) -> list[str]:
     """Return the facts that a method starts from."""
     fact = k_fact(method.k)
-    return [*([fact] if fact else ()), *(THEORY_FACTS if by_theorem(method) else ())]
+    return [*([fact] if fact else ()), *facts_behind(method.radius)]
 
 
 def kind_of(method: Method) -> str:

@@ -8,7 +8,7 @@ from graphdr.bandit.contexts import BUNDLES, CHOSEN, CONTEXTS
 from graphdr.bandit.environment import CANDIDATES
 from graphdr.bandit.pilot_sources import PREFIX, SOURCES
 from graphdr.bandit.pool import NODE
-from graphdr.bandit.radii import A_PRIORI, CONSTANT, RADII, THEORY_FACTS
+from graphdr.bandit.radii import A_PRIORI, CONSTANT, RADII, facts_behind
 from graphdr.bandit.rewards import PLANTED
 from graphdr.core.errors import UserError, no_such
 from graphdr.facts.registry import FACT_BASES, FACTS
@@ -125,12 +125,11 @@ def _experiment(config: blocks.Config, where: str, entry: blocks.Experiment) -> 
             raise UserError(f"{where}.settings.{both[0]}: {name!r}, which it stands for, varies it by itself")
     if entry.problems.set.factors.get("tuned", OWN) != OWN:
         _tuned(config, where, entry)
-    lacking = sorted(set(THEORY_FACTS) - set(entry.facts))
     for name in entry.methods:
         chosen = k_fact(config.methods[name].k)
         if chosen and chosen not in entry.facts:
             raise UserError(f"{where}.facts: method {name!r} takes its k from {chosen!r}; add it to the facts")
-        if lacking and config.methods[name].radius != CONSTANT:
+        if lacking := sorted(set(facts_behind(config.methods[name].radius)) - set(entry.facts)):
             raise UserError(f"{where}.facts: the radius of {name!r} needs {lacking[0]!r}; add it to the facts")
 
 

@@ -12,7 +12,7 @@ from graphdr.bandit import environment, methods
 from graphdr.bandit.linucb import Run
 from graphdr.bandit.linucb_batched import LANES
 from graphdr.bandit.pool import Pool
-from graphdr.bandit.radii import CONSTANT, THEORY_FACTS, RadiusInputs
+from graphdr.bandit.radii import CONSTANT, RadiusInputs, facts_behind
 from graphdr.cache import io, paths
 from graphdr.core.errors import check_dense
 from graphdr.graphs.arm_features import ADAPTIVE, k_fact, residual
@@ -20,8 +20,7 @@ from graphdr.panels.bases import read_bases
 from graphdr.panels.chosen import read_chosen
 from graphdr.panels.contexts import read_pools
 from graphdr.panels.items import read_items
-from graphdr.panels.pilots import Panel, read_pilots
-from graphdr.panels.problems import read_facts, read_thetas
+from graphdr.panels.problems import read_estimates, read_facts, read_thetas
 from graphdr.panels.rows import stack
 from graphdr.theory.outcome import MEASURED, Outcome
 
@@ -169,16 +168,17 @@ def _dimensions(k: int | str | None, problem: Problem, instance: int, facts: Fac
 
 def _radius_inputs(input: Input, params: Params, arms: Arms, thetas: Thetas, facts: Facts, pools: Pools) -> Inputs:
     """Return what a theorem's radius may use; a constant radius needs nothing."""
-    pilots: Panel = read_pilots(input.pilot) if input.pilot else {}
+    estimates = read_estimates(input.pilot) if input.pilot else {}
     inputs = {}
     for key, (features, _) in arms.items():
         if (rule := params.methods[key.method]["radius"]) != CONSTANT:
             problem, instance = params.problems[key.number], key.instance
             name = problem["name"]
-            told = {fact: facts[name, instance, fact] for fact in THEORY_FACTS}
-            pilot, pool = pilots[name, instance][problem["pilot"]], pools[name, instance]
+            told = {fact: facts[name, instance, fact] for fact in facts_behind(rule)}
+            theta_hat = estimates[name, instance, problem["pilot"]]
             assert features is not None  # a theorem's radius has a basis
-            inputs[key] = methods.radius_inputs(rule, problem, features, thetas[name, instance], told, pilot, pool)
+            pool = pools[name, instance]
+            inputs[key] = methods.radius_inputs(problem, features, thetas[name, instance], told, theta_hat, pool)
     return inputs
 
 
