@@ -93,7 +93,7 @@ def main() -> int:
     config = load(Path("config.yaml"))
     shown = {name: spec.title for name, spec in config.figures.items()}
     figures = [paths.figure(name, "png") for name in shown]
-    pages = {"comparison": paths.comparison("md"), "claims": paths.claims("md")}
+    pages = {name: paths.judged(name, "md") for name in ("comparison", *paths.JUDGED)}
     try:
         for path in (*figures, *pages.values()):
             if not Path(path).is_file():
@@ -116,7 +116,7 @@ def main() -> int:
         atomic.write_text(f"{built}\n\n{Path(path).read_text(encoding='utf-8')}", f"docs/{name}.md")
     atomic.write_text(gallery(shown, built), "docs/gallery.md")
     atomic.write_text(readme, "README.md")
-    print(f"Wrote README.md, docs/gallery.md, docs/comparison.md, docs/claims.md and {len(figures)} figures in docs/")
+    print(f"Wrote README.md, docs/gallery.md, {', '.join(f'docs/{name}.md' for name in pages)}, {len(figures)} figures")
     return 0
 
 

@@ -342,6 +342,8 @@ def test_cells_without_value_are_left_out_and_marks_are_found(workdir):
     for path in (
         "config.yaml",
         "workflow/tables.yaml",
+        "workflow/figures.yaml",
+        "workflow/evaluations.yaml",
         "data/sources.yaml",
         "data/paper/quantities.yaml",
         "data/paper/checks.yaml",

@@ -18,7 +18,7 @@ from tests.support.project import ROOT
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for folder in (".", "docs", "data", "results")
-    for path in (ROOT / folder).glob("*.md")
+    for path in (ROOT / folder).glob("*.md" if folder != "results" else "README.md")  # the rest of it is built
 )
 ARCHITECTURE = "docs/architecture.md"
 

@@ -82,6 +82,8 @@ def params(**changed) -> SimpleNamespace:
         "missing": ["absent"],
         "styles": {},
         "multiverse": "",
+        "calibrated": "",
+        "cells": {},
     }
     return SimpleNamespace(**usual | changed)
 

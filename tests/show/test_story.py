@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from graphdr.show.story import place, tell
+from graphdr.show.story import best_of, place, tell, winners
 
 REAL = ["ml"]
 
@@ -88,3 +88,42 @@ def test_many_numbers_become_a_count():
     assert told.fails[0].found == "fails on 1 of 2 data sets"
     assert told.depends[0].found == "holds in 53 % of the random instances"
     assert told.vacuous[0].found.endswith("vacuous in 35 of 39 runs")
+
+
+def calibrated(**regrets: dict[str, tuple]) -> pd.DataFrame:
+    """Build the table of methods at their best: by data set and method (regret, k, behind, its interval)."""
+    columns = ("regret", "k", "behind", "behind_low", "behind_high")
+    return pd.DataFrame(
+        [
+            {"row": f"{dataset} {method}", "column": column, "value": value}
+            for dataset, methods in regrets.items()
+            for method, numbers in methods.items()
+            for column, value in [*zip(columns, numbers, strict=True), ("alpha", 0.1), ("ridge", 1.0)]
+        ]
+    )
+
+
+def test_the_best_at_its_best_is_named_and_who_is_as_good():
+    nan = float("nan")
+    table = calibrated(
+        sbm={"ours": (5, 5, 0, 0, 0), "full": (9, nan, 4, 3, 5), "control": (1, 5, -4, -5, -3)},
+        ml={"ours": (8, 10, 1, -1, 3), "full": (7, nan, 0, 0, 0)},
+        fm={"ours": (8, 10, 2, 1, 3), "full": (6, nan, 0, 0, 0)},
+    )
+    found = winners(table, ["control"], "ours")
+    assert [(best.dataset, best.method, best.is_tie) for best in found] == [
+        ("sbm", "ours", True), ("ml", "full", True), ("fm", "full", False),
+    ]  # fmt: skip
+    assert found[0].setting == {"alpha": 0.1, "ridge": 1, "k": 5}
+    assert found[1].setting == {"alpha": 0.1, "ridge": 1}
+    assert found[2].behind == (2, 1, 3)
+    assert best_of(found, "ours", {"ours": "GraphDR", "sbm": "SBM"}) == (
+        "With each method at its own best setting, the least regret has GraphDR on SBM; "
+        "full on ml (ours as good within its interval), fm."
+    )
+
+
+def test_a_line_says_at_which_levels_a_claim_holds():
+    varied = multiverse(a="depends on k").assign(levels="2: 44 %, 5: 100 %")
+    (line,) = tell(claims(claim("a", "holds")), varied).depends
+    assert line.found.endswith("depends on k: holds in 40 % of 75 settings (2: 44 %, 5: 100 %)")

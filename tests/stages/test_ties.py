@@ -20,7 +20,8 @@ def plan(config: dict, instances: int, **toy) -> design.Design:
         config
         | {"protocol": config["protocol"] | PROTOCOL, "observed": config["observed"] | OBSERVED}
         | {"datasets": config["datasets"] | {"toy": TOY | toy}, "problems": {"toy": {"dataset": "toy"}}}
-        | {"experiments": {"e": experiment}, "evaluations": {}, "tables": {}, "figures": {}, "claims": {}}
+        | {"experiments": {"e": experiment}}
+        | {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
     )
 
 

@@ -229,7 +229,11 @@ def make_report(design: Design, page: str) -> Job[report.Input, report.Output, r
         told["settings"] = {name: told["settings"][name] for name in ("seed", "protocol", "methods")}
         told["labels"] = {name: method.label for name, method in config.methods.items()}
         told["first"], told["opt_in"], missing = [], {}, []
-    told |= {"template": template.digest(), "multiverse": _digest(paths.multiverse("parquet")) if claims else ""}
+    told["cells"] = {name: _cells(design, config.tables[name]) for name in tables}
+    told |= {"template": template.digest(), "multiverse": "", "calibrated": ""}
+    if claims:  # what only its own target builds is no input of the page, which shows it where it is
+        told["multiverse"] = _digest(paths.multiverse("parquet"))
+        told["calibrated"] = _digest(paths.table(report.CALIBRATED, "parquet"))
     params = report.Params(**told, verdicts=list(VERDICTS), missing=missing)
     return Job("make_report", input, at(report.Output(), page=page), params)
 

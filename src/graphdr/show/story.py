@@ -71,6 +71,47 @@ def place(verdict: str, varied: str | None = None) -> str:
     return "depends" if depends or verdict.startswith("mixed") else "fails"
 
 
+class Best(NamedTuple):
+    """Who has the least regret on a data set, each method at its own best setting, and how far ours is behind."""
+
+    dataset: str
+    method: str
+    setting: dict[str, float]
+    regrets: dict[str, float]  # by method
+    behind: tuple[float, float, float]  # of ours, with its interval
+
+    @property
+    def is_tie(self) -> bool:
+        """Tell whether ours may be as good: the interval of what it is behind reaches zero."""
+        return self.behind[1] <= 0
+
+
+def winners(calibrated: pd.DataFrame, controls: Collection[str], ours: str) -> list[Best]:
+    """Return the best method on every data set; ``calibrated`` is the table, whose rows are data sets with methods."""
+    names = calibrated["row"].str.split(" ", n=1, expand=True)
+    table = calibrated.assign(dataset=names[0], method=names[1])
+    wide = table.pivot_table(index=["dataset", "method"], columns="column", values="value", sort=False)
+    found = []
+    for dataset in dict.fromkeys(table["dataset"]):
+        rows = wide.loc[dataset]
+        rows = rows[~rows.index.isin(list(controls))]
+        best, mine = rows["regret"].idxmin(), rows.loc[ours]
+        setting = rows.loc[best, ["alpha", "ridge", "k"]].dropna().astype(float).to_dict()
+        behind = tuple(float(mine[name]) for name in ("behind", "behind_low", "behind_high"))
+        found.append(Best(dataset, str(best), setting, rows["regret"].to_dict(), behind))
+    return found
+
+
+def best_of(found: list[Best], ours: str, labels: Mapping[str, str]) -> str:
+    """Say in one sentence who has the least regret where, each method at its best."""
+    by_method: dict[str, list[str]] = {}
+    for best in found:
+        near = " (ours as good within its interval)" if best.method != ours and best.is_tie else ""
+        by_method.setdefault(best.method, []).append(labels.get(best.dataset, best.dataset) + near)
+    parts = [f"{labels.get(method, method)} on {', '.join(names)}" for method, names in by_method.items()]
+    return f"With each method at its own best setting, the least regret has {'; '.join(parts)}."
+
+
 def _line(row: Mapping, setting: Mapping | None, real: Collection[str] | None) -> Line:
     names = [name for name in row["available"].split(", ") if name]
     kinds = {REAL if name in real else SYNTHETIC for name in names} if real is not None else ()
@@ -102,4 +143,5 @@ def _found(row: Mapping) -> str:
 def _varied(setting: Mapping) -> str:
     factor = setting["verdict"].removeprefix("depends on ")
     hangs = f"depends on {SETTINGS.get(factor, factor)}: " if factor != setting["verdict"] else ""
-    return f"{hangs}holds in {100 * setting['share']:.0f} % of {setting['settings']} settings"
+    levels = f" ({setting['levels']})" if hangs and setting.get("levels") else ""
+    return f"{hangs}holds in {100 * setting['share']:.0f} % of {setting['settings']} settings{levels}"

@@ -13,6 +13,8 @@ from graphdr.show.report import cards, machine, page, template
 if TYPE_CHECKING:
     import pandas as pd
 
+CALIBRATED = "calibrated"  # table of methods at their best setting
+
 
 class Input(NamedTuple):
     paper: str
@@ -32,6 +34,7 @@ class Output(NamedTuple):
 class Params(NamedTuple):
     experiments: dict[str, Any]
     tables: dict[str, Any]
+    cells: dict[str, dict[str, dict[str, str]]]  # what stands in every cell of a table: equal names are one number
     quantities: dict[str, Any]
     labels: dict[str, str]  # words for names
     datasets: dict[str, Any]
@@ -44,7 +47,8 @@ class Params(NamedTuple):
     verdicts: list[str]
     missing: list[str]  # data sets that are not here
     template: str  # digest of the static parts of the page
-    multiverse: str  # digest of the claims with every setting, nothing if that study is not built
+    multiverse: str  # digest of the claims with every setting, nothing if that study is not built …
+    calibrated: str  # … and of the table of methods at their best
 
 
 def main(input: Input, output: Output, params: Params) -> None:
@@ -61,11 +65,14 @@ def _read(input: Input, params: Params) -> page.Built:
     if input.claims is None:
         printed = printed[printed["artifact"].isin(list(input.tables))]
     tables = {name: io.read("table", path).to_pandas() for name, path in input.tables.items()}
+    compared = compare.compare(printed, tables, params.tables, io.marks(), params.missing)
+    observed = [name for name, spec in params.datasets.items() if spec["observed"]]
     return page.Built(
-        compare.compare(printed, tables, params.tables, io.marks(), params.missing),
+        compare.identify(compared, params.cells, params.tables, observed),
         reference.reasons(io.noted(input.reasons)),
         io.read("claims", input.claims).to_pandas() if input.claims else None,
         _varied(params),
+        io.read("table", paths.table(CALIBRATED, "parquet")).to_pandas() if params.calibrated else None,
         tables,
         {name: io.read_frame("curves", input.curves.get(name, [])) for name in params.experiments},
         {

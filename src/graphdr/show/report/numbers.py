@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pandas as pd
 
-from graphdr.paper.compare import our_cell
 from graphdr.scores import cells
 from graphdr.show import tables
 from graphdr.show.report.rounding import short
@@ -60,19 +59,6 @@ def explained(comparison: pd.DataFrame, reasons: Mapping[tuple[str, str, str], s
         if why and line["verdict"] == "differs":
             line["why"] = why[0]
     return lines
-
-
-def counts(lines: list[dict], specs: Mapping[str, Mapping], observed: Collection[str], verdicts: list[str]) -> dict:
-    """Count the verdicts on the paper's numbers, those on random graphs and those on data sets apart.
-
-    A number is real if a data set behind it has raw files; tables that are not built here are on such data sets.
-    """
-    counted = {kind: dict.fromkeys(verdicts, 0) for kind in (SYNTHETIC, REAL)}
-    for line in lines:
-        behind = specs.get(line["artifact"], {"datasets": {}})["datasets"].get(our_cell(line, specs)[1])
-        synthetic = behind and not set(behind) & set(observed)
-        counted[SYNTHETIC if synthetic else REAL][line["verdict"]] += 1
-    return counted
 
 
 def claims(table: pd.DataFrame, observed: Collection[str], labels: Mapping[str, str]) -> list[dict]:

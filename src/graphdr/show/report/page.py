@@ -7,9 +7,12 @@ import pandas as pd
 
 from graphdr import __version__
 from graphdr.paper.compare import by_our_cell
+from graphdr.paper.compare import headline as distinct
 from graphdr.show import palette, story, words
 from graphdr.show.report import experiments, machine, numbers
 from graphdr.show.report.rounding import short
+
+OURS = "graphdr"  # the method that the story is about
 
 
 class Built(NamedTuple):
@@ -18,7 +21,8 @@ class Built(NamedTuple):
     comparison: pd.DataFrame
     reasons: dict[tuple[str, str, str], str]  # why numbers differ, by table, row and column of the paper
     claims: pd.DataFrame | None  # None on a page of the main comparison alone
-    multiverse: pd.DataFrame | None  # None where it is not built
+    multiverse: pd.DataFrame | None  # None where it is not built, as is …
+    calibrated: pd.DataFrame | None  # … the table of methods at their best
     tables: dict[str, pd.DataFrame]
     curves: dict[str, pd.DataFrame]  # by experiment
     measurements: dict[str, dict[str, pd.DataFrame]]  # by experiment and data set
@@ -45,8 +49,8 @@ def document(built: Built, params, timings: list[dict]) -> dict:
     return {
         "version": __version__,
         "headline": headline(params.headline, shown, params.settings["methods"]),
-        "story": _story(built, observed, params.first),
-        "verdicts": numbers.counts(lines, params.tables, observed, params.verdicts),
+        "story": _story(built, observed, params),
+        "verdicts": {kind: {name: n[name] for name in params.verdicts} for kind, n in distinct(lines).items()},
         "meanings": {"numbers": words.NUMBERS, "claims": words.CLAIMS}
         | {"terms": words.glossary(), "quantities": words.meanings()},
         "whole": built.claims is not None,
@@ -91,12 +95,17 @@ def headline(spec: dict | None, shown: dict[str, dict], methods: dict[str, dict]
     return None
 
 
-def _story(built: Built, observed: list[str], first: list[str]) -> dict | None:
+def _story(built: Built, observed: list[str], params) -> dict | None:
     if built.claims is None:
         return None
-    told = story.tell(built.claims, built.multiverse, observed, first)
+    told = story.tell(built.claims, built.multiverse, observed, params.first)
     lists = {name: [line._asdict() for line in getattr(told, name)] for name in told._fields[:-1]}
-    return lists | {"without_data": told.without_data, "varied": built.multiverse is not None}
+    lists |= {"without_data": told.without_data, "varied": built.multiverse is not None, "best": ""}
+    if built.calibrated is not None:
+        controls = [name for name, method in params.settings["methods"].items() if method.get("control")]
+        found = story.winners(built.calibrated, controls, OURS)
+        lists["best"] = story.best_of(found, OURS, params.labels)
+    return lists
 
 
 def _first(printed: dict[str, int], tables: dict[str, dict]) -> dict[str, int]:

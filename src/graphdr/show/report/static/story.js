@@ -69,7 +69,7 @@ function storyList(lines, name, word, title, meaning, seen) {
 const KINDS = { synthetic: "random graphs", real: "data sets" };
 
 function aside(told) {
-  const parts = [];
+  const parts = told.best ? [`${told.best} `] : [];
   if (told.vacuous.length)
     parts.push(
       `${told.vacuous.length} bounds of theorems hold, but are vacuous: no policy could break them (`,
