@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
+from graphdr.cache.schemas import SCHEMAS
 from graphdr.graphs.spectral import low_eigenpairs
 from graphdr.show import palette, style
 from graphdr.show.kinds import KINDS
@@ -89,7 +90,7 @@ def test_every_kind_is_drawn_with_its_points_and_the_same_bytes_twice(kind, show
     for _ in range(2):
         figure, points = KINDS[kind](SPECS[kind], **shown[kind])
         assert len(points) > 0
-        assert set(points) <= {"series", "x", "y", "low", "high", "panel_low", "panel_high"}
+        assert set(points) == set(SCHEMAS["figure"].names)
         stream = BytesIO()
         style.save(figure, stream, "svg")
         files.append(stream.getvalue())
@@ -129,7 +130,7 @@ def test_a_claim_is_shown_with_every_setting_by_its_effect(shown):
     above, below = figure.axes
     assert above.get_title(loc="left") == "SBM"
     labels = [label.get_text() for label in below.get_yticklabels()]
-    assert labels == ["width α 0.1", "width α 1", "ridge 1", "k 2", "k 5", "rounds 20000", "uniform candidates"]
+    assert labels == ["width α 0.1", "width α 1", "ridge 1", "k 2", "k 5", "rounds 20000", "candidates: uniform"]
     small = below.collections[0].get_offsets()  # where the width is small, the effect is among the lowest two
     assert_allclose(small[:, 0], [0, 1])
 

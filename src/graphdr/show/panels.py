@@ -8,6 +8,7 @@ from graphdr.show.figures import FACTORS, REGRET
 from graphdr.show.style import GREY, INK, blank, log_ticks, looks
 
 ACROSS = 4  # panels in a row
+POINTS = ["series", "x", "y", "low", "high", "panel_low", "panel_high"]
 HOLDS, FAILS = "#0072b2", "#d55e00"
 SETTINGS = {"alpha": "width α", "ridge": "ridge", "k": "k", "horizon": "rounds", "candidates": "candidates"}
 
@@ -32,12 +33,12 @@ def widths(spec: dict, measurements):
         axes.set_xticks(places := sorted(set(rows["place"])), [f"{place:g}" for place in places], fontsize=7)
         log_ticks(axes.yaxis)
         axes.minorticks_off()
-    figure.supxlabel(FACTORS.get(spec["x"], spec["x"]), fontsize=9, color=INK)
+    axes.set_xlabel(FACTORS.get(spec["x"], spec["x"]), fontsize=8, color=INK)
     figure.supylabel(REGRET, fontsize=9, color=INK)
     figure.suptitle(spec["title"], x=0.01, ha="left", fontsize=10, fontweight="bold")
     named = [spec["labels"][method] for method in lines]
     figure.legend(list(lines.values()), named, loc="outside lower center", ncols=5, labelcolor=INK)
-    return figure, pd.concat(parts, ignore_index=True)
+    return figure, pd.concat(parts, ignore_index=True).reindex(columns=POINTS)
 
 
 def specifications(spec: dict, multiverse):
@@ -67,11 +68,11 @@ def specifications(spec: dict, multiverse):
     figure.supxlabel(
         "settings, sorted by effect; blue where the claim holds, orange where it does not", fontsize=8, color=INK
     )
-    return figure, pd.concat(parts, ignore_index=True)
+    return figure, pd.concat(parts, ignore_index=True).reindex(columns=POINTS)
 
 
 def _level(factor: str, level: object) -> str:
-    return f"{SETTINGS[factor]} {level:g}" if isinstance(level, int | float) else f"{level} {SETTINGS[factor]}"
+    return f"{SETTINGS[factor]} {level:g}" if isinstance(level, int | float) else f"{SETTINGS[factor]}: {level}"
 
 
 def _each(figure, table) -> Iterator[tuple]:
