@@ -8,7 +8,7 @@ from graphdr.cache import paths
 from graphdr.core.errors import UserError
 
 TABLES, FIGURES = Path(paths.table("x", "parquet")).parent, Path(paths.figure("x", "parquet")).parent
-PAGES = {"comparison": paths.comparison("parquet"), "claims": paths.claims("parquet")}
+PAGES = {name: paths.judged(name, "parquet") for name in ("comparison", *paths.JUDGED)}
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
