@@ -193,6 +193,15 @@ def test_a_share_needs_random_graphs_that_can_be_judged_by_themselves():
     assert np.isnan(found["share"])
 
 
+def test_a_part_of_a_pool_can_confirm_a_claim_but_not_refute_it():
+    pool = [{"inseparable": {"of": "regret@a", "to": "regret@b", "by": "zeta"}}]
+    zetas = measured({("sbm", 0, "zeta"): 0.1, ("ml", 0, "zeta"): 0.2})
+    rows = pd.concat([duel({"sbm": [0.5], "ml": [2.0]}), zetas])
+    found = judge(spec(pool, ["sbm", "ml", "fm"], ["sbm", "ml"], pool=3), rows)
+    assert found["verdict"] == "no data (fails on 2 of 2 available (missing: fm))"
+    assert judge(spec(pool, ["sbm", "ml"], pool=2), rows)["verdict"] == "fails"
+
+
 def test_what_is_not_configured_is_missing():
     found = judge(spec(datasets=[], unknown=["theory"]), duel({"sbm": [0.5]}))
     assert (found["verdict"], found["measured"]) == ("no data", "no data: theory")

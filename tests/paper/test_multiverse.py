@@ -92,3 +92,8 @@ def test_a_claim_without_settings_says_so():
     text = multiverse.markdown(pd.DataFrame({"claim": ["t", "c"], "statement": ["A theorem", "A claim"]}), decided)
     assert "| A theorem (`t`) | no settings | – | – | – |" in text
     assert "| A claim (`c`) | holds | 100 % | 72 |" in text
+
+
+def test_a_claim_without_data_is_not_lost():
+    decided = multiverse.decide("c", SPEC | {"datasets": ["elsewhere"]}, played(lambda told: 0.5), ())
+    assert multiverse.summary(decided)[["claim", "verdict"]].to_numpy().tolist() == [["c", "not varied"]]

@@ -50,8 +50,10 @@ def decide(claim: str, spec: dict, table: pd.DataFrame, other: Collection[str]) 
                 outcome = check_all(spec["checks"], gather(world))
             except NoData:
                 continue
+            if outcome.used is not None and len(outcome.used) < spec.get("pool", 0):
+                continue  # fewer than the paper pools cannot refute it
             found.append((claim, dataset, *setting, instance, int(outcome.holds == stated), outcome.effect))
-    return pd.DataFrame(found, columns=list(COLUMNS))
+    return pd.DataFrame(found, columns=list(COLUMNS)) if found else marked(claim, NOT_VARIED)
 
 
 def _worlds(rows: pd.DataFrame) -> Iterator[tuple[tuple, int, list[dict]]]:
@@ -141,5 +143,6 @@ NOTE = (
     "Every claim about who wins, and by how much, is judged again with each width, ridge, k, horizon, way to offer "
     "candidates and, on random graphs, instance. It `holds` if it does so in at least 95 % of them, `fails` in at most "
     "5 %, and else depends on the factor whose levels explain most of the difference. `no settings`: theorems and "
-    "spectra have none. `not varied`: scores over pools of problems, which are not played again."
+    "spectra have none. `not varied`: scores over pools of problems, which are "
+    "not played again, or claims whose data are not here."
 )
