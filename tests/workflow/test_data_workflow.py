@@ -93,7 +93,7 @@ def test_a_file_that_is_placed_later_is_built_later(partial, whole):
     assert whole.done.returncode == 0, whole.said
     assert pd.isna(partial.table("others").loc[("news", "graphdr"), "value"])
     assert whole.table("others").loc[("news", "graphdr"), "value"] > 0
-    shared = ("results/tables/others.", "results/comparison.", paths.page("report"))
+    shared = ("results/tables/others.", "results/comparison.", paths.power, paths.page("report"))
     assert all("news" in path for path in whole.outputs() if not path.startswith(shared))
 
 
@@ -105,7 +105,7 @@ def test_another_number_of_neighbours_reruns_that_data_set_only(whole, monkeypat
     files = {
         path
         for path in rerun(before, steps(config))
-        if not path.startswith(("results/comparison.", paths.page("report")))
+        if not path.startswith(("results/comparison.", paths.power, paths.page("report")))
     }
     assert all(re.match(r"results/\w+/films\b", path) for path in files)
     assert {f"results/{place}" for place in ("graph/films/edges.parquet", "tables/films.md")} <= files
