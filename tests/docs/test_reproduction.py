@@ -24,8 +24,8 @@ def found(config) -> reproduction.Found:
     }
     judged = [("main_wins", "holds"), ("main_15x", "fails"), ("thm1_holds", "holds, vacuous")]
     decided = pd.DataFrame(
-        [("main_wins", None, alpha, 1.0, 5, 100, "uniform", 0, int(alpha < 1), 1.0) for alpha in (0.1, 1.0)]
-        + [("main_15x", "not varied", *[None] * 8)],
+        [("main_wins", None, alpha, 1.0, 5, 100, "uniform", 0, 5, int(alpha < 1), 1.0) for alpha in (0.1, 1.0)]
+        + [("main_15x", "not varied", *[None] * 9)],
         columns=list(multiverse.COLUMNS),
     )
     columns = ("regret", "alpha", "ridge", "k", "behind", "behind_low", "behind_high")

@@ -31,7 +31,7 @@ def played(regret, datasets=("sbm",), instances: int = 2) -> pd.DataFrame:
             rows.append((*at, k, horizon, "ours", regret(told)))
     names = ["problem", "instance", "quantity", "with_alpha", "with_ridge", "with_k", "with_horizon", "method", "value"]
     frame = pd.DataFrame(rows, columns=names).assign(draw=0, sem=np.nan, n=1, predictor=None, with_candidates="uniform")
-    return claims.tidy({"e": frame}, {}, {name: {"dataset": name} for name in datasets})
+    return claims.tidy({"e": frame}, {}, {name: {"dataset": name, "k": 5} for name in datasets})
 
 
 def judged(regret, spec=SPEC, other=(), **more) -> dict:
@@ -59,6 +59,13 @@ def test_a_claim_that_hangs_mostly_on_the_width_names_the_width():
     found = judged(lambda told: 0.5 if told["alpha"] >= 1 or (told["k"] == 2 and told["ridge"] == 1) else 2)
     assert found["verdict"] == "depends on width"
     assert found["levels"] == "0.01: 17 %, 0.1: 17 %, 1: 100 %"
+
+
+def test_what_happens_at_the_papers_k_is_told_apart():
+    found = judged(lambda told: 2 if told["k"] == 2 else 0.5)
+    assert (found["verdict"], found["share_at_k"]) == ("depends on k", 1)
+    found = judged(lambda told: 2 if told["k"] == 5 and told["alpha"] == 1 else 0.5)
+    assert found["share_at_k"] == pytest.approx(2 / 3)
 
 
 def test_a_claim_holds_or_fails_in_nearly_all_settings():
@@ -90,8 +97,8 @@ def test_a_claim_without_settings_says_so():
     found = multiverse.summary(decided)
     assert found[["claim", "verdict"]].to_numpy().tolist() == [["t", "no settings"], ["c", "holds"]]
     text = multiverse.markdown(pd.DataFrame({"claim": ["t", "c"], "statement": ["A theorem", "A claim"]}), decided)
-    assert "| A theorem (`t`) | no settings | – | – | – |" in text
-    assert "| A claim (`c`) | holds | 100 % | 72 |" in text
+    assert "| A theorem (`t`) | no settings | – | – | – | – |" in text
+    assert "| A claim (`c`) | holds | 100 % | 72 | 100 % |" in text
 
 
 def test_a_claim_without_data_is_not_lost():

@@ -127,3 +127,13 @@ def test_a_line_says_at_which_levels_a_claim_holds():
     varied = multiverse(a="depends on k").assign(levels="2: 44 %, 5: 100 %")
     (line,) = tell(claims(claim("a", "holds")), varied).depends
     assert line.found.startswith("depends on k: holds in 40 % of 75 settings (2: 44 %, 5: 100 %)")
+
+
+def test_a_claim_that_holds_with_every_other_setting_at_the_papers_k_is_safe():
+    varied = multiverse(a="depends on k", b="depends on k").assign(levels="2: 0 %, 5: 99 %", share_at_k=[0.99, 0.8])
+    told = tell(claims(claim("a", "holds"), claim("b", "holds")), varied)
+    assert [line.claim for line in told.holds] == ["a"]
+    text = "holds in 99 % of the settings with the paper's k, over all k in 40 % of 75 settings (2: 0 %, 5: 99 %)"
+    assert text in told.holds[0].found
+    assert [line.claim for line in told.depends] == ["b"]
+    assert tell(claims(claim("a", "mixed")), varied).holds == []

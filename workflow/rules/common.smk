@@ -46,8 +46,17 @@ def job(stage, **wildcards):
 
 
 def files_of(stage):
-    """Return the input function of a rule: every file that its job reads."""
-    return lambda wildcards: job(stage, **wildcards).files()
+    """Return the input function of a rule: every file that its job reads.
+
+    The page shows the studies of settings where they are built; it waits for those that are asked for together with it.
+    """
+    studies = {"multiverse": paths.multiverse("parquet"), "calibration": paths.table("calibrated", "parquet")}
+    late = [path for target, path in studies.items() if target in sys.argv]
+
+    def files(wildcards):
+        return job(stage, **wildcards).files() + (late if wildcards.get("page") == paths.REPORT else [])
+
+    return files
 
 
 def as_json(stage):

@@ -15,7 +15,7 @@ SETTINGS = {"alpha": "width", "ridge": "ridge", "k": "k", "horizon": "horizon", 
 FACTORS = SETTINGS | {"instance": "instance"}  # what a claim can hang on, and the word for it
 NO_SETTINGS, NOT_VARIED = "no settings", "not varied"  # marks of claims that are not judged here
 PREFIX = "with_"  # of the column of a setting: a problem has factors of the same names
-COLUMNS = ("claim", "dataset", *FACTORS, "holds", "effect")
+COLUMNS = ("claim", "dataset", *FACTORS, "paper_k", "holds", "effect")
 
 
 def at_horizons(runs: pd.DataFrame, variants: list[tuple[str, str, dict]], horizons: list[int]) -> pd.DataFrame:
@@ -52,7 +52,9 @@ def decide(claim: str, spec: dict, table: pd.DataFrame, other: Collection[str]) 
                 continue
             if outcome.used is not None and len(outcome.used) < spec.get("pool", 0):
                 continue  # fewer than the paper pools cannot refute it
-            found.append((claim, dataset, *setting, instance, int(outcome.holds == stated), outcome.effect))
+            own_k = {row["k"] for row in world}
+            paper_k = own_k.pop() if len(own_k) == 1 else None  # none where k is what the claim is about
+            found.append((claim, dataset, *setting, instance, paper_k, int(outcome.holds == stated), outcome.effect))
     return pd.DataFrame(found, columns=list(COLUMNS)) if found else marked(claim, NOT_VARIED)
 
 
@@ -99,13 +101,16 @@ def judge(decided: pd.DataFrame) -> dict:
     """Return the verdict on one claim: holds, fails, or on what it depends; with the shares that say so."""
     worlds = together(decided)
     if not len(worlds):
-        return {"verdict": NOT_VARIED, "share": np.nan, "settings": 0, "factor": "", "levels": ""}
+        nothing = {"verdict": NOT_VARIED, "share": np.nan, "settings": 0, "factor": "", "levels": ""}
+        return nothing | {"share_at_k": np.nan}
     share, parts = float(worlds["holds"].mean()), hangs_on(worlds)
     factor = max(parts, key=lambda name: parts[name]) if parts else ""
     word = "holds" if share >= MOST else "fails" if share <= 1 - MOST else f"depends on {FACTORS[factor]}"
     by_level = worlds.groupby(factor)["holds"].mean() if factor else pd.Series(dtype=float)
     levels = ", ".join(f"{cells.label(level)}: {100 * part:.0f} %" for level, part in by_level.items())
-    return {"verdict": word, "share": share, "settings": len(worlds), "factor": factor, "levels": levels}
+    at_k = together(decided[decided["k"] == decided["paper_k"]])["holds"].mean()
+    told = {"verdict": word, "share": share, "settings": len(worlds), "factor": factor, "levels": levels}
+    return told | {"share_at_k": float(at_k)}
 
 
 def summary(decided: pd.DataFrame) -> pd.DataFrame:
@@ -115,7 +120,7 @@ def summary(decided: pd.DataFrame) -> pd.DataFrame:
         marks = part.loc[part["holds"].isna(), "dataset"]
         told = judge(part.astype({"holds": bool})) if marks.empty else judge(part[:0]) | {"verdict": marks.iloc[0]}
         rows.append({"claim": claim} | told)
-    return pd.DataFrame(rows, columns=["claim", "verdict", "share", "settings", "factor", "levels"])
+    return pd.DataFrame(rows, columns=["claim", "verdict", "share", "settings", "factor", "levels", "share_at_k"])
 
 
 def marked(claim: str, mark: str) -> pd.DataFrame:
@@ -129,13 +134,13 @@ def markdown(words: pd.DataFrame, decided: pd.DataFrame) -> str:
     table = summary(decided)
     counts = table["verdict"].str.split(" on ").str[0].value_counts()
     lines = ["# The paper's claims with other settings", "", f"{', '.join(f'{n} {w}' for w, n in counts.items())}.", ""]
-    head = ["claim", "verdict", "holds in", "of settings", "share by level of what decides"]
+    head = ["claim", "verdict", "holds in", "of settings", "at the paper's k", "share by level of what decides"]
     body = []
     for row in table.to_dict("records"):
-        share = "–" if np.isnan(row["share"]) else f"{100 * row['share']:.0f} %"
+        share, at_k = ("–" if np.isnan(x) else f"{100 * x:.0f} %" for x in (row["share"], row["share_at_k"]))
         levels = f"{FACTORS[row['factor']]} {row['levels']}" if row["levels"] else "–"
         text = f"{said.get(row['claim'], '')} (`{row['claim']}`)"
-        body.append([escape(text), row["verdict"], share, f"{row['settings'] or '–'}", escape(levels)])
+        body.append([escape(text), row["verdict"], share, f"{row['settings'] or '–'}", at_k, escape(levels)])
     return "\n".join([*lines, NOTE, "", *pipe_table(head, body), ""])
 
 

@@ -47,7 +47,7 @@ def _multiverse(design: Design, output: judge.Output) -> tuple[judge.Input, judg
     again = [(name, original) for name in grids for original in config.experiments[name].stands_for]
     blocks = {name: claim.plain() | _about(design, claim) for name, claim in config.claims.items()}
     members = [design.problems[name] for _, original in again for name in design.members[original]]
-    used = {"dataset", *factors(blocks)}
+    used = {"dataset", "k", *factors(blocks)}
     return (
         judge.Input(
             paths.PAPER_CLAIMS,

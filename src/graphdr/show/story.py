@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from graphdr.paper.claims import MOST
+
 SYNTHETIC, REAL = "synthetic", "real"
 LONG, LONGER = 90, 150  # letters of numbers that a line still shows, and of these with what they depend on
 APART = ("no settings", "not varied")  # words of the multiverse on a claim that no setting was tried on
@@ -57,16 +59,22 @@ def tell(
     judged = [row for row in rows if not row["verdict"].startswith("no data")]
     for row in judged:
         setting = tried.get(row["claim"])
-        lists[place(row["verdict"], setting and setting["verdict"])].append(_line(row, setting, real))
+        found = place(row["verdict"], setting and setting["verdict"], setting is not None and _safe_at_k(setting))
+        lists[found].append(_line(row, setting, real))
     return Story(**lists, without_data=len(rows) - len(judged))
 
 
-def place(verdict: str, varied: str | None = None) -> str:
-    """Say where a claim stands with this verdict at the paper's settings, and this one over all settings, if any."""
+def place(verdict: str, varied: str | None = None, at_k: bool = False) -> str:
+    """Say where a claim stands with this verdict at the paper's settings, and this one over all settings, if any.
+
+    The paper discusses its k: a claim that holds ``at_k`` with every setting that it does not discuss is a safe one.
+    """
     if "vacuous" in verdict:
         return "vacuous"
     depends = varied is not None and varied.startswith("depends")
     if verdict.startswith("holds"):
+        if at_k:
+            return "holds"
         return "depends" if depends or varied == "fails" else "holds"
     return "depends" if depends or verdict.startswith("mixed") else "fails"
 
@@ -140,8 +148,18 @@ def _found(row: Mapping) -> str:
     return ", ".join(parts) or f"{text[: LONG - 1]}…"
 
 
+def _safe_at_k(setting: Mapping) -> bool:
+    """Tell whether a claim holds in nearly all settings with the paper's k."""
+    return setting.get("share_at_k", np.nan) >= MOST
+
+
 def _varied(setting: Mapping) -> str:
+    levels = f" ({setting['levels']})" if setting.get("levels") else ""
+    share = f"{100 * setting['share']:.0f} % of {setting['settings']} settings"
     factor = setting["verdict"].removeprefix("depends on ")
-    hangs = f"depends on {SETTINGS.get(factor, factor)}: " if factor != setting["verdict"] else ""
-    levels = f" ({setting['levels']})" if hangs and setting.get("levels") else ""
-    return f"{hangs}holds in {100 * setting['share']:.0f} % of {setting['settings']} settings{levels}"
+    if factor == setting["verdict"]:
+        return f"holds in {share}"
+    if _safe_at_k(setting):
+        at_k, over_k = f"{100 * setting['share_at_k']:.0f} %", levels if factor == "k" else ""
+        return f"holds in {at_k} of the settings with the paper's k, over all k in {share}{over_k}"
+    return f"depends on {SETTINGS.get(factor, factor)}: holds in {share}{levels}"

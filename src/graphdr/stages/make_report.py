@@ -1,5 +1,6 @@
 """Make a report: one self-contained page of everything that was built, or of the main comparison alone."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphdr.cache import io, manifest, paths, times
@@ -72,7 +73,7 @@ def _read(input: Input, params: Params) -> page.Built:
         reference.reasons(io.noted(input.reasons)),
         io.read("claims", input.claims).to_pandas() if input.claims else None,
         _varied(params),
-        io.read("table", paths.table(CALIBRATED, "parquet")).to_pandas() if params.calibrated else None,
+        _calibrated(params),
         tables,
         {name: io.read_frame("curves", input.curves.get(name, [])) for name in params.experiments},
         {
@@ -86,9 +87,15 @@ def _read(input: Input, params: Params) -> page.Built:
 
 def _varied(params: Params) -> "pd.DataFrame | None":
     """Return the claims with every setting, if that study is built: no input, or every change would build it again."""
-    if not params.multiverse:
+    if not params.multiverse or not Path(paths.multiverse("parquet")).is_file():
         return None
     return multiverse.summary(io.read("multiverse", paths.multiverse("parquet")).to_pandas())
+
+
+def _calibrated(params: Params) -> "pd.DataFrame | None":
+    """Return the table of methods at their best, on the same terms."""
+    path = paths.table(CALIBRATED, "parquet")
+    return io.read("table", path).to_pandas() if params.calibrated and Path(path).is_file() else None
 
 
 def _card(files: dict[str, str], problem: str) -> dict[str, Any]:
