@@ -150,7 +150,7 @@ def _calibrated(found: Found) -> str:
         named = [datasets[best.dataset].label or best.dataset, methods[best.method].label]
         body.append([*named, setting, *regrets, behind])
     head = ["data set", "best method", "its setting", "its regret", "GraphDR", "full LinUCB", "GraphDR behind (95 %)"]
-    intro = f"With each method at its own best setting, GraphDR has the least regret on {won} of {len(body)} data sets:"
+    intro = f"With each method at its own best setting, GraphDR has the least regret on {won} of {len(body)}:"
     return "\n".join([intro, "", *pipe_table(head, body)])
 
 

@@ -58,7 +58,7 @@ def test_a_claim_planted_to_hang_on_a_setting_is_reported_as_hanging_on_it(facto
 def test_a_claim_that_hangs_mostly_on_the_width_names_the_width():
     found = judged(lambda told: 0.5 if told["alpha"] >= 1 or (told["k"] == 2 and told["ridge"] == 1) else 2)
     assert found["verdict"] == "depends on width"
-    assert found["levels"] == "0.01: 17 %, 0.1: 17 %, 1: 100 %"
+    assert found["levels"] == "width 0.01: 17 %, 0.1: 17 %, 1: 100 %"
 
 
 def test_what_happens_at_the_papers_k_is_told_apart():

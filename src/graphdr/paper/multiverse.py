@@ -108,6 +108,7 @@ def judge(decided: pd.DataFrame) -> dict:
     word = "holds" if share >= MOST else "fails" if share <= 1 - MOST else f"depends on {FACTORS[factor]}"
     by_level = worlds.groupby(factor)["holds"].mean() if factor else pd.Series(dtype=float)
     levels = ", ".join(f"{cells.label(level)}: {100 * part:.0f} %" for level, part in by_level.items())
+    levels = f"{FACTORS[factor]} {levels}" if factor else ""
     at_k = together(decided[decided["k"] == decided["paper_k"]])["holds"].mean()
     told = {"verdict": word, "share": share, "settings": len(worlds), "factor": factor, "levels": levels}
     return told | {"share_at_k": float(at_k)}
@@ -138,7 +139,7 @@ def markdown(words: pd.DataFrame, decided: pd.DataFrame) -> str:
     body = []
     for row in table.to_dict("records"):
         share, at_k = ("–" if np.isnan(x) else f"{100 * x:.0f} %" for x in (row["share"], row["share_at_k"]))
-        levels = f"{FACTORS[row['factor']]} {row['levels']}" if row["levels"] else "–"
+        levels = row["levels"] or "–"
         text = f"{said.get(row['claim'], '')} (`{row['claim']}`)"
         body.append([escape(text), row["verdict"], share, f"{row['settings'] or '–'}", at_k, escape(levels)])
     return "\n".join([*lines, NOTE, "", *pipe_table(head, body), ""])
