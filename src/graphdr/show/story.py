@@ -49,13 +49,14 @@ def tell(
     """Sort the judged claims into a story; the multiverse says in which settings each holds.
 
     ``real`` names the data sets with raw files, by which lines are marked; the claims in ``first``, or else those that
-    the multiverse tried, come before the others.
+    the multiverse tried, come before the others, and among these those that hold at the paper's settings.
     """
     varied = {} if multiverse is None else {row["claim"]: row for row in multiverse.to_dict("records")}
     tried = {name: row for name, row in varied.items() if row["verdict"] not in APART}
     lists: dict[str, list[Line]] = {"holds": [], "depends": [], "fails": [], "vacuous": []}
     ahead = set(first or tried)
-    rows = sorted(claims.to_dict("records"), key=lambda row: row["claim"] not in ahead)
+    # What holds at the paper's settings alone is what its reader takes for safe: first.
+    rows = sorted(claims.to_dict("records"), key=lambda row: (row["claim"] not in ahead, row["verdict"][:5] != "holds"))
     judged = [row for row in rows if not row["verdict"].startswith("no data")]
     for row in judged:
         setting = tried.get(row["claim"])
