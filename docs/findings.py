@@ -1,6 +1,5 @@
 """Write docs/findings.md from results/ and the paper's numbers: where these are met, and where they disagree."""
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,10 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
+from docs.markers import write_page
 from docs.theory_findings import THEORY, base_g
 from graphdr.cache import io, paths
-from graphdr.core import atomic
-from graphdr.core.errors import UserError
 from graphdr.core.markdown import pipe_table
 from graphdr.paper import power
 from graphdr.paper.compare import CLOSE, KINDS, OTHER, VERDICTS, half_digit, headline_table
@@ -523,18 +521,5 @@ def load() -> Results:
     return Results(lines, cells, comparison, config, marks, powers, arxiv)
 
 
-def main() -> int:
-    """Write the page; without a build, say so in one line and change nothing."""
-    os.chdir(Path(__file__).parent.parent)
-    try:
-        text = render(load())
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    atomic.write_text(text, PAGE)
-    print(f"Wrote {PAGE}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_page(PAGE, lambda: render(load())))

@@ -1,6 +1,5 @@
 """Write docs/reproduction.md from results/: the reproduction on two pages, in the form of a reproducibility report."""
 
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from docs.markers import write_page
 from graphdr.cache import io, paths
-from graphdr.core import atomic
-from graphdr.core.errors import UserError
 from graphdr.core.markdown import pipe_table
 from graphdr.paper import multiverse
 from graphdr.paper.compare import JUDGED, headline
@@ -190,18 +188,5 @@ def load() -> Found:
         )
 
 
-def main() -> int:
-    """Write the page; without a build, say so in one line and change nothing."""
-    os.chdir(Path(__file__).parent.parent)
-    try:
-        text = render(load())
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    atomic.write_text(text, PAGE)
-    print(f"Wrote {PAGE}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_page(PAGE, lambda: render(load())))
