@@ -53,8 +53,8 @@ def _sentence(rows: list[dict], printed: dict) -> str:
     )
     middle = np.median(np.min([panels[row] for row in panels if row != OURS], axis=0) / panels[OURS])
     return (
-        f"GraphDR has {middle:.0f} times less regret than the next best method in the median of {len(panels[OURS])} "
-        f"instances (instance 0: {ours:.0f}; paper: {theirs:.0f})."
+        f"GraphDR has {middle:.0f} times less regret than the next best of these methods in the median of "
+        f"{len(panels[OURS])} instances (instance 0: {ours:.0f}; paper: {theirs:.0f})."
     )
 
 

@@ -24,7 +24,7 @@ def test_the_headline_compares_with_the_next_best_method():
     lines = [line("random", 100, "match"), line("full", 50, "close"), line("graphdr", 5, "no data")]
     text = snapshot.headline(table, lines, {"full": "LinUCB-full"}, []).splitlines()
     assert text[0] == (
-        "GraphDR has 6 times less regret than the next best method in the median of 3 "
+        "GraphDR has 6 times less regret than the next best of these methods in the median of 3 "
         "instances (instance 0: 6; paper: 10)."
     )
     assert text[2:] == [

@@ -102,7 +102,7 @@ def judge(decided: pd.DataFrame) -> dict:
     worlds = together(decided)
     if not len(worlds):
         nothing = {"verdict": NOT_VARIED, "share": np.nan, "settings": 0, "factor": "", "levels": ""}
-        return nothing | {"share_at_k": np.nan}
+        return nothing | {"share_at_k": np.nan, "paper_k": np.nan}
     share, parts = float(worlds["holds"].mean()), hangs_on(worlds)
     factor = max(parts, key=lambda name: parts[name]) if parts else ""
     word = "holds" if share >= MOST else "fails" if share <= 1 - MOST else f"depends on {FACTORS[factor]}"
@@ -111,7 +111,8 @@ def judge(decided: pd.DataFrame) -> dict:
     levels = f"{FACTORS[factor]} {levels}" if factor else ""
     at_k = together(decided[decided["k"] == decided["paper_k"]])["holds"].mean()
     told = {"verdict": word, "share": share, "settings": len(worlds), "factor": factor, "levels": levels}
-    return told | {"share_at_k": float(at_k)}
+    own = decided["paper_k"].dropna().unique()
+    return told | {"share_at_k": float(at_k), "paper_k": float(own[0]) if len(own) == 1 else np.nan}
 
 
 def summary(decided: pd.DataFrame) -> pd.DataFrame:
@@ -121,7 +122,9 @@ def summary(decided: pd.DataFrame) -> pd.DataFrame:
         marks = part.loc[part["holds"].isna(), "dataset"]
         told = judge(part.astype({"holds": bool})) if marks.empty else judge(part[:0]) | {"verdict": marks.iloc[0]}
         rows.append({"claim": claim} | told)
-    return pd.DataFrame(rows, columns=["claim", "verdict", "share", "settings", "factor", "levels", "share_at_k"])
+    return pd.DataFrame(
+        rows, columns=["claim", "verdict", "share", "settings", "factor", "levels", "share_at_k", "paper_k"]
+    )
 
 
 def marked(claim: str, mark: str) -> pd.DataFrame:

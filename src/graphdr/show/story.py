@@ -115,10 +115,10 @@ def best_of(found: list[Best], ours: str, labels: Mapping[str, str]) -> str:
     """Say in one sentence who has the least regret where, each method at its best."""
     by_method: dict[str, list[str]] = {}
     for best in found:
-        near = " (ours as good within its interval)" if best.method != ours and best.is_tie else ""
+        near = f" (a tie with {labels.get(ours, ours)})" if best.method != ours and best.is_tie else ""
         by_method.setdefault(best.method, []).append(labels.get(best.dataset, best.dataset) + near)
     parts = [f"{labels.get(method, method)} on {', '.join(names)}" for method, names in by_method.items()]
-    return f"With each method at its own best setting, the least regret has {'; '.join(parts)}."
+    return f"Least regret with each method at its own best setting: {'; '.join(parts)}."
 
 
 def _line(row: Mapping, setting: Mapping | None, real: Collection[str] | None) -> Line:
@@ -154,6 +154,11 @@ def _safe_at_k(setting: Mapping) -> bool:
     return setting.get("share_at_k", np.nan) >= MOST
 
 
+def _paper_k(setting: Mapping) -> str:
+    k = setting.get("paper_k", np.nan)
+    return "the paper's k" if np.isnan(k) else f"k = {k:.0f}, the paper's"
+
+
 def _varied(setting: Mapping) -> str:
     levels = f" ({setting['levels']})" if setting.get("levels") else ""
     share = f"{100 * setting['share']:.0f} % of {setting['settings']} settings"
@@ -162,5 +167,5 @@ def _varied(setting: Mapping) -> str:
         return f"holds in {share}"
     if _safe_at_k(setting):
         at_k, over_k = f"{100 * setting['share_at_k']:.0f} %", levels if factor == "k" else ""
-        return f"holds in {at_k} of the settings with the paper's k, over all k in {share}{over_k}"
+        return f"holds in {at_k} of the settings with {_paper_k(setting)}, in {share} over all k{over_k}"
     return f"depends on {SETTINGS.get(factor, factor)}: holds in {share}{levels}"

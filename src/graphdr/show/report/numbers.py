@@ -67,7 +67,8 @@ def claims(table: pd.DataFrame, observed: Collection[str], labels: Mapping[str, 
     for line in table.to_dict("records"):
         datasets = [name for part in ("available", "missing") for name in line[part].split(", ") if name]
         kinds = {REAL if name in observed else SYNTHETIC for name in datasets}
-        word = next(word for word in WORDS if word in line["verdict"])
+        judged = not line["verdict"].startswith("no data")
+        word = next(word for word in WORDS if word in line["verdict"]) if judged else "no data"
         note = line["verdict"].partition(word)[2].strip()
         note = note.replace("available", "data sets").replace("missing:", "not counted:")
         build = line["build"].split("`")

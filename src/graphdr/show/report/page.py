@@ -13,6 +13,7 @@ from graphdr.show.report import experiments, machine, numbers
 from graphdr.show.report.rounding import short
 
 OURS = "graphdr"  # the method that the story is about
+BUILT_BY = {"multiverse": "multiverse", "calibration": "calibrated"}  # targets, and the parameter that says it is built
 
 
 class Built(NamedTuple):
@@ -61,7 +62,9 @@ def document(built: Built, params, timings: list[dict]) -> dict:
         "methods": _methods(params, shown),
         "datasets": datasets,
         "missing": {name: spec for name, spec in sorted(params.datasets.items()) if name not in datasets},
-        "apart": params.opt_in,
+        "apart": {
+            name: title for name, title in params.opt_in.items() if not getattr(params, BUILT_BY.get(name, ""), "")
+        },
         "settings": params.settings,
         "versions": {"graphdr": __version__} | machine.versions(),
         "machine": machine.machine(),

@@ -7,14 +7,14 @@ const lists = (varied) => [
     "holds",
     "Holds",
     varied
-      ? "in nearly all random instances and settings tried, and on all data sets judged"
+      ? "in nearly all random instances and, at least with the paper’s k, in nearly all settings; on all data sets judged"
       : "at the paper’s settings: in nearly all random instances, and on all data sets judged",
   ],
   [
     "depends",
     "mixed",
     "Depends",
-    `on which random graph is drawn${varied ? ", or on a setting that the paper does not discuss" : ""}`,
+    `on which random graph is drawn${varied ? ", on k, or on a setting that the paper does not discuss" : ""}`,
   ],
   ["fails", "fails", "Fails", "with the paper’s own protocol"],
 ];
@@ -50,7 +50,7 @@ function storyList(lines, name, word, title, meaning, seen) {
       h(
         "small",
         null,
-        h("a", { href: `#c-${line.claim}` }, maths(line.found)),
+        h("a", { href: `#c-${line.claim}` }, maths(line.found.replaceAll(" %", "\u00a0%"))),
         line.kinds.map((kind) => [" ", h("span", { class: "kind" }, KINDS[kind])]),
       ),
     ),
@@ -69,7 +69,7 @@ function storyList(lines, name, word, title, meaning, seen) {
 const KINDS = { synthetic: "random graphs", real: "data sets" };
 
 function aside(told) {
-  const parts = told.best ? [`${told.best} `] : [];
+  const parts = [`${DATA.claims.length} claims in all. `, told.best ? `${told.best} ` : ""];
   if (told.vacuous.length)
     parts.push(
       `${told.vacuous.length} bounds of theorems hold, but are vacuous: no policy could break them (`,
@@ -100,7 +100,7 @@ function headline() {
   return h(
     "strong",
     { class: "headline" },
-    `On the ${main.problem.title} it has ${times(main.median)} times less regret than the next best method` +
+    `On the ${main.problem.title} it has ${times(main.median)} times less regret than the next best of the paper’s methods` +
       (main.count > 1 ? `, in the median of ${main.count} random instances` : "") +
       (notes ? ` (${notes}).` : "."),
   );
