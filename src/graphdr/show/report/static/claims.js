@@ -31,8 +31,11 @@ function showClaims() {
   });
   section.append(
     h("h2", null, "Claims"),
-    h("p", { class: "lede" }, "Each judged at the paper’s settings alone; the story above adds what other settings do."),
-    h("p", { class: "lede" }, "What the paper states; a claim opens to the numbers behind it, those of instance 0."),
+    h(
+      "p",
+      { class: "lede" },
+      "What the paper states, judged at its own settings; the story above adds what others do. A claim opens to the numbers behind it, those of instance 0.",
+    ),
     legendOf(DATA.meanings.claims, Object.keys(DATA.meanings.claims)),
     h(
       "div",
