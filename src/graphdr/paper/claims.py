@@ -8,13 +8,12 @@ import pandas as pd
 
 from graphdr.cache.schemas import SCHEMAS
 from graphdr.core.markdown import escape
-from graphdr.paper.predicates import PREDICATES, NoData, Outcome, Rows, cell_names, rows_of, values
+from graphdr.paper.predicates import MOST, PREDICATES, NoData, Outcome, Rows, cell_names, rows_of, values
 from graphdr.scores import cells
 
 Frames = dict[str, pd.DataFrame]
 EMPTY: Mapping[str, str] = {}
 VERDICTS = ("holds", "mixed", "fails", "no data")  # the first words of a verdict
-MOST = 0.95  # share of the random instances from which a claim holds; below as large a share of the others it fails
 WORDS = ("where", "statement", "criterion")  # that the paper or the configuration has on a claim
 WORST = ("regret", "worst")  # quantity and method of the policy that loses most
 COLUMNS = ("claim", *WORDS, "measured", "verdict", "share", "available", "missing", "build")

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from graphdr.core.markdown import escape, pipe_table
-from graphdr.paper.claims import MOST, check_all
-from graphdr.paper.predicates import NoData, cell_names, gather
+from graphdr.paper.claims import check_all
+from graphdr.paper.predicates import MOST, NoData, cell_names, gather
 from graphdr.scores import cells
 
 SETTINGS = {"alpha": "width", "ridge": "ridge", "k": "k", "horizon": "horizon", "candidates": "candidates"}

@@ -21,6 +21,7 @@ from graphdr.scores.cells import number
 
 BOUNDS = {"above": operator.gt, "at_least": operator.ge, "below": operator.lt, "at_most": operator.le}
 Numbers = dict[str, float]  # by problem
+MOST = 0.95  # share of instances or settings from which a claim holds; below as large a share of the others it fails
 
 
 class NoData(Exception):

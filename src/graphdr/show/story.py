@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from graphdr.paper.claims import MOST
+from graphdr.paper.predicates import MOST
 
 SYNTHETIC, REAL = "synthetic", "real"
 LONG, LONGER = 90, 150  # letters of numbers that a line still shows, and of these with what they depend on
