@@ -1,0 +1,119 @@
+"""The graph prior: evidence and posterior are those of dense Gaussians, and kernels choose what their twin chooses."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from graphdr.bandit.environment import Stream
+from graphdr.bandit.graph_prior import model, play
+from graphdr.bandit.graph_prior.evidence import evidence, fit, log_bayes_factor
+from graphdr.bandit.graph_prior.posterior import predict
+from graphdr.bandit.linucb import Run
+from graphdr.core.rng import stream
+from graphdr.graphs import random_graphs
+from graphdr.graphs.model import largest_component
+from graphdr.graphs.spectral import low_eigenpairs
+from tests.support import graph_prior_twin as twin
+
+
+def pose(seed: int, n: int, columns: int, rounds: int, m: int = 5, own: float = 0.3, mean: float = 0.0):
+    """Draw features, their roughness, rewards that are part graph, part of each arm alone, and rounds."""
+    rng = np.random.default_rng(seed)
+    features = rng.standard_normal((n, columns)) / np.sqrt(n)
+    roughness = np.sort(rng.uniform(0, 1, columns))
+    theta = features[:, : max(columns // 2, 1)].sum(axis=1) + own * rng.standard_normal(n) / np.sqrt(n) + mean
+    arms = np.array([rng.permutation(n)[:m] for _ in range(rounds)], np.uint32)
+    return features, roughness, theta, arms, 0.2 * rng.standard_normal(rounds), rng.integers(m, size=rounds)
+
+
+cases = given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(2, 30),
+    columns=st.integers(1, 14),
+    rounds=st.integers(2, 60),
+    few=st.booleans(),
+    mean=st.sampled_from([0.0, -3.0, 1000.0]),
+)
+
+
+def observed(seed, n, columns, rounds, few, mean):
+    """Draw rewards of arms that are pulled several times or never, some of them with equal features."""
+    features, roughness, theta, *_ = pose(seed, n, columns, 1, m=1, mean=mean)
+    rng = np.random.default_rng(seed)
+    features = features[rng.integers(n, size=n)]
+    arms = rng.integers(max(n // 3, 1) if few else n, size=rounds)
+    return features, roughness, arms, theta[arms] + 0.2 * rng.standard_normal(rounds)
+
+
+@settings(max_examples=30)
+@cases
+def test_evidence_and_noise_are_those_of_a_dense_gaussian(seed, n, columns, rounds, few, mean):
+    features, roughness, arms, rewards = observed(seed, n, columns, rounds, few, mean)
+    found = evidence(model.statistics(n, arms, rewards), features, roughness)
+    rng = np.random.default_rng(seed)
+    for place, residual in enumerate(model.RESIDUALS):
+        dense = twin.log_evidence(twin.covariance(features, roughness, 0, 0, 0, residual), arms, rewards - mean)
+        assert_allclose([found.independent[place], found.independent_noise[place]], dense, rtol=1e-8, atol=1e-8)
+    grid = model.grid_of_columns(columns)
+    for _ in range(20):
+        at = tuple(rng.integers(found.graph.shape))
+        point = grid[at[3]], model.RHOS[at[1]], model.SCALES[at[2]], model.RESIDUALS[at[0]]
+        dense = twin.log_evidence(twin.covariance(features, roughness, *point), arms, rewards - mean)
+        assert_allclose([found.graph[at], found.graph_noise[at]], dense, rtol=1e-8, atol=1e-8)
+
+
+@settings(max_examples=30)
+@cases
+def test_posterior_mean_and_variance_are_those_of_a_dense_gaussian(seed, n, columns, rounds, few, mean):
+    features, roughness, arms, rewards = observed(seed, n, columns, rounds, few, mean)
+    seen, rng = model.statistics(n, arms, rewards), np.random.default_rng(seed)
+    for _ in range(10):
+        point = [rng.choice(values) for values in (model.RHOS, model.SCALES, model.RESIDUALS)]
+        weights = model.Weights(int(rng.integers(1 + min(columns, 60))), *point, 0.04)
+        dense = twin.covariance(features, roughness, weights.columns, *point)
+        center, covariance = twin.posterior(dense, weights.noise, arms, rewards - mean)
+        found, variance = predict(weights, seen, features, roughness)
+        assert_allclose(found - mean, center, rtol=1e-8, atol=1e-8)
+        assert_allclose(variance, np.diag(covariance), rtol=1e-8, atol=1e-8)
+
+
+def compare(problem, thompson: bool):
+    """Play a problem and its twin; return the weights of the refits."""
+    features, roughness, theta, arms, noise, columns = problem
+    rngs = [np.random.default_rng(3) if thompson else None for _ in range(2)]
+    run = Run(theta, Stream(arms, noise), features, roughness=roughness)
+    played = play.play(run, columns, rngs[0])
+    chosen, fits = twin.play(*problem, rngs[1])
+    assert_array_equal(played.arms, chosen)
+    told = [(t, w.columns, w.rho, w.scale, w.residual, w.noise) for t, w in played.fits]
+    assert_allclose(told, fits, rtol=1e-7)
+    return played.fits
+
+
+@pytest.mark.parametrize("thompson", [False, True])
+@settings(max_examples=6, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(5, 25),
+    columns=st.integers(1, 11),
+    rounds=st.integers(1, 150),
+    own=st.sampled_from([0.0, 0.5, 3.0]),
+    mean=st.sampled_from([0.0, 50.0]),
+)
+def test_every_choice_and_refit_is_that_of_the_twin(thompson, seed, n, columns, rounds, own, mean):
+    compare(pose(seed, n, columns, rounds, own=own, mean=mean), thompson)
+
+
+@pytest.mark.parametrize("thompson", [False, True])
+def test_thousands_of_rounds_are_those_of_the_twin(thompson):
+    fits = compare(pose(1, 12, 6, 20_000 if not thompson else 4000, own=1.0), thompson)
+    assert [t for t, _ in fits[:8]] == [20, 50, 100, 200, 500, 1000, 2000, 4000][: len(fits)]
+    assert fits[-1][1].columns
+
+
+def test_arms_with_equal_features_tie_to_the_first():
+    features, roughness, theta, arms, noise, columns = pose(2, 20, 4, 400)
+    features = features[np.arange(20) // 2]
+    compare((features, roughness, theta, arms, noise, columns), False)
