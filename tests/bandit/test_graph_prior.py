@@ -31,7 +31,7 @@ def pose(seed: int, n: int, columns: int, rounds: int, m: int = 5, own: float = 
 cases = given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(2, 30),
-    columns=st.integers(1, 14),
+    columns=st.one_of(st.integers(1, 14), st.just(64)),
     rounds=st.integers(2, 60),
     few=st.booleans(),
     mean=st.sampled_from([0.0, -3.0, 1000.0]),
@@ -109,7 +109,7 @@ def test_every_choice_and_refit_is_that_of_the_twin(thompson, seed, n, columns, 
 @pytest.mark.parametrize("thompson", [False, True])
 def test_thousands_of_rounds_are_those_of_the_twin(thompson):
     fits = compare(pose(1, 12, 6, 20_000 if not thompson else 4000, own=1.0), thompson)
-    assert [t for t, _ in fits[:8]] == [20, 50, 100, 200, 500, 1000, 2000, 4000][: len(fits)]
+    assert [t for t, _ in fits[:5]] == [20, 40, 80, 160, 320]
     assert fits[-1][1].columns
 
 
@@ -117,3 +117,61 @@ def test_arms_with_equal_features_tie_to_the_first():
     features, roughness, theta, arms, noise, columns = pose(2, 20, 4, 400)
     features = features[np.arange(20) // 2]
     compare((features, roughness, theta, arms, noise, columns), False)
+
+
+def graph_problem(seed: int, rounds: int, own: float):
+    """Draw a block model, a reward on its lowest eigenvectors with a part of every arm's own, and random pulls."""
+    graph = largest_component(random_graphs.sbm(120, stream(seed, "graph"), blocks=4, p_in=0.3, p_out=0.02))
+    low, rng = low_eigenpairs(graph, 20), np.random.default_rng(seed)
+    theta = low.vectors[:, 1:4] @ rng.standard_normal(3)
+    theta = theta / np.linalg.norm(theta) + own * rng.standard_normal(graph.n) / np.sqrt(graph.n)
+    arms = rng.integers(graph.n, size=rounds)
+    seen = model.statistics(graph.n, arms, theta[arms] + 0.1 * rng.standard_normal(rounds))
+    return seen, low, rng.permutation(graph.n)
+
+
+def test_the_bayes_factor_speaks_for_true_graphs_and_against_shuffled_ones():
+    true, shuffled = [], []
+    for seed in range(20):
+        seen, low, permuted = graph_problem(seed, 1000, 0.5)
+        true.append(log_bayes_factor(seen, low.vectors, low.values))
+        shuffled.append(log_bayes_factor(seen, low.vectors[permuted], low.values))
+    assert min(true) > 2
+    assert max(shuffled) < 2
+    assert np.median(shuffled) < 0
+
+
+def test_the_bayes_factor_is_a_mean_over_the_grid():
+    seen, low, _ = graph_problem(0, 60, 0.5)
+    found = evidence(seen, low.vectors, low.values)
+    means = [np.log(np.mean(np.exp(part - part.max()))) + part.max() for part in (found.graph, found.independent)]
+    assert_allclose(log_bayes_factor(seen, low.vectors, low.values), means[0] - means[1])
+
+
+def test_neither_zero_nor_unit_of_the_rewards_matters():
+    features, roughness, arms, rewards = observed(4, 25, 8, 200, False, 0.0)
+    one = fit(model.statistics(25, arms, rewards), features, roughness)
+    other = fit(model.statistics(25, arms, 1000 * rewards - 7), features, roughness)
+    assert one[:4] == other[:4]
+    assert_allclose(other.noise, 1e6 * one.noise)
+
+
+def test_weights_are_found():
+    """With many pulls, the point of the grid is near what the rewards were drawn with."""
+    seen, low, permuted = graph_problem(0, 20_000, 0.0)
+    true = fit(seen, low.vectors, low.values)
+    assert true.columns
+    assert true.residual < 0.01
+    assert_allclose(true.noise, 0.01, rtol=0.05)
+    assert fit(seen, low.vectors[permuted], low.values).residual > 0.1
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+@pytest.mark.parametrize("thompson", [False, True])
+def test_equal_rewards_and_rewards_without_noise_are_played(noise, thompson):
+    features, roughness, theta, arms, drawn, columns = pose(0, 20, 6, 300)
+    for reward in (theta, np.full(20, 0.7)):
+        run = Run(reward, Stream(arms, noise * drawn), features, roughness=roughness)
+        played = play.play(run, columns, np.random.default_rng(0) if thompson else None)
+        assert (played.arms[:, None] == arms).any(axis=1).all()
+    assert all(np.isfinite(weights).all() for _, weights in played.fits)

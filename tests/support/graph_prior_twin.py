@@ -7,7 +7,7 @@ import numpy as np
 RHOS, COLUMNS = [0, 10, 100, 1000], [5, 10, 20, 40, 60]
 SCALES = [10 ** (power / 2) for power in range(-8, 5)]
 RESIDUALS = [0, *(10 ** (power / 2) for power in range(-8, 3))]
-REFITS = {20, 50, 100, 200, 500, *(1000 * 2**power for power in range(20))}
+REFITS = [20 * 2**power for power in range(30)]
 
 
 def covariance(features, roughness, columns, rho, scale, residual) -> np.ndarray:
@@ -83,7 +83,7 @@ def play(features, roughness, theta, arms, noise, columns, rng=None):
             point, variance = fit(features, roughness, np.array(chosen), np.array(rewards))
             fits.append((t, *point, variance))
             prior = covariance(features, roughness, *point)
-        if t < min(REFITS):
+        if t < REFITS[0]:
             arm = candidates[columns[t]]
         elif rng is None:
             scores = _upper(prior, variance, pulls, sums)[candidates]
@@ -123,7 +123,7 @@ def _drawn(features, roughness, point, variance, pulls, sums, candidates, rng):
     v = np.diag(prior) + x.T @ np.diag(pulls / (1 + pulls * residual)) @ x
     center = np.linalg.solve(v, x.T @ (sums / (1 + pulls * residual)))
     root = np.linalg.cholesky(v).T
-    w = center + np.linalg.solve(root, np.sqrt(variance) * rng.standard_normal(1 + columns))
+    w = center + np.linalg.solve(root, np.sqrt(variance) * rng.standard_normal(1 + columns)[::-1])
     draws = []
     for arm in candidates:
         keep = 1 / (1 + pulls[arm] * residual)

@@ -8,16 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.bandit.graph_prior.model import (
-    CHUNK,
-    RESIDUALS,
-    RHOS,
-    SCALES,
-    Statistics,
-    Weights,
-    grid_of_columns,
-    shares,
-)
+from graphdr.bandit.graph_prior import model
+from graphdr.bandit.graph_prior.model import RESIDUALS, RHOS, SCALES, Statistics, Weights, grid_of_columns, shares
+from graphdr.core.compiled import kernel
 
 FLOOR = 1e-12  # of the squares that are left, in those around the mean: rewards without noise end there
 
@@ -34,50 +27,74 @@ class Evidence(NamedTuple):
 
 
 def evidence(seen: Statistics, features: np.ndarray, roughness: np.ndarray) -> Evidence:
-    """Return the evidence on the whole grid, from n x J features and the roughness of their columns.
-
-    One Cholesky factor of I + scale s^1/2 U^T D^-1 U s^1/2 serves all J: that of a leading block leads it. Bordered by
-    U^T D^-1 1 and U^T D^-1 y it also holds what these two lose to the graph.
-    """
-    widest = grid_of_columns(features.shape[1])[-1]
+    """Return the evidence on the whole grid, from n x J features and the roughness of their columns."""
+    columns = grid_of_columns(features.shape[1])
     pulled = np.flatnonzero(seen.pulls)
-    rewards = seen.sums[pulled] / seen.pulls[pulled]
-    rewards -= seen.sums.sum() / seen.pulls.sum()  # the mean is free, and small numbers lose no digits
-    squares = seen.within + np.sum(seen.pulls[pulled] * rewards**2)
-    products = _products(features[:, :widest], seen.pulls[pulled], pulled, rewards)
-    logs = np.log(1.0 / seen.pulls[pulled] + RESIDUALS[:, None]).sum(axis=1) + np.log(seen.pulls[pulled]).sum()
+    pulls = seen.pulls[pulled]
+    rewards = seen.sums[pulled] / pulls - seen.sums.sum() / pulls.sum()  # the mean is free; small numbers keep digits
+    floor = max(FLOOR * (seen.within + pulls @ rewards**2), np.finfo(float).tiny)
+    free = max(pulls.sum() - 1, 1)
 
-    def judged(log_determinant, ones, cross, left):
+    def judged(log_determinant, ones, cross, squares):
+        """Return log evidence and noise, from ln |M| and the products of 1 and y with M^-1."""
         ones = np.maximum(ones, np.finfo(float).tiny)
-        quad = np.maximum(seen.within + left - cross**2 / ones, max(FLOOR * squares, np.finfo(float).tiny))
-        free = max(seen.pulls.sum() - 1, 1)
+        quad = np.maximum(seen.within + squares - cross**2 / ones, floor)
         return -0.5 * (log_determinant + np.log(ones) + free * np.log(quad)), quad / free
 
-    corners = products[:, widest, widest], products[:, widest, -1], products[:, -1, -1]
-    at = np.array(grid_of_columns(features.shape[1])) - 1
-    every = [shares(features, roughness, rho) for rho in RHOS]
-    roots = np.sqrt(np.multiply.outer(SCALES, every)).swapaxes(0, 1)  # rhos x scales x columns
-    roots = np.concatenate([roots, np.ones((*roots.shape[:2], 2))], axis=2)
-    unit = np.diag([*np.ones(widest), 0.0, 0.0])
+    logs = np.log(1.0 + pulls * RESIDUALS[:, None]).sum(axis=1)
+    products = _products(features[:, : columns[-1]], pulls, pulled, rewards)
+    corners = products[:, -2, -2], products[:, -2, -1], products[:, -1, -1]
+    prior = np.multiply.outer([shares(features, roughness, rho) for rho in RHOS], SCALES)  # rhos x columns x scales
+    roots = np.ones((columns[-1] + 2, len(RHOS) * len(SCALES)))
+    roots[:-2] = np.sqrt(prior.swapaxes(0, 1)).reshape(columns[-1], -1)
     graph = []
     for place, product in enumerate(products):
-        # What is added to the corner keeps it positive, and nothing above it feels it.
-        border = unit + np.diag([*np.zeros(widest), product[widest, widest], product[-1, -1] + 1.0])
-        factor = np.linalg.cholesky(roots[..., :, None] * roots[..., None, :] * product + border)
-        grown = 2 * np.log(np.diagonal(factor, axis1=2, axis2=3)[..., :widest]).cumsum(axis=2)[..., at]
-        one, reward = factor[..., widest, :widest], factor[..., -1, :widest]
-        lost = [pair.cumsum(axis=2)[..., at] for pair in (one * one, one * reward, reward * reward)]
-        kept = [corner[place] - less for corner, less in zip(corners, lost, strict=True)]
-        graph.append(judged(logs[place] + grown, *kept))
+        inverse, one, reward = _factor(product, roots)
+        sums = (part.cumsum(axis=0) for part in (-2 * np.log(inverse), -one * one, -one * reward, -reward * reward))
+        starts = logs[place], *(corner[place] for corner in corners)
+        at = np.array(columns) - 1
+        points = (
+            (start + part[at]).reshape(-1, len(RHOS), len(SCALES)) for start, part in zip(starts, sums, strict=True)
+        )
+        graph.append([np.moveaxis(part, 0, -1) for part in judged(*points)])
     return Evidence(*judged(logs, *corners), *(np.array(part) for part in zip(*graph, strict=True)))
+
+
+@kernel
+def _factor(product, roots):
+    """Factor I + s^1/2 U^T D^-1 U s^1/2, with s a point of the grid in every lane, bordered by U^T D^-1 [1 y].
+
+    Return the inverse diagonal of the Cholesky factor and its last two rows, which hold what 1 and y lose to the graph.
+    One factor serves all J: that of a leading block leads it.
+    """
+    size, lanes = roots.shape
+    columns = size - 2
+    factor, sums = np.empty((size, columns, lanes)), np.empty(lanes)
+    inverse = np.empty((columns, lanes))
+    for i in range(size):
+        for j in range(min(i + 1, columns)):
+            entry, start = product[i, j], 1.0 if i == j else 0.0
+            for c in range(lanes):
+                sums[c] = start + roots[i, c] * roots[j, c] * entry
+            for k in range(j):
+                left, above = factor[i, k], factor[j, k]
+                for c in range(lanes):
+                    sums[c] -= left[c] * above[c]
+            if i == j:
+                for c in range(lanes):
+                    inverse[i, c] = 1.0 / np.sqrt(sums[c])
+            else:
+                for c in range(lanes):
+                    factor[i, j, c] = sums[c] * inverse[j, c]
+    return inverse, factor[columns], factor[columns + 1]
 
 
 def _products(features: np.ndarray, pulls: np.ndarray, pulled: np.ndarray, rewards: np.ndarray) -> np.ndarray:
     """Return [U 1 y]^T D^-1 [U 1 y] over the arms pulled, for every residual: d_i = 1 / pulls + residual."""
     size = features.shape[1] + 2
     products = np.zeros((len(RESIDUALS), size, size))
-    for start in range(0, len(pulled), CHUNK):
-        part = slice(start, start + CHUNK)
+    for start in range(0, len(pulled), model.CHUNK):
+        part = slice(start, start + model.CHUNK)
         rows = np.column_stack([features[pulled[part]], np.ones(len(pulled[part])), rewards[part]])
         for product, residual in zip(products, RESIDUALS, strict=True):
             product += (rows / (1.0 / pulls[part] + residual)[:, None]).T @ rows

@@ -16,29 +16,26 @@ from graphdr.bandit.linucb import Run
 from graphdr.bandit.rank_one import multiply, subtract
 from graphdr.core.compiled import inlined, kernel
 
-REFITS = (20, 50, 100, 200, 500, 1000)  # rounds before a refit, then twice as many each time; the first are random
+# Fixed before the first full run, as the grid is.
+FIRST = 20  # random rounds before the first fit; after twice as many, the weights are fitted again, and so on
 BETA = 1.0  # posterior standard deviations above the mean that UCB looks
 LANES = 8  # numbers that a sum takes side by side
 SLACK = 1.0 + 1e-6  # an old width is a bound on the new one, whatever rounding did
 
 
 class Choices(NamedTuple):
-    """The arm of every round, and the weights of every refit with the round that it was before."""
+    """The arm of every round, and every refit: after how many rounds, and its weights."""
 
     arms: np.ndarray
     fits: list[tuple[int, Weights]]
 
 
 def refits(horizon: int) -> Iterator[int]:
-    """Yield the rounds before which the weights are fitted."""
-    rounds = REFITS[0]
-    for at in REFITS:
-        rounds = at
-        if at < horizon:
-            yield at
-    while 2 * rounds < horizon:
-        rounds *= 2
+    """Yield the numbers of rounds after which the weights are fitted."""
+    rounds = FIRST
+    while rounds < horizon:
         yield rounds
+        rounds *= 2
 
 
 def play(run: Run, columns: np.ndarray, rng: np.random.Generator | None = None) -> Choices:
@@ -85,10 +82,10 @@ def _record(arm, reward, pulls, sums):
 
 
 @inlined
-def _dot(x, y, k):
-    """Sum x y in eight sums side by side, which hide their latency."""
+def _dot(x, y, start, k):
+    """Sum x y from a whole block on, in eight sums side by side, which hide their latency."""
     a = b = c = d = e = f = g = h = 0.0
-    for i in range(0, k, 8):
+    for i in range(start, k, 8):
         a += x[i] * y[i]
         b += x[i + 1] * y[i + 1]
         c += x[i + 2] * y[i + 2]
@@ -128,7 +125,7 @@ def _ucb(theta, arms, noise, pulls, sums, chosen, features, size, residual, vari
             for i in range(1, size):
                 row[i] = z[i - 1]
             keep = 1.0 / (1.0 + pulls[arm] * residual)
-            mean[c] = keep * _dot(mean_of, row, k) + residual * keep * sums[arm]
+            mean[c] = keep * _dot(mean_of, row, 0, k) + residual * keep * sums[arm]
             kept[c], square[c] = keep, -1.0
             score[c] = mean[c] + width * np.sqrt(residual * keep + keep * keep * bound[arm])
         while True:
@@ -139,7 +136,7 @@ def _ucb(theta, arms, noise, pulls, sums, chosen, features, size, residual, vari
             if square[best] >= 0.0:
                 break
             multiply(v, x[best], u[best], k)
-            q = max(_dot(x[best], u[best], k), 0.0)
+            q = max(_dot(x[best], u[best], 0, k), 0.0)
             keep = kept[best]
             square[best], bound[arms[t, best]] = q, SLACK * q
             score[best] = mean[best] + width * np.sqrt(residual * keep + keep * keep * q)
@@ -160,26 +157,25 @@ def _ucb(theta, arms, noise, pulls, sums, chosen, features, size, residual, vari
 
 @kernel
 def _thompson(theta, arms, noise, pulls, sums, chosen, features, size, residual, variance, start, stop, root, told, rng):
-    # V = R^T R and told = R^-T r: (b, w) is drawn as R^-1 (told + normal numbers of the noise's variance).
+    # V = R^T R and told = R^-T r: (b, w) is drawn as R^-1 (told + normal numbers of the noise's variance),
+    # the last of them first.
     m, k = arms.shape[1], len(told)
-    x, drawn = np.zeros(k), np.zeros(k)
+    x, drawn = np.zeros(k), np.empty(k)
     sigma = np.sqrt(variance)
     within = 0.0
     for t in range(start, stop):
-        for i in range(size):
-            drawn[i] = told[i] + sigma * rng.standard_normal()
+        drawn[:] = 0.0
         for i in range(size - 1, -1, -1):
-            total = drawn[i]
-            for j in range(i + 1, size):
-                total -= root[i, j] * drawn[j]
+            total = told[i] + sigma * rng.standard_normal() - _dot(root[i], drawn, i // 8 * 8, k)
             drawn[i] = total / root[i, i]
         best, top = 0, -np.inf
+        x[0] = 1.0
         for c in range(m):
             arm = arms[t, c]
             z = features[arm]
-            graph = drawn[0]
             for i in range(1, size):
-                graph += drawn[i] * z[i - 1]
+                x[i] = z[i - 1]
+            graph = _dot(drawn, x, 0, k)
             keep = 1.0 / (1.0 + pulls[arm] * residual)
             own = residual * keep * sums[arm] + sigma * np.sqrt(residual * keep) * rng.standard_normal()
             if keep * graph + own > top:

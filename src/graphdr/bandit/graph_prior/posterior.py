@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from graphdr.bandit.graph_prior.model import CHUNK, Statistics, Weights, shares
+from graphdr.bandit.graph_prior import model
+from graphdr.bandit.graph_prior.model import Statistics, Weights, shares
 
 
 def normal_equations(
@@ -19,8 +20,8 @@ def normal_equations(
         precision[1:] = 1.0 / (weights.scale * shares(features, roughness, weights.rho)[:columns])
     v, right = np.diag(precision), np.zeros(1 + columns)
     pulled = np.flatnonzero(seen.pulls)
-    for start in range(0, len(pulled), CHUNK):
-        part = pulled[start : start + CHUNK]
+    for start in range(0, len(pulled), model.CHUNK):
+        part = pulled[start : start + model.CHUNK]
         rows = np.column_stack([np.ones(len(part)), features[part, :columns]])
         kept = rows / (1.0 + seen.pulls[part] * weights.residual)[:, None]
         v += (kept * seen.pulls[part][:, None]).T @ rows
