@@ -12,7 +12,7 @@ from graphdr.bandit.graph_prior.evidence import evidence, fit, log_bayes_factor
 from graphdr.bandit.graph_prior.posterior import predict
 from graphdr.bandit.linucb import Run
 from graphdr.core.rng import stream
-from graphdr.graphs import random_graphs
+from graphdr.graphs import arm_features, bases, random_graphs
 from graphdr.graphs.model import largest_component
 from graphdr.graphs.spectral import low_eigenpairs
 from tests.support import graph_prior_twin as twin
@@ -175,3 +175,33 @@ def test_equal_rewards_and_rewards_without_noise_are_played(noise, thompson):
         played = play.play(run, columns, np.random.default_rng(0) if thompson else None)
         assert (played.arms[:, None] == arms).any(axis=1).all()
     assert all(np.isfinite(weights).all() for _, weights in played.fits)
+
+
+@pytest.mark.parametrize("name", bases.BASES)
+def test_every_basis_will_do(name, small_graph):
+    rng = np.random.default_rng(0)
+    embedding = rng.standard_normal((small_graph.n, 9))
+    source = bases.Source(small_graph.n, small_graph, low_eigenpairs(small_graph, 8), embedding)
+    features, roughness = arm_features.graded(name, bases.BASES[name](source, 8, rng))
+    assert features.shape == (small_graph.n, len(roughness))
+    assert len(roughness) >= 7
+    assert (roughness >= 0).all()
+    _, _, theta, arms, noise, columns = pose(0, small_graph.n, 8, 60)
+    compare((features, roughness, theta, arms, noise, columns), False)
+
+
+def test_a_basis_without_columns_is_no_graph():
+    _, _, theta, arms, noise, columns = pose(0, 15, 4, 100)
+    fits = compare((np.empty((15, 0)), np.empty(0), theta, arms, noise, columns), False)
+    assert {weights.columns for _, weights in fits} == {0}
+
+
+def test_rows_are_met_in_chunks(monkeypatch):
+    features, roughness, arms, rewards = observed(5, 30, 8, 100, False, 0.0)
+    seen = model.statistics(30, arms, rewards)
+    weights = fit(seen, features, roughness)
+    whole = *evidence(seen, features, roughness), *predict(weights, seen, features, roughness)
+    monkeypatch.setattr(model, "CHUNK", 7)
+    parts = *evidence(seen, features, roughness), *predict(weights, seen, features, roughness)
+    for one, other in zip(whole, parts, strict=True):
+        assert_allclose(one, other, rtol=1e-9, atol=1e-12)

@@ -28,7 +28,8 @@ class Evidence(NamedTuple):
 
 def evidence(seen: Statistics, features: np.ndarray, roughness: np.ndarray) -> Evidence:
     """Return the evidence on the whole grid, from n x J features and the roughness of their columns."""
-    columns = grid_of_columns(features.shape[1])
+    columns = np.array(grid_of_columns(features.shape[1]), int)
+    widest = columns.max(initial=0)
     pulled = np.flatnonzero(seen.pulls)
     pulls = seen.pulls[pulled]
     rewards = seen.sums[pulled] / pulls - seen.sums.sum() / pulls.sum()  # the mean is free; small numbers keep digits
@@ -42,21 +43,18 @@ def evidence(seen: Statistics, features: np.ndarray, roughness: np.ndarray) -> E
         return -0.5 * (log_determinant + np.log(ones) + free * np.log(quad)), quad / free
 
     logs = np.log(1.0 + pulls * RESIDUALS[:, None]).sum(axis=1)
-    products = _products(features[:, : columns[-1]], pulls, pulled, rewards)
+    products = _products(features[:, :widest], pulls, pulled, rewards)
     corners = products[:, -2, -2], products[:, -2, -1], products[:, -1, -1]
     prior = np.multiply.outer([shares(features, roughness, rho) for rho in RHOS], SCALES)  # rhos x columns x scales
-    roots = np.ones((columns[-1] + 2, len(RHOS) * len(SCALES)))
-    roots[:-2] = np.sqrt(prior.swapaxes(0, 1)).reshape(columns[-1], -1)
+    roots = np.ones((widest + 2, len(RHOS) * len(SCALES)))
+    roots[:-2] = np.sqrt(prior.swapaxes(0, 1)).reshape(widest, roots.shape[1])
     graph = []
     for place, product in enumerate(products):
         inverse, one, reward = _factor(product, roots)
         sums = (part.cumsum(axis=0) for part in (-2 * np.log(inverse), -one * one, -one * reward, -reward * reward))
         starts = logs[place], *(corner[place] for corner in corners)
-        at = np.array(columns) - 1
-        points = (
-            (start + part[at]).reshape(-1, len(RHOS), len(SCALES)) for start, part in zip(starts, sums, strict=True)
-        )
-        graph.append([np.moveaxis(part, 0, -1) for part in judged(*points)])
+        points = judged(*(start + part[columns - 1] for start, part in zip(starts, sums, strict=True)))
+        graph.append([part.T.reshape(len(RHOS), len(SCALES), len(columns)) for part in points])
     return Evidence(*judged(logs, *corners), *(np.array(part) for part in zip(*graph, strict=True)))
 
 
@@ -105,7 +103,7 @@ def fit(seen: Statistics, features: np.ndarray, roughness: np.ndarray) -> Weight
     """Return the point of the largest evidence, of equal ones the first; without a graph comes before with one."""
     found = evidence(seen, features, roughness)
     residual = int(found.independent.argmax())
-    if found.independent[residual] >= found.graph.max():
+    if found.independent[residual] >= found.graph.max(initial=-np.inf):
         return Weights(0, 0.0, 0.0, float(RESIDUALS[residual]), float(found.independent_noise[residual]))
     best = np.unravel_index(found.graph.argmax(), found.graph.shape)
     residual, rho, scale, columns = best

@@ -45,7 +45,7 @@ def statistics(n: int, arms: np.ndarray, rewards: np.ndarray) -> Statistics:
 
 def grid_of_columns(available: int) -> list[int]:
     """Return the J of the grid on a basis of so many columns."""
-    return sorted({min(columns, available) for columns in COLUMNS})
+    return sorted({min(columns, available) for columns in COLUMNS} - {0})
 
 
 def shares(features: np.ndarray, roughness: np.ndarray, rho: float) -> np.ndarray:
@@ -53,7 +53,7 @@ def shares(features: np.ndarray, roughness: np.ndarray, rho: float) -> np.ndarra
 
     With all of these, the variance of u_i^T w is one on average over the arms.
     """
-    widest = grid_of_columns(features.shape[1])[-1]
+    widest = min(features.shape[1], COLUMNS[-1])
     filtered = 1.0 / (1.0 + rho * roughness[:widest])
     lengths = np.einsum("ij,ij->j", features[:, :widest], features[:, :widest])
     return len(features) * filtered / (filtered.sum() * np.where(lengths > 0, lengths, 1.0))

@@ -1,10 +1,11 @@
 """Play with the graph prior: some rounds at random, then UCB or Thompson sampling, with weights fitted now and then.
 
-Between two refits a round costs O(J^2). With x_i = (1, u_i), k_i = 1 / (1 + pulls residual) and q_i = x_i^T V^-1 x_i, the
-posterior of f_i has mean k_i x_i^T m + residual k_i sum_i and variance noise (residual k_i + k_i^2 q_i).
+Between two refits a round costs O(J^2). With x_i = (1, u_i), k_i = 1 / (1 + pulls residual) and q_i = x_i^T V^-1 x_i,
+the posterior of f_i has mean k_i x_i^T m + residual k_i sum_i and variance noise (residual k_i + k_i^2 q_i).
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -51,7 +52,7 @@ def play(run: Run, columns: np.ndarray, rng: np.random.Generator | None = None) 
     game = run.theta, arms, noise, pulls, sums, chosen
     within = _at_random(*game, columns, stops[0])
     fits = []
-    for start, stop in zip(stops[:-1], stops[1:], strict=True):
+    for start, stop in pairwise(stops):
         seen = Statistics(pulls, sums, within)
         weights = fit(seen, features, roughness)
         fits.append((start, weights))
@@ -156,7 +157,9 @@ def _ucb(theta, arms, noise, pulls, sums, chosen, features, size, residual, vari
 
 
 @kernel
-def _thompson(theta, arms, noise, pulls, sums, chosen, features, size, residual, variance, start, stop, root, told, rng):
+def _thompson(
+    theta, arms, noise, pulls, sums, chosen, features, size, residual, variance, start, stop, root, told, rng
+):
     # V = R^T R and told = R^-T r: (b, w) is drawn as R^-1 (told + normal numbers of the noise's variance),
     # the last of them first.
     m, k = arms.shape[1], len(told)
