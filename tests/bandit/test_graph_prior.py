@@ -1,5 +1,7 @@
 """The graph prior: evidence and posterior are those of dense Gaussians, and kernels choose what their twin chooses."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,13 +11,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from graphdr.bandit.environment import Stream
 from graphdr.bandit.graph_prior import model, play
 from graphdr.bandit.graph_prior.evidence import evidence, fit, log_bayes_factor
-from graphdr.bandit.graph_prior.posterior import predict
+from graphdr.bandit.graph_prior.posterior import normal_equations, predict
 from graphdr.bandit.linucb import Run
 from graphdr.core.rng import stream
 from graphdr.graphs import arm_features, bases, random_graphs
 from graphdr.graphs.model import largest_component
 from graphdr.graphs.spectral import low_eigenpairs
 from tests.support import graph_prior_twin as twin
+from tests.support.project import ROOT
 
 
 def pose(seed: int, n: int, columns: int, rounds: int, m: int = 5, own: float = 0.3, mean: float = 0.0):
@@ -77,6 +80,39 @@ def test_posterior_mean_and_variance_are_those_of_a_dense_gaussian(seed, n, colu
         found, variance = predict(weights, seen, features, roughness)
         assert_allclose(found - mean, center, rtol=1e-8, atol=1e-8)
         assert_allclose(variance, np.diag(covariance), rtol=1e-8, atol=1e-8)
+
+
+def test_mean_and_noise_are_integrated_out():
+    """Differences of evidence are those of densities integrated over the noise, with a very wide prior of the mean."""
+    features, roughness, arms, rewards = observed(3, 12, 6, 25, False, 0.0)
+    found = evidence(model.statistics(12, arms, rewards), features, roughness)
+    places = [(0, 0, 8, 0), (6, 2, 4, 1), (9, 1, 10, 0)]
+    noises = np.exp(np.linspace(-12, 8, 4001))
+    logs = []
+    for residual, rho, scale, columns in places:
+        point = [5, 6][columns], model.RHOS[rho], model.SCALES[scale], model.RESIDUALS[residual]
+        prior = twin.covariance(features, roughness, *point)[np.ix_(arms, arms)] + np.eye(25)
+        values, vectors = np.linalg.eigh(prior + 1e7)  # b ~ N(0, 1e7 noise)
+        quad = np.sum((vectors.T @ rewards) ** 2 / values)
+        density = -0.5 * (np.log(values).sum() + 25 * np.log(noises) + quad / noises) + 0.5 * np.log(noises)
+        logs.append(np.log(np.trapezoid(np.exp(density - density.max()), np.log(noises))) + density.max())
+    assert_allclose(np.diff([found.graph[place] for place in places]), np.diff(logs), atol=1e-3)
+
+
+@settings(max_examples=15)
+@cases
+def test_mean_and_weights_have_the_covariance_of_a_dense_gaussian(seed, n, columns, rounds, few, mean):
+    """What Thompson sampling draws, x_i^T (b, w) and then e_i, has mean and covariance of the posterior of all arms."""
+    features, roughness, arms, rewards = observed(seed, n, columns, rounds, few, mean)
+    seen, weights = model.statistics(n, arms, rewards), model.Weights(min(columns, 5), 10.0, 1.0, 0.1, 0.04)
+    v, right = normal_equations(weights, seen, features, roughness)
+    kept = 1 / (1 + seen.pulls * weights.residual)
+    rows = kept[:, None] * np.column_stack([np.ones(n), features[:, : weights.columns]])
+    covariance = weights.noise * (rows @ np.linalg.inv(v) @ rows.T + np.diag(weights.residual * kept))
+    dense = twin.posterior(twin.covariance(features, roughness, *weights[:4]), weights.noise, arms, rewards - mean)
+    assert_allclose(covariance, dense[1], rtol=1e-8, atol=1e-8)
+    center = rows @ np.linalg.solve(v, right) + weights.residual * kept * seen.sums
+    assert_allclose(center - mean, dense[0], rtol=1e-8, atol=1e-8)
 
 
 def compare(problem, thompson: bool):
@@ -205,3 +241,9 @@ def test_rows_are_met_in_chunks(monkeypatch):
     parts = *evidence(seen, features, roughness), *predict(weights, seen, features, roughness)
     for one, other in zip(whole, parts, strict=True):
         assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_tests_that_the_derivation_names_are_here():
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs/graph_prior.md").read_text(encoding="utf-8")))
+    assert len(named) > 5
+    assert named <= set(globals())
