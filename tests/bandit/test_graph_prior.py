@@ -54,7 +54,7 @@ def observed(seed, n, columns, rounds, few, mean):
 @cases
 def test_evidence_and_noise_are_those_of_a_dense_gaussian(seed, n, columns, rounds, few, mean):
     features, roughness, arms, rewards = observed(seed, n, columns, rounds, few, mean)
-    found = evidence(model.statistics(n, arms, rewards), features, roughness)
+    found = evidence(model.statistics(n, arms, rewards), model.columns(features, roughness))
     rng = np.random.default_rng(seed)
     for place, residual in enumerate(model.RESIDUALS):
         dense = twin.log_evidence(twin.covariance(features, roughness, 0, 0, 0, residual), arms, rewards - mean)
@@ -77,7 +77,7 @@ def test_posterior_mean_and_variance_are_those_of_a_dense_gaussian(seed, n, colu
         weights = model.Weights(int(rng.integers(1 + min(columns, 60))), *point, 0.04)
         dense = twin.covariance(features, roughness, weights.columns, *point)
         center, covariance = twin.posterior(dense, weights.noise, arms, rewards - mean)
-        found, variance = predict(weights, seen, features, roughness)
+        found, variance = predict(weights, seen, model.columns(features, roughness))
         assert_allclose(found - mean, center, rtol=1e-8, atol=1e-8)
         assert_allclose(variance, np.diag(covariance), rtol=1e-8, atol=1e-8)
 
@@ -85,7 +85,7 @@ def test_posterior_mean_and_variance_are_those_of_a_dense_gaussian(seed, n, colu
 def test_mean_and_noise_are_integrated_out():
     """Differences of evidence are those of densities integrated over the noise, with a very wide prior of the mean."""
     features, roughness, arms, rewards = observed(3, 12, 6, 25, False, 0.0)
-    found = evidence(model.statistics(12, arms, rewards), features, roughness)
+    found = evidence(model.statistics(12, arms, rewards), model.columns(features, roughness))
     places = [(0, 0, 8, 0), (6, 2, 4, 1), (9, 1, 10, 0)]
     noises = np.exp(np.linspace(-12, 8, 4001))
     logs = []
@@ -105,7 +105,7 @@ def test_mean_and_weights_have_the_covariance_of_a_dense_gaussian(seed, n, colum
     """What Thompson sampling draws, x_i^T (b, w) and then e_i, has mean and covariance of the posterior of all arms."""
     features, roughness, arms, rewards = observed(seed, n, columns, rounds, few, mean)
     seen, weights = model.statistics(n, arms, rewards), model.Weights(min(columns, 5), 10.0, 1.0, 0.1, 0.04)
-    v, right = normal_equations(weights, seen, features, roughness)
+    v, right = normal_equations(weights, seen, model.columns(features, roughness))
     kept = 1 / (1 + seen.pulls * weights.residual)
     rows = kept[:, None] * np.column_stack([np.ones(n), features[:, : weights.columns]])
     covariance = weights.noise * (rows @ np.linalg.inv(v) @ rows.T + np.diag(weights.residual * kept))
@@ -170,8 +170,8 @@ def test_the_bayes_factor_speaks_for_true_graphs_and_against_shuffled_ones():
     true, shuffled = [], []
     for seed in range(20):
         seen, low, permuted = graph_problem(seed, 1000, 0.5)
-        true.append(log_bayes_factor(seen, low.vectors, low.values))
-        shuffled.append(log_bayes_factor(seen, low.vectors[permuted], low.values))
+        true.append(log_bayes_factor(seen, model.columns(low.vectors, low.values)))
+        shuffled.append(log_bayes_factor(seen, model.columns(low.vectors[permuted], low.values)))
     assert min(true) > 2
     assert max(shuffled) < 2
     assert np.median(shuffled) < 0
@@ -179,15 +179,15 @@ def test_the_bayes_factor_speaks_for_true_graphs_and_against_shuffled_ones():
 
 def test_the_bayes_factor_is_a_mean_over_the_grid():
     seen, low, _ = graph_problem(0, 60, 0.5)
-    found = evidence(seen, low.vectors, low.values)
+    found = evidence(seen, model.columns(low.vectors, low.values))
     means = [np.log(np.mean(np.exp(part - part.max()))) + part.max() for part in (found.graph, found.independent)]
-    assert_allclose(log_bayes_factor(seen, low.vectors, low.values), means[0] - means[1])
+    assert_allclose(log_bayes_factor(seen, model.columns(low.vectors, low.values)), means[0] - means[1])
 
 
 def test_neither_zero_nor_unit_of_the_rewards_matters():
     features, roughness, arms, rewards = observed(4, 25, 8, 200, False, 0.0)
-    one = fit(model.statistics(25, arms, rewards), features, roughness)
-    other = fit(model.statistics(25, arms, 1000 * rewards - 7), features, roughness)
+    one = fit(model.statistics(25, arms, rewards), model.columns(features, roughness))
+    other = fit(model.statistics(25, arms, 1000 * rewards - 7), model.columns(features, roughness))
     assert one[:4] == other[:4]
     assert_allclose(other.noise, 1e6 * one.noise)
 
@@ -195,11 +195,11 @@ def test_neither_zero_nor_unit_of_the_rewards_matters():
 def test_weights_are_found():
     """With many pulls, the point of the grid is near what the rewards were drawn with."""
     seen, low, permuted = graph_problem(0, 20_000, 0.0)
-    true = fit(seen, low.vectors, low.values)
+    true = fit(seen, model.columns(low.vectors, low.values))
     assert true.columns
     assert true.residual < 0.01
     assert_allclose(true.noise, 0.01, rtol=0.05)
-    assert fit(seen, low.vectors[permuted], low.values).residual > 0.1
+    assert fit(seen, model.columns(low.vectors[permuted], low.values)).residual > 0.1
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.2])
@@ -234,12 +234,11 @@ def test_a_basis_without_columns_is_no_graph():
 
 def test_rows_are_met_in_chunks(monkeypatch):
     features, roughness, arms, rewards = observed(5, 30, 8, 100, False, 0.0)
-    seen = model.statistics(30, arms, rewards)
-    weights = fit(seen, features, roughness)
-    whole = *evidence(seen, features, roughness), *predict(weights, seen, features, roughness)
+    seen, basis = model.statistics(30, arms, rewards), model.columns(features, roughness)
+    weights = fit(seen, basis)
+    whole = *evidence(seen, basis), *predict(weights, seen, basis)
     monkeypatch.setattr(model, "CHUNK", 7)
-    parts = *evidence(seen, features, roughness), *predict(weights, seen, features, roughness)
-    for one, other in zip(whole, parts, strict=True):
+    for one, other in zip(whole, (*evidence(seen, basis), *predict(weights, seen, basis)), strict=True):
         assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 

@@ -9,7 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.bandit.graph_prior import model
-from graphdr.bandit.graph_prior.model import RESIDUALS, RHOS, SCALES, Statistics, Weights, grid_of_columns, shares
+from graphdr.bandit.graph_prior.model import (
+    RESIDUALS,
+    RHOS,
+    SCALES,
+    Columns,
+    Statistics,
+    Weights,
+    grid_of_columns,
+    shares,
+)
 from graphdr.core.compiled import kernel
 
 FLOOR = 1e-12  # of the squares that are left, in those around the mean: rewards without noise end there
@@ -26,10 +35,10 @@ class Evidence(NamedTuple):
     graph_noise: np.ndarray
 
 
-def evidence(seen: Statistics, features: np.ndarray, roughness: np.ndarray) -> Evidence:
-    """Return the evidence on the whole grid, from n x J features and the roughness of their columns."""
-    columns = np.array(grid_of_columns(features.shape[1]), int)
-    widest = columns.max(initial=0)
+def evidence(seen: Statistics, basis: Columns) -> Evidence:
+    """Return the evidence on the whole grid."""
+    columns = np.array(grid_of_columns(len(basis.lengths)), int)
+    widest = len(basis.lengths)
     pulled = np.flatnonzero(seen.pulls)
     pulls = seen.pulls[pulled]
     rewards = seen.sums[pulled] / pulls - seen.sums.sum() / pulls.sum()  # the mean is free; small numbers keep digits
@@ -43,9 +52,9 @@ def evidence(seen: Statistics, features: np.ndarray, roughness: np.ndarray) -> E
         return -0.5 * (log_determinant + np.log(ones) + free * np.log(quad)), quad / free
 
     logs = np.log(1.0 + pulls * RESIDUALS[:, None]).sum(axis=1)
-    products = _products(features[:, :widest], pulls, pulled, rewards)
+    products = _products(basis.features, pulls, pulled, rewards)
     corners = products[:, -2, -2], products[:, -2, -1], products[:, -1, -1]
-    prior = np.multiply.outer([shares(features, roughness, rho) for rho in RHOS], SCALES)  # rhos x columns x scales
+    prior = np.multiply.outer([shares(basis, rho) for rho in RHOS], SCALES)  # rhos x columns x scales
     roots = np.ones((widest + 2, len(RHOS) * len(SCALES)))
     roots[:-2] = np.sqrt(prior.swapaxes(0, 1)).reshape(widest, roots.shape[1])
     graph = []
@@ -99,21 +108,21 @@ def _products(features: np.ndarray, pulls: np.ndarray, pulled: np.ndarray, rewar
     return products
 
 
-def fit(seen: Statistics, features: np.ndarray, roughness: np.ndarray) -> Weights:
+def fit(seen: Statistics, basis: Columns) -> Weights:
     """Return the point of the largest evidence, of equal ones the first; without a graph comes before with one."""
-    found = evidence(seen, features, roughness)
+    found = evidence(seen, basis)
     residual = int(found.independent.argmax())
     if found.independent[residual] >= found.graph.max(initial=-np.inf):
         return Weights(0, 0.0, 0.0, float(RESIDUALS[residual]), float(found.independent_noise[residual]))
     best = np.unravel_index(found.graph.argmax(), found.graph.shape)
     residual, rho, scale, columns = best
     parts = float(RHOS[rho]), float(SCALES[scale]), float(RESIDUALS[residual]), float(found.graph_noise[best])
-    return Weights(grid_of_columns(features.shape[1])[columns], *parts)
+    return Weights(grid_of_columns(len(basis.lengths))[columns], *parts)
 
 
-def log_bayes_factor(seen: Statistics, features: np.ndarray, roughness: np.ndarray) -> float:
+def log_bayes_factor(seen: Statistics, basis: Columns) -> float:
     """Return ln B of the graph: evidence for graph and residual, a mean over the grid, over that for arms alone."""
-    found = evidence(seen, features, roughness)
+    found = evidence(seen, basis)
     return _log_mean_exp(found.graph) - _log_mean_exp(found.independent)
 
 

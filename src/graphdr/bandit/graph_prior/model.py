@@ -18,6 +18,14 @@ COLUMNS = (5, 10, 20, 40, 60)  # J, as far as the basis goes
 CHUNK = 4096  # arms whose rows are gathered at a time: memory does not grow with the arms
 
 
+class Columns(NamedTuple):
+    """The columns of a basis: n x J features, how rough each column is, and its squared length."""
+
+    features: np.ndarray
+    roughness: np.ndarray
+    lengths: np.ndarray
+
+
 class Statistics(NamedTuple):
     """What is kept of the rewards: pulls and sum by arm, and the sum of squares within arms, around their means."""
 
@@ -36,6 +44,12 @@ class Weights(NamedTuple):
     noise: float
 
 
+def columns(features: np.ndarray, roughness: np.ndarray) -> Columns:
+    """Return as many columns of a basis as the grid can take, with their lengths."""
+    features = np.ascontiguousarray(features[:, : COLUMNS[-1]], float)
+    return Columns(features, np.asarray(roughness[: COLUMNS[-1]], float), np.einsum("ij,ij->j", features, features))
+
+
 def statistics(n: int, arms: np.ndarray, rewards: np.ndarray) -> Statistics:
     """Return what is kept of rewards, given the arm of each."""
     pulls, sums = np.bincount(arms, minlength=n).astype(float), np.bincount(arms, rewards, minlength=n)
@@ -48,12 +62,10 @@ def grid_of_columns(available: int) -> list[int]:
     return sorted({min(columns, available) for columns in COLUMNS} - {0})
 
 
-def shares(features: np.ndarray, roughness: np.ndarray, rho: float) -> np.ndarray:
-    """Return s_j, the prior variance of w_j at scale and noise one, for all columns that the grid can take.
+def shares(basis: Columns, rho: float) -> np.ndarray:
+    """Return s_j, the prior variance of w_j at scale and noise one.
 
-    With all of these, the variance of u_i^T w is one on average over the arms.
+    With all columns, the variance of u_i^T w is one on average over the arms.
     """
-    widest = min(features.shape[1], COLUMNS[-1])
-    filtered = 1.0 / (1.0 + rho * roughness[:widest])
-    lengths = np.einsum("ij,ij->j", features[:, :widest], features[:, :widest])
-    return len(features) * filtered / (filtered.sum() * np.where(lengths > 0, lengths, 1.0))
+    filtered = 1.0 / (1.0 + rho * basis.roughness)
+    return len(basis.features) * filtered / (filtered.sum() * np.where(basis.lengths > 0, basis.lengths, 1.0))

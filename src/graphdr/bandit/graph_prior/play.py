@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphdr.bandit.graph_prior import model
 from graphdr.bandit.graph_prior.evidence import fit
 from graphdr.bandit.graph_prior.model import Statistics, Weights
 from graphdr.bandit.graph_prior.posterior import normal_equations
@@ -44,7 +45,7 @@ def play(run: Run, columns: np.ndarray, rng: np.random.Generator | None = None) 
 
     ``columns`` are those of the candidates that random play takes; the first rounds are as it plays them.
     """
-    features, roughness = np.ascontiguousarray(run.features, float), np.asarray(run.roughness, float)
+    basis = model.columns(run.features, run.roughness)
     arms, noise = run.stream
     horizon, n = len(arms), len(run.theta)
     pulls, sums, chosen = np.zeros(n), np.zeros(n), np.empty(horizon, np.uint32)
@@ -54,10 +55,10 @@ def play(run: Run, columns: np.ndarray, rng: np.random.Generator | None = None) 
     fits = []
     for start, stop in pairwise(stops):
         seen = Statistics(pulls, sums, within)
-        weights = fit(seen, features, roughness)
+        weights = fit(seen, basis)
         fits.append((start, weights))
-        v, right = (_padded(part) for part in normal_equations(weights, seen, features, roughness))
-        span = features, 1 + weights.columns, weights.residual, weights.noise, start, stop
+        v, right = (_padded(part) for part in normal_equations(weights, seen, basis))
+        span = basis.features, 1 + weights.columns, weights.residual, weights.noise, start, stop
         if rng is None:
             inverse = np.linalg.inv(v + np.diag(np.diagonal(v) == 0))
             within += _ucb(*game, *span, 0.5 * (inverse + inverse.T), inverse @ right)
