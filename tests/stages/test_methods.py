@@ -19,7 +19,7 @@ from graphdr.panels.runs import read_runs
 from graphdr.plan import design, jobs
 from graphdr.plan.job import Job
 from graphdr.stages import pose_problem
-from tests.support import twins
+from tests.support import graph_prior_twin, twins
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, run
 
@@ -129,6 +129,8 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
     if method.get("policy") == "random":
         key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
         return twins.random_policy(problem["arms"], met.arms, theta, stream(root, "random", **key)).regret
+    if method.get("policy", "").startswith("graph_prior"):
+        return prior_twin(plan, method, problem, adjacency, theta, met, (instance, seed))
     if method.get("policy") == "worst":
         return twins.regret(theta, met.arms, np.array([min(round_, key=lambda a: theta[a]) for round_ in met.arms]))
     facts = read_facts(paths.facts(batch))
@@ -153,6 +155,18 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
     told = {name: facts[problem["name"], instance, name] for name in ("zeta", "eps_l", "interior_gap")}
     radius, residual = radius_twin(method["radius"], problem, features, theta, told, (root, n, instance))
     return twins.linucb(features, v0, theta, *met, radius, residual, float(residual is not None)).regret
+
+
+def prior_twin(plan, method, problem, adjacency, theta, met, place):
+    """Return the regret of the graph prior on all eigenvectors that are stored."""
+    n, (instance, seed) = len(theta), place
+    values, vectors = np.linalg.eigh(twins.laplacian(adjacency))
+    roughness, count = np.array([values[1], *values[1:]]), problem["components"]
+    key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
+    columns = stream(plan.config.seed, "random", **key).integers(problem["arms"], size=problem["horizon"])
+    rng = stream(plan.config.seed, "thompson", **key) if method["policy"] == "graph_prior_thompson" else None
+    low = spectral.canonical_signs(vectors[:, :count])  # a sign turns what is drawn around
+    return twins.regret(theta, met.arms, graph_prior_twin.play(low, roughness[:count], theta, *met, columns, rng)[0])
 
 
 def radius_twin(rule, problem, features, theta, told, key):
@@ -299,7 +313,9 @@ def test_runs_hold_leverage_width_and_what_their_bound_needs(plan):
         method = plan.config.methods[name].plain()
         runs = runs_of(plan, dataset, name)
         assert runs[residual].notna().all(axis=None) == (
-            method.get("basis") == "laplacian_low" and method.get("k") != "adaptive"
+            method.get("basis") == "laplacian_low"
+            and method.get("k") != "adaptive"
+            and not method.get("policy", "").startswith("graph_prior")
         )
         assert runs[["srl_pilot", "crw_pilot"]].notna().all(axis=None) == (
             method.get("radius") in ("estimated", "a_priori")

@@ -177,6 +177,24 @@ def random_choices(root: int, spec: dict, n: int, instance: int, seed: int) -> n
     return rng.integers(spec["arms"], size=spec["horizon"])
 
 
+class Luck(NamedTuple):
+    """The random numbers of a policy itself, besides those of the rounds that it meets."""
+
+    root: int
+    spec: dict
+    n: int
+    instance: int
+    seed: int
+
+    def columns(self) -> np.ndarray:
+        """Draw the columns of random play."""
+        return random_choices(*self)
+
+    def normals(self) -> np.random.Generator:
+        """Return the generator of a policy that draws from its posterior."""
+        return stream(self.root, "thompson", **_key(self.spec, self.n, self.instance, self.seed))
+
+
 def _key(spec: dict, n: int, instance: int, seed: int) -> dict:
     """Return what identifies a set-up: equal set-ups in two experiments meet equal rounds."""
     return {"instance": instance, "n": n, "m": spec["arms"], "candidates": spec["candidates"], "run": seed}

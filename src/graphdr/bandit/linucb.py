@@ -228,7 +228,8 @@ class Run(NamedTuple):
     """One run: a reward, a stream, n x k features (None: one-hot arms), V_0^-1 (None: ridge) and a residual or none.
 
     ``theta`` holds the expected reward of every arm, ``stream`` what ``graphdr.draw_rounds`` returns. With a
-    ``residual``, the part of every arm's reward that its features cannot express, SRL_t and CRW_t are measured.
+    ``residual``, the part of every arm's reward that its features cannot express, SRL_t and CRW_t are measured. The
+    graph prior takes the ``roughness`` of every column of the features besides; LinUCB does not.
     """
 
     theta: np.ndarray
@@ -236,6 +237,7 @@ class Run(NamedTuple):
     features: np.ndarray | None = None
     v0_inverse: np.ndarray | None = None
     residual: np.ndarray | None = None
+    roughness: np.ndarray | None = None
 
 
 def play(

@@ -1,33 +1,43 @@
-"""Methods: LinUCB with a basis and a penalty, or random play, as their line in config.yaml says."""
+"""Methods: LinUCB with a basis and a penalty, a graph prior, or random play, as their line in config.yaml says."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from graphdr.bandit import linucb
+from graphdr.bandit.environment import Luck
 from graphdr.bandit.pool import Pool, covariance
 from graphdr.bandit.radii import ERROR_BOUND, RADII, RadiusInputs
 from graphdr.core.errors import check_dense
 from graphdr.graphs import arm_features
+from graphdr.graphs.arm_features import Basis
 from graphdr.theory import constants
 from graphdr.theory.outcome import Outcome
 
 PER_SEGMENT = "per_segment"  # one LinUCB for every segment of users
+THOMPSON = "graph_prior_thompson"
+GRAPH_PRIORS = ("graph_prior", THOMPSON)  # policies that find all weights by themselves
 
 
 class Arms(NamedTuple):
-    """What LinUCB works with: n x k features (None for one-hot arms) and V_0^-1 (None for ridge times identity)."""
+    """What LinUCB works with: n x k features (None for one-hot arms) and V_0^-1 (None for ridge times identity).
+
+    A graph prior works with all features of a basis and the roughness of each.
+    """
 
     features: np.ndarray | None
-    v0_inverse: np.ndarray | None
+    v0_inverse: np.ndarray | None = None
+    roughness: np.ndarray | None = None
 
 
-def arms(method: dict, problem: dict, vectors: np.ndarray | None, laplacian: np.ndarray | None, k: int) -> Arms:
+def arms(method: dict, problem: dict, basis: Basis | None, laplacian: np.ndarray | None, k: int) -> Arms:
     """Set two of the three knobs: features from the basis, V_0 = ridge I + weight L restricted to them."""
-    features = None if vectors is None else arm_features.select(method["basis"], vectors, k)
+    if method["policy"] in GRAPH_PRIORS:
+        features, roughness = arm_features.graded(method["basis"], basis)
+        return Arms(features, roughness=roughness)
+    features = None if basis is None else arm_features.select(method["basis"], basis.vectors, k)
     if not method["laplacian"]:
-        return Arms(features, None)
+        return Arms(features)
     restricted = laplacian if features is None else features.T @ laplacian @ features
     return Arms(features, np.linalg.inv(problem["ridge"] * np.eye(len(restricted)) + method["laplacian"] * restricted))
 
@@ -82,19 +92,21 @@ def radius_inputs(
 
 
 def play(
-    method: dict, problem: dict, runs: list[linucb.Run], choices: list[Callable], inputs: RadiusInputs | None = None
+    method: dict, problem: dict, runs: list[linucb.Run], lucks: list[Luck], inputs: RadiusInputs | None = None
 ) -> list[Outcome]:
-    """Play runs of one shape; ``choices`` are those of random play, ``inputs`` those of a theorem's radius.
+    """Play runs of one shape; ``lucks`` are the random numbers of a policy, ``inputs`` those of a theorem's radius.
 
     The residual of a run is the true one, whatever the one that the radius uses. The arms are not kept: those of a
     batch would fill the memory.
     """
     if method["policy"] in ("random", *BY_SIGHT):
         outcomes = []
-        for run, choose in zip(runs, choices, strict=True):
-            columns = choose() if method["policy"] == "random" else BY_SIGHT[method["policy"]](run)
+        for run, luck in zip(runs, lucks, strict=True):
+            columns = luck.columns() if method["policy"] == "random" else BY_SIGHT[method["policy"]](run)
             arms = run.stream.arms[np.arange(len(run.stream.arms)), columns]
             outcomes.append(linucb.measure(run, arms, ridge=problem["ridge"], every=problem["checkpoint"]))
+    elif method["policy"] in GRAPH_PRIORS:
+        outcomes = [_graph_prior(method, run, problem, luck) for run, luck in zip(runs, lucks, strict=True)]
     elif method["k"] == arm_features.ADAPTIVE:
         outcomes = [_adaptive(run, problem) for run in runs]
     else:
@@ -132,4 +144,11 @@ def _adaptive(run: linucb.Run, problem: dict) -> Outcome:
 
     constants = {"ridge": problem["ridge"], "sigma": problem["noise"], "delta": problem["delta"]}
     choices = adaptive_k.play(run, problem["k_grid"], problem["alpha"], **constants)
+    return linucb.measure(run, choices.arms, every=problem["checkpoint"])
+
+
+def _graph_prior(method: dict, run: linucb.Run, problem: dict, luck: Luck) -> Outcome:
+    from graphdr.bandit.graph_prior import play  # whose kernels most jobs can do without
+
+    choices = play.play(run, luck.columns(), luck.normals() if method["policy"] == THOMPSON else None)
     return linucb.measure(run, choices.arms, every=problem["checkpoint"])

@@ -70,14 +70,19 @@ def _of_facts(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
 
 
 def _of_runs(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
+    from graphdr.bandit.methods import GRAPH_PRIORS, THOMPSON
+
     for problem in focus.among(params["problems"]):
         instances = _span("instance", problem["instances"])
         key = f"{problem['candidates']}, {problem['arms']} arms, {instances}, {_span('run', problem['seeds'])}"
         yield from (("arms", key), ("noise", key))
         if problem.get("segments", 1) > 1:
             yield "arrivals", key
-        if any(method["policy"] == "random" for method in focus.of(params["methods"]).values()):
+        policies = {method["policy"] for method in focus.of(params["methods"]).values()}
+        if policies & {"random", *GRAPH_PRIORS}:
             yield "random", key
+        if THOMPSON in policies:
+            yield "thompson", key
 
 
 DRAWN = {

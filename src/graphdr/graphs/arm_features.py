@@ -44,6 +44,7 @@ FEATURES = (
     | dict.fromkeys(("laplacian_first", "laplacian_first_shuffled", *PCA), leading)
     | {"gaussian": scaled, "length": with_lengths}
 )
+LOW = ("laplacian_low", "pooled_low", "shuffled", "laplacian_first", "laplacian_first_shuffled")  # eigenvectors of L
 # Bases of which a larger k extends a smaller one.
 NESTED = {basis for basis, columns in FEATURES.items() if columns not in (scaled, with_lengths)}
 
@@ -63,6 +64,24 @@ def select(basis: str, vectors: np.ndarray, k: int) -> np.ndarray:
     (4, 2)
     """
     return np.ascontiguousarray(FEATURES[basis](vectors, k))
+
+
+def graded(basis: str, stored: Basis) -> tuple[np.ndarray, np.ndarray]:
+    """Return all columns of a basis, u_1 too, and how rough each is: what a filter 1 / (1 + rho roughness) weighs.
+
+    The roughness of an eigenvector is its eigenvalue; u_1 has that of u_2, for only its mean is known to be smooth.
+    A principal component is rough as its variance is small: at rho = 10 the filter has the ratios of the variances.
+    Random columns are all alike.
+    """
+    values = np.asarray(stored.values, float)
+    if basis in LOW:
+        return np.ascontiguousarray(stored.vectors), np.concatenate([values[1:2], values[1:]])
+    if basis in PCA:
+        rough = np.round(((values[:1] / values) ** 2 - 1.0) / 10.0, 12)  # rounding must not tell equals apart
+        return np.ascontiguousarray(stored.vectors), rough
+    if basis == "length":
+        return select(basis, stored.vectors, len(values) // 2 - 1), values[2::2]
+    return np.ascontiguousarray(stored.vectors), np.zeros(len(values))
 
 
 def residual(theta: np.ndarray, vectors: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import Any
 
 from graphdr.bandit.contexts import BUNDLES, CHOSEN, CONTEXTS
 from graphdr.bandit.environment import CANDIDATES
+from graphdr.bandit.methods import GRAPH_PRIORS
 from graphdr.bandit.pilot_sources import PREFIX, SOURCES
 from graphdr.bandit.pool import NODE
 from graphdr.bandit.radii import A_PRIORI, CONSTANT, RADII, facts_behind
@@ -98,6 +99,8 @@ def _method(config: blocks.Config, where: str, entry: blocks.Method) -> None:
             raise UserError(f"{where}.laplacian: a method with an adaptive k takes no penalty")
     if entry.policy != "linucb" and (entry.basis == IDENTITY or entry.laplacian or entry.k == ADAPTIVE):
         raise UserError(f"{where}.policy: {entry.policy!r} needs a basis, and neither penalty nor adaptive k")
+    if entry.policy in GRAPH_PRIORS and (extra := entry.model_fields_set & {"radius", "k", "alpha", "ridge"}):
+        raise UserError(f"{where}.{min(extra)}: the policy {entry.policy!r} finds all weights by itself; leave it out")
     pick(f"{where}.radius", "radius", entry.radius, RADII)
     plain = entry.policy == "linucb" and entry.basis == "laplacian_low" and not entry.laplacian and entry.k is None
     if entry.radius != CONSTANT and not plain:

@@ -104,16 +104,17 @@ class GraphDRLinUCB:
         settings["k"] = k = int(k)
         low = spectral.low_eigenpairs(graph, k + 1) if basis in bases.FROM_LOW else None
         rng = stream(seed, "served basis", basis=basis)
-        vectors, values, _ = bases.BASES[basis](bases.Source(graph.n, graph, low), k + 1, rng)
-        length = np.sum(arm_features.select(basis, vectors, k) ** 2) / graph.n
+        computed = bases.BASES[basis](bases.Source(graph.n, graph, low), k + 1, rng)
+        length = np.sum(arm_features.select(basis, computed.vectors, k) ** 2) / graph.n
         settings["ridge"] = float(length if ridge is None else ridge)
         smoothness = model.laplacian(graph) if laplacian else None
-        chosen, v0_inverse = methods.arms(settings, settings, vectors, smoothness, k)  # as the workflow does
+        method = settings | {"policy": "linucb"}
+        chosen, v0_inverse, _ = methods.arms(method, settings, computed, smoothness, k)  # as the workflow does
         if chosen.shape[1] < k:
             raise ValueError(f"basis {basis!r} of this graph has {chosen.shape[1]} columns, fewer than k")
         state = Projected(chosen, np.eye(k) / settings["ridge"] if v0_inverse is None else v0_inverse)
         extensible = basis == GRAPHDR and segments is None
-        spectrum = (values[1 : k + 1], graph.adjacency.sum(axis=1)) if extensible else (None, None)
+        spectrum = (computed.values[1 : k + 1], graph.adjacency.sum(axis=1)) if extensible else (None, None)
         return cls(names, state, settings, spectrum)
 
     @property

@@ -1,8 +1,8 @@
 """Play the methods of a batch on its problems, with all instances, draws and seeds."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby, product
 from typing import Any, NamedTuple
 
@@ -97,23 +97,24 @@ def main(input: Input, output: Output, params: Params) -> None:
         arena = arenas[graph][instance] if graph else None
         return environment.draw(params.seed, spec, n, instance, seed, arena, blocks)
 
-    def seat(key: Key, seed: int) -> tuple[Run, Callable[[], np.ndarray]]:
+    def seat(key: Key, seed: int) -> tuple[Run, environment.Luck]:
         problem, instance = params.problems[key.number], key.instance
         theta, blocks = rewards[problem["name"], instance], pools[problem["name"], instance].blocks
         spec = {name: problem[name] for name in STREAM}
         graph = problem["graph"] if problem["candidates"] in environment.NEEDS_GRAPH or blocks > 1 else None
         stream = draw_stream(len(theta), instance, seed, graph, blocks, **spec)
-        choices = partial(environment.random_choices, params.seed, problem, len(theta), instance, seed)
-        return Run(theta, stream, *arms[key], residuals.get(key)), choices
+        features, v0_inverse, roughness = arms[key]
+        luck = environment.Luck(params.seed, problem, len(theta), instance, seed)
+        return Run(theta, stream, features, v0_inverse, residuals.get(key), roughness), luck
 
     runs = [(key, seed) for key in arms for seed in _seeds(params.problems[key.number])]
     done: dict[Place, Outcome] = {}
     begin = time.perf_counter()
     for group in _together(runs, told, arms):
-        seated, choices = zip(*(seat(*run) for run in group), strict=True)
+        seated, lucks = zip(*(seat(*run) for run in group), strict=True)
         (key, _), *_ = group
         method, problem = told[key.method, key.number]
-        outcomes = methods.play(method, problem, list(seated), list(choices), inputs.get(key))
+        outcomes = methods.play(method, problem, list(seated), list(lucks), inputs.get(key))
         done |= dict(zip(group, outcomes, strict=True))
         if 10 * len(done) // len(runs) > 10 * (len(done) - len(group)) // len(runs):
             print(f"{len(done)} of {len(runs)} runs, {time.perf_counter() - begin:.1f} s", flush=True)
@@ -153,8 +154,7 @@ def _arms(input: Input, params: Params, told: Told, laplacians: Laplacians, fact
                 laplacian = laplacians[graph][instance] if method["laplacian"] else None
                 for (at, draw), basis in ({(instance, 0): None} if panel is None else panel).items():
                     if at == instance and draw <= problem["draws"]:
-                        vectors = basis.vectors if basis else None
-                        arms[Key(name, number, instance, draw)] = methods.arms(method, problem, vectors, laplacian, k)
+                        arms[Key(name, number, instance, draw)] = methods.arms(method, problem, basis, laplacian, k)
     return arms
 
 
@@ -170,7 +170,7 @@ def _radius_inputs(input: Input, params: Params, arms: Arms, thetas: Thetas, fac
     """Return what a theorem's radius may use; a constant radius needs nothing."""
     estimates = read_estimates(input.pilot) if input.pilot else {}
     inputs = {}
-    for key, (features, _) in arms.items():
+    for key, (features, *_) in arms.items():
         if (rule := params.methods[key.method]["radius"]) != CONSTANT:
             problem, instance = params.problems[key.number], key.instance
             name = problem["name"]
@@ -187,7 +187,7 @@ def _residuals(params: Params, arms: Arms, thetas: Thetas, pools: Pools) -> dict
     smooth = {name for name, m in params.methods.items() if m["basis"] == "laplacian_low" and m["k"] != ADAPTIVE}
     residuals = {}
     for key, arm in arms.items():
-        if key.method in smooth and arm.features is not None:
+        if key.method in smooth and arm.features is not None and arm.roughness is None:  # a graph prior takes all
             place = params.problems[key.number]["name"], key.instance
             residuals[key] = pools[place](residual(thetas[place], arm.features))
     return residuals

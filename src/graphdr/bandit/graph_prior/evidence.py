@@ -1,0 +1,131 @@
+"""The evidence of the rewards seen for every point of the grid, the best point, and the Bayes factor of the graph.
+
+The mean b has a flat prior and the noise the prior 1 / noise, both integrated out, so that neither the zero nor the
+unit of the rewards matters.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from graphdr.bandit.graph_prior import model
+from graphdr.bandit.graph_prior.model import (
+    RESIDUALS,
+    RHOS,
+    SCALES,
+    Columns,
+    Statistics,
+    Weights,
+    grid_of_columns,
+    shares,
+)
+from graphdr.core.compiled import kernel
+
+FLOOR = 1e-12  # of the squares that are left, in those around the mean: rewards without noise end there
+
+
+class Evidence(NamedTuple):
+    """Log evidence, up to a constant of all, and estimated noise: (residuals,) without a graph, with one
+    (residuals, rhos, scales, columns).
+    """
+
+    independent: np.ndarray
+    independent_noise: np.ndarray
+    graph: np.ndarray
+    graph_noise: np.ndarray
+
+
+def evidence(seen: Statistics, basis: Columns) -> Evidence:
+    """Return the evidence on the whole grid."""
+    columns = np.array(grid_of_columns(len(basis.lengths)), int)
+    widest = len(basis.lengths)
+    pulled = np.flatnonzero(seen.pulls)
+    pulls = seen.pulls[pulled]
+    rewards = seen.sums[pulled] / pulls - seen.sums.sum() / pulls.sum()  # the mean is free; small numbers keep digits
+    floor = max(FLOOR * (seen.within + pulls @ rewards**2), np.finfo(float).tiny)
+    free = max(pulls.sum() - 1, 1)
+
+    def judged(log_determinant, ones, cross, squares):
+        """Return log evidence and noise, from ln |M| and the products of 1 and y with M^-1."""
+        ones = np.maximum(ones, np.finfo(float).tiny)
+        quad = np.maximum(seen.within + squares - cross**2 / ones, floor)
+        return -0.5 * (log_determinant + np.log(ones) + free * np.log(quad)), quad / free
+
+    logs = np.log(1.0 + pulls * RESIDUALS[:, None]).sum(axis=1)
+    products = _products(basis.features, pulls, pulled, rewards)
+    corners = products[:, -2, -2], products[:, -2, -1], products[:, -1, -1]
+    prior = np.multiply.outer([shares(basis, rho) for rho in RHOS], SCALES)  # rhos x columns x scales
+    roots = np.ones((widest + 2, len(RHOS) * len(SCALES)))
+    roots[:-2] = np.sqrt(prior.swapaxes(0, 1)).reshape(widest, roots.shape[1])
+    graph = []
+    for place, product in enumerate(products):
+        inverse, one, reward = _factor(product, roots)
+        sums = (part.cumsum(axis=0) for part in (-2 * np.log(inverse), -one * one, -one * reward, -reward * reward))
+        starts = logs[place], *(corner[place] for corner in corners)
+        points = judged(*(start + part[columns - 1] for start, part in zip(starts, sums, strict=True)))
+        graph.append([part.T.reshape(len(RHOS), len(SCALES), len(columns)) for part in points])
+    return Evidence(*judged(logs, *corners), *(np.array(part) for part in zip(*graph, strict=True)))
+
+
+@kernel
+def _factor(product, roots):
+    """Factor I + s^1/2 U^T D^-1 U s^1/2, with s a point of the grid in every lane, bordered by U^T D^-1 [1 y].
+
+    Return the inverse diagonal of the Cholesky factor and its last two rows, which hold what 1 and y lose to the graph.
+    One factor serves all J: that of a leading block leads it.
+    """
+    size, lanes = roots.shape
+    columns = size - 2
+    factor, sums = np.empty((size, columns, lanes)), np.empty(lanes)
+    inverse = np.empty((columns, lanes))
+    for i in range(size):
+        for j in range(min(i + 1, columns)):
+            entry, start = product[i, j], 1.0 if i == j else 0.0
+            for c in range(lanes):
+                sums[c] = start + roots[i, c] * roots[j, c] * entry
+            for k in range(j):
+                left, above = factor[i, k], factor[j, k]
+                for c in range(lanes):
+                    sums[c] -= left[c] * above[c]
+            if i == j:
+                for c in range(lanes):
+                    inverse[i, c] = 1.0 / np.sqrt(sums[c])
+            else:
+                for c in range(lanes):
+                    factor[i, j, c] = sums[c] * inverse[j, c]
+    return inverse, factor[columns], factor[columns + 1]
+
+
+def _products(features: np.ndarray, pulls: np.ndarray, pulled: np.ndarray, rewards: np.ndarray) -> np.ndarray:
+    """Return [U 1 y]^T D^-1 [U 1 y] over the arms pulled, for every residual: d_i = 1 / pulls + residual."""
+    size = features.shape[1] + 2
+    products = np.zeros((len(RESIDUALS), size, size))
+    for start in range(0, len(pulled), model.CHUNK):
+        part = slice(start, start + model.CHUNK)
+        rows = np.column_stack([features[pulled[part]], np.ones(len(pulled[part])), rewards[part]])
+        for product, residual in zip(products, RESIDUALS, strict=True):
+            product += (rows / (1.0 / pulls[part] + residual)[:, None]).T @ rows
+    return products
+
+
+def fit(seen: Statistics, basis: Columns) -> Weights:
+    """Return the point of the largest evidence, of equal ones the first; without a graph comes before with one."""
+    found = evidence(seen, basis)
+    residual = int(found.independent.argmax())
+    if found.independent[residual] >= found.graph.max(initial=-np.inf):
+        return Weights(0, 0.0, 0.0, float(RESIDUALS[residual]), float(found.independent_noise[residual]))
+    best = np.unravel_index(found.graph.argmax(), found.graph.shape)
+    residual, rho, scale, columns = best
+    parts = float(RHOS[rho]), float(SCALES[scale]), float(RESIDUALS[residual]), float(found.graph_noise[best])
+    return Weights(grid_of_columns(len(basis.lengths))[columns], *parts)
+
+
+def log_bayes_factor(seen: Statistics, basis: Columns) -> float:
+    """Return ln B of the graph: evidence for graph and residual, a mean over the grid, over that for arms alone."""
+    found = evidence(seen, basis)
+    return _log_mean_exp(found.graph) - _log_mean_exp(found.independent)
+
+
+def _log_mean_exp(values: np.ndarray) -> float:
+    top = values.max()
+    return float(top + np.log(np.mean(np.exp(values - top))))

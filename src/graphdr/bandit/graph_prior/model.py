@@ -1,0 +1,71 @@
+"""The model of the graph prior, what is kept of the rewards seen, and the grid that its weights are chosen from.
+
+The expected reward of arm i is f_i = b + u_i^T w + e_i: a mean b of unknown size, a part on the first J columns of a
+basis with w_j ~ N(0, scale s_j noise), and a part of its own with e_i ~ N(0, residual noise); ``noise`` is the variance
+of a reward around f_i. docs/graph_prior.md derives all formulas.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+# The grid and the rounds of the refits were fixed before the first full run, and no user sets them. Variances are in
+# units of the noise: of an arm's own part below 1e-4, nothing would show before some 10,000 pulls of that arm.
+RESIDUALS = np.array([0.0, *10.0 ** np.arange(-4.0, 1.1, 0.5)])
+SCALES = 10.0 ** np.arange(-4.0, 2.1, 0.5)  # mean over the arms of the variance on all columns; none is "no graph"
+RHOS = np.array([0.0, 10.0, 100.0, 1000.0])  # of the filter 1 / (1 + rho roughness)
+COLUMNS = (5, 10, 20, 40, 60)  # J, as far as the basis goes
+CHUNK = 4096  # arms whose rows are gathered at a time: memory does not grow with the arms
+
+
+class Columns(NamedTuple):
+    """The columns of a basis: n x J features, how rough each column is, and its squared length."""
+
+    features: np.ndarray
+    roughness: np.ndarray
+    lengths: np.ndarray
+
+
+class Statistics(NamedTuple):
+    """What is kept of the rewards: pulls and sum by arm, and the sum of squares within arms, around their means."""
+
+    pulls: np.ndarray
+    sums: np.ndarray
+    within: float
+
+
+class Weights(NamedTuple):
+    """One point of the grid: J columns (0 without graph), rho, both variances over the noise, and the noise itself."""
+
+    columns: int
+    rho: float
+    scale: float
+    residual: float
+    noise: float
+
+
+def columns(features: np.ndarray, roughness: np.ndarray) -> Columns:
+    """Return as many columns of a basis as the grid can take, with their lengths."""
+    features = np.ascontiguousarray(features[:, : COLUMNS[-1]], float)
+    return Columns(features, np.asarray(roughness[: COLUMNS[-1]], float), np.einsum("ij,ij->j", features, features))
+
+
+def statistics(n: int, arms: np.ndarray, rewards: np.ndarray) -> Statistics:
+    """Return what is kept of rewards, given the arm of each."""
+    pulls, sums = np.bincount(arms, minlength=n).astype(float), np.bincount(arms, rewards, minlength=n)
+    means = sums / np.maximum(pulls, 1)
+    return Statistics(pulls, sums, float(np.sum((rewards - means[arms]) ** 2)))
+
+
+def grid_of_columns(available: int) -> list[int]:
+    """Return the J of the grid on a basis of so many columns."""
+    return sorted({min(columns, available) for columns in COLUMNS} - {0})
+
+
+def shares(basis: Columns, rho: float) -> np.ndarray:
+    """Return s_j, the prior variance of w_j at scale and noise one.
+
+    With all columns, the variance of u_i^T w is one on average over the arms.
+    """
+    filtered = 1.0 / (1.0 + rho * basis.roughness)
+    return len(basis.features) * filtered / (filtered.sum() * np.where(basis.lengths > 0, basis.lengths, 1.0))

@@ -1,0 +1,211 @@
+"""Play with the graph prior: some rounds at random, then UCB or Thompson sampling, with weights fitted now and then.
+
+Between two refits a round costs O(J^2). With x_i = (1, u_i), k_i = 1 / (1 + pulls residual) and q_i = x_i^T V^-1 x_i,
+the posterior of f_i has mean k_i x_i^T m + residual k_i sum_i and variance noise (residual k_i + k_i^2 q_i).
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from graphdr.bandit.graph_prior import model
+from graphdr.bandit.graph_prior.evidence import fit
+from graphdr.bandit.graph_prior.model import Statistics, Weights
+from graphdr.bandit.graph_prior.posterior import normal_equations
+from graphdr.bandit.linucb import Run
+from graphdr.bandit.rank_one import multiply, subtract
+from graphdr.core.compiled import inlined, kernel
+
+# Fixed before the first full run, as the grid is.
+FIRST = 20  # random rounds before the first fit; after twice as many, the weights are fitted again, and so on
+BETA = 1.0  # posterior standard deviations above the mean that UCB looks
+LANES = 8  # numbers that a sum takes side by side
+SLACK = 1.0 + 1e-6  # an old width is a bound on the new one, whatever rounding did
+
+
+class Choices(NamedTuple):
+    """The arm of every round, and every refit: after how many rounds, and its weights."""
+
+    arms: np.ndarray
+    fits: list[tuple[int, Weights]]
+
+
+def refits(horizon: int) -> Iterator[int]:
+    """Yield the numbers of rounds after which the weights are fitted."""
+    rounds = FIRST
+    while rounds < horizon:
+        yield rounds
+        rounds *= 2
+
+
+def play(run: Run, columns: np.ndarray, rng: np.random.Generator | None = None) -> Choices:
+    """Play a run on its features and their roughness: UCB, or Thompson sampling with a generator of normal numbers.
+
+    ``columns`` are those of the candidates that random play takes; the first rounds are as it plays them.
+    """
+    basis = model.columns(run.features, run.roughness)
+    arms, noise = run.stream
+    horizon, n = len(arms), len(run.theta)
+    pulls, sums, chosen = np.zeros(n), np.zeros(n), np.empty(horizon, np.uint32)
+    stops = [*refits(horizon), horizon]
+    game = run.theta, arms, noise, pulls, sums, chosen
+    within = _at_random(*game, columns, stops[0])
+    fits = []
+    for start, stop in pairwise(stops):
+        seen = Statistics(pulls, sums, within)
+        weights = fit(seen, basis)
+        fits.append((start, weights))
+        v, right = (_padded(part) for part in normal_equations(weights, seen, basis))
+        span = basis.features, 1 + weights.columns, weights.residual, weights.noise, start, stop
+        if rng is None:
+            inverse = np.linalg.inv(v + np.diag(np.diagonal(v) == 0))
+            within += _ucb(*game, *span, 0.5 * (inverse + inverse.T), inverse @ right)
+        else:
+            root = np.linalg.cholesky(v + np.diag(np.diagonal(v) == 0))
+            within += _thompson(*game, *span, root.T.copy(), np.linalg.solve(root, right), rng)
+    return Choices(chosen, fits)
+
+
+def _padded(part: np.ndarray) -> np.ndarray:
+    """Add zeros up to whole blocks of a sum."""
+    return np.pad(part, (0, -len(part) % LANES))
+
+
+@inlined
+def _record(arm, reward, pulls, sums):
+    """Count a reward; return by how much it adds to the squares within arms."""
+    count = pulls[arm]
+    away = reward - sums[arm] / count if count > 0.0 else 0.0
+    pulls[arm] = count + 1.0
+    sums[arm] += reward
+    return away * away * count / (count + 1.0)
+
+
+@inlined
+def _dot(x, y, start, k):
+    """Sum x y from a whole block on, in eight sums side by side, which hide their latency."""
+    a = b = c = d = e = f = g = h = 0.0
+    for i in range(start, k, 8):
+        a += x[i] * y[i]
+        b += x[i + 1] * y[i + 1]
+        c += x[i + 2] * y[i + 2]
+        d += x[i + 3] * y[i + 3]
+        e += x[i + 4] * y[i + 4]
+        f += x[i + 5] * y[i + 5]
+        g += x[i + 6] * y[i + 6]
+        h += x[i + 7] * y[i + 7]
+    return ((a + b) + (c + d)) + ((e + f) + (g + h))
+
+
+@kernel
+def _at_random(theta, arms, noise, pulls, sums, chosen, columns, stop):
+    within = 0.0
+    for t in range(stop):
+        arm = arms[t, columns[t]]
+        chosen[t] = arm
+        within += _record(arm, theta[arm] + noise[t], pulls, sums)
+    return within
+
+
+@kernel
+def _ucb(theta, arms, noise, pulls, sums, chosen, features, size, residual, variance, start, stop, v, mean_of):
+    # q_i never grows between two refits, so that the last one known bounds the score of an arm from above. Only while
+    # a bound is the largest score is it replaced by the score itself: one or two candidates of a round.
+    m, k = arms.shape[1], len(v)
+    x, u, w = np.zeros((m, k)), np.empty((m, k)), np.empty(k)
+    x[:, 0] = 1.0
+    mean, kept, score, square = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
+    bound = np.full(len(pulls), np.inf)
+    width = BETA * np.sqrt(variance)
+    within = 0.0
+    for t in range(start, stop):
+        for c in range(m):
+            arm = arms[t, c]
+            row, z = x[c], features[arm]
+            for i in range(1, size):
+                row[i] = z[i - 1]
+            keep = 1.0 / (1.0 + pulls[arm] * residual)
+            mean[c] = keep * _dot(mean_of, row, 0, k) + residual * keep * sums[arm]
+            kept[c], square[c] = keep, -1.0
+            score[c] = mean[c] + width * np.sqrt(residual * keep + keep * keep * bound[arm])
+        while True:
+            best = 0
+            for c in range(1, m):
+                if score[c] > score[best]:
+                    best = c
+            if square[best] >= 0.0:
+                break
+            multiply(v, x[best], u[best], k)
+            q = max(_dot(x[best], u[best], 0, k), 0.0)
+            keep = kept[best]
+            square[best], bound[arms[t, best]] = q, SLACK * q
+            score[best] = mean[best] + width * np.sqrt(residual * keep + keep * keep * q)
+        arm = arms[t, best]
+        chosen[t] = arm
+        reward = theta[arm] + noise[t]
+        within += _record(arm, reward, pulls, sums)
+        after = 1.0 / (1.0 + pulls[arm] * residual)
+        change = kept[best] * after
+        scale = 1.0 / (1.0 + change * square[best])
+        step, root = after * (reward - mean[best]) * scale, np.sqrt(change * scale)
+        for i in range(k):
+            mean_of[i] += u[best, i] * step
+            w[i] = u[best, i] * root
+        subtract(v, w, k)
+    return within
+
+
+@kernel
+def _thompson(
+    theta, arms, noise, pulls, sums, chosen, features, size, residual, variance, start, stop, root, told, rng
+):
+    # V = R^T R and told = R^-T r: (b, w) is drawn as R^-1 (told + normal numbers of the noise's variance),
+    # the last of them first.
+    m, k = arms.shape[1], len(told)
+    x, drawn = np.zeros(k), np.empty(k)
+    sigma = np.sqrt(variance)
+    within = 0.0
+    for t in range(start, stop):
+        drawn[:] = 0.0
+        for i in range(size - 1, -1, -1):
+            total = told[i] + sigma * rng.standard_normal() - _dot(root[i], drawn, i // 8 * 8, k)
+            drawn[i] = total / root[i, i]
+        best, top = 0, -np.inf
+        x[0] = 1.0
+        for c in range(m):
+            arm = arms[t, c]
+            z = features[arm]
+            for i in range(1, size):
+                x[i] = z[i - 1]
+            graph = _dot(drawn, x, 0, k)
+            keep = 1.0 / (1.0 + pulls[arm] * residual)
+            own = residual * keep * sums[arm] + sigma * np.sqrt(residual * keep) * rng.standard_normal()
+            if keep * graph + own > top:
+                best, top = c, keep * graph + own
+        arm = arms[t, best]
+        chosen[t] = arm
+        reward = theta[arm] + noise[t]
+        keep, before = 1.0 / (1.0 + pulls[arm] * residual), sums[arm]
+        within += _record(arm, reward, pulls, sums)
+        after = 1.0 / (1.0 + pulls[arm] * residual)
+        # V gains keep after x x^T, r gains after (reward - residual keep sum) x: a row and its reward for rotations.
+        length = np.sqrt(keep * after)
+        y = after * (reward - residual * keep * before) / length
+        x[0] = length
+        z = features[arm]
+        for i in range(1, size):
+            x[i] = length * z[i - 1]
+        for i in range(size):
+            hypotenuse = np.sqrt(root[i, i] * root[i, i] + x[i] * x[i])
+            cosine, sine = root[i, i] / hypotenuse, x[i] / hypotenuse
+            root[i, i] = hypotenuse
+            for j in range(i + 1, size):
+                above = root[i, j]
+                root[i, j] = cosine * above + sine * x[j]
+                x[j] = cosine * x[j] - sine * above
+            above = told[i]
+            told[i] = cosine * above + sine * y
+            y = cosine * y - sine * above
+    return within

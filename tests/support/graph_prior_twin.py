@@ -1,0 +1,132 @@
+"""The slow, obvious twin of the graph prior: dense Gaussians over all arms, or over all rewards, nothing clever."""
+
+from itertools import product
+
+import numpy as np
+
+RHOS, COLUMNS = [0, 10, 100, 1000], [5, 10, 20, 40, 60]
+SCALES = [10 ** (power / 2) for power in range(-8, 5)]
+RESIDUALS = [0, *(10 ** (power / 2) for power in range(-8, 3))]
+REFITS = [20 * 2**power for power in range(30)]
+
+
+def covariance(features, roughness, columns, rho, scale, residual) -> np.ndarray:
+    """Return the prior covariance of the arms' rewards around their mean, in units of the noise."""
+    n, most = len(features), min(60, features.shape[1])
+    weights = 1 / (1 + rho * roughness[:most])
+    squares = (features[:, :most] ** 2).sum(axis=0)
+    prior = n * weights / weights.sum() / np.where(squares > 0, squares, 1)
+    graph = features[:, :columns] @ np.diag(prior[:columns]) @ features[:, :columns].T
+    return scale * graph + residual * np.eye(n)
+
+
+def log_evidence(prior, arms, rewards) -> tuple[float, float]:
+    """Return the log density of all rewards but for its constant, with mean and noise integrated out, and the noise."""
+    total = prior[np.ix_(arms, arms)] + np.eye(len(arms))
+    inverse, ones = np.linalg.inv(total), np.ones(len(arms))
+    precision = ones @ inverse @ ones
+    away = rewards - ones @ inverse @ rewards / precision
+    quad = away @ inverse @ away
+    free = len(arms) - 1
+    return -0.5 * (np.linalg.slogdet(total)[1] + np.log(precision) + free * np.log(quad)), quad / free
+
+
+def posterior(prior, noise, arms, rewards) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and covariance of the arms' expected rewards: universal kriging with an unknown mean."""
+    total, ones = prior[np.ix_(arms, arms)] + np.eye(len(arms)), np.ones(len(arms))
+    inverse, cross = np.linalg.inv(total), prior[:, arms]
+    precision = ones @ inverse @ ones
+    middle = ones @ inverse @ rewards / precision
+    mean = middle + cross @ inverse @ (rewards - middle)
+    left = 1 - cross @ inverse @ ones
+    return mean, noise * (prior - cross @ inverse @ cross.T + np.outer(left, left) / precision)
+
+
+def grid(available: int):
+    """Yield the grid, without graph first: columns, rho, scale and residual."""
+    yield from ((0, 0, 0, residual) for residual in RESIDUALS)
+    columns = sorted({min(j, available) for j in COLUMNS})
+    yield from ((j, rho, scale, r) for r, rho, scale, j in product(RESIDUALS, RHOS, SCALES, columns))
+
+
+def summary(n, arms, rewards) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return pulls and mean of every arm, and the squares around these means."""
+    pulls = np.array([np.sum(arms == arm) for arm in range(n)])
+    means = np.array([rewards[arms == arm].mean() if pulls[arm] else 0.0 for arm in range(n)])
+    return pulls, means, np.sum((rewards - means[arms]) ** 2)
+
+
+def fit(features, roughness, arms, rewards) -> tuple[tuple, float]:
+    """Return the first point of the grid with the largest evidence, and its noise, from the means of the arms."""
+    pulls, means, within = summary(len(features), arms, rewards)
+    at = np.flatnonzero(pulls)
+    ones, y, free = np.ones(len(at)), means[at], len(arms) - 1
+    best = -np.inf
+    for point in grid(features.shape[1]):
+        total = covariance(features, roughness, *point)[np.ix_(at, at)] + np.diag(1 / pulls[at])
+        inverse = np.linalg.inv(total)
+        precision = ones @ inverse @ ones
+        away = y - ones @ inverse @ y / precision
+        quad = within + away @ inverse @ away
+        value = -0.5 * (np.linalg.slogdet(total)[1] + np.log(precision) + free * np.log(quad))
+        if value > best:
+            best, chosen, noise = value, point, quad / free
+    return chosen, noise
+
+
+def play(features, roughness, theta, arms, noise, columns, rng=None):
+    """Play the game with a fresh dense posterior in every round; return the arms, and the weights of every refit."""
+    n, chosen, rewards, fits = len(theta), [], [], []
+    pulls, sums = np.zeros(n), np.zeros(n)
+    for t, candidates in enumerate(arms):
+        if t in REFITS:
+            point, variance = fit(features, roughness, np.array(chosen), np.array(rewards))
+            fits.append((t, *point, variance))
+            prior = covariance(features, roughness, *point)
+        if t < REFITS[0]:
+            arm = candidates[columns[t]]
+        elif rng is None:
+            scores = _upper(prior, variance, pulls, sums)[candidates]
+            arm = candidates[np.argmax(scores)]  # the first maximum
+        else:
+            draw = _drawn(features, roughness, point, variance, pulls, sums, candidates, rng)
+            arm = candidates[np.argmax(draw)]
+        reward = theta[arm] + noise[t]
+        chosen.append(arm)
+        rewards.append(reward)
+        pulls[arm] += 1
+        sums[arm] += reward
+    return np.array(chosen), fits
+
+
+def _upper(prior, variance, pulls, sums):
+    """Return the posterior mean of every arm plus a standard deviation."""
+    at = np.flatnonzero(pulls)
+    inverse = np.linalg.inv(prior[np.ix_(at, at)] + np.diag(1 / pulls[at]))
+    y, cross, weights = sums[at] / pulls[at], prior[:, at], inverse.sum(axis=0)
+    middle = weights @ y / weights.sum()
+    mean = middle + cross @ (inverse @ (y - middle))
+    square = np.diag(prior) - ((cross @ inverse) * cross).sum(axis=1) + (1 - cross @ weights) ** 2 / weights.sum()
+    return mean + np.sqrt(variance * np.maximum(square, 0))
+
+
+def _drawn(features, roughness, point, variance, pulls, sums, candidates, rng):
+    """Draw mean and weights from their posterior, then what is each candidate's own."""
+    columns, rho, scale, residual = point
+    x = np.column_stack([np.ones(len(features)), features[:, :columns]])
+    prior = np.zeros(1 + columns)
+    if columns:
+        most = min(60, features.shape[1])
+        weights = 1 / (1 + rho * roughness[:most])
+        squares = (features[:, :most] ** 2).sum(axis=0)
+        prior[1:] = (weights.sum() * squares / weights / len(features) / scale)[:columns]
+    v = np.diag(prior) + x.T @ np.diag(pulls / (1 + pulls * residual)) @ x
+    center = np.linalg.solve(v, x.T @ (sums / (1 + pulls * residual)))
+    root = np.linalg.cholesky(v).T
+    w = center + np.linalg.solve(root, np.sqrt(variance) * rng.standard_normal(1 + columns)[::-1])
+    draws = []
+    for arm in candidates:
+        keep = 1 / (1 + pulls[arm] * residual)
+        own = residual * keep * sums[arm] + np.sqrt(variance * residual * keep) * rng.standard_normal()
+        draws.append(keep * x[arm] @ w + own)
+    return draws
