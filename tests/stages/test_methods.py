@@ -130,7 +130,7 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
         key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
         return twins.random_policy(problem["arms"], met.arms, theta, stream(root, "random", **key)).regret
     if method.get("policy", "").startswith("graph_prior"):
-        return prior_twin(plan, method, problem, adjacency, theta, met, (instance, seed))
+        return prior_twin(plan, method, problem, adjacency, theta, met, (instance, draw, seed))
     if method.get("policy") == "worst":
         return twins.regret(theta, met.arms, np.array([min(round_, key=lambda a: theta[a]) for round_ in met.arms]))
     facts = read_facts(paths.facts(batch))
@@ -158,14 +158,17 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
 
 
 def prior_twin(plan, method, problem, adjacency, theta, met, place):
-    """Return the regret of the graph prior on all eigenvectors that are stored."""
-    n, (instance, seed) = len(theta), place
+    """Return the regret of the graph prior on all eigenvectors that are stored, shuffled if its basis is."""
+    n, (instance, draw, seed) = len(theta), place
     values, vectors = np.linalg.eigh(twins.laplacian(adjacency))
     roughness, count = np.array([values[1], *values[1:]]), problem["components"]
     key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
     columns = stream(plan.config.seed, "random", **key).integers(problem["arms"], size=problem["horizon"])
     rng = stream(plan.config.seed, "thompson", **key) if method["policy"] == "graph_prior_thompson" else None
     low = spectral.canonical_signs(vectors[:, :count])  # a sign turns what is drawn around
+    if method["basis"] == "shuffled":
+        order = {"basis": "shuffled", "n": n, "instance": instance, "draw": draw}
+        low = low[stream(plan.config.seed, "basis", **order).permutation(n)]
     return twins.regret(theta, met.arms, graph_prior_twin.play(low, roughness[:count], theta, *met, columns, rng)[0])
 
 
