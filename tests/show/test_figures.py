@@ -130,7 +130,15 @@ def test_a_claim_is_shown_with_every_setting_by_its_effect(shown):
     above, below = figure.axes
     assert above.get_title(loc="left") == "SBM"
     labels = [label.get_text() for label in below.get_yticklabels()]
-    assert labels == ["width α 0.1", "width α 1", "ridge 1", "k 2", "k 5", "rounds 20000", "candidates: uniform"]
+    assert labels == [
+        "confidence width α 0.1",
+        "confidence width α 1",
+        "ridge λ 1",
+        "k 2",
+        "k 5",
+        "rounds 20000",
+        "candidates: uniform",
+    ]
     small = below.collections[0].get_offsets()  # where the width is small, the effect is among the lowest two
     assert_allclose(small[:, 0], [0, 1])
 

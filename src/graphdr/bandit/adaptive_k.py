@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.bandit.linucb import Run
+from graphdr.bandit.rank_one import rotate
 from graphdr.core.compiled import kernel
 
 SIZE = 1.0  # S of the confidence radius: rewards have unit norm
@@ -72,18 +73,7 @@ def _balanced(features, grid, theta, arms, noise, alpha, ridge, sigma, chance):
         chosen[t], player[t] = arm, learner
         # Rotations that turn the new row (z, reward) into zeros make (R, c) those of one round more.
         x[:] = features[arm]
-        reward = theta[arm] + noise[t]
-        for i in range(widest):
-            length = np.sqrt(root[i, i] * root[i, i] + x[i] * x[i])
-            cosine, sine = root[i, i] / length, x[i] / length
-            root[i, i] = length
-            for j in range(i + 1, widest):
-                before = root[i, j]
-                root[i, j] = cosine * before + sine * x[j]
-                x[j] = cosine * x[j] - sine * before
-            before = told[i]
-            told[i] = cosine * before + sine * reward
-            reward = cosine * reward - sine * before
+        rotate(root, told, x, theta[arm] + noise[t], widest)
         # log det V / ridge^k, and c_1^2 + … + c_k^2: its difference is the squared distance of two estimates.
         grown = squares = 0.0
         at = 0

@@ -150,7 +150,7 @@ def _decide(spec: dict, rows: pd.DataFrame, stated: bool = True) -> Judged:
     return Judged(word_for(good / count, least), first.measured + text, instances, first.used)
 
 
-def word_for(share: float, least: float | None) -> str:
+def word_for(share: float, least: float | None = None) -> str:
     """Return the word for a claim that holds in a share of the instances, of which a theorem needs at least some."""
     if least is not None:
         return "holds" if share >= least else "fails"

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from graphdr.core.markdown import escape, pipe_table
-from graphdr.paper.claims import check_all
-from graphdr.paper.predicates import MOST, NoData, cell_names, gather
+from graphdr.paper.claims import check_all, word_for
+from graphdr.paper.predicates import NoData, cell_names, gather
 from graphdr.scores import cells
 
 SETTINGS = {"alpha": "width", "ridge": "ridge", "k": "k", "horizon": "horizon", "candidates": "candidates"}
@@ -105,7 +105,8 @@ def judge(decided: pd.DataFrame) -> dict:
         return nothing | {"share_at_k": np.nan, "paper_k": np.nan}
     share, parts = float(worlds["holds"].mean()), hangs_on(worlds)
     factor = max(parts, key=lambda name: parts[name]) if parts else ""
-    word = "holds" if share >= MOST else "fails" if share <= 1 - MOST else f"depends on {FACTORS[factor]}"
+    word = word_for(share)
+    word = f"depends on {FACTORS[factor]}" if word == "mixed" else word
     by_level = worlds.groupby(factor)["holds"].mean() if factor else pd.Series(dtype=float)
     levels = ", ".join(f"{cells.label(level)}: {100 * part:.0f} %" for level, part in by_level.items())
     levels = f"{FACTORS[factor]} {levels}" if factor else ""

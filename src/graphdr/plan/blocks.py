@@ -302,8 +302,8 @@ class Claim(Shown):
     dataset: OneOrMore = ABSENT  # all of the experiments if there is none
     each: Literal["dataset"] = ABSENT
     exceptions: Names = Field(default=[], alias="except")  # data sets on which the claim states the opposite
-    share: Share = ABSENT  # of the instances in which it must hold; else instance 0 decides
-    pool: Count = ABSENT  # problems that the paper's scores pool
+    share: Share = ABSENT  # of the instances in which a theorem must hold; else the share of them decides
+    pool: Count = ABSENT  # problems or data sets that the paper pools; fewer cannot refute it
     vacuous: str = ABSENT  # a bound, which says nothing where it is above the regret of the worst policy
     checks: Annotated[list[Check], Field(min_length=1)]
     beside: dict[str, Annotated[list[Check], Field(min_length=1)]] = {}  # other criteria, shown but not decisive

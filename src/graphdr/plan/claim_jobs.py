@@ -26,14 +26,11 @@ def judge_claims(design: Design, judged: str) -> Job[judge.Input, judge.Output, 
     output = at(judge.Output(), judged=judged)
     if judged == paths.MULTIVERSE:
         return Job("judge_claims", *_multiverse(design, output))
-    blocks = design.config.claims
-    claims = {name: claim.plain() | _about(design, claim) for name, claim in blocks.items()}
+    blocks, claims = design.config.claims, _claims(design)
     drawn = dict.fromkeys(name for claim in blocks.values() for name in claim.experiments)
     experiments = [name for name in drawn if batches_of(design, [name])]
     scored = {spec["evaluation"] for spec in claims.values() if "evaluation" in spec and spec["here"]}
-    members = [design.problems[name] for experiment in experiments for name in design.members[experiment]]
-    used = {"dataset", *factors(claims)}
-    problems = {problem["name"]: {f: problem[f] for f in sorted(used & set(problem))} for problem in members}
+    problems = _problems(design, experiments, {"dataset", *factors(claims)})
     measured = {name: measurements(design, [name]) for name in experiments}
     evaluations = {name: paths.evaluation(name) for name in sorted(scored)}
     input = judge.Input(paths.PAPER_CLAIMS, measured, evaluations, {})
@@ -45,9 +42,7 @@ def _multiverse(design: Design, output: judge.Output) -> tuple[judge.Input, judg
     config = design.config
     grids = sorted(name for name, e in config.experiments.items() if e.stands_for and batches_of(design, [name]))
     again = [(name, original) for name in grids for original in config.experiments[name].stands_for]
-    blocks = {name: claim.plain() | _about(design, claim) for name, claim in config.claims.items()}
-    members = [design.problems[name] for _, original in again for name in design.members[original]]
-    used = {"dataset", "k", *factors(blocks)}
+    claims = _claims(design)
     return (
         judge.Input(
             paths.PAPER_CLAIMS,
@@ -57,8 +52,8 @@ def _multiverse(design: Design, output: judge.Output) -> tuple[judge.Input, judg
         ),
         output,
         judge.Params(
-            claims=blocks,
-            problems={problem["name"]: {f: problem[f] for f in sorted(used & set(problem))} for problem in members},
+            claims=claims,
+            problems=_problems(design, [original for _, original in again], {"dataset", "k", *factors(claims)}),
             other=sorted(OTHER),
             labels=words.labels(config),
             variants={name: [*design.variants[name]] for name in grids},
@@ -67,6 +62,16 @@ def _multiverse(design: Design, output: judge.Output) -> tuple[judge.Input, judg
             marks=_marks(design, {original for _, original in again}),
         ),
     )
+
+
+def _claims(design: Design) -> dict[str, dict[str, Any]]:
+    return {name: claim.plain() | _about(design, claim) for name, claim in design.config.claims.items()}
+
+
+def _problems(design: Design, experiments: Iterable[str], used: set[str]) -> dict[str, dict[str, Any]]:
+    """Return of every problem of some experiments the factors that are used."""
+    members = [design.problems[name] for experiment in experiments for name in design.members[experiment]]
+    return {problem["name"]: {f: problem[f] for f in sorted(used & set(problem))} for problem in members}
 
 
 def _places(design: Design, grid: str, original: str) -> Iterable[tuple[str, str, str, str, str]]:

@@ -111,8 +111,7 @@ def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) ->
                 if experiment.opt_in:
                     basis = basis_file(design, graph, basis, problem["components"])
                 components, draws = design.bases.get((graph, basis), (0, 0))
-                most = max(components, problem["components"]), max(draws, problem["draws"])
-                design.bases[graph, basis] = most
+                design.bases[graph, basis] = max(components, problem["components"]), max(draws, problem["draws"])
         several = len({problem["dataset"] for problem in members}) > 1
         for batch, part in _split(name, here, several, config.batch):
             design.batches[batch] = Batch(name, [problem["name"] for problem in part])

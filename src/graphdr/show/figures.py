@@ -6,12 +6,12 @@ Each is drawn from frames and its settings; it returns the figure and the points
 import pandas as pd
 
 from graphdr.show.style import GREY, INK, blank, label_ends, log_ticks, looks, regret_lines
+from graphdr.show.words import FACTORS
 
 ROUND, REGRET_T, REGRET = "round t", "cumulative regret R(t) (reward units)", "cumulative regret R(T) (reward units)"
-FACTORS = {
+AXES = FACTORS | {  # an axis has room for more words
     "n": "number of nodes n",
     "k": "projected dimension k",
-    "alpha": "confidence width α",
     "flip": "share of node pairs flipped in the observed graph",
     "tail": "weight of the reward outside of the low frequencies",
 }
@@ -54,7 +54,7 @@ def bounds(spec: dict, curves):
 
 def sweep(spec: dict, measurements):
     """Draw final regret against a varied factor: instance 0 with two standard errors, and the panel behind it."""
-    figure, axes = _axes(spec["title"], FACTORS.get(spec["x"], spec["x"]), REGRET)
+    figure, axes = _axes(spec["title"], AXES.get(spec["x"], spec["x"]), REGRET)
     table = _final_regrets(measurements)
     table = table.assign(place=table["problem"].map(spec["positions"]))
     drawn, parts = _present(spec, table), []

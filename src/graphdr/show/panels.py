@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from graphdr.show.figures import FACTORS, REGRET
+from graphdr.show.figures import AXES, REGRET
 from graphdr.show.style import GREY, INK, blank, log_ticks, looks
+from graphdr.show.words import FACTORS
 
 ACROSS = 4  # panels in a row
 POINTS = ["series", "x", "y", "low", "high", "panel_low", "panel_high"]
 HOLDS, FAILS = "#0072b2", "#d55e00"
-SETTINGS = {"alpha": "width α", "ridge": "ridge", "k": "k", "horizon": "rounds", "candidates": "candidates"}
+SETTINGS = ("alpha", "ridge", "k", "horizon", "candidates")  # columns of what was decided, in their order here
 
 
 def widths(spec: dict, measurements):
@@ -33,7 +34,7 @@ def widths(spec: dict, measurements):
         axes.set_xticks(places := sorted(set(rows["place"])), [f"{place:g}" for place in places], fontsize=7)
         log_ticks(axes.yaxis)
         axes.minorticks_off()
-    axes.set_xlabel(FACTORS.get(spec["x"], spec["x"]), fontsize=8, color=INK)
+    axes.set_xlabel(AXES.get(spec["x"], spec["x"]), fontsize=8, color=INK)
     figure.supylabel(REGRET, fontsize=9, color=INK)
     figure.suptitle(spec["title"], x=0.01, ha="left", fontsize=10, fontweight="bold")
     named = [spec["labels"][method] for method in lines]
@@ -72,7 +73,8 @@ def specifications(spec: dict, multiverse):
 
 
 def _level(factor: str, level: object) -> str:
-    return f"{SETTINGS[factor]} {level:g}" if isinstance(level, int | float) else f"{SETTINGS[factor]}: {level}"
+    word = FACTORS.get(factor, factor)
+    return f"{word} {level:g}" if isinstance(level, int | float) else f"{word}: {level}"
 
 
 def _each(figure, table) -> Iterator[tuple]:

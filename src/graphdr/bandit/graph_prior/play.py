@@ -15,7 +15,7 @@ from graphdr.bandit.graph_prior.evidence import fit
 from graphdr.bandit.graph_prior.model import Statistics, Weights
 from graphdr.bandit.graph_prior.posterior import normal_equations
 from graphdr.bandit.linucb import Run
-from graphdr.bandit.rank_one import multiply, subtract
+from graphdr.bandit.rank_one import multiply, rotate, subtract
 from graphdr.core.compiled import inlined, kernel
 
 # Fixed before the first full run, as the grid is.
@@ -197,15 +197,5 @@ def _thompson(
         z = features[arm]
         for i in range(1, size):
             x[i] = length * z[i - 1]
-        for i in range(size):
-            hypotenuse = np.sqrt(root[i, i] * root[i, i] + x[i] * x[i])
-            cosine, sine = root[i, i] / hypotenuse, x[i] / hypotenuse
-            root[i, i] = hypotenuse
-            for j in range(i + 1, size):
-                above = root[i, j]
-                root[i, j] = cosine * above + sine * x[j]
-                x[j] = cosine * x[j] - sine * above
-            above = told[i]
-            told[i] = cosine * above + sine * y
-            y = cosine * y - sine * above
+        rotate(root, told, x, y, size)
     return within
