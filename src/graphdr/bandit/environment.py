@@ -18,6 +18,15 @@ class Stream(NamedTuple):
     noise: np.ndarray
 
 
+def by_candidate(stream: Stream) -> np.ndarray:
+    """Return the noise of every candidate of every round (rounds x m): that of the round, whatever the arm.
+
+    Numbers are repeated by strides, not copied. Kernels meet one kind of array, however the noise came about.
+    """
+    noise = np.ascontiguousarray(stream.noise, float)
+    return np.lib.stride_tricks.as_strided(noise, stream.arms.shape, (noise.itemsize, 0))
+
+
 class Arena(NamedTuple):
     """Where candidates come from: a popularity per arm, and the neighbours of each in CSR form."""
 
