@@ -16,7 +16,6 @@ from graphdr.bandit.graph_prior.model import (
     Columns,
     Statistics,
     Weights,
-    grid_of_columns,
     shares,
 )
 from graphdr.core.compiled import kernel
@@ -26,7 +25,7 @@ FLOOR = 1e-12  # of the squares that are left, in those around the mean: rewards
 
 class Evidence(NamedTuple):
     """Log evidence, up to a constant of all, and estimated noise: (residuals,) without a graph, with one
-    (residuals, rhos, scales, columns).
+    (residuals, rhos, scales, columns), where columns stand for J = 1, 2, ….
     """
 
     independent: np.ndarray
@@ -37,7 +36,6 @@ class Evidence(NamedTuple):
 
 def evidence(seen: Statistics, basis: Columns) -> Evidence:
     """Return the evidence on the whole grid."""
-    columns = np.array(grid_of_columns(len(basis.lengths)), int)
     widest = len(basis.lengths)
     pulled = np.flatnonzero(seen.pulls)
     pulls = seen.pulls[pulled]
@@ -62,8 +60,8 @@ def evidence(seen: Statistics, basis: Columns) -> Evidence:
         inverse, one, reward = _factor(product, roots)
         sums = (part.cumsum(axis=0) for part in (-2 * np.log(inverse), -one * one, -one * reward, -reward * reward))
         starts = logs[place], *(corner[place] for corner in corners)
-        points = judged(*(start + part[columns - 1] for start, part in zip(starts, sums, strict=True)))
-        graph.append([part.T.reshape(len(RHOS), len(SCALES), len(columns)) for part in points])
+        points = judged(*(start + part for start, part in zip(starts, sums, strict=True)))
+        graph.append([part.T.reshape(len(RHOS), len(SCALES), widest) for part in points])
     return Evidence(*judged(logs, *corners), *(np.array(part) for part in zip(*graph, strict=True)))
 
 
@@ -117,7 +115,7 @@ def fit(seen: Statistics, basis: Columns) -> Weights:
     best = np.unravel_index(found.graph.argmax(), found.graph.shape)
     residual, rho, scale, columns = best
     parts = float(RHOS[rho]), float(SCALES[scale]), float(RESIDUALS[residual]), float(found.graph_noise[best])
-    return Weights(grid_of_columns(len(basis.lengths))[columns], *parts)
+    return Weights(int(columns) + 1, *parts)
 
 
 def log_bayes_factor(seen: Statistics, basis: Columns) -> float:
