@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-RHOS, MOST = [0, 10, 100, 1000], 60
+RHOS, COLUMNS = [0, 10, 100, 1000], [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 60]
 SCALES = [10 ** (power / 2) for power in range(-8, 5)]
 RESIDUALS = [0, *(10 ** (power / 2) for power in range(-8, 3))]
 REFITS = [20 * 2**power for power in range(30)]
@@ -12,7 +12,7 @@ REFITS = [20 * 2**power for power in range(30)]
 
 def covariance(features, roughness, columns, rho, scale, residual) -> np.ndarray:
     """Return the prior covariance of the arms' rewards around their mean, in units of the noise."""
-    n, most = len(features), min(MOST, features.shape[1])
+    n, most = len(features), min(60, features.shape[1])
     weights = 1 / (1 + rho * roughness[:most])
     squares = (features[:, :most] ** 2).sum(axis=0)
     prior = n * weights / weights.sum() / np.where(squares > 0, squares, 1)
@@ -45,7 +45,7 @@ def posterior(prior, noise, arms, rewards) -> tuple[np.ndarray, np.ndarray]:
 def grid(available: int):
     """Yield the grid, without graph first: columns, rho, scale and residual."""
     yield from ((0, 0, 0, residual) for residual in RESIDUALS)
-    columns = range(1, min(MOST, available) + 1)
+    columns = sorted({min(j, available) for j in COLUMNS})
     yield from ((j, rho, scale, r) for r, rho, scale, j in product(RESIDUALS, RHOS, SCALES, columns))
 
 
@@ -116,7 +116,7 @@ def _drawn(features, roughness, point, variance, pulls, sums, candidates, rng):
     x = np.column_stack([np.ones(len(features)), features[:, :columns]])
     prior = np.zeros(1 + columns)
     if columns:
-        most = min(MOST, features.shape[1])
+        most = min(60, features.shape[1])
         weights = 1 / (1 + rho * roughness[:most])
         squares = (features[:, :most] ** 2).sum(axis=0)
         prior[1:] = (weights.sum() * squares / weights / len(features) / scale)[:columns]

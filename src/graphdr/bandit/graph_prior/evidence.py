@@ -16,6 +16,7 @@ from graphdr.bandit.graph_prior.model import (
     Columns,
     Statistics,
     Weights,
+    grid_of_columns,
     shares,
 )
 from graphdr.core.compiled import kernel
@@ -25,7 +26,7 @@ FLOOR = 1e-12  # of the squares that are left, in those around the mean: rewards
 
 class Evidence(NamedTuple):
     """Log evidence, up to a constant of all, and estimated noise: (residuals,) without a graph, with one
-    (residuals, rhos, scales, columns), where columns stand for J = 1, 2, ….
+    (residuals, rhos, scales, columns).
     """
 
     independent: np.ndarray
@@ -37,6 +38,7 @@ class Evidence(NamedTuple):
 def evidence(seen: Statistics, basis: Columns) -> Evidence:
     """Return the evidence on the whole grid."""
     widest = len(basis.lengths)
+    columns = np.array(grid_of_columns(widest), int)
     pulled = np.flatnonzero(seen.pulls)
     pulls = seen.pulls[pulled]
     rewards = seen.sums[pulled] / pulls - seen.sums.sum() / pulls.sum()  # the mean is free; small numbers keep digits
@@ -60,8 +62,8 @@ def evidence(seen: Statistics, basis: Columns) -> Evidence:
         inverse, one, reward = _factor(product, roots)
         sums = (part.cumsum(axis=0) for part in (-2 * np.log(inverse), -one * one, -one * reward, -reward * reward))
         starts = logs[place], *(corner[place] for corner in corners)
-        points = judged(*(start + part for start, part in zip(starts, sums, strict=True)))
-        graph.append([part.T.reshape(len(RHOS), len(SCALES), widest) for part in points])
+        points = judged(*(start + part[columns - 1] for start, part in zip(starts, sums, strict=True)))
+        graph.append([part.T.reshape(len(RHOS), len(SCALES), len(columns)) for part in points])
     return Evidence(*judged(logs, *corners), *(np.array(part) for part in zip(*graph, strict=True)))
 
 
@@ -115,7 +117,7 @@ def fit(seen: Statistics, basis: Columns) -> Weights:
     best = np.unravel_index(found.graph.argmax(), found.graph.shape)
     residual, rho, scale, columns = best
     parts = float(RHOS[rho]), float(SCALES[scale]), float(RESIDUALS[residual]), float(found.graph_noise[best])
-    return Weights(int(columns) + 1, *parts)
+    return Weights(grid_of_columns(len(basis.lengths))[columns], *parts)
 
 
 def log_bayes_factor(seen: Statistics, basis: Columns) -> float:

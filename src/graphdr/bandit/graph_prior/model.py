@@ -14,7 +14,7 @@ import numpy as np
 RESIDUALS = np.array([0.0, *10.0 ** np.arange(-4.0, 1.1, 0.5)])
 SCALES = 10.0 ** np.arange(-4.0, 2.1, 0.5)  # mean over the arms of the variance on all columns; none is "no graph"
 RHOS = np.array([0.0, 10.0, 100.0, 1000.0])  # of the filter 1 / (1 + rho roughness)
-MOST = 60  # columns: J is any number up to it, as far as the basis goes
+COLUMNS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 60)  # J, by factors of about sqrt(2), as far as the basis goes
 CHUNK = 4096  # arms whose rows are gathered at a time: memory does not grow with the arms
 
 
@@ -46,8 +46,8 @@ class Weights(NamedTuple):
 
 def columns(features: np.ndarray, roughness: np.ndarray) -> Columns:
     """Return as many columns of a basis as the grid can take, with their lengths."""
-    features = np.ascontiguousarray(features[:, : MOST], float)
-    return Columns(features, np.asarray(roughness[: MOST], float), np.einsum("ij,ij->j", features, features))
+    features = np.ascontiguousarray(features[:, : COLUMNS[-1]], float)
+    return Columns(features, np.asarray(roughness[: COLUMNS[-1]], float), np.einsum("ij,ij->j", features, features))
 
 
 def statistics(n: int, arms: np.ndarray, rewards: np.ndarray) -> Statistics:
@@ -55,6 +55,11 @@ def statistics(n: int, arms: np.ndarray, rewards: np.ndarray) -> Statistics:
     pulls, sums = np.bincount(arms, minlength=n).astype(float), np.bincount(arms, rewards, minlength=n)
     means = sums / np.maximum(pulls, 1)
     return Statistics(pulls, sums, float(np.sum((rewards - means[arms]) ** 2)))
+
+
+def grid_of_columns(available: int) -> list[int]:
+    """Return the J of the grid on a basis of so many columns."""
+    return sorted({min(columns, available) for columns in COLUMNS} - {0})
 
 
 def shares(basis: Columns, rho: float) -> np.ndarray:
