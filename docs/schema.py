@@ -21,7 +21,7 @@ def schema() -> dict[str, Any]:
             block["additionalProperties"] = {"anyOf": [entry, short]}
     for name, text in (("Table", "caption"), ("Figure", "title")):
         schema["$defs"][name]["required"].remove(text)  # a single problem has the label of its data set
-    for name in ("sources", "checks"):
+    for name in ("sources", "checks", "studies"):
         schema["properties"][name] = {"type": ["string", "object"]}
     for name in short_forms.BLOCKS:
         schema["properties"][name] = {"anyOf": [{"type": "string"}, schema["properties"][name]]}

@@ -343,6 +343,7 @@ def test_cells_without_value_are_left_out_and_marks_are_found(workdir):
         "config.yaml",
         "workflow/tables.yaml",
         "workflow/figures.yaml",
+        "workflow/studies.yaml",
         "workflow/evaluations.yaml",
         "data/sources.yaml",
         "data/paper/quantities.yaml",

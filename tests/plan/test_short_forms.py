@@ -19,13 +19,14 @@ SETS = {"problems": {"both": ["a", "b"]}, "methods": {"two": ["x", "y"]}, "colum
 def test_a_configuration_without_short_forms_stays_as_it_is():
     written_out = full(WRITTEN, ROOT)
     assert full(written_out) == written_out
-    assert not {"sets", "sources", "checks"} & set(written_out)
+    assert not {"sets", "sources", "checks", "studies"} & set(written_out)
 
 
-def test_config_yaml_can_be_read_in_one_sitting():
-    lines = (ROOT / "config.yaml").read_text().splitlines()
-    assert len(lines) <= 600
-    assert max(map(len, lines)) <= 130
+def test_each_file_of_the_configuration_can_be_read_in_one_sitting():
+    for name in ("config.yaml", "workflow/studies.yaml"):
+        lines = (ROOT / name).read_text().splitlines()
+        assert len(lines) <= 600
+        assert max(map(len, lines)) <= 130
 
 
 def test_a_set_stands_for_its_members_beside_others_or_alone():
@@ -99,6 +100,15 @@ def test_sources_and_checks_are_files_or_mappings_and_what_stands_in_the_block_w
         whole = full(config | {"sources": sources, "checks": checks}, tmp_path)
         assert whole["datasets"]["d"]["raw"] == {"licence": "none", "page": "own"}
         assert whole["claims"] == {"paper": {"share": 0.5}, "own": {"share": 1}}
+
+
+def test_studies_are_experiments_after_the_others_and_those_of_the_block_win():
+    studies = {"own": {"methods": ["x"]}, "further": {"like": "own", "methods": ["y"]}}
+    whole = full({"experiments": {"own": {"methods": ["z"], "opt_in": True}}, "studies": studies})
+    assert whole["experiments"] == {
+        "own": {"methods": ["z"], "opt_in": True}, "further": {"methods": ["y"], "opt_in": True},
+    }  # fmt: skip
+    assert list(whole["experiments"]) == ["own", "further"]
 
 
 MISTAKES = [

@@ -94,9 +94,12 @@ def _entries(where: str, block: Any) -> dict[str, dict[str, Any]]:
 
 
 def _attach(config: dict[str, Any], folder: Path) -> None:
-    """Put sources into their data sets, and checks beside the claims, which win where both say something."""
+    """Put sources into their data sets, checks beside the claims and studies beside the experiments.
+
+    The latter win where both say something.
+    """
     files = {}
-    for key in ("sources", "checks"):
+    for key in ("sources", "checks", "studies"):
         named = config.pop(key, {})
         whole = typed(read_yaml(folder / named, f"{key}: ")) if isinstance(named, str) else named
         files[key] = _entries(key, whole)
@@ -107,6 +110,10 @@ def _attach(config: dict[str, Any], folder: Path) -> None:
         datasets[name]["raw"] = source | _mapping(f"datasets.{name}.raw", datasets[name].get("raw", {}))
     if files["checks"]:
         config["claims"] = files["checks"] | config.get("claims", {})
+    if files["studies"]:
+        config["experiments"] = config.get("experiments", {}) | {
+            name: entry for name, entry in files["studies"].items() if name not in config.get("experiments", {})
+        }
 
 
 def _sets(config: dict[str, Any]) -> dict[str, dict[str, list[Any]]]:
