@@ -1,5 +1,5 @@
 # Needs: results/measurements, results/curves, results/evaluations, data/paper.
-# Makes: results/tables, results/figures, results/comparison, results/claims, results/report.html and results/headline.html.
+# Makes: results/tables, results/figures, results/comparison, results/claims, results/leaderboard, results/report.html and results/headline.html.
 
 
 def shown(stage, suffix, kind, category):
@@ -62,6 +62,20 @@ rule judge_claims:
     params:
         job=as_json("judge_claims"),
         code=code_of("judge_claims"),
+    shell:
+        STAGE
+
+
+rule rank_methods:
+    input:
+        files_of("rank_methods"),
+    output:
+        **shown("rank_methods", "md", "leaderboard", "Leaderboard"),
+    log:
+        "results/logs/rank_methods.log",
+    params:
+        job=as_json("rank_methods"),
+        code=code_of("rank_methods"),
     shell:
         STAGE
 

@@ -50,7 +50,11 @@ def files_of(stage):
 
     The page shows the studies of settings where they are built; it waits for those that are asked for together with it.
     """
-    studies = {"multiverse": paths.multiverse("parquet"), "calibration": paths.table("calibrated", "parquet")}
+    studies = {
+        "multiverse": paths.multiverse("parquet"),
+        "calibration": paths.table("calibrated", "parquet"),
+        "leaderboard": paths.leaderboard("parquet"),
+    }
     late = [path for target, path in studies.items() if target in sys.argv]
 
     def files(wildcards):
@@ -95,6 +99,8 @@ def results_on(datasets, targets=(None,)) -> list[str]:
             files += [file for key in keys for file in job(stage, **key).output]
     if paths.MULTIVERSE in targets:
         files += job("judge_claims", judged=paths.MULTIVERSE).output
+    if paths.LEADERBOARD in targets:
+        files += job("rank_methods").output
     return files
 
 

@@ -18,6 +18,7 @@ PAPER_REASONS = "data/paper/reasons.csv"
 MANIFEST = "results/manifest"
 TIMES = "results/times"
 JUDGED = CLAIMS, MULTIVERSE = "claims", "multiverse"  # at the paper's settings, and with every other
+LEADERBOARD = "leaderboard"  # target of the experiments whose methods are ranked
 PAGES = HEADLINE, REPORT = "headline", "report"  # the main comparison alone, which is made first, and everything
 ADVICE = "results/advise"  # a folder per data set of a user, each laid out as a project
 
@@ -44,4 +45,5 @@ judged = Pattern("results/{judged}.{suffix}")
 power = "results/power.parquet"
 claims = Pattern("results/claims.{suffix}")
 multiverse = Pattern("results/multiverse.{suffix}")
+leaderboard = Pattern("results/leaderboard.{suffix}")
 page = Pattern("results/{page}.html")

@@ -29,6 +29,12 @@ from graphdr.plan.settings import OWN
 from graphdr.raw import formats
 from graphdr.raw.fetch import file_name
 
+# Factors that say how much is played, and names: settings that were chosen with others of these hold all the same.
+OF_SIZE = {
+    "instances", "draws", "horizon", "first_seed", "seeds", "checkpoint", "components", "tuned", "name", "title",
+    "items", "clean", "graph",
+}  # fmt: skip
+
 
 def fetch_raw(design: Design, dataset: str) -> Job[fetch.Input, fetch.Output, fetch.Params]:
     raw = design.config.datasets[dataset].raw.model_dump(exclude_unset=True, include={"sources", "terms", "page"})
@@ -182,7 +188,7 @@ def _basis(design: Design, problem: str, basis: str) -> str:
 def _chosen(design: Design, problems: list[str], methods: list[str]) -> dict[tuple[str, str], tuple[str, str]]:
     """Return where the settings of tuned problems were chosen, by problem and method: measurements, and problem there.
 
-    They are those of the study that the factor `tuned` names, on the same data set and with the same method.
+    They are those of the study that the factor `tuned` names, on the same kind of game and with the same method.
     """
     chosen: dict[tuple[str, str], tuple[str, str]] = {}
     tuned = [design.problems[name] for name in problems if design.problems[name]["tuned"] != OWN]
@@ -191,10 +197,15 @@ def _chosen(design: Design, problems: list[str], methods: list[str]) -> dict[tup
             continue
         for batch in batches_of(design, [name]):
             for grid in design.batches[batch].problems:
-                if design.problems[grid]["dataset"] == problem["dataset"]:
+                if _alike(design.problems[grid], problem):
                     places = {(problem["name"], method) for method in methods if method in spec.methods}
                     chosen |= {place: (paths.measurements(batch), grid) for place in sorted(places)}
     return dict(sorted(chosen.items()))
+
+
+def _alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Tell whether two problems are the same kind of game, but for how much of it is played."""
+    return all(one[factor] == other.get(factor) for factor in one if factor not in OF_SIZE)
 
 
 def _bases(methods: dict[str, Method], problem: dict[str, Any] | None = None) -> set[str]:

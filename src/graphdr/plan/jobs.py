@@ -44,6 +44,7 @@ from graphdr.plan.design import (
 )
 from graphdr.plan.job import AnyJob, Job, at, fill
 from graphdr.plan.plays import KINDS, pool_factors, theta_factors
+from graphdr.plan.ranking_jobs import rank_methods, ranked
 from graphdr.scores import cells
 from graphdr.show.report import template
 
@@ -111,6 +112,8 @@ def make_figure(design: Design, figure: str) -> Job[figure_of.Input, figure_of.O
     elif spec.kind == "specifications":
         told["panels"] = {name: _dataset_label(design, name) for name in design.config.datasets}
         input = figure_of.Input(multiverse=paths.multiverse("parquet"))
+    elif spec.kind == paths.LEADERBOARD:
+        input = figure_of.Input(leaderboard=paths.leaderboard("parquet"))
     else:
         told |= {"problem": problems[0]["name"], "k": problems[0]["k"]}
         input = figure_of.Input(curves=[paths.curves(batch) for batch in batches])
@@ -230,9 +233,10 @@ def make_report(design: Design, page: str) -> Job[report.Input, report.Output, r
         told["labels"] = {name: method.label for name, method in config.methods.items()}
         told["first"], told["opt_in"], missing = [], {}, []
     told["cells"] = {name: _cells(design, config.tables[name]) for name in tables}
-    told |= {"template": template.digest(), "multiverse": "", "calibrated": ""}
+    told |= {"template": template.digest(), "multiverse": "", "calibrated": "", "leaderboard": ""}
     if claims:  # what only its own target builds is no input of the page, which shows it where it is
         told["multiverse"] = _digest(paths.multiverse("parquet"))
+        told["leaderboard"] = _digest(paths.leaderboard("parquet"))
         told["calibrated"] = _digest(paths.table(report.CALIBRATED, "parquet"))
     params = report.Params(**told, verdicts=list(VERDICTS), missing=missing)
     return Job("make_report", input, at(report.Output(), page=page), params)
@@ -284,7 +288,7 @@ JOBS: dict[str, Callable[..., AnyJob]] = {
     for job in (
         fetch_raw, tabulate_dataset, build_graph, compute_basis, pose_problem, estimate_pilot, describe_problem,
         run_bandit, measure_batch, evaluate_predictors, make_table, make_figure, compare_paper, judge_claims,
-        make_report,
+        rank_methods, make_report,
     )
 }  # fmt: skip
 
@@ -305,7 +309,7 @@ def keys(design: Design, stage: str) -> Iterable[dict[str, str]]:
     names = wildcards(stage)
     config, batches = design.config, design.batches
     values: dict[tuple[str, ...], Iterable[tuple[str, ...]]] = {
-        (): [()],
+        (): [()] if stage != "rank_methods" or ranked(design) else [],
         ("dataset",): [(name,) for name, block in config.datasets.items() if block.raw],
         ("graph",): [(name,) for name in design.graphs],
         ("graph", "basis"): design.bases,

@@ -1,6 +1,7 @@
 """The kinds of figures that a configuration may ask for; each is a function of its settings and of what it shows."""
 
 from graphdr.show.figures import bounds, curves, dots, sweep
+from graphdr.show.leaderboard import leaderboard
 from graphdr.show.panels import specifications, widths
 
 
@@ -11,4 +12,4 @@ def overview(spec: dict, graph, basis, curves):
     return draw(spec, graph, basis, curves)
 
 
-KINDS = {f.__name__: f for f in (curves, bounds, sweep, dots, widths, specifications, overview)}
+KINDS = {f.__name__: f for f in (curves, bounds, sweep, dots, widths, specifications, leaderboard, overview)}

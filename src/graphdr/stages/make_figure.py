@@ -9,11 +9,12 @@ from graphdr.show import kinds, style
 
 
 class Input(NamedTuple):
-    """Measurements, curves or decided claims, and for the overview picture a graph with its lowest eigenvectors."""
+    """Measurements, curves, decided claims or ranks, and for the overview picture a graph with its lowest eigenvectors."""
 
     measurements: list[str] | None = None
     curves: list[str] | None = None
     multiverse: str | None = None
+    leaderboard: str | None = None
     nodes: str | None = None
     edges: str | None = None
     basis: str | None = None
@@ -49,8 +50,9 @@ def main(input: Input, output: Output, params: Params) -> None:
     for kind in ("measurements", "curves"):
         if files := getattr(input, kind):
             data[kind] = io.read_frame(kind, files)
-    if input.multiverse:
-        data["multiverse"] = io.read_frame("multiverse", [input.multiverse])
+    for kind in ("multiverse", "leaderboard"):
+        if path := getattr(input, kind):
+            data[kind] = io.read_frame(kind, [path])
     if input.nodes and input.edges and input.basis:
         from graphdr.panels.bases import read_bases  # with SciPy, which most figures do without
         from graphdr.panels.graphs import read_graphs

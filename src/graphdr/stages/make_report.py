@@ -9,6 +9,7 @@ from graphdr.panels.bases import read_bases
 from graphdr.panels.items import read_items
 from graphdr.panels.problems import read_thetas
 from graphdr.paper import compare, multiverse, reference
+from graphdr.scores import leaderboard
 from graphdr.show.report import cards, machine, page, template
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Params(NamedTuple):
     missing: list[str]  # data sets that are not here
     template: str  # digest of the static parts of the page
     multiverse: str  # digest of the claims with every setting, nothing if that study is not built …
+    leaderboard: str  # … of the ranks of methods …
     calibrated: str  # … and of the table of methods at their best
 
 
@@ -74,6 +76,7 @@ def _read(input: Input, params: Params) -> page.Built:
         io.read("claims", input.claims).to_pandas() if input.claims else None,
         _varied(params),
         _calibrated(params),
+        _ranked(params),
         tables,
         {name: io.read_frame("curves", input.curves.get(name, [])) for name in params.experiments},
         {
@@ -96,6 +99,14 @@ def _calibrated(params: Params) -> "pd.DataFrame | None":
     """Return the table of methods at their best, on the same terms."""
     path = paths.table(CALIBRATED, "parquet")
     return io.read("table", path).to_pandas() if params.calibrated and Path(path).is_file() else None
+
+
+def _ranked(params: Params) -> "pd.DataFrame | None":
+    """Return the leaderboard over all problems, on the same terms."""
+    path = paths.leaderboard("parquet")
+    if not params.leaderboard or not Path(path).is_file():
+        return None
+    return leaderboard.overall(io.read("leaderboard", path).to_pandas())
 
 
 def _card(files: dict[str, str], problem: str) -> dict[str, Any]:

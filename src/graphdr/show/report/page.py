@@ -8,12 +8,16 @@ import pandas as pd
 from graphdr import __version__
 from graphdr.paper.compare import by_our_cell
 from graphdr.paper.compare import headline as distinct
-from graphdr.show import palette, story, words
+from graphdr.show import leaderboard, palette, story, words
 from graphdr.show.report import experiments, machine, numbers
 from graphdr.show.report.rounding import short
 
 OURS = "graphdr"  # the method that the story is about
-BUILT_BY = {"multiverse": "multiverse", "calibration": "calibrated"}  # targets, and the parameter that says it is built
+BUILT_BY = {
+    "multiverse": "multiverse",
+    "calibration": "calibrated",
+    "leaderboard": "leaderboard",
+}  # targets, and the parameter that says it is built
 
 
 class Built(NamedTuple):
@@ -23,7 +27,8 @@ class Built(NamedTuple):
     reasons: dict[tuple[str, str, str], str]  # why numbers differ, by table, row and column of the paper
     claims: pd.DataFrame | None  # None on a page of the main comparison alone
     multiverse: pd.DataFrame | None  # None where it is not built, as is …
-    calibrated: pd.DataFrame | None  # … the table of methods at their best
+    calibrated: pd.DataFrame | None  # … the table of methods at their best …
+    leaderboard: pd.DataFrame | None  # … and their ranks over all problems
     tables: dict[str, pd.DataFrame]
     curves: dict[str, pd.DataFrame]  # by experiment
     measurements: dict[str, dict[str, pd.DataFrame]]  # by experiment and data set
@@ -56,6 +61,7 @@ def document(built: Built, params, timings: list[dict]) -> dict:
         | {"terms": words.glossary(), "quantities": words.meanings()},
         "whole": built.claims is not None,
         "claims": [] if built.claims is None else numbers.claims(built.claims, observed, params.labels),
+        "leaderboard": _leaderboard(built.leaderboard, params.labels),
         "groups": experiments.groups(shown, _first(printed, params.tables), params.order),
         "experiments": shown,
         "tables": tables,
@@ -109,6 +115,12 @@ def _story(built: Built, observed: list[str], params) -> dict | None:
         found = story.winners(built.calibrated, controls, OURS)
         lists["best"] = story.best_of(found, OURS, params.labels)
     return lists
+
+
+def _leaderboard(overall: pd.DataFrame | None, labels: dict[str, str]) -> dict | None:
+    if overall is None:
+        return None
+    return {"head": leaderboard.HEAD, "lines": leaderboard.lines(overall, labels), "note": leaderboard.NOTE}
 
 
 def _first(printed: dict[str, int], tables: dict[str, dict]) -> dict[str, int]:

@@ -9,7 +9,7 @@ from graphdr.show import words
 STYLES = ("page.css", "charts.css", "tables.css", "parts.css")  # print comes last
 SCRIPTS = (
     "dom.js", "words.js", "scale.js", "frame.js", "lines.js", "strip.js", "dots.js", "table.js",
-    "story.js", "scatter.js", "claims.js", "experiments.js", "datasets.js", "build.js", "page.js",
+    "story.js", "scatter.js", "claims.js", "leaderboard.js", "experiments.js", "datasets.js", "build.js", "page.js",
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ function showContents() {
     link("#numbers", "Ours against the paper’s"),
     link("#differs", "What differs, and why"),
     link("#claims", "Claims"),
+    link("#leaderboard", "Leaderboard"),
     h(
       "li",
       null,
@@ -33,6 +34,7 @@ showStory();
 showNumbers();
 showDiffering();
 showClaims();
+showLeaderboard();
 showExperiments();
 showDatasets();
 showBuild();
