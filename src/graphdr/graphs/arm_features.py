@@ -6,6 +6,7 @@ import numpy as np
 
 IDENTITY = "identity"  # node space itself: nothing to compute, nothing to cache
 ADAPTIVE = "adaptive"  # a k that is found while playing
+DECIMALS = 12  # of rows of unit length: their first widths are equal, and no machine's rounding must choose among them
 
 
 class Basis(NamedTuple):
@@ -75,6 +76,8 @@ def select(basis: str, vectors: np.ndarray, k: int, weights: np.ndarray | None =
         chosen = chosen * weights
     if basis in LENGTH:
         chosen = _with_lengths(chosen, vectors[:, 1 : 2 * chosen.shape[1] : 2])
+    if FEATURES[basis] is unit_rows:
+        chosen = np.round(chosen, DECIMALS)
     return np.ascontiguousarray(chosen)
 
 
