@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from graphdr.cache import io
 from graphdr.core.errors import UserError, reason
 
 NODE = "node"
@@ -43,6 +44,7 @@ def _table(path: str) -> pa.Table:
         raise _wrong(path, f"it cannot be read as a parquet file ({reason(error)})") from None
     if table.column_names.count(NODE) != 1 or len(table.column_names) == 1:
         raise _wrong(path, f"its columns are {', '.join(table.column_names) or 'none'}")
+    io.noted(path)
     return table
 
 
