@@ -6,9 +6,10 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from graphdr.core.errors import UserError
-from graphdr.graphs import arm_features, bases, model, random_graphs
+from graphdr.graphs import arm_features, bases, filters, model, random_graphs
 from tests.support import twins
 from tests.support.instances import permute_nodes
+from tests.support.project import ROOT
 
 ORTHONORMAL = sorted(set(bases.BASES) - {"gaussian", "given", "given_shuffled", *arm_features.LENGTH})
 
@@ -31,6 +32,14 @@ def test_every_basis_has_features_and_a_citation():
     assert set(bases.CITATIONS) == set(bases.BASES) - set(arm_features.CONTROLS)
     assert all(bases.CITATIONS.values())
     assert not set(bases.MADE_OF.values()) & bases.MADE_OF.keys()  # so that all of these can be built first
+
+
+def test_every_basis_is_explained_and_cited_on_its_page():
+    lines = (ROOT / "docs/bases.md").read_text(encoding="utf-8").splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| `")]
+    cited = {cells[0].strip("`"): cells[-1] for cells in rows if len(cells) == 4}
+    assert cited == bases.CITATIONS
+    assert {cells[0].strip("`") for cells in rows if len(cells) == 3} == set(filters.FILTERS)
 
 
 def test_every_basis_of_data_or_graph_has_both_controls():

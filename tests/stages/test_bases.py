@@ -66,7 +66,5 @@ def test_a_data_set_without_users_has_no_interactions(workdir, config, capsys):
 
 
 def test_in_noise_needs_noise(config):
-    with pytest.raises(
-        UserError, match=r"method gp_heat on problem p: in_noise measures width and ridge in noise, and"
-    ):
+    with pytest.raises(UserError, match=r"gp_heat on problem p: in_noise measures width and ridge in noise, and there"):
         planned(config, ["gp_heat"], noise=0)

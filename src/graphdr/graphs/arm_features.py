@@ -83,7 +83,8 @@ def select(basis: str, vectors: np.ndarray, k: int, weights: np.ndarray | None =
 
 def _with_lengths(features: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """Give the rows of random directions the lengths that the rows of the features have."""
-    scale = np.linalg.norm(features, axis=1) / np.linalg.norm(directions, axis=1)
+    lengths, drawn = np.linalg.norm(features, axis=1), np.linalg.norm(directions, axis=1)
+    scale = np.divide(lengths, drawn, out=np.zeros(len(drawn)), where=drawn > 0)
     return directions * scale[:, None]
 
 
