@@ -217,8 +217,8 @@ def test_equal_rewards_and_rewards_without_noise_are_played(noise, thompson):
 def test_every_basis_will_do(name, small_graph):
     rng = np.random.default_rng(0)
     embedding = rng.standard_normal((small_graph.n, 9))
-    source = bases.Source(small_graph.n, small_graph, low_eigenpairs(small_graph, 8), embedding)
-    features, roughness = arm_features.graded(name, bases.BASES[name](source, 8, rng))
+    source = bases.Source(small_graph.n, small_graph, embedding=embedding)
+    features, roughness = arm_features.graded(name, bases.compute(name, source, 8, rng))
     assert features.shape == (small_graph.n, len(roughness))
     assert len(roughness) >= 7
     assert (roughness >= 0).all()

@@ -2,40 +2,61 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from graphdr.graphs import arm_features, bases, model
+from graphdr.core.errors import UserError
+from graphdr.graphs import arm_features, bases, filters, model, random_graphs
 from tests.support import twins
 from tests.support.instances import permute_nodes
+from tests.support.project import ROOT
 
-ORTHONORMAL = sorted(set(bases.BASES) - {"gaussian", "length"})
-WIDTH = {"length": 2}  # columns of a component, where there are several
+ORTHONORMAL = sorted(set(bases.BASES) - {"gaussian", "given", "given_shuffled", *arm_features.LENGTH})
 
 
-def source(graph: model.Graph, components: int = 8) -> bases.Source:
+def source(name: str, graph: model.Graph, components: int = 8) -> bases.Source:
     """Return all that a basis may be computed from, with an embedding that has nothing to do with the graph."""
-    low = bases.laplacian_low(bases.Source(graph.n, graph), components, None)
-    return bases.Source(graph.n, graph, low, np.random.default_rng(99).standard_normal((graph.n, 20)))
+    given = bases.Source(graph.n, graph, embedding=np.random.default_rng(99).standard_normal((graph.n, 20)))
+    original = bases.BASES[bases.MADE_OF.get(name, "laplacian_low")]
+    return given._replace(original=original(given, components, None))  # which draws nothing
 
 
 def compute(name: str, graph: model.Graph, components: int = 8, seed: int = 0) -> arm_features.Basis:
-    return bases.BASES[name](source(graph, components), components, np.random.default_rng(seed))
+    return bases.BASES[name](source(name, graph, components), components, np.random.default_rng(seed))
 
 
-def test_every_basis_has_features():
+def test_every_basis_has_features_and_a_citation():
     assert set(bases.BASES) == set(arm_features.FEATURES)
     assert arm_features.IDENTITY not in bases.BASES
-    assert set(bases.BASES) >= bases.REDRAWN | bases.FROM_GRAPH | bases.FROM_LOW | bases.FROM_DATA
+    assert set(bases.BASES) >= {*bases.REDRAWN, *bases.FROM_GRAPH, *bases.MADE_OF, *bases.FROM_DATA}
+    assert set(bases.CITATIONS) == set(bases.BASES) - set(arm_features.CONTROLS)
+    assert all(bases.CITATIONS.values())
+    assert not set(bases.MADE_OF.values()) & bases.MADE_OF.keys()  # so that all of these can be built first
+
+
+def test_every_basis_is_explained_and_cited_on_its_page():
+    lines = (ROOT / "docs/bases.md").read_text(encoding="utf-8").splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| `")]
+    cited = {cells[0].strip("`"): cells[-1] for cells in rows if len(cells) == 4}
+    assert cited == bases.CITATIONS
+    assert {cells[0].strip("`") for cells in rows if len(cells) == 3} == set(filters.FILTERS)
+
+
+def test_every_basis_of_data_or_graph_has_both_controls():
+    drawn = {"gaussian", "onehot_pca", "pooled_low"}  # the last is that of the items, alike in all segments
+    for controls in (arm_features.SHUFFLED, arm_features.LENGTH):
+        assert set(controls.values()) == set(bases.CITATIONS) - drawn
 
 
 @pytest.mark.parametrize("name", bases.BASES)
 def test_a_basis_uses_just_what_it_declares(name, small_graph):
-    everything = source(small_graph)
-    turned = everything.low._replace(vectors=-everything.low.vectors)
+    everything = source(name, small_graph)
+    turned = everything.original._replace(vectors=-everything.original.vectors)
     relabelled = permute_nodes(small_graph, np.arange(small_graph.n)[::-1])
-    other = bases.Source(small_graph.n, relabelled, turned, everything.embedding**3)
+    embedding = np.random.default_rng(98).standard_normal((small_graph.n, 20))
+    other = bases.Source(small_graph.n, relabelled, turned, embedding)
     expected = compute(name, small_graph).vectors
-    uses = {"graph": bases.FROM_GRAPH, "low": bases.FROM_LOW, "embedding": bases.FROM_DATA}
+    uses = {"graph": bases.FROM_GRAPH, "original": bases.MADE_OF, "embedding": bases.FROM_DATA}
     for field, declared in uses.items():
         changed = everything._replace(**{field: getattr(other, field) if name in declared else None})
         vectors = bases.BASES[name](changed, 8, np.random.default_rng(0)).vectors
@@ -45,7 +66,7 @@ def test_a_basis_uses_just_what_it_declares(name, small_graph):
 @pytest.mark.parametrize("name", bases.BASES)
 def test_a_basis_has_one_column_value_and_residual_a_component(name, small_graph):
     basis = compute(name, small_graph)
-    columns = 8 * WIDTH.get(name, 1)
+    columns = 8 * (2 if name in arm_features.LENGTH else 1)
     assert basis.vectors.shape == (small_graph.n, columns)
     assert basis.values.shape == basis.residuals.shape == (columns,)
     assert np.isfinite(basis.vectors).all()
@@ -79,16 +100,90 @@ def test_a_method_gets_k_columns_that_lie_row_by_row(name, small_graph):
         assert chosen.shape == (small_graph.n, k)
         assert chosen.flags.c_contiguous
         inside = np.linalg.matrix_rank(np.hstack([chosen, vectors])) == np.linalg.matrix_rank(vectors)
-        assert inside == (name != "length")
+        assert inside == (name not in arm_features.LENGTH and arm_features.FEATURES[name] != arm_features.unit_rows)
 
 
-def test_length_keeps_the_length_of_every_row_and_nothing_of_its_direction(small_graph):
-    low, own = (compute(name, small_graph).vectors for name in ("laplacian_low", "length"))
-    for k in (1, 3, 6):
-        features, control = arm_features.select("laplacian_low", low, k), arm_features.select("length", own, k)
-        assert_allclose(np.linalg.norm(control, axis=1), np.linalg.norm(features, axis=1))
-        turned = np.sum(features * control, axis=1) / np.sum(features**2, axis=1)
+@pytest.mark.parametrize(("control", "name"), arm_features.LENGTH.items())
+def test_length_keeps_the_length_of_every_row_and_nothing_of_its_direction(control, name, small_graph):
+    vectors, own = (compute(basis, small_graph).vectors for basis in (name, control))
+    for k, weights in ((1, None), (3, None), (6, np.arange(6) / 5)):
+        features, drawn = arm_features.select(name, vectors, k, weights), arm_features.select(control, own, k, weights)
+        assert_allclose(np.linalg.norm(drawn, axis=1), np.linalg.norm(features, axis=1))
+        turned = np.sum(features * drawn, axis=1) / np.sum(features**2, axis=1)
         assert abs(turned.mean()) < 3 / np.sqrt(small_graph.n)
+
+
+@pytest.mark.parametrize(("control", "name"), arm_features.SHUFFLED.items())
+def test_a_shuffled_basis_has_the_same_rows_elsewhere(control, name, small_graph):
+    features, moved = (arm_features.select(own, compute(own, small_graph).vectors, 5) for own in (name, control))
+    assert not np.array_equal(features, moved)
+    assert np.array_equal(np.unique(features, axis=0), np.unique(moved, axis=0))
+
+
+def test_a_control_made_of_a_stored_basis_is_that_made_from_scratch(small_graph):
+    for name in bases.MADE_OF:
+        whole = bases.compute(name, source(name, small_graph)._replace(original=None), 8, np.random.default_rng(0))
+        assert np.array_equal(whole.vectors, compute(name, small_graph).vectors)
+
+
+@pytest.mark.parametrize("n", [40, 450])  # LAPACK and Lanczos
+def test_the_regularised_basis_is_that_of_a_dense_matrix(n):
+    graph = random_graphs.sbm(n, np.random.default_rng(3), blocks=4, p_in=0.3, p_out=0.02)
+    adjacency = graph.adjacency.toarray()
+    scale = np.diag((adjacency.sum(axis=1) + adjacency.sum() / n) ** -0.5)
+    values, vectors = np.linalg.eigh(np.eye(n) - scale @ adjacency @ scale)
+    basis = bases.compute("regularised_low", bases.Source(n, graph), 4, None)
+    assert_allclose(basis.values, values[:4], atol=1e-8)
+    assert_allclose(np.abs(np.sum(basis.vectors * vectors[:, :4], axis=0)), 1, atol=1e-8)
+    assert basis.residuals.max() < 1e-8
+
+
+def test_unit_rows_have_length_one_and_zero_rows_stay_zero(small_graph):
+    vectors = compute("unit_rows", small_graph).vectors.copy()
+    vectors[7] = 0.0
+    for k in (1, 4):
+        chosen = arm_features.select("unit_rows", vectors, k)
+        assert_allclose(np.linalg.norm(chosen, axis=1), np.arange(small_graph.n) != 7)
+        cosine = np.sum(chosen * vectors[:, 1 : k + 1], axis=1)
+        assert_allclose(cosine, np.linalg.norm(vectors[:, 1 : k + 1], axis=1))
+
+
+def test_interaction_svd_takes_ratings_as_they_are():
+    ratings = np.random.default_rng(0).integers(0, 6, (30, 50)).astype(float)
+    basis = bases.compute("interaction_svd", bases.Source(30, embedding=sp.csr_array(ratings)), 6, None)
+    left, values, _ = np.linalg.svd(ratings)
+    assert_allclose(basis.values, values[:6])
+    assert_allclose(np.abs(np.sum(basis.vectors * left[:, :6], axis=0)), 1, atol=1e-9)
+
+
+def test_netmf_is_the_logarithm_of_what_random_walks_meet(small_graph):
+    adjacency, n = small_graph.adjacency.toarray(), small_graph.n
+    degree = adjacency.sum(axis=1)
+    walk = adjacency / degree[:, None]
+    met = sum(np.linalg.matrix_power(walk, steps) for steps in (1, 2, 3)) / degree
+    left, values, _ = np.linalg.svd(np.log(np.maximum(degree.sum() / 3 * met, 1)))
+    basis = compute("netmf", small_graph)
+    assert_allclose(basis.values, values[:8])
+    assert_allclose(np.abs(np.sum(basis.vectors * left[:, :8], axis=0)), 1, atol=1e-7)
+    with pytest.raises(UserError, match="basis netmf: 20,001 nodes need a dense matrix of 3 GB; leave it out, or take"):
+        bases.compute("netmf", bases.Source(20_001, model.from_edges(20_001, [0], [1])), 8, None)
+    assert n == len(basis.vectors)
+
+
+@pytest.mark.parametrize("name", bases.BASES)
+def test_every_column_has_a_roughness(name, small_graph):
+    basis = compute(name, small_graph)
+    for k in (1, 5):
+        rough = arm_features.roughness(name, basis.values, k)
+        assert rough.shape == (k,)
+        assert (rough >= 0).all()
+        assert (np.diff(rough) >= -1e-12).all()
+    original = arm_features.CONTROLS.get(name, name)
+    flat = original in ("gaussian", "given", "onehot_pca")
+    assert (rough.max() == 0) == flat
+    if original in arm_features.EIGENVECTORS:  # of u_1, which other features leave out, it is zero
+        first = compute("regularised_low" if "regularised" in name else "laplacian_low", small_graph).values
+        assert_allclose(rough, first[:5] if "first" in name else first[1:6], atol=1e-12)
 
 
 def test_laplacian_low_starts_at_the_trivial_vector_and_its_features_after_it(small_graph):

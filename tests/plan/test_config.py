@@ -145,9 +145,27 @@ MISTAKES = [
     (
         "methods.graphdr.basis",
         "low",
-        r"graphdr.basis: no basis 'low'; there are: content_pca, .*gaussian, .*, shuffled$",
+        r"graphdr.basis: no basis 'low'; there are: content_pca, .*gaussian, .*, unit_rows_shuffled$",
     ),
     ("methods.random.basis", "identity", r"methods.random.basis: the random policy takes no basis"),
+    ("methods.random.filter", "heat", r"methods.random.filter: the random policy takes no basis"),
+    ("methods.graphdr.filter", "hot", r"graphdr.filter: no filter 'hot'; there are: cut, heat, matern, smooth$"),
+    ("methods.graphdr.rho", 2, r"graphdr.rho: the filter 'cut' has no strength; .*: cut, smooth, heat, matern$"),
+    ("methods.gp_heat.rho", 0, r"gp_heat.rho: 0 should be greater than 0$"),
+    ("methods.linucb_full.filter", "heat", r"linucb_full.filter: the basis 'identity' has no columns to weigh; take"),
+    ("methods.graph_prior.filter", "heat", r"graph_prior.filter: the policy 'graph_prior' finds all weights by itself"),
+    ("methods.graphdr_exact.filter", "heat", r"graphdr_exact.radius: 'exact' needs the basis .* without filter, "),
+    ("methods.graphdr_exact.in_noise", True, r"graphdr_exact.radius: 'exact' needs the basis .* own k or in_noise$"),
+    (
+        "experiments.main.methods",
+        ["graphdr", "given"],
+        r"given on problem sbm: the basis 'given' needs the factor 'given', a parquet file with a column 'node' and",
+    ),
+    (
+        "experiments.main.methods",
+        ["graphdr", "interaction_svd"],
+        r"experiments.main: 'interaction_svd' needs 'interaction_svd', which a random graph does not have$",
+    ),
     ("experiments.main.problems.of", ["sbn"], r"no problem 'sbn'; there are: amazon, .*, sbm, sbm_few$"),
     ("experiments.main.facts", ["zta"], r"experiments.main.facts: no fact 'zta'; there are: .*degree, .*, zeta, "),
     (

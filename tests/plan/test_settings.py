@@ -5,7 +5,7 @@ import pytest
 from graphdr.cache import paths
 from graphdr.core.errors import UserError
 from graphdr.paper import multiverse
-from graphdr.plan import design, jobs
+from graphdr.plan import blocks, design, jobs
 from graphdr.plan.settings import knobs
 
 GRID = {"alpha": [0.1, 1], "ridge": [0.1, 1], "k": [2, 5, 8]}
@@ -41,6 +41,14 @@ def test_every_method_is_played_with_the_settings_that_it_has(config):
     assert job.params.problems[0]["first_seed"] == 100
 
 
+def test_the_strength_of_a_filter_is_a_setting(config):
+    methods = {name: blocks.Method(**config["methods"][name]) for name in ("gp_heat", "graphdr")}
+    assert {name: knobs(method) for name, method in methods.items()} == {
+        "gp_heat": ["alpha", "ridge", "k", "rho"],
+        "graphdr": ["alpha", "ridge", "k"],
+    }
+
+
 def test_the_best_settings_reach_those_who_are_played_with_them(config):
     plan = planned(config)
     grid = "sbm-first_seed_100"
@@ -70,7 +78,7 @@ def test_what_is_built_on_demand_widens_no_basis_of_the_rest(config):
     [
         ({"tuned": "x"}, "no study of settings 'x'"),
         ({"grid": {"k": [40]}}, "k = 40 of 'tuning' needs components >= 42"),
-        ({"grid": {"beta": [1]}}, "no setting 'beta'; there are: alpha, k, ridge"),
+        ({"grid": {"beta": [1]}}, "no setting 'beta'; there are: alpha, k, rho, ridge"),
         ({"grid": {"alpha": [-1]}}, "settings.alpha"),
     ],
 )

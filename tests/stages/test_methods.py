@@ -4,6 +4,8 @@ from contextlib import chdir
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose
 
@@ -25,7 +27,14 @@ from tests.support.stages import OBSERVED, PROTOCOL, run
 
 PROBLEM = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05}
 FACTS = ["k_hat_naive", "k_hat_bootstrap", "zeta", "eps_l", "interior_gap", "pilot_error_bound"]
-BOTH = {"label": "a basis and a penalty", "basis": "gaussian", "laplacian": 2}
+FURTHER = {  # besides those of the configuration
+    "both": {"label": "a basis and a penalty", "basis": "gaussian", "laplacian": 2},
+    "smooth": {"label": "a filter", "basis": "laplacian_low", "filter": "smooth", "rho": 6},
+    "short": {"label": "a filter on a control", "basis": "netmf_length", "filter": "heat", "rho": 3, "in_noise": True},
+    "moved": {"label": "a control of data", "basis": "interaction_svd_shuffled"},
+    "turned": {"label": "a control of unit rows", "basis": "regularised_unit_length"},
+}
+GIVEN = np.random.default_rng(7).standard_normal((36, 6))  # columns of a user, for items and nodes of any graph
 BATCH = {"sbm": "graphs", "toy": "data"}  # and so the experiment of a problem on this data set
 
 
@@ -34,13 +43,14 @@ def shrink(config: dict, methods: list[str]) -> dict:
 
     One is on random graphs, which have no content, and one on a data set.
     """
-    on_graphs = [name for name in methods if config["methods"].get(name, BOTH).get("basis") not in bases.FROM_DATA]
+    lines, of_data = config["methods"] | FURTHER, {"content_pca", "interaction_svd"}
+    on_graphs = [name for name in methods if bases.stored(lines[name].get("basis", "identity")) not in of_data]
     vary = {"flip": [0, 0.15]}
     return config | {
-        "protocol": config["protocol"] | PROTOCOL,
+        "protocol": config["protocol"] | PROTOCOL | {"given": "given.parquet"},
         "observed": config["observed"] | OBSERVED,
         "datasets": config["datasets"] | {"toy": TOY},
-        "methods": {name: fitting(method) for name, method in config["methods"].items()} | {"both": BOTH},
+        "methods": {name: fitting(method) for name, method in config["methods"].items()} | FURTHER,
         "problems": {"small": PROBLEM, "toy": {"dataset": "toy"}},
         "experiments": {
             "graphs": {"problems": {"of": ["small"], "vary": vary}, "methods": on_graphs, "facts": FACTS},
@@ -59,9 +69,12 @@ def build(config: dict) -> design.Design:
     """Build all files from the tables of the data set to the runs in the working directory."""
     plan = design.expand(config)
     write_toy(draw_ratings())
+    names = [name for number in range(36) for name in (f"item {number}", str(number), f"unknown {number}")]
+    columns = {f"column {at}": np.repeat(column, 3)[::-1] for at, column in enumerate(GIVEN.T)}
+    pq.write_table(pa.table({"node": names[::-1]} | columns), "given.parquet")
     for graph in plan.graphs:
         run(jobs.build_graph(plan, graph))
-    for graph, basis in sorted(plan.bases, key=lambda key: key[1] in bases.FROM_LOW):
+    for graph, basis in sorted(plan.bases, key=lambda key: key[1] in bases.MADE_OF):
         run(jobs.compute_basis(plan, graph, basis))
     for batch in plan.batches:
         run(jobs.pose_problem(plan, batch))
@@ -77,11 +90,30 @@ def build(config: dict) -> design.Design:
 def plan(config, tmp_path_factory):
     """All methods, built once; the tests of this module work beside the files."""
     with chdir(tmp_path_factory.mktemp("methods")):
-        yield build(shrink(config, [*config["methods"], "both"]))
+        yield build(shrink(config, [*config["methods"], *FURTHER]))
 
 
 def low(adjacency, k, *_):
     return np.linalg.eigh(twins.laplacian(adjacency))[1][:, 1 : k + 1]
+
+
+def regularised(adjacency, k, *_):
+    """Return eigenvectors of the Laplacian in which every degree is larger by the mean degree."""
+    degree = adjacency.sum(axis=1)
+    scale = np.diag(1 / np.sqrt(degree + degree.mean()))
+    return np.linalg.eigh(np.eye(len(adjacency)) - scale @ adjacency @ scale)[1][:, 1 : k + 1]
+
+
+def with_unit_rows(twin):
+    """Scale the rows of a twin, of as many digits as are stored: what is left of ties must be the same."""
+    return lambda *told: (features := twin(*told).round(12)) / np.linalg.norm(features, axis=1, keepdims=True)
+
+
+def random_walks(adjacency):
+    """Return the logarithm of how often two nodes meet in three steps of a random walk, against chance."""
+    degree = adjacency.sum(axis=1)
+    step = adjacency / degree[:, None]
+    return np.log(np.maximum(degree.sum() / 3 * (step + step @ step + step @ step @ step) / degree, 1))
 
 
 def with_lengths_of(features, rng):
@@ -90,13 +122,13 @@ def with_lengths_of(features, rng):
     return directions * (np.linalg.norm(features, axis=1) / np.linalg.norm(directions, axis=1))[:, None]
 
 
-def content(adjacency, k, rng, ratings):
+def content(adjacency, k, rng, ratings, *_):
     """Return the principal components of the ratings less the item's mean, each item scaled to length one."""
     centred = np.nan_to_num(ratings - np.nanmean(ratings, axis=1, keepdims=True))  # an unknown rating is the mean
     return np.linalg.svd(centred / np.linalg.norm(centred, axis=1, keepdims=True))[0][:, :k]
 
 
-# The features that a basis stands for: from a dense adjacency matrix, k, the stream of its draw, and ratings.
+# The features that a basis stands for: of a dense adjacency matrix, k, the stream of its draw, ratings, given columns.
 def in_another_order(twin):
     """Give the rows of another twin to other nodes."""
     return lambda adjacency, k, rng, *rest: twin(adjacency, k, rng, *rest)[rng.permutation(len(adjacency))]
@@ -107,16 +139,42 @@ FEATURES = {
     "laplacian_low": low,
     "laplacian_first": lambda adjacency, k, *_: np.linalg.eigh(twins.laplacian(adjacency))[1][:, :k],
     "pooled_low": low,  # without segments
-    "shuffled": lambda adjacency, k, rng, *_: low(adjacency, k)[rng.permutation(len(adjacency))],
-    "length": lambda adjacency, k, rng, *_: with_lengths_of(low(adjacency, k), rng),
+    "regularised_low": regularised,
+    "unit_rows": with_unit_rows(low),
+    "regularised_unit": with_unit_rows(regularised),
     "onehot_pca": lambda adjacency, k, *_: np.linalg.svd(np.eye(len(adjacency)) - 1 / len(adjacency))[2][:k].T,
     "gaussian": lambda adjacency, k, rng, *_: rng.standard_normal((k, len(adjacency))).T / np.sqrt(k),
     "graph_pca": lambda adjacency, k, *_: np.linalg.svd(adjacency - adjacency.mean(axis=0))[2][:k].T,
     "content_pca": content,
+    "interaction_svd": lambda adjacency, k, rng, ratings, *_: np.linalg.svd(np.nan_to_num(ratings))[0][:, :k],
+    "netmf": lambda adjacency, k, *_: np.linalg.svd(random_walks(adjacency))[0][:, :k],
+    "given": lambda adjacency, k, rng, ratings, given: given[:, :k],
 }
-FEATURES |= {
-    f"{name}_shuffled": in_another_order(FEATURES[name]) for name in ("laplacian_first", "content_pca", "graph_pca")
+FEATURES |= {control: in_another_order(FEATURES[name]) for control, name in arm_features.SHUFFLED.items()}
+FILTERS = {  # what a filter multiplies the columns by
+    "smooth": lambda rough, rho: np.sqrt(1 / (1 + rho * rough)),
+    "heat": lambda rough, rho: np.exp(-rho * rough / 2),
+    "matern": lambda rough, rho: (1 + rho * rough / 3) ** -0.75,
 }
+
+
+def roughness(basis, adjacency, k):
+    """Return the roughness of the columns that the filters here are put on."""
+    if basis == "netmf":
+        values = np.linalg.svd(random_walks(adjacency))[1]
+        return ((values[0] / values[:k]) ** 2 - 1) / 10
+    values = np.abs(np.linalg.eigvalsh(twins.laplacian(adjacency)))
+    return values[:k] if basis == "laplacian_first" else values[1 : k + 1]
+
+
+def features_twin(method, adjacency, k, rng, *known):
+    """Return the columns of a basis times their filter; a control of lengths has those of the result."""
+    basis = arm_features.LENGTH.get(method["basis"], method["basis"])
+    features = FEATURES[basis](adjacency, k, rng, *known)
+    if "filter" in method:
+        features = features * FILTERS[method["filter"]](roughness(basis, adjacency, k), method["rho"])
+    features = with_lengths_of(features, rng) if method["basis"] in arm_features.LENGTH else features
+    return features.round(12) if "unit" in basis else features
 
 
 def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, draw: int, seed: int) -> np.ndarray:
@@ -141,7 +199,11 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
         k = int(facts[problem["name"], instance, k])
     rng = stream(root, "basis", basis=method["basis"], n=n, instance=instance, draw=draw)
     items = read_items(paths.nodes(problem["graph"]))[instance].item
-    features = FEATURES[method["basis"]](adjacency, k, rng, draw_ratings()[items] if batch == "data" else None)
+    ratings = draw_ratings()[items] if batch == "data" else None
+    features = features_twin(method, adjacency, k, rng, ratings, GIVEN[items])
+    if method.get("in_noise"):
+        sigma = problem["noise"]
+        problem = problem | {"alpha": problem["alpha"] * sigma, "ridge": problem["ridge"] * sigma**2}
     if method.get("policy") == "longest":
         longest = [max(round_, key=lambda arm: np.linalg.norm(features[arm])) for round_ in met.arms.tolist()]
         return twins.regret(theta, met.arms, np.array(longest))
@@ -317,6 +379,7 @@ def test_runs_hold_leverage_width_and_what_their_bound_needs(plan):
         runs = runs_of(plan, dataset, name)
         assert runs[residual].notna().all(axis=None) == (
             method.get("basis") == "laplacian_low"
+            and "filter" not in method
             and method.get("k") != "adaptive"
             and not method.get("policy", "").startswith("graph_prior")
         )
@@ -333,13 +396,14 @@ def test_different_algorithms_play_differently(plan):
     for dataset, name in played_methods(plan):
         method = plan.config.methods[name].plain()
         finals.add((dataset, round(runs_of(plan, dataset, name)["regret"][79], 9)))
-        algorithms.add((dataset, *(method.get(knob) for knob in ("policy", "basis", "laplacian"))))
+        algorithms.add((dataset, *(method.get(knob) for knob in ("policy", "basis", "laplacian", "filter"))))
     assert len(finals) >= len(algorithms)
 
 
 def test_every_basis_is_in_a_method_and_has_a_twin(config):
     used = {method["basis"] for method in config["methods"].values() if "basis" in method}
-    assert used == set(FEATURES) == {*bases.BASES, "identity"}
+    assert used >= {*bases.CITATIONS, "identity"}  # all but controls, which are made in one way
+    assert set(FEATURES) == {*bases.BASES, "identity"} - set(arm_features.LENGTH)
 
 
 def test_adding_a_method_changes_no_other_number(plan, config, tmp_path):

@@ -10,7 +10,7 @@ from graphdr.cache import paths, times
 from graphdr.core import forks
 from graphdr.core.errors import UserError
 from graphdr.plan import config as configuration
-from graphdr.plan import design, jobs
+from graphdr.plan import compute_jobs, design, jobs
 from graphdr.plan.plays import KINDS
 from graphdr.raw import fetch
 from snakemake.logging import logger
@@ -24,6 +24,7 @@ try:
     config.update(CONFIG.plain())  # captions of the report read it
     MISSING = fetch.missing_datasets(config, sys.argv[1:])  # the targets are not yet known to Snakemake itself
     DESIGN = design.expand(CONFIG, MISSING)
+    compute_jobs.check_files(DESIGN)
 except UserError as error:
     sys.exit(f"config error: {error}")
 

@@ -9,7 +9,7 @@ from graphdr.bandit.environment import Luck
 from graphdr.bandit.pool import Pool, covariance
 from graphdr.bandit.radii import ERROR_BOUND, RADII, RadiusInputs
 from graphdr.core.errors import check_dense
-from graphdr.graphs import arm_features
+from graphdr.graphs import arm_features, filters
 from graphdr.graphs.arm_features import Basis
 from graphdr.theory import constants
 from graphdr.theory.outcome import Outcome
@@ -31,15 +31,24 @@ class Arms(NamedTuple):
 
 
 def arms(method: dict, problem: dict, basis: Basis | None, laplacian: np.ndarray | None, k: int) -> Arms:
-    """Set two of the three knobs: features from the basis, V_0 = ridge I + weight L restricted to them."""
+    """Set all knobs but the radius: filtered features of the basis, V_0 = ridge I + weight L restricted to them."""
     if method["policy"] in GRAPH_PRIORS:
         features, roughness = arm_features.graded(method["basis"], basis)
         return Arms(features, roughness=roughness)
-    features = None if basis is None else arm_features.select(method["basis"], basis.vectors, k)
+    features = None if basis is None else _filtered(method, basis, k)
     if not method["laplacian"]:
         return Arms(features)
     restricted = laplacian if features is None else features.T @ laplacian @ features
     return Arms(features, np.linalg.inv(problem["ridge"] * np.eye(len(restricted)) + method["laplacian"] * restricted))
+
+
+def _filtered(method: dict, basis: Basis, k: int) -> np.ndarray:
+    """Return k columns of a basis, each times the root of its prior variance."""
+    weights = None
+    if method["filter"] != filters.CUT:
+        roughness = arm_features.roughness(method["basis"], basis.values, k)
+        weights = filters.column_weights(method["filter"], roughness, method["rho"])
+    return arm_features.select(method["basis"], basis.vectors, k, weights)
 
 
 def on_pool(method: dict, problem: dict, given: Arms, pool: Pool) -> Arms:

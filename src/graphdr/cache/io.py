@@ -189,7 +189,7 @@ def _texts(distinct: Sequence[str], places: np.ndarray) -> pa.Array:
 
 
 def noted(path: str) -> str:
-    """Return the path of an input that is not parquet, its digest being noted beside the hashes of the others."""
+    """Return the path of an input that no stage has written, its digest being noted beside the hashes of the others."""
     if _provenance:
         try:
             _provenance.setdefault("files", {})[path] = file_digest(path)

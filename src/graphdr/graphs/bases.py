@@ -9,18 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.core.errors import check_dense
-from graphdr.graphs.arm_features import Basis
+from graphdr.graphs.arm_features import LENGTH, SHUFFLED, Basis
 
 
 class Source(NamedTuple):
-    """What a basis may be computed from: n nodes and, where it is needed, their graph and its lowest eigenvectors.
+    """What a basis may be computed from: n nodes and, where it is needed, their graph or the basis that it is made of.
 
-    The embedding (n x d, dense or sparse) is made of what a data set says about the nodes besides.
+    The embedding (n x d, dense or sparse) is what a data set or a user says about the nodes besides.
     """
 
     n: int
     graph: object = None  # a ``graphs.model.Graph``
-    low: Basis | None = None
+    original: Basis | None = None
     embedding: object = None
     segments: int = 1  # of users, for each of which every item is a node
 
@@ -32,9 +32,26 @@ def laplacian_low(source: Source, components: int, rng: np.random.Generator) -> 
     return low_eigenpairs(source.graph, components)
 
 
+def regularised_low(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Compute the lowest eigenvectors of the Laplacian with the mean degree added to all degrees."""
+    from graphdr.graphs import embeddings
+
+    return embeddings.regularised_low(source.graph, components)
+
+
 def laplacian_first(source: Source, components: int, rng: np.random.Generator) -> Basis:
     """Take u_1, u_2, … once more, for features that begin with u_1."""
-    return source.low
+    return source.original
+
+
+def unit_rows(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Take u_1, u_2, … once more, for features whose rows have length one."""
+    return source.original
+
+
+def regularised_unit(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Take the vectors of the regularised Laplacian once more, for features whose rows have length one."""
+    return source.original
 
 
 def pooled_low(source: Source, components: int, rng: np.random.Generator) -> Basis:
@@ -47,23 +64,6 @@ def pooled_low(source: Source, components: int, rng: np.random.Generator) -> Bas
 
     low = low_eigenpairs(induced(source.graph, np.arange(source.n // source.segments)), components)
     return low._replace(vectors=np.tile(low.vectors, (source.segments, 1)) / np.sqrt(source.segments))
-
-
-def shuffled(source: Source, components: int, rng: np.random.Generator) -> Basis:
-    """Take the eigenvectors of a node-permuted copy of the graph: same spectrum, no alignment.
-
-    Permuting the nodes of a graph permutes the rows of its eigenvectors, so the decomposition of the
-    graph itself serves every permutation.
-    """
-    return source.low._replace(vectors=source.low.vectors[rng.permutation(source.n)])
-
-
-def length(source: Source, components: int, rng: np.random.Generator) -> Basis:
-    """Put a random column after every eigenvector: ``with_lengths`` makes of them rows of the same length elsewhere."""
-    low = source.low.vectors
-    drawn = rng.standard_normal((low.shape[1], source.n)).T  # column by column: a larger k extends a smaller
-    vectors = np.stack([low, drawn], axis=2).reshape(source.n, -1)
-    return Basis(vectors, np.repeat(source.low.values, 2), np.zeros(vectors.shape[1]))
 
 
 def onehot_pca(source: Source, components: int, rng: np.random.Generator) -> Basis:
@@ -99,25 +99,84 @@ def graph_pca(source: Source, components: int, rng: np.random.Generator) -> Basi
     return pca.graph_pca(source.graph.adjacency, components)
 
 
-def with_shuffled_rows(basis: Callable) -> Callable:
-    """Make a control of a basis: the same vectors, their rows given to other nodes."""
+def interaction_svd(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Compute the leading left singular vectors of the item x user ratings, neither centred nor scaled."""
+    from graphdr.graphs import embeddings
 
-    def control(source: Source, components: int, rng: np.random.Generator) -> Basis:
-        original = basis(source, components, rng)
-        return original._replace(vectors=original.vectors[rng.permutation(source.n)])
-
-    control.__name__ = f"{basis.__name__}_shuffled"
-    return control
+    return embeddings.interaction_svd(source.embedding, components)
 
 
-CONTROLS = tuple(map(with_shuffled_rows, (laplacian_first, content_pca, graph_pca)))
+def netmf(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Compute the leading left singular vectors of the logarithm of how often short random walks join two nodes."""
+    from graphdr.graphs import embeddings
+
+    return embeddings.netmf(source.graph, components)
+
+
+def given(source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Take the columns of a user as they are, with their lengths as values."""
+    vectors = np.asarray(source.embedding, float)[:, :components]
+    return Basis(vectors, np.linalg.norm(vectors, axis=0), np.zeros(vectors.shape[1]))
+
+
+def with_shuffled_rows(basis: Basis, rng: np.random.Generator) -> Basis:
+    """Give the rows of a basis to other nodes: the same vectors, no alignment.
+
+    Permuting the nodes of a graph permutes the rows of its eigenvectors: these are the eigenvectors of a permuted copy.
+    """
+    return basis._replace(vectors=basis.vectors[rng.permutation(len(basis.vectors))])
+
+
+def with_random_columns(basis: Basis, rng: np.random.Generator) -> Basis:
+    """Put a random column after every one of a basis: ``select`` makes of them rows of the same length elsewhere."""
+    n, count = basis.vectors.shape
+    drawn = rng.standard_normal((count, n)).T  # column by column: a larger k extends a smaller
+    vectors = np.stack([basis.vectors, drawn], axis=2).reshape(n, -1)
+    return Basis(vectors, np.repeat(basis.values, 2), np.zeros(vectors.shape[1]))
+
+
+def _control(change: Callable) -> Callable:
+    """Make a control of a stored basis, whatever it is."""
+    return lambda source, components, rng: change(source.original, rng)
+
+
 FUNCTIONS = (
-    laplacian_low, laplacian_first, pooled_low, shuffled, length, onehot_pca, gaussian, content_pca, graph_pca,
-    *CONTROLS,
+    laplacian_low, regularised_low, laplacian_first, unit_rows, regularised_unit, pooled_low, onehot_pca, gaussian,
+    content_pca, graph_pca, interaction_svd, netmf, given,
 )  # fmt: skip
 BASES = {f.__name__: f for f in FUNCTIONS}
-REDRAWN = {"shuffled", "length", "gaussian", *(f.__name__ for f in CONTROLS)}  # bases that are drawn
-FROM_GRAPH = {"laplacian_low", "pooled_low", "graph_pca", "graph_pca_shuffled"}  # bases that look at edges
-# bases that are made of the laplacian_low one
-FROM_LOW = {"shuffled", "length", "laplacian_first", "laplacian_first_shuffled"}
-FROM_DATA = {"content_pca", "content_pca_shuffled"}  # bases that need more than the graph; without it, they are empty
+BASES |= dict.fromkeys(SHUFFLED, _control(with_shuffled_rows)) | dict.fromkeys(LENGTH, _control(with_random_columns))
+REDRAWN = {"gaussian", *SHUFFLED, *LENGTH}  # bases that are drawn
+FROM_GRAPH = {"laplacian_low", "regularised_low", "pooled_low", "graph_pca", "netmf"}  # bases that look at edges
+FROM_DATA = {"content_pca", "interaction_svd", "given"}  # bases that need more than the graph, else they are empty
+# Bases that are made of a stored one; a control of such a basis is made of the same, which has all that it needs.
+COPIES = {"laplacian_first": "laplacian_low", "unit_rows": "laplacian_low", "regularised_unit": "regularised_low"}
+MADE_OF = COPIES | {control: COPIES.get(name, name) for control, name in (SHUFFLED | LENGTH).items()}
+OWN, PAPER = "this package", "the paper that this package reproduces"
+CITATIONS = {  # where each comes from; docs/bases.md shows them
+    "laplacian_low": "Belkin and Niyogi (2003), doi:10.1162/089976603321780317",
+    "regularised_low": "Qin and Rohe (2013), arXiv:1309.4111",
+    "laplacian_first": PAPER,
+    "unit_rows": "Ng, Jordan and Weiss (2002), NeurIPS 14",
+    "regularised_unit": "Qin and Rohe (2013), arXiv:1309.4111",
+    "pooled_low": OWN,
+    "onehot_pca": PAPER,
+    "gaussian": "Johnson and Lindenstrauss (1984), doi:10.1090/conm/026/737400",
+    "content_pca": "Jolliffe (2002), doi:10.1007/b98835",
+    "graph_pca": PAPER,
+    "interaction_svd": "Sarwar et al. (2000), WebKDD",
+    "netmf": "Qiu et al. (2018), arXiv:1710.02971",
+    "given": "the user",
+}
+
+
+def stored(basis: str) -> str:
+    """Return the basis that another is made of, or itself."""
+    return MADE_OF.get(basis, basis)
+
+
+def compute(basis: str, source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Compute a basis from scratch, with the one that it is made of where there is one; that one draws nothing."""
+    if basis in MADE_OF:
+        source = source._replace(original=BASES[MADE_OF[basis]](source, components, rng))
+    return BASES[basis](source, components, rng)

@@ -61,22 +61,24 @@ def largest_component(graph: Graph) -> Graph:
     return induced(graph, np.flatnonzero(label == np.bincount(label).argmax()))
 
 
-def inverse_root_degrees(graph: Graph) -> np.ndarray:
-    """Return the diagonal of D^-1/2, 0 for isolated nodes."""
-    degree = graph.adjacency.sum(axis=1)
+def inverse_root_degrees(graph: Graph, added: float = 0.0) -> np.ndarray:
+    """Return the diagonal of (D + added I)^-1/2, 0 for isolated nodes if nothing is added."""
+    degree = graph.adjacency.sum(axis=1) + added
     return np.divide(1.0, np.sqrt(degree), out=np.zeros(graph.n), where=degree > 0)
 
 
-def normalised_adjacency(graph: Graph) -> sp.csr_array:
-    """Return D^-1/2 A D^-1/2, with rows of isolated nodes left empty."""
-    scale = inverse_root_degrees(graph)
+def normalised_adjacency(graph: Graph, added: float = 0.0) -> sp.csr_array:
+    """Return D^-1/2 A D^-1/2, with rows of isolated nodes left empty; ``added`` goes to every degree."""
+    scale = inverse_root_degrees(graph, added)
     return sp.csr_array(sp.diags_array(scale) @ graph.adjacency @ sp.diags_array(scale))
 
 
-def laplacian(graph: Graph) -> sp.csr_array:
+def laplacian(graph: Graph, added: float = 0.0) -> sp.csr_array:
     """Return the symmetric normalised Laplacian L = I - D^-1/2 A D^-1/2, with D the diagonal matrix of degrees.
+
+    With ``added``, a number that is added to every degree in D, it is the regularised one of Qin and Rohe (2013).
 
     >>> graphdr.laplacian(graphdr.from_edges(2, [0], [1])).toarray().tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
     """
-    return sp.csr_array(sp.eye_array(graph.n) - normalised_adjacency(graph))
+    return sp.csr_array(sp.eye_array(graph.n) - normalised_adjacency(graph, added))

@@ -35,7 +35,7 @@ def _dense(matrix) -> np.ndarray:
     return matrix.toarray() if sp.issparse(matrix) else matrix
 
 
-def _left_components(matrix, components: int) -> Basis:
+def left_components(matrix, components: int) -> Basis:
     """Compute the leading left singular vectors, with their residuals as eigenvectors of M M^T over its norm."""
     left, values, _ = leading_svd(matrix, components)
     # Nodes with equal rows have equal entries; what rounding makes of them must not break the tie.
@@ -70,7 +70,7 @@ def embedding_pca(embedding: np.ndarray | sp.csr_array, components: int) -> Basi
     length = np.sqrt((embedding * embedding).sum(axis=1))
     scale = np.divide(1.0, length, out=np.zeros(len(length)), where=length > NOTHING * length.max(initial=0.0))
     rows = sp.csr_array(sp.diags_array(scale) @ embedding) if sp.issparse(embedding) else scale[:, None] * embedding
-    return _left_components(rows, components)
+    return left_components(rows, components)
 
 
 def text_content(texts: list[str]) -> sp.csr_array:
@@ -103,4 +103,4 @@ def graph_pca(adjacency: sp.csr_array, components: int) -> Basis:
         return adjacency @ x - mean @ x
 
     products = {"matvec": times, "matmat": times, "rmatvec": transposed_times, "rmatmat": transposed_times}
-    return _left_components(LinearOperator((n, n), **products, dtype=float), components)
+    return left_components(LinearOperator((n, n), **products, dtype=float), components)

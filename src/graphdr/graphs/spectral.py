@@ -19,11 +19,12 @@ def canonical_signs(vectors: np.ndarray) -> np.ndarray:
     return vectors * np.sign(vectors[top, np.arange(vectors.shape[1])])
 
 
-def low_eigenpairs(graph: Graph, count: int) -> Basis:
+def low_eigenpairs(graph: Graph, count: int, added: float = 0.0) -> Basis:
     """Return the ``count`` lowest eigenpairs of the normalised Laplacian (u_1 included), the lowest first.
 
     The result has ``vectors`` (n x count, u_1, u_2, … in columns), ``values`` and ``residuals``, the norms of
-    L u - value u. Signs are canonical: the largest entry of each vector is positive.
+    L u - value u. Signs are canonical: the largest entry of each vector is positive. ``added`` goes to every
+    degree: with the mean degree, L is the regularised Laplacian of Qin and Rohe (2013).
 
     >>> square = graphdr.from_edges(4, [0, 1, 2, 0], [1, 2, 3, 3])
     >>> abs(graphdr.low_eigenpairs(square, 4).values).round(6).tolist()
@@ -31,9 +32,9 @@ def low_eigenpairs(graph: Graph, count: int) -> Basis:
     """
     count = min(count, graph.n)
     if graph.n <= DENSE_UP_TO or count >= graph.n // 4:
-        values, vectors = scipy.linalg.eigh(_dense_laplacian(graph), subset_by_index=[0, count - 1])
+        values, vectors = scipy.linalg.eigh(_dense_laplacian(graph, added), subset_by_index=[0, count - 1])
     else:
-        smooth = normalised_adjacency(graph)
+        smooth = normalised_adjacency(graph, added)
         start = np.sqrt(graph.adjacency.sum(axis=1))  # u_1 itself would stall Lanczos: tilt it
         start = start * (1.0 + np.arange(graph.n) / graph.n)
         top, vectors = eigsh(smooth, k=count, which="LA", ncv=min(4 * count, graph.n), tol=1e-9, v0=start)
@@ -41,7 +42,7 @@ def low_eigenpairs(graph: Graph, count: int) -> Basis:
         values, vectors = 1.0 - top[order], vectors[:, order]
     # Nodes with the same neighbours have equal entries; what rounding makes of them must not break the tie.
     vectors = np.round(canonical_signs(vectors), DECIMALS)
-    residuals = np.linalg.norm(laplacian(graph) @ vectors - vectors * values, axis=0)
+    residuals = np.linalg.norm(laplacian(graph, added) @ vectors - vectors * values, axis=0)
     return Basis(vectors, values, residuals)
 
 
@@ -53,9 +54,9 @@ def low_eigenvalues(graph: Graph, count: int) -> np.ndarray:
     return np.linalg.eigvalsh(_dense_laplacian(graph))[:count]
 
 
-def _dense_laplacian(graph: Graph) -> np.ndarray:
+def _dense_laplacian(graph: Graph, added: float = 0.0) -> np.ndarray:
     """Return L as a dense matrix, without the detour over sparse products that cost more than a small spectrum."""
-    scale, matrix = inverse_root_degrees(graph), graph.adjacency.toarray()
+    scale, matrix = inverse_root_degrees(graph, added), graph.adjacency.toarray()
     matrix *= -scale[:, None]
     matrix *= scale
     matrix.flat[:: graph.n + 1] += 1.0

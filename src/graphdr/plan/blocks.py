@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from graphdr.bandit.radii import CONSTANT
 from graphdr.graphs.arm_features import IDENTITY
+from graphdr.graphs.filters import CUT
 
 ABSENT: Any = None  # the default of a factor that a block does not set
 
@@ -60,7 +61,7 @@ OpenShare = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False), WrapValidat
 KINDS: dict[str, Any] = {
     factor: kind
     for kind, factors in (
-        (str, "dataset family candidates context bundled segmented pilot_from tuned"),
+        (str, "dataset family candidates context bundled segmented pilot_from tuned given"),
         (Annotated[int, Field(ge=3)] | Literal["all"], "n"),  # all: every node of a data set
         (Count, "blocks instances horizon seeds checkpoint arms resamples pilot neighbours"),
         (Count, "bundle pool segments"),
@@ -187,11 +188,14 @@ class Method(Block):
         "linucb"
     )
     basis: str = IDENTITY
+    filter: str = CUT  # of the basis: how the prior variance of a column falls with its roughness …
+    rho: Positive = 1  # … and how fast
     laplacian: Number = 0
     radius: str = CONSTANT
     k: Count | Literal["k_hat_naive", "k_hat_bootstrap", "adaptive"] = ABSENT
     alpha: Number = ABSENT  # of its own, else the problem's, as are ridge and k
     ridge: Positive = ABSENT
+    in_noise: bool = False  # alpha is in standard deviations of the problem's noise, and ridge in its variances
 
     @property
     def look(self) -> dict[str, str]:
@@ -215,6 +219,7 @@ class Settings(Block):
     alpha: Distinct[Number] = ABSENT
     ridge: Distinct[Positive] = ABSENT
     k: Distinct[Count] = ABSENT
+    rho: Distinct[Positive] = ABSENT
 
 
 class Experiment(Block):

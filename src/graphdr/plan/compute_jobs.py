@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import graphdr.stages.build_graph as build
@@ -18,9 +19,10 @@ from graphdr.bandit.environment import NEEDS_GRAPH
 from graphdr.bandit.pilot_sources import PREFIX
 from graphdr.bandit.rewards import PLANTED
 from graphdr.cache import paths
+from graphdr.core.errors import UserError
 from graphdr.facts.registry import FACT_BASES, FACTORS, budgets, needs_rounds
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY
-from graphdr.graphs.bases import FROM_DATA, FROM_GRAPH, FROM_LOW
+from graphdr.graphs.bases import FROM_DATA, FROM_GRAPH, MADE_OF
 from graphdr.plan.blocks import Experiment, Method, against
 from graphdr.plan.design import Design, basis_file, batches_of
 from graphdr.plan.job import Job, at, fill
@@ -68,18 +70,27 @@ def build_graph(design: Design, graph: str) -> Job[build.Input, build.Output, bu
 def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input, basis_of.Output, basis_of.Params]:
     spec, (name, *_) = design.graphs[graph], basis.split("-")
     components, draws = design.bases[graph, basis]
-    low = basis_file(design, graph, "laplacian_low", components)
     input = basis_of.Input(
         nodes=paths.nodes(graph),
         edges=paths.edges(graph) if name in FROM_GRAPH else "",
-        low=paths.basis(graph, low) if name in FROM_LOW else "",
+        original=paths.basis(graph, basis_file(design, graph, MADE_OF[name], components)) if name in MADE_OF else "",
         **(_data(spec.dataset) if name in FROM_DATA else {}),
+        data_users=paths.dataset_users(spec.dataset) if name == "interaction_svd" and spec.dataset else "",
+        given=spec.given if name == "given" else "",
     )
     params = basis_of.Params(name, components, draws, design.config.seed, spec.segments)
     if name in FROM_DATA:
         transform = spec.parameters.get("transform", "identity")
         params = params._replace(content=spec.content, rank=spec.rank, transform=transform)
     return Job("compute_basis", input, at(basis_of.Output(), graph=graph, basis=basis), params)
+
+
+def check_files(design: Design) -> None:
+    """Check that the files are there that a user has to bring: columns of nodes."""
+    for graph in sorted({graph for graph, basis in design.bases if basis.split("-")[0] == "given"}):
+        if not Path(path := design.graphs[graph].given).is_file():
+            needed = "a parquet file with a column 'node' and columns of numbers is needed"
+            raise UserError(f"given: there is no file {path!r}; {needed}")
 
 
 def pose_problem(design: Design, batch: str) -> Job[pose.Input, pose.Output, pose.Params]:

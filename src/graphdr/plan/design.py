@@ -15,6 +15,7 @@ from graphdr.core.errors import UserError
 from graphdr.facts.registry import FACT_BASES, FACTORS
 from graphdr.graphs import from_data
 from graphdr.graphs.arm_features import IDENTITY
+from graphdr.graphs.bases import stored
 from graphdr.graphs.random_graphs import FAMILIES
 from graphdr.plan.blocks import Config, Dataset, Evaluation, Experiment, Figure, Method, Shown, Table
 from graphdr.plan.config import read
@@ -28,14 +29,15 @@ from graphdr.plan.plays import (
     Played,
     assign,
 )
-from graphdr.plan.references import check_method, check_problem, pick
+from graphdr.plan.references import NOTHING, check_method, check_problem, pick
 from graphdr.plan.settings import OWN, Variant, variants
 from graphdr.plan.short_forms import problem_name
 
 PRODUCT = ("segmented", "coupling")  # factors of a graph with segments
-NODE_CASE = {  # of a configuration that says nothing about contexts, pilots and seeds
+NODE_CASE = {  # of a configuration that says nothing about contexts, pilots, seeds and given columns
     "context": "node", "bundle": 1, "bundled": "uniform", "pool": 1000, "segments": 1, "segmented": "ring",
     "coupling": 1, "differences": "smooth", "differ": 1, "pilot_from": "prefix", "first_seed": 0, "tuned": OWN,
+    "given": NOTHING,
 }  # fmt: skip
 CHANGES = ("flip", "swap", "perturb")  # factors that make the observed graph another than the clean one
 
@@ -53,6 +55,7 @@ class GraphSpec(NamedTuple):
     reward: str
     content: str
     rank: int
+    given: str
     instances: int
     change: dict[str, Any] | None = None
     segments: int = 1  # of users, each with nodes of its own
@@ -100,6 +103,7 @@ def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) ->
         here = [problem for problem in members if problem["dataset"] not in missing]
         wanted = {"laplacian_low"} | {FACT_BASES[fact] for fact in experiment.facts if fact in FACT_BASES}
         wanted |= {config.methods[method].basis for method in experiment.methods} - {IDENTITY}
+        wanted |= set(map(stored, wanted))
         for problem in here:
             for graph in _chain(config, problem).values():
                 planned = design.graphs.get(graph.name, graph)
@@ -254,7 +258,7 @@ def batches_of(design: Design, experiments: list[str], problems: set[str] | None
 
 @cache
 def _required(family: str) -> frozenset[str]:
-    graph = {*_parameters(family), "n", "sample", "components", "content", "rank", *CHANGES}
+    graph = {*_parameters(family), "n", "sample", "components", "content", "rank", "given", *CHANGES}
     graph |= {"segments", *PRODUCT, *(factor for factor in SEGMENT_FACTORS if factor != "items")}
     return frozenset(graph.union(THETA_FACTORS, RUN_FACTORS, THEORY_FACTORS, POOL_FACTORS, *FACTORS.values()))
 
@@ -274,7 +278,7 @@ def _chain(config: Config, factors: Problem) -> dict[str, GraphSpec]:
     """
     family, dataset = factors["family"], factors["dataset"]
     parameters = {name: factors[name] for name in _parameters(family)}
-    shape = {name: factors[name] for name in ("n", "instances", "reward", "content", "rank")}
+    shape = {name: factors[name] for name in ("n", "instances", "reward", "content", "rank", "given")}
     usual = defaults(config, dataset)
     told = {"family": family} | shape | parameters
     changed = {name: value for name, value in told.items() if value != usual.get(name)}

@@ -15,7 +15,8 @@ from graphdr.core.errors import UserError, no_such
 from graphdr.facts.registry import FACT_BASES, FACTS
 from graphdr.graphs import from_data
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, NESTED, k_fact
-from graphdr.graphs.bases import BASES, FROM_DATA
+from graphdr.graphs.bases import BASES, FROM_DATA, stored
+from graphdr.graphs.filters import CUT, FILTERS
 from graphdr.graphs.random_graphs import FAMILIES
 from graphdr.graphs.segments import SEGMENTATIONS
 from graphdr.paper.predicates import check_arguments
@@ -28,6 +29,8 @@ from graphdr.scores.predictor_scores import SCORES
 from graphdr.show.kinds import KINDS
 
 Places = dict[str, tuple[str, Collection[str]]]  # the kind of name that stands there, and its choices
+NOTHING = "none"  # of the factor `given`: no file with columns
+PRIOR = ("filter", "rho", "alpha", "ridge", "in_noise")  # knobs of a method whose model is not found while playing
 RING = "ring"  # of segments of a random graph, which has no users
 TARGETS = {"all", "synthetic", "headline", "fetch", "paper"}  # of the Snakefile
 
@@ -87,9 +90,10 @@ def _dataset(config: blocks.Config, where: str, entry: blocks.Dataset) -> None:
 
 def _method(config: blocks.Config, where: str, entry: blocks.Method) -> None:
     if entry.policy in ("random", "worst"):
-        if extra := entry.model_fields_set & {"basis", "laplacian", "radius", "k"}:
+        if extra := entry.model_fields_set & {"basis", "filter", "rho", "laplacian", "radius", "k", "in_noise"}:
             raise UserError(f"{where}.{min(extra)}: the {entry.policy} policy takes no basis, k, penalty or radius")
         return
+    _filter(where, entry)
     pick(f"{where}.basis", "basis", entry.basis if "basis" in entry.model_fields_set else "", [*BASES, IDENTITY])
     if entry.basis == IDENTITY and entry.k is not None:
         raise UserError(f"{where}.k: the basis {IDENTITY!r} has no dimension to choose")
@@ -99,12 +103,23 @@ def _method(config: blocks.Config, where: str, entry: blocks.Method) -> None:
             raise UserError(f"{where}.laplacian: a method with an adaptive k takes no penalty")
     if entry.policy != "linucb" and (entry.basis == IDENTITY or entry.laplacian or entry.k == ADAPTIVE):
         raise UserError(f"{where}.policy: {entry.policy!r} needs a basis, and neither penalty nor adaptive k")
-    if entry.policy in GRAPH_PRIORS and (extra := entry.model_fields_set & {"radius", "k", "alpha", "ridge"}):
+    if entry.policy in GRAPH_PRIORS and (extra := entry.model_fields_set & {"radius", "k", *PRIOR}):
         raise UserError(f"{where}.{min(extra)}: the policy {entry.policy!r} finds all weights by itself; leave it out")
     pick(f"{where}.radius", "radius", entry.radius, RADII)
     plain = entry.policy == "linucb" and entry.basis == "laplacian_low" and not entry.laplacian and entry.k is None
+    plain &= entry.filter == CUT and not entry.in_noise
     if entry.radius != CONSTANT and not plain:
-        raise UserError(f"{where}.radius: {entry.radius!r} needs the basis 'laplacian_low' without penalty or own k")
+        needed = "the basis 'laplacian_low' without filter, penalty, own k or in_noise"
+        raise UserError(f"{where}.radius: {entry.radius!r} needs {needed}")
+
+
+def _filter(where: str, entry: blocks.Method) -> None:
+    pick(f"{where}.filter", "filter", entry.filter, FILTERS)
+    if entry.filter == CUT and "rho" in entry.model_fields_set:
+        raise UserError(f"{where}.rho: the filter {CUT!r} has no strength; there are: {', '.join(FILTERS)}")
+    if entry.filter != CUT and entry.basis == IDENTITY:
+        advice = "take `laplacian: rho * ridge`, which is the filter 'smooth', or another basis"
+        raise UserError(f"{where}.filter: the basis {IDENTITY!r} has no columns to weigh; {advice}")
 
 
 def _experiment(config: blocks.Config, where: str, entry: blocks.Experiment) -> None:
@@ -113,7 +128,7 @@ def _experiment(config: blocks.Config, where: str, entry: blocks.Experiment) -> 
     datasets = [config.datasets[config.problems[problem].dataset] for problem in entry.problems.of]
     bases = {name: config.methods[name].basis for name in entry.methods} | FACT_BASES
     for name in [*entry.methods, *entry.facts]:
-        if bases.get(name) in FROM_DATA and not all(dataset.raw for dataset in datasets):
+        if stored(bases.get(name, "")) in FROM_DATA - {"given"} and not all(dataset.raw for dataset in datasets):
             raise UserError(f"{where}: {name!r} needs {bases[name]!r}, which a random graph does not have")
     if entry.target in TARGETS | set(config.datasets):
         raise UserError(f"{where}.target: {entry.target!r} is a target already")
@@ -281,6 +296,11 @@ def check_method(where: str, method: blocks.Method, problem: Mapping[str, Any]) 
     if method.radius == A_PRIORI and (problem["context"], problem["pilot_from"]) != (NODE, PREFIX):
         means = f"context = {NODE!r} and pilot_from = {PREFIX!r}"
         raise UserError(f"{where}: the radius {A_PRIORI!r} knows the error of means of nodes alone; it needs {means}")
+    if stored(method.basis) == "given" and problem["given"] == NOTHING:
+        needed = "a parquet file with a column 'node' and columns of numbers"
+        raise UserError(f"{where}: the basis {method.basis!r} needs the factor 'given', {needed}")
+    if method.in_noise and not problem["noise"]:
+        raise UserError(f"{where}: in_noise measures width and ridge in noise, and there is none; leave it out")
     if method.k == ADAPTIVE:
         if "k_grid" not in problem:
             raise UserError(f"{where}: factor 'k_grid' has no value, and an adaptive k is one of it")

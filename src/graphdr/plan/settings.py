@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from graphdr.bandit.radii import CONSTANT
 from graphdr.graphs.arm_features import IDENTITY
+from graphdr.graphs.filters import CUT
 from graphdr.plan.blocks import Experiment, Method
 from graphdr.plan.short_forms import problem_name
 
@@ -20,14 +21,14 @@ class Variant(NamedTuple):
 
 
 def knobs(method: Method) -> list[str]:
-    """Return the settings that a method has: whoever learns a width and a ridge, and k where it projects.
+    """Return the settings that a method has: whoever learns a width and a ridge, k where it projects, rho of a filter.
 
     A method whose radius is a theorem's has none: the theorem sets them.
     """
     if method.policy not in ("linucb", "per_segment") or method.radius != CONSTANT:
         return []
     projects = method.basis != IDENTITY and method.k is None
-    return ["alpha", "ridge", *(["k"] if projects else [])]
+    return ["alpha", "ridge", *(["k"] if projects else []), *(["rho"] if method.filter != CUT else [])]
 
 
 def variants(experiment: Experiment, methods: dict[str, Method]) -> list[Variant]:

@@ -25,7 +25,7 @@ LISTS = {  # where the name of a set, or of a template, can stand for its member
     "figures": ("methods", "columns"),
 }
 VARIABLE = re.compile(r"\{(\w+)\}")
-SPELLING = str.maketrans({".": "_", "-": "m", "+": None, "[": None, "]": None, ",": "_", " ": None})
+SPELLING = str.maketrans({".": "_", "-": "m", "+": None, "[": None, "]": None, ",": "_", " ": None, "/": "_"})
 
 
 def full(raw: Any, folder: Path = Path()) -> dict[str, Any]:

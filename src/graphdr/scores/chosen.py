@@ -8,7 +8,8 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd  # which those who only read settings do without
 
-CHOSEN = {"best_alpha": "alpha", "best_ridge": "ridge", "best_k": "k"}  # what is measured, and the setting that it is
+# What is measured, and the setting that it is.
+CHOSEN = {"best_alpha": "alpha", "best_ridge": "ridge", "best_k": "k", "best_rho": "rho"}
 BEHIND = ("behind", "behind_low", "behind_high")  # regret above that of the best method, with its interval
 LEVEL = 0.95  # of the interval
 PLACE = ["problem", "instance", "seed"]

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from graphdr.bandit import methods
 from graphdr.core.rng import stream
-from graphdr.graphs import arm_features, bases, model, spectral
+from graphdr.graphs import arm_features, bases, filters, model
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.model import Graph
 from graphdr.serve import file
@@ -21,7 +21,7 @@ from graphdr.serve.state import OneHot, Projected, extended, project
 
 State = Projected | OneHot
 GRAPHDR = "laplacian_low"
-SERVED = (IDENTITY, *(name for name in bases.BASES if name not in bases.FROM_DATA))
+SERVED = (IDENTITY, *(name for name in bases.BASES if bases.stored(name) not in bases.FROM_DATA))
 ONE_OF_TWO = "arms are given by name or as vectors: one of the two"
 SMALLEST = 1e-3  # of |1 - eigenvalue|: the extension divides by it, and with it grows every error of a new arm
 
@@ -102,13 +102,12 @@ class GraphDRLinUCB:
             settings["ridge"] = 1.0 if ridge is None else float(ridge)
             return cls(names, OneHot(np.full(graph.n, settings["ridge"])), settings)
         settings["k"] = k = int(k)
-        low = spectral.low_eigenpairs(graph, k + 1) if basis in bases.FROM_LOW else None
         rng = stream(seed, "served basis", basis=basis)
-        computed = bases.BASES[basis](bases.Source(graph.n, graph, low), k + 1, rng)
+        computed = bases.compute(basis, bases.Source(graph.n, graph), k + 1, rng)
         length = np.sum(arm_features.select(basis, computed.vectors, k) ** 2) / graph.n
         settings["ridge"] = float(length if ridge is None else ridge)
         smoothness = model.laplacian(graph) if laplacian else None
-        method = settings | {"policy": "linucb"}
+        method = settings | {"policy": "linucb", "filter": filters.CUT}
         chosen, v0_inverse, _ = methods.arms(method, settings, computed, smoothness, k)  # as the workflow does
         if chosen.shape[1] < k:
             raise ValueError(f"basis {basis!r} of this graph has {chosen.shape[1]} columns, fewer than k")

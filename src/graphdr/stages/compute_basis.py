@@ -13,13 +13,15 @@ from graphdr.panels.items import read_items
 
 
 class Input(NamedTuple):
-    """The nodes, and what the basis is made of: edges, the lowest eigenvectors, or the tables of the data set."""
+    """The nodes, and what the basis is made of: edges, a basis, the tables of the data set, or columns of the user."""
 
     nodes: str
     edges: str = ""
-    low: str = ""
+    original: str = ""
     data_nodes: str = ""
     data_links: str = ""
+    data_users: str = ""
+    given: str = ""
 
 
 class Output(NamedTuple):
@@ -46,17 +48,18 @@ def main(input: Input, output: Output, params: Params) -> None:
         from graphdr.panels.graphs import read_graphs  # with SciPy, which most bases do without
 
         graphs = read_graphs(input.nodes, input.edges)
-    low = read_bases(input.low) if input.low else {}
+    originals = read_bases(input.original) if input.original else {}
     embeddings = nothing
     if params.basis in bases.FROM_DATA:
         once = [item[: len(item) // params.segments] for item in items]  # an item is the same in every segment
-        embeddings = [_repeated(one, params.segments) for one in _embeddings(once, input, params)]
+        embeddings = [_repeated(one, params.segments) for one in EMBEDDINGS[params.basis](once, input, params)]
     panel = {}
     for instance, (item, graph, embedding) in enumerate(zip(items, graphs, embeddings, strict=True)):
-        if params.basis in bases.FROM_DATA and embedding is None:
-            print(f"no data: nothing of the kind {params.content!r} is known about the nodes of instance {instance}")
+        original = originals.get((instance, 0))
+        if (params.basis in bases.FROM_DATA and embedding is None) or (input.original and original is None):
+            print(f"no data: nothing that {params.basis} needs is known about the nodes of instance {instance}")
             continue
-        source = bases.Source(len(item), graph, low.get((instance, 0)), embedding, params.segments)
+        source = bases.Source(len(item), graph, original, embedding, params.segments)
         draws = 1 + params.draws if instance == 0 and params.basis in bases.REDRAWN else 1
         for draw in range(draws):
             key: dict[str, int | str] = {"basis": params.basis, "n": len(item), "instance": instance, "draw": draw}
@@ -73,24 +76,51 @@ def _repeated(embedding: Any, times: int) -> Any:
     return np.tile(embedding.toarray() if hasattr(embedding, "toarray") else embedding, (times, 1))
 
 
-def _embeddings(items: list[np.ndarray], input: Input, params: Params) -> list[Any]:
+def _content(items: list[np.ndarray], input: Input, params: Params) -> list[Any]:
     """Return for every instance what is known about its nodes (n x d), or None where the data set has nothing."""
     from graphdr.graphs import pca
-    from graphdr.graphs.records import similarity_rows
-    from graphdr.panels.graphs import read_records
 
     if params.content == "none":
         return [None] * len(items)
     if params.content == "ratings":
-        records = read_records(input.data_nodes, input.data_links)
-        pairs = (records.source, records.node, records.weight)
-        rows = (similarity_rows(*pairs, item, params.transform) for item in items)
-        embeddings = [pca.ratings_content(matrix, params.rank) for matrix in rows]
+        embeddings = [pca.ratings_content(matrix, params.rank) for matrix in _ratings(items, input, params)]
     else:
         column = io.read("dataset_nodes", input.data_nodes)[params.content].combine_chunks()
         contents = [column.take(item.tolist()) for item in items]
         if params.content == "features":
             return [None if content.null_count else np.array(content.to_pylist(), float) for content in contents]
         embeddings = [pca.text_content([text or "" for text in content.to_pylist()]) for content in contents]
-    # Without an entry that is not zero there are no directions.
+    return _not_zero(embeddings)
+
+
+def _ratings(items: list[np.ndarray], input: Input, params: Params) -> list[Any]:
+    """Return for every instance the transformed ratings of its nodes (n x users)."""
+    from graphdr.graphs.records import similarity_rows
+    from graphdr.panels.graphs import read_records
+
+    records = read_records(input.data_nodes, input.data_links)
+    pairs = (records.source, records.node, records.weight)
+    return [similarity_rows(*pairs, item, params.transform) for item in items]
+
+
+def _interactions(items: list[np.ndarray], input: Input, params: Params) -> list[Any]:
+    """Return for every instance the ratings of its nodes, or None where nodes have links in place of users."""
+    if not len(io.read("dataset_users", input.data_users)):
+        return [None] * len(items)
+    return _not_zero(_ratings(items, input, params))
+
+
+def _not_zero(embeddings: list[Any]) -> list[Any]:
+    """Leave out what has no entry that is not zero: it has no directions."""
     return [embedding if abs(embedding).sum() > 0 else None for embedding in embeddings]
+
+
+def _given(items: list[np.ndarray], input: Input, params: Params) -> list[Any]:
+    """Return the columns of a user for the nodes of every instance, which have keys or, in a random graph, numbers."""
+    from graphdr.panels.given import read_given
+
+    keys = io.read("dataset_nodes", input.data_nodes)["key"].to_pylist() if input.data_nodes else None
+    return read_given(input.given, [[keys[at] if keys else str(at) for at in item.tolist()] for item in items])
+
+
+EMBEDDINGS = {"content_pca": _content, "interaction_svd": _interactions, "given": _given}

@@ -16,6 +16,7 @@ from graphdr.bandit.radii import CONSTANT, RadiusInputs, facts_behind
 from graphdr.cache import io, paths
 from graphdr.core.errors import check_dense
 from graphdr.graphs.arm_features import ADAPTIVE, k_fact, residual
+from graphdr.graphs.filters import CUT
 from graphdr.panels.bases import read_bases
 from graphdr.panels.chosen import read_chosen
 from graphdr.panels.contexts import read_pools
@@ -133,8 +134,15 @@ def _told(params: Params, grids: Sequence[str]) -> Told:
     for (name, method), (number, problem) in product(params.methods.items(), enumerate(params.problems)):
         own = {knob: method[knob] for knob in ("alpha", "ridge") if method[knob] is not None}
         own |= settings.get((problem["name"], name), {})
-        told[name, number] = method | {"k": own.pop("k", method["k"])}, problem | own
+        method_here = method | {knob: own.pop(knob, method[knob]) for knob in ("k", "rho")}
+        told[name, number] = method_here, _in_noise(problem | own) if method["in_noise"] else problem | own
     return told
+
+
+def _in_noise(problem: Problem) -> Problem:
+    """Return a problem with a width in standard deviations of its noise, and a ridge in its variances, as numbers."""
+    sigma = problem["noise"]
+    return problem | {"alpha": problem["alpha"] * sigma, "ridge": problem["ridge"] * sigma**2}
 
 
 def _arms(input: Input, params: Params, told: Told, laplacians: Laplacians, facts: Facts) -> Arms:
@@ -184,7 +192,11 @@ def _radius_inputs(input: Input, params: Params, arms: Arms, thetas: Thetas, fac
 
 def _residuals(params: Params, arms: Arms, thetas: Thetas, pools: Pools) -> dict[Key, np.ndarray]:
     """Return what of the reward lies outside of the smoothest eigenvectors, where these are the features throughout."""
-    smooth = {name for name, m in params.methods.items() if m["basis"] == "laplacian_low" and m["k"] != ADAPTIVE}
+    smooth = {
+        name
+        for name, m in params.methods.items()
+        if m["basis"] == "laplacian_low" and m["filter"] == CUT and m["k"] != ADAPTIVE
+    }
     residuals = {}
     for key, arm in arms.items():
         if key.method in smooth and arm.features is not None and arm.roughness is None:  # a graph prior takes all

@@ -1,0 +1,83 @@
+"""A contract over every spectral filter, and the published methods that are cases of them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from graphdr.bandit import environment, linucb, methods
+from graphdr.graphs import filters, spectral
+from graphdr.graphs.model import laplacian
+from tests.support.project import draw_sbm
+
+SETTING = {"arms": 6, "candidates": "uniform", "horizon": 400, "noise": 0.1}
+ROUGH = np.linspace(0, 2, 50)
+
+
+def method(**knobs) -> dict:
+    return {"policy": "linucb", "laplacian": 0, "filter": "cut", "rho": 1} | knobs
+
+
+@pytest.mark.parametrize("name", filters.FILTERS)
+def test_a_filter_is_one_at_zero_positive_and_falls(name):
+    for rho in (0.1, 1, 30):
+        values = filters.FILTERS[name](ROUGH, rho)
+        assert values.shape == ROUGH.shape
+        assert values[0] == 1
+        assert (values > 0).all()
+        assert (np.diff(values) < 0).all() or name == "cut"
+        assert_allclose(filters.column_weights(name, ROUGH, rho) ** 2, values)
+        if name != "cut":
+            assert (filters.FILTERS[name](ROUGH[1:], 2 * rho) < values[1:]).all()  # rho is its strength
+
+
+def test_filters_are_the_kernels_of_their_papers():
+    rho, nu = 7.0, 1.5
+    assert_allclose(filters.heat(ROUGH, rho), np.exp(-rho * ROUGH))
+    kernel = (2 * nu / rho + ROUGH) ** -nu
+    assert_allclose(filters.matern(ROUGH, rho), kernel / kernel[0])
+    assert_allclose(filters.smooth(ROUGH, rho), 1 / (1 + rho * ROUGH))
+
+
+def choices(arms: methods.Arms, theta: np.ndarray, alpha: float, ridge: float, seed: int) -> np.ndarray:
+    stream = environment.draw(0, SETTING, len(theta), instance=0, seed=seed)
+    return linucb.play([linucb.Run(theta, stream, arms.features, arms.v0_inverse)], alpha, ridge=ridge)[0].arms
+
+
+@pytest.mark.parametrize("weight", [1, 3])  # SpectralUCB, and Laplacian-regularised LinUCB
+@pytest.mark.parametrize("ridge", [1.0, 0.5])
+def test_a_penalty_in_node_space_is_the_smooth_filter_on_all_eigenvectors(weight, ridge):
+    graph = draw_sbm(4)
+    low, theta = spectral.low_eigenpairs(graph, graph.n), np.random.default_rng(1).standard_normal(graph.n)
+    problem = {"ridge": ridge}
+    penalised = methods.arms(method(basis="identity", laplacian=weight), problem, None, laplacian(graph).toarray(), 0)
+    smooth = method(basis="laplacian_first", filter="smooth", rho=weight / ridge)
+    filtered = methods.arms(smooth, problem, low, None, graph.n)
+    for seed in range(3):
+        played = [choices(arms, theta, 1.0, ridge, seed) for arms in (penalised, filtered)]
+        assert np.array_equal(*played)
+        assert len(np.unique(played[0])) > 5
+
+
+def test_graphdr_is_the_cut():
+    low = spectral.low_eigenpairs(draw_sbm(4), 8)
+    found = methods.arms(method(basis="laplacian_low"), {}, low, None, 3)
+    assert np.array_equal(found.features, low.vectors[:, 1:4])
+
+
+@pytest.mark.parametrize("name", ["heat", "matern"])
+def test_a_filter_with_width_and_ridge_in_noise_is_gp_ucb(name):
+    """The posterior of a Gaussian process with the kernel U g U^T, computed densely, in every round."""
+    graph, sigma, beta, rng = draw_sbm(4), 0.2, 1.5, np.random.default_rng(0)
+    low = spectral.low_eigenpairs(graph, 12)
+    found = methods.arms(method(basis="laplacian_first", filter=name, rho=4), {}, low, None, 12)
+    kernel = low.vectors @ np.diag(filters.FILTERS[name](np.maximum(low.values, 0), 4)) @ low.vectors.T
+    theta = rng.standard_normal(graph.n)
+    stream = environment.draw(0, SETTING | {"horizon": 60}, graph.n, instance=0, seed=0)
+    run = linucb.Run(theta, stream, found.features)
+    played = linucb.play([run], beta * sigma, ridge=sigma**2)[0].arms
+    for t, arm in enumerate(played):
+        seen, rewards = played[:t], theta[played[:t]] + stream.noise[:t]
+        gain = kernel[:, seen] @ np.linalg.inv(kernel[np.ix_(seen, seen)] + sigma**2 * np.eye(t))
+        width = np.sqrt(np.maximum(np.diag(kernel) - np.sum(gain * kernel[:, seen], axis=1), 0))
+        score = (gain @ rewards + beta * width)[stream.arms[t]]
+        assert score[list(stream.arms[t]).index(arm)] >= score.max() - 1e-9

@@ -1,0 +1,70 @@
+"""Bases through their stage: what they read, and what becomes of them where there are no data."""
+
+import pytest
+
+from graphdr.cache import io, paths
+from graphdr.core.errors import UserError
+from graphdr.panels.bases import read_bases
+from graphdr.panels.runs import read_runs
+from graphdr.plan import compute_jobs, design, jobs
+from tests.support.project import TOY, draw_ratings, write_toy
+from tests.support.stages import OBSERVED, PROTOCOL, run
+
+BASES = ["interaction_svd", "interaction_svd_shuffled", "content_pca_shuffled", "given", "given_length"]
+
+
+def planned(config, methods, problem=None, **settings) -> design.Design:
+    """Plan an experiment on the toy data set, or on a small random graph."""
+    empty = {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
+    return design.expand(
+        config
+        | empty
+        | {
+            "protocol": config["protocol"] | PROTOCOL | settings,
+            "observed": config["observed"] | OBSERVED,
+            "datasets": config["datasets"] | {"toy": TOY},
+            "methods": config["methods"] | {name: {"label": name, "basis": name} for name in BASES},
+            "problems": {"p": problem or {"dataset": "toy"}},
+            "experiments": {"e": {"problems": {"of": ["p"]}, "methods": methods}},
+        }
+    )
+
+
+def test_a_control_reads_the_stored_basis_that_it_is_made_of(config):
+    plan = planned(config, ["content_pca_shuffled", "given_length"], given="mine.parquet")
+    assert {basis for _, basis in plan.bases} >= {"content_pca", "given"}  # which no method asks for
+    for control, name in (("content_pca_shuffled", "content_pca"), ("given_length", "given")):
+        files = jobs.compute_basis(plan, "toy", control).files()
+        assert files == [paths.nodes("toy"), paths.basis("toy", name)]
+
+
+def test_the_file_of_a_user_is_an_input_and_part_of_the_name_of_its_graph(config, workdir):
+    plan = planned(config, ["given"], given="data/mine.parquet")
+    assert "data/mine.parquet" in jobs.compute_basis(plan, "toy", "given").files()
+    with pytest.raises(UserError, match=r"^given: there is no file 'data/mine.parquet'; a parquet file with a column"):
+        compute_jobs.check_files(plan)
+    other = planned(config, ["given"], {"dataset": "toy", "given": "data/other.parquet"}, given="data/mine.parquet")
+    (graph,) = {graph for graph, basis in other.bases if basis == "given"}
+    assert graph == "toy-given_data_other_parquet"
+    assert "data/other.parquet" in jobs.compute_basis(other, graph, "given").files()
+    compute_jobs.check_files(planned(config, ["graphdr"], given="data/mine.parquet"))  # which nobody asks for
+
+
+def test_a_data_set_without_users_has_no_interactions(workdir, config, capsys):
+    plan = planned(config, ["interaction_svd", "interaction_svd_shuffled", "graphdr"])
+    write_toy(draw_ratings())
+    io.write("dataset_users", io.nothing("dataset_users"), paths.dataset_users("toy"))
+    run(jobs.build_graph(plan, "toy"))
+    for basis in ("laplacian_low", "interaction_svd", "interaction_svd_shuffled"):
+        run(jobs.compute_basis(plan, "toy", basis))
+        said = f"no data: nothing that {basis} needs is known about the nodes of instance 0"
+        assert (said in capsys.readouterr().out) == (basis != "laplacian_low")
+        assert (read_bases(paths.basis("toy", basis)) == {}) == (basis != "laplacian_low")
+    run(jobs.pose_problem(plan, "e"))
+    run(jobs.run_bandit(plan, "e", "plain"))
+    assert {method for method, _ in read_runs(paths.runs("e", "plain"))} == {"graphdr"}
+
+
+def test_in_noise_needs_noise(config):
+    with pytest.raises(UserError, match=r"gp_heat on problem p: in_noise measures width and ridge in noise, and there"):
+        planned(config, ["gp_heat"], noise=0)
