@@ -6,10 +6,10 @@ from typing import Any
 
 from graphdr.bandit.contexts import BUNDLES, CHOSEN, CONTEXTS
 from graphdr.bandit.environment import CANDIDATES
-from graphdr.bandit.methods import GRAPH_PRIORS
+from graphdr.bandit.methods import GRAPH, GRAPH_PRIORS, NOTHING, POLICIES, on_graph, over_grid
 from graphdr.bandit.pilot_sources import PREFIX, SOURCES
 from graphdr.bandit.pool import NODE
-from graphdr.bandit.radii import A_PRIORI, CONSTANT, RADII, facts_behind
+from graphdr.bandit.radii import A_PRIORI, CONSTANT, RADII, facts_behind, of_theorem
 from graphdr.bandit.rewards import PLANTED
 from graphdr.core.errors import UserError, no_such
 from graphdr.facts.registry import FACT_BASES, FACTS
@@ -86,24 +86,38 @@ def _dataset(config: blocks.Config, where: str, entry: blocks.Dataset) -> None:
 
 
 def _method(config: blocks.Config, where: str, entry: blocks.Method) -> None:
-    if entry.policy in ("random", "worst"):
+    policy = POLICIES[entry.policy]
+    if policy.space == NOTHING:
         if extra := entry.model_fields_set & {"basis", "laplacian", "radius", "k"}:
             raise UserError(f"{where}.{min(extra)}: the {entry.policy} policy takes no basis, k, penalty or radius")
+        return
+    if policy.space == GRAPH:
+        if extra := entry.model_fields_set & {"basis", "radius", "k", "ridge"}:
+            raise UserError(f"{where}.{min(extra)}: the policy {entry.policy!r} plays on the graph itself; leave it out")
+        if bool(entry.laplacian) != policy.penalty:
+            needed = "a weight of its Laplacian above 0" if policy.penalty else "no penalty"
+            raise UserError(f"{where}.laplacian: the policy {entry.policy!r} takes {needed}")
         return
     pick(f"{where}.basis", "basis", entry.basis if "basis" in entry.model_fields_set else "", [*BASES, IDENTITY])
     if entry.basis == IDENTITY and entry.k is not None:
         raise UserError(f"{where}.k: the basis {IDENTITY!r} has no dimension to choose")
-    if entry.k == ADAPTIVE:
+    if over_grid(entry.policy, entry.k):
         pick(f"{where}.basis", "basis whose columns are the same for every k", entry.basis, NESTED)
         if entry.laplacian:
-            raise UserError(f"{where}.laplacian: a method with an adaptive k takes no penalty")
-    if entry.policy != "linucb" and (entry.basis == IDENTITY or entry.laplacian or entry.k == ADAPTIVE):
-        raise UserError(f"{where}.policy: {entry.policy!r} needs a basis, and neither penalty nor adaptive k")
+            raise UserError(f"{where}.laplacian: a method with every k of a grid takes no penalty")
+    penalised = entry.laplacian and not policy.penalty
+    if entry.policy != "linucb" and (entry.basis == IDENTITY or penalised or entry.k == ADAPTIVE):
+        nor = "no adaptive k" if policy.penalty else "neither penalty nor adaptive k"
+        raise UserError(f"{where}.policy: {entry.policy!r} needs a basis, and {nor}")
+    if "k_grid" in policy.factors and entry.k is not None:
+        raise UserError(f"{where}.k: the policy {entry.policy!r} plays with every k of k_grid; leave it out")
     if entry.policy in GRAPH_PRIORS and (extra := entry.model_fields_set & {"radius", "k", "alpha", "ridge"}):
         raise UserError(f"{where}.{min(extra)}: the policy {entry.policy!r} finds all weights by itself; leave it out")
     pick(f"{where}.radius", "radius", entry.radius, RADII)
-    plain = entry.policy == "linucb" and entry.basis == "laplacian_low" and not entry.laplacian and entry.k is None
-    if entry.radius != CONSTANT and not plain:
+    if entry.policy != "linucb" and entry.radius != CONSTANT:
+        raise UserError(f"{where}.radius: the policy {entry.policy!r} has no radius; leave it out")
+    plain = entry.basis == "laplacian_low" and not entry.laplacian and entry.k is None
+    if of_theorem(entry.radius) and not plain:
         raise UserError(f"{where}.radius: {entry.radius!r} needs the basis 'laplacian_low' without penalty or own k")
 
 
@@ -277,11 +291,13 @@ def _check_contexts(where: str, problem: Mapping[str, Any], n: float) -> None:
 
 
 def check_method(where: str, method: blocks.Method, problem: Mapping[str, Any]) -> None:
-    """Check that a method with dimensions of its own, or with a known error of its pilot, fits an expanded problem."""
+    """Check that a method with dimensions of its own, a known error of its pilot, or nodes as arms fits a problem."""
     if method.radius == A_PRIORI and (problem["context"], problem["pilot_from"]) != (NODE, PREFIX):
         means = f"context = {NODE!r} and pilot_from = {PREFIX!r}"
         raise UserError(f"{where}: the radius {A_PRIORI!r} knows the error of means of nodes alone; it needs {means}")
-    if method.k == ADAPTIVE:
+    if on_graph(method.policy) and problem["context"] == "bundle":
+        raise UserError(f"{where}: the arms of {method.policy!r} are nodes of the graph, not bundles of them")
+    if over_grid(method.policy, method.k):
         if "k_grid" not in problem:
             raise UserError(f"{where}: factor 'k_grid' has no value, and an adaptive k is one of it")
         _check_fits(where, "k_grid", max(problem["k_grid"]), problem)
