@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from graphdr.bandit import linucb, methods
+from graphdr.bandit import environment, linucb, methods
 from graphdr.bandit.environment import Edges, Luck, Stream, by_candidate
 from graphdr.bandit.rivals import club, corral, graph_ucb, thompson
+from graphdr.core.rng import stream
 from graphdr.graphs.model import Graph, from_edges, laplacian
 from graphdr.plan.blocks import Method
 from tests.support import rival_twins, twins
@@ -157,6 +158,16 @@ def test_a_policy_plays_candidates_and_the_same_ones_again_and_looks_at_no_later
         noise[known - 1] += 7.0  # the reward of round `known` itself comes after its choice
         changed = choose(name, run._replace(stream=Stream(arms, noise)), adjacency)
         assert_array_equal(changed[:known], chosen[:known])
+
+
+@pytest.mark.parametrize("name", CHOOSING)
+def test_a_policy_names_the_streams_that_it_draws(name, monkeypatch):
+    drawn = set()
+    monkeypatch.setattr(
+        environment, "stream", lambda root, purpose, **key: drawn.add(purpose) or stream(root, purpose, **key)
+    )
+    choose(name, *pose(4, 25, 150, 5, 0.1))
+    assert drawn == set(methods.POLICIES[name].streams)
 
 
 def test_every_policy_can_be_named_in_a_configuration():

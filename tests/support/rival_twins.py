@@ -110,7 +110,7 @@ def corral(features, grid, theta, arms, noise, alpha, ridge, rng) -> np.ndarray:
 
 
 def _log_barrier(p, losses, rates):
-    """Return the chances of mirror descent: 1 / p grows by rate (loss - shift), with the shift that makes their sum 1."""
+    """Return the chances of mirror descent: 1 / p grows by rate (loss - shift), with the shift that keeps their sum."""
     if not losses.any():
         return p
     pole = (1 / p + rates * losses) / rates

@@ -82,7 +82,7 @@ def apart(features: np.ndarray, blocks: int) -> np.ndarray:
 def radius_inputs(
     problem: dict, vectors: np.ndarray, theta: np.ndarray, facts: dict, theta_hat: np.ndarray, pool: Pool
 ) -> RadiusInputs:
-    """Collect what the radius of a theorem, the third knob, may use: the theorems' constants, the residual, and a pilot's.
+    """Collect what the third knob, a theorem's radius, may use: the theorems' constants, the residual, and a pilot's.
 
     ``vectors`` are the features of the nodes, ``theta_hat`` is the pilot's estimate. The facts are those behind the
     rule, and the reward has unit norm. The error of the pilot is the true one, unless a bound on it is among the facts.
@@ -144,8 +144,8 @@ def _linucb(rule: str, problem: dict, runs: list[linucb.Run], inputs: RadiusInpu
     return [of._replace(srl_pilot=seen.srl, crw_pilot=seen.crw) for of, seen in zip(true, outcomes, strict=True)]
 
 
-# Policies besides LinUCB: the arm of every round from a method, a problem, a run and luck. Each imports its kernel, which
-# most jobs can do without, where it plays.
+# Policies besides LinUCB: the arm of every round from a method, a problem, a run and luck. Each imports its kernel
+# where it plays: most jobs can do without.
 
 
 def random(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:

@@ -74,7 +74,7 @@ def through(half, x, p, u, k):
 
 @inlined
 def draw(half, p, u, square, z, drawn, k):
-    """Add x x^T to V, with what ``through`` wrote, and then Q^T z to ``drawn``: its covariance is V^-1 if that of z is I.
+    """Add x x^T to V, with what ``through`` wrote, and then Q^T z to ``drawn``: it varies as V^-1 says if z is normal.
 
     With s = sqrt(1 + x^T V^-1 x), Q - p u^T / (s (s + 1)) is a square root of the inverse of V + x x^T.
     """

@@ -93,7 +93,9 @@ def _method(config: blocks.Config, where: str, entry: blocks.Method) -> None:
         return
     if policy.space == GRAPH:
         if extra := entry.model_fields_set & {"basis", "radius", "k", "ridge"}:
-            raise UserError(f"{where}.{min(extra)}: the policy {entry.policy!r} plays on the graph itself; leave it out")
+            raise UserError(
+                f"{where}.{min(extra)}: the policy {entry.policy!r} plays on the graph itself; leave it out"
+            )
         if bool(entry.laplacian) != policy.penalty:
             needed = "a weight of its Laplacian above 0" if policy.penalty else "no penalty"
             raise UserError(f"{where}.laplacian: the policy {entry.policy!r} takes {needed}")
@@ -103,8 +105,8 @@ def _method(config: blocks.Config, where: str, entry: blocks.Method) -> None:
         raise UserError(f"{where}.k: the basis {IDENTITY!r} has no dimension to choose")
     if over_grid(entry.policy, entry.k):
         pick(f"{where}.basis", "basis whose columns are the same for every k", entry.basis, NESTED)
-        if entry.laplacian:
-            raise UserError(f"{where}.laplacian: a method with every k of a grid takes no penalty")
+        if entry.laplacian and entry.k == ADAPTIVE:
+            raise UserError(f"{where}.laplacian: a method with an adaptive k takes no penalty")
     penalised = entry.laplacian and not policy.penalty
     if entry.policy != "linucb" and (entry.basis == IDENTITY or penalised or entry.k == ADAPTIVE):
         nor = "no adaptive k" if policy.penalty else "neither penalty nor adaptive k"

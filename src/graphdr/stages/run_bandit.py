@@ -77,9 +77,9 @@ Pools = dict[tuple[str, int], Pool]
 class Graphs(NamedTuple):
     """What is made of graphs, by name and instance: Laplacians and edges where a method needs them, and arenas."""
 
-    laplacians: dict[str, list[np.ndarray]] = {}
-    edges: dict[str, list[environment.Edges]] = {}
-    arenas: dict[str, list[environment.Arena]] = {}
+    laplacians: dict[str, list[np.ndarray]]
+    edges: dict[str, list[environment.Edges]]
+    arenas: dict[str, list[environment.Arena]]
 
 
 def main(input: Input, output: Output, params: Params) -> None:
@@ -269,7 +269,7 @@ def _table(params: Params, done: dict[Place, Outcome], inputs: Inputs) -> dict[s
     for key, seed in sorted(done, key=lambda run: (order[run[0].method], run)):
         problem, outcome, used = params.problems[key.number], done[key, seed], inputs.get(key)
         told: list[float | None] = [None] * len(TOLD)
-        if used and of_theorem(params.methods[key.method]["radius"]):
+        if used and used.constants and of_theorem(params.methods[key.method]["radius"]):
             told = [used.constants.bound_x, used.constants.size, used.nu_k, used.s_k_bar, used.error]
         columns = {name: getattr(outcome, name) for name in MEASURED} | dict(zip(TOLD, told, strict=True))
         parts.append(

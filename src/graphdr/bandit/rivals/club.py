@@ -11,7 +11,7 @@ from graphdr.core.compiled import inlined, kernel
 
 
 def play(run: Run, alpha: float) -> np.ndarray:
-    """Return the arm of every round: the largest mean + alpha cb(N) of the rewards of its component, the first if equal.
+    """Return the arm of every round: the first whose component has the largest mean + alpha cb(N) of its rewards.
 
     With cb(N) = sqrt((1 + ln(1 + N)) / (1 + N)), an edge is dropped when the means of its two arms differ by more than
     alpha times the sum of their cb.
