@@ -21,6 +21,7 @@ INPUTS = radii.RadiusInputs(
     residual=np.arange(4.0),
     pilot_residual=np.arange(4.0) / 2,
     error=0.25,
+    spectrum=np.array([1.5, 2.0, 9.0, 12.0]),
 )
 
 
@@ -33,8 +34,10 @@ def against(bandit: Bandit, rule: str, inputs: radii.RadiusInputs | None = None)
     return bounds.checks(run, inputs.constants, (inputs.nu_k, inputs.s_k_bar), inputs.error)[rule]
 
 
-def test_every_rule_but_a_constant_has_the_bound_of_its_name():
-    assert set(radii.RADII) == {"constant", *bounds.BOUNDS}
+def test_every_rule_of_a_theorem_has_the_bound_of_its_name():
+    assert set(radii.RADII) == {"constant", "spectral", *bounds.BOUNDS}
+    assert set(filter(radii.of_theorem, radii.RADII)) == set(bounds.BOUNDS)
+    assert {rule for rule in radii.RADII if radii.facts_behind(rule)} == set(bounds.BOUNDS)
 
 
 @pytest.mark.parametrize("rule", radii.RADII)
@@ -57,6 +60,7 @@ def test_radii_are_those_printed(t):
     halved = 0.2 * np.sqrt(grown + 2 * np.log(40)) + np.sqrt(1.5) * 0.8  # the pilot takes the other half of delta
     expected = {
         "constant": (0.7, None),
+        "spectral": (2 * 0.2 * np.sqrt(2 * np.log(1 + 50 / 1.5) + 2 * np.log(20)) + 1, None),  # 2 * 9 > 50 / ln(…)
         "exact": (plain, None),
         "generic": (wide + 0.3 * np.sqrt(2 * (t - 1) * grown), None),
         "oracle": (plain, INPUTS.residual),
@@ -76,6 +80,7 @@ def test_radii_are_those_printed(t):
     ("rule", "needs"),
     [
         ("constant", "alpha"),
+        ("spectral", "spectrum"),
         ("generic", "nu_k and s_k_bar"),
         ("oracle", "residual"),
         ("estimated", "pilot_residual and error"),

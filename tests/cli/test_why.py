@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from graphdr.bandit.methods import POLICIES
 from graphdr.cache import io, paths
 from graphdr.cli import lineage, provenance
 from graphdr.facts import selection_facts
@@ -199,7 +200,7 @@ def test_every_purpose_in_the_code_is_known():
     modules = [path for path in (ROOT / "src/graphdr").rglob("*.py") if "cli" not in path.parts]
     sources = [path.read_text() for path in modules if path.name not in beside]
     used = {word for text in sources for word in re.findall(r'streams?\([\w.]+, "([\w ]+)"', text)}
-    known = {purpose for fact in FACTS.values() for purpose in fact.streams}
+    known = {purpose for drawing in (*FACTS.values(), *POLICIES.values()) for purpose in drawing.streams}
     known |= set(re.findall(r'"([\w ]+)"', (ROOT / "src/graphdr/cli/seeds.py").read_text()))
     assert used >= {"graph", "basis", "arms", "noise", "pilot", "held out"}
     assert used - known == set()

@@ -21,7 +21,7 @@ from graphdr.panels.runs import read_runs
 from graphdr.plan import design, jobs
 from graphdr.plan.job import Job
 from graphdr.stages import pose_problem
-from tests.support import graph_prior_twin, twins
+from tests.support import graph_prior_twin, rival_twins, twins
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, run
 
@@ -189,11 +189,17 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
         return twins.random_policy(problem["arms"], met.arms, theta, stream(root, "random", **key)).regret
     if method.get("policy", "").startswith("graph_prior"):
         return prior_twin(plan, method, problem, adjacency, theta, met, (instance, draw, seed))
+    if method.get("policy") in ("graph_ucb", "club"):
+        game = theta, met.arms, environment.by_candidate(met), problem["alpha"]
+        if method["policy"] == "club":
+            return twins.regret(theta, met.arms, rival_twins.club(adjacency, *game))
+        constants = method["laplacian"], problem["noise"], problem["delta"]
+        return twins.regret(theta, met.arms, rival_twins.graph_ucb(adjacency, *game, *constants))
     if method.get("policy") == "worst":
         return twins.regret(theta, met.arms, np.array([min(round_, key=lambda a: theta[a]) for round_ in met.arms]))
     facts = read_facts(paths.facts(batch))
     k = method.get("k", problem["k"])
-    if k == "adaptive":
+    if k == "adaptive" or method.get("policy") == "corral":
         k = max(problem["k_grid"])
     elif isinstance(k, str):
         k = int(facts[problem["name"], instance, k])
@@ -209,11 +215,15 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
         return twins.regret(theta, met.arms, np.array(longest))
     penalty = features.T @ twins.laplacian(adjacency) @ features
     v0 = problem["ridge"] * np.eye(features.shape[1]) + method.get("laplacian", 0) * penalty
+    if method.get("policy") in ("thompson", "corral"):
+        return luck_twin(plan, method, problem, features, v0, theta, met, (instance, seed))
     if method.get("k") == "adaptive":
         constants = [problem[name] for name in ("alpha", "ridge", "noise", "delta")]
         return twins.regret(theta, met.arms, twins.adaptive(features, problem["k_grid"], theta, *met, *constants).arms)
     if "radius" not in method:
         return twins.linucb(features, v0, theta, *met, np.full(problem["horizon"], problem["alpha"])).regret
+    if method["radius"] == "spectral":
+        return twins.linucb(features, v0, theta, *met, spectral_twin(problem, v0)).regret
     told = {name: facts[problem["name"], instance, name] for name in ("zeta", "eps_l", "interior_gap")}
     radius, residual = radius_twin(method["radius"], problem, features, theta, told, (root, n, instance))
     return twins.linucb(features, v0, theta, *met, radius, residual, float(residual is not None)).regret
@@ -232,6 +242,29 @@ def prior_twin(plan, method, problem, adjacency, theta, met, place):
         order = {"basis": "shuffled", "n": n, "instance": instance, "draw": draw}
         low = low[stream(plan.config.seed, "basis", **order).permutation(n)]
     return twins.regret(theta, met.arms, graph_prior_twin.play(low, roughness[:count], theta, *met, columns, rng)[0])
+
+
+def luck_twin(plan, method, problem, features, v0, theta, met, place):
+    """Return the regret of a rival that draws random numbers of its own."""
+    n, (instance, seed) = len(theta), place
+    key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
+    game = theta, met.arms, environment.by_candidate(met), problem["alpha"]
+    if method["policy"] == "corral":
+        rng, options = stream(plan.config.seed, "learners", **key), (problem["ridge"],)
+        chosen = rival_twins.corral(features, sorted(problem["k_grid"]), *game, *options, rng)
+        return twins.regret(theta, met.arms, chosen)
+    features = spectral.canonical_signs(features)  # a sign turns what is drawn around
+    rng = stream(plan.config.seed, "thompson", **key)
+    return twins.regret(theta, met.arms, rival_twins.thompson(features, v0, *game, rng))
+
+
+def spectral_twin(problem, v0):
+    """Return the radius of SpectralUCB as its paper prints it."""
+    horizon, values = problem["horizon"], np.linalg.eigvalsh(v0)
+    volume = np.log(1 + horizon / problem["ridge"])
+    d = max(d for d in range(1, 1 + len(values)) if (d - 1) * values[d - 1] <= horizon / volume)
+    width = 2 * problem["noise"] * np.sqrt(d * volume + 2 * np.log(1 / problem["delta"])) + 1
+    return np.full(horizon, width)
 
 
 def radius_twin(rule, problem, features, theta, told, key):
@@ -381,12 +414,13 @@ def test_runs_hold_leverage_width_and_what_their_bound_needs(plan):
             method.get("basis") == "laplacian_low"
             and "filter" not in method
             and method.get("k") != "adaptive"
+            and method.get("policy") != "corral"
             and not method.get("policy", "").startswith("graph_prior")
         )
         assert runs[["srl_pilot", "crw_pilot"]].notna().all(axis=None) == (
             method.get("radius") in ("estimated", "a_priori")
         )
-        assert runs[told].notna().all(axis=None) == ("radius" in method)
+        assert runs[told].notna().all(axis=None) == (method.get("radius", "spectral") != "spectral")
         for _, part in runs.groupby(["problem", "instance", "draw", "seed"]):
             assert (part[residual].diff().dropna() >= 0).all(axis=None) or "radius" not in method
 

@@ -4,6 +4,8 @@ from itertools import product
 
 import numpy as np
 
+from tests.support import twins
+
 RHOS, COLUMNS = [0, 10, 100, 1000], [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 60]
 SCALES = [10 ** (power / 2) for power in range(-8, 5)]
 RESIDUALS = [0, *(10 ** (power / 2) for power in range(-8, 3))]
@@ -83,19 +85,25 @@ def play(features, roughness, theta, arms, noise, columns, rng=None):
             point, variance = fit(features, roughness, np.array(chosen), np.array(rewards))
             fits.append((t, *point, variance))
             prior = covariance(features, roughness, *point)
+            half = np.linalg.inv(np.linalg.cholesky(_precision(features, roughness, point, pulls)))
         if t < REFITS[0]:
             arm = candidates[columns[t]]
         elif rng is None:
             scores = _upper(prior, variance, pulls, sums)[candidates]
             arm = candidates[np.argmax(scores)]  # the first maximum
         else:
-            draw = _drawn(features, roughness, point, variance, pulls, sums, candidates, rng)
-            arm = candidates[np.argmax(draw)]
+            v = _precision(features, roughness, point, pulls)
+            assert np.allclose(half @ v @ half.T, np.eye(len(v)), atol=1e-6)  # a square root of the covariance
+            draws = _drawn(features, point, variance, v, half, pulls, sums, candidates, rng)
+            arm = candidates[np.argmax(draws)]
         reward = theta[arm] + noise[t]
         chosen.append(arm)
         rewards.append(reward)
-        pulls[arm] += 1
+        before, pulls[arm] = pulls[arm], pulls[arm] + 1
         sums[arm] += reward
+        if t >= REFITS[0]:
+            length = 1 / np.sqrt((1 + before * point[3]) * (1 + pulls[arm] * point[3]))
+            half = twins.narrowed(half, length * np.array([1, *features[arm, : point[0]]]))
     return np.array(chosen), fits
 
 
@@ -110,8 +118,8 @@ def _upper(prior, variance, pulls, sums):
     return mean + np.sqrt(variance * np.maximum(square, 0))
 
 
-def _drawn(features, roughness, point, variance, pulls, sums, candidates, rng):
-    """Draw mean and weights from their posterior, then what is each candidate's own."""
+def _precision(features, roughness, point, pulls):
+    """Return V, the posterior precision of mean and weights, in units of the noise's."""
     columns, rho, scale, residual = point
     x = np.column_stack([np.ones(len(features)), features[:, :columns]])
     prior = np.zeros(1 + columns)
@@ -120,10 +128,15 @@ def _drawn(features, roughness, point, variance, pulls, sums, candidates, rng):
         weights = 1 / (1 + rho * roughness[:most])
         squares = (features[:, :most] ** 2).sum(axis=0)
         prior[1:] = (weights.sum() * squares / weights / len(features) / scale)[:columns]
-    v = np.diag(prior) + x.T @ np.diag(pulls / (1 + pulls * residual)) @ x
+    return np.diag(prior) + x.T @ np.diag(pulls / (1 + pulls * residual)) @ x
+
+
+def _drawn(features, point, variance, v, half, pulls, sums, candidates, rng):
+    """Draw mean and weights from their posterior, and what is each candidate's own."""
+    columns, _, _, residual = point
+    x = np.column_stack([np.ones(len(features)), features[:, :columns]])
     center = np.linalg.solve(v, x.T @ (sums / (1 + pulls * residual)))
-    root = np.linalg.cholesky(v).T
-    w = center + np.linalg.solve(root, np.sqrt(variance) * rng.standard_normal(1 + columns)[::-1])
+    w = center + half.T @ (np.sqrt(variance) * rng.standard_normal(1 + columns))
     draws = []
     for arm in candidates:
         keep = 1 / (1 + pulls[arm] * residual)

@@ -80,7 +80,8 @@ class Bandit(NamedTuple):
     def inputs(self) -> radii.RadiusInputs:
         rounds, error = len(self.stream.noise), pilot_error(self.pilot, self.theta, self.columns)
         residuals = self.residual, self.pool(residual(self.pilot, self.columns))
-        return radii.RadiusInputs(rounds, self.constants, 1.0, *self.robust, *residuals, error)
+        spectrum = np.full(self.k, self.constants.ridge)
+        return radii.RadiusInputs(rounds, self.constants, 1.0, *self.robust, *residuals, error, spectrum)
 
 
 def play(bandit: Bandit, rule: str, inputs: radii.RadiusInputs | None = None) -> Outcome:

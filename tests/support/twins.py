@@ -39,6 +39,13 @@ def linucb(features, v0, theta, arms, noise, radius, residual=None, inflation=0.
     return Play(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
+def narrowed(half: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return a square root Q' of (V + x x^T)^-1 = Q'^T Q' from one of V^-1: Q' = (I - c p p^T) Q with p = Q x."""
+    p = half @ x
+    square = p @ p
+    return half - (1 - 1 / np.sqrt(1 + square)) / square * np.outer(p, p @ half) if square else half
+
+
 class Adapted(NamedTuple):
     """The arm played in every round, the k of the learner that chose it, and the smallest k left after it."""
 

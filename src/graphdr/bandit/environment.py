@@ -35,6 +35,14 @@ class Arena(NamedTuple):
     neighbours: np.ndarray
 
 
+class Edges(NamedTuple):
+    """The edges of a graph of arms in CSR form, both ways and sorted: neighbours of each arm, and their weights."""
+
+    starts: np.ndarray
+    neighbours: np.ndarray
+    weights: np.ndarray
+
+
 @kernel
 def _uniform(n, rounds, m, rng):
     pool = np.arange(n).astype(np.uint32)
@@ -201,7 +209,14 @@ class Luck(NamedTuple):
 
     def normals(self) -> np.random.Generator:
         """Return the generator of a policy that draws from its posterior."""
-        return stream(self.root, "thompson", **_key(self.spec, self.n, self.instance, self.seed))
+        return self._stream("thompson")
+
+    def learners(self) -> np.random.Generator:
+        """Return the generator of a policy that draws which of several learners plays."""
+        return self._stream("learners")
+
+    def _stream(self, purpose: str) -> np.random.Generator:
+        return stream(self.root, purpose, **_key(self.spec, self.n, self.instance, self.seed))
 
 
 def _key(spec: dict, n: int, instance: int, seed: int) -> dict:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.bandit import linucb_batched, linucb_wide
-from graphdr.bandit.environment import Stream
-from graphdr.bandit.rank_one import multiply, subtract
+from graphdr.bandit.environment import Edges, Stream
+from graphdr.bandit.rank_one import BLOCK, blocked, column, enter, flush, fold, multiply, subtract
 from graphdr.bandit.residuals import UNROLLED, few_axes, follow, residual_leverage, residual_width
 from graphdr.core.compiled import kernel, prefetch
 from graphdr.theory.outcome import Outcome
@@ -20,7 +20,6 @@ NOTHING = np.empty(0)
 EVERY = 100  # rounds between two checkpoints
 FAR = 500_000  # bytes of features that are no longer near: what runs side by side need would not be in the cache …
 AHEAD = 2  # … and a run alone asks for them so many rounds beforehand
-BLOCK = 32  # distinct arms between two flushes of the dense kernel: fewer flush too often, more slow each round
 
 
 def projected(features, v0_inverse, theta, arms, noise, radius, inflation=0.0, residual=NOTHING, every=EVERY):
@@ -134,9 +133,7 @@ def one_hot(ridge, theta, arms, noise, radius):
 def _until_full(start, lower, rows, core, slot, members, estimate, diagonal, arms, noise, theta, radius, chosen):
     """Play rounds until another distinct arm would overflow the block; return (round, size of the block).
 
-    Between flushes V^-1 = M - C^T K C, where C holds the rows of M of the distinct arms played since
-    the last flush and K is the small core. A play of arm a with h = e_a - K C[:, a] and u = C^T h
-    adds h h^T / (1 + u_a) to K; of V^-1 only the diagonal is kept for all arms, with the estimate.
+    Of V^-1 only the diagonal is kept for all arms, with the estimate.
     """
     rounds, m = arms.shape
     n = len(theta)
@@ -152,31 +149,12 @@ def _until_full(start, lower, rows, core, slot, members, estimate, diagonal, arm
         if slot[best] < 0:
             if size == len(rows):
                 return t, size
-            slot[best] = size
-            members[size] = best
-            for i in range(best + 1):
-                rows[size, i] = lower[best, i]
-            for i in range(best + 1, n):
-                rows[size, i] = lower[i, best]
-            core[size, : size + 1] = 0.0
-            core[:size, size] = 0.0
+            enter(lower, rows, core, slot, members, size, best)
             size += 1
-        h[:size] = 0.0
-        for j in range(size):
-            weight = rows[j, best]
-            for i in range(size):
-                h[i] -= core[j, i] * weight
-        h[slot[best]] += 1.0
-        u[:] = 0.0
-        for i in range(size):
-            for j in range(n):
-                u[j] += h[i] * rows[i, j]
+        column(rows, core, slot, size, best, h, u)
         scale = 1.0 / (1.0 + u[best])
         step = (theta[best] + noise[t] - estimate[best]) * scale
-        for i in range(size):
-            weight = h[i] * scale
-            for j in range(size):
-                core[i, j] += weight * h[j]
+        fold(core, h, scale, size)
         for j in range(n):
             estimate[j] += step * u[j]
             diagonal[j] -= scale * u[j] * u[j]
@@ -189,24 +167,15 @@ def node_space(v0_inverse, theta, arms, noise, radius, block: int = BLOCK):
 
     Return the arms chosen, the final estimate and the final diagonal of V^-1.
     """
-    from scipy.linalg.blas import dsyrk
-
-    n = len(theta)
-    m_inverse = np.array(v0_inverse, order="F")  # BLAS updates it in place, lower triangle only
-    rows, core = np.empty((block, n)), np.zeros((block, block))
-    slot, members = np.full(n, -1, np.int64), np.empty(block, np.int64)
-    estimate, diagonal = np.zeros(n), m_inverse.diagonal().copy()
+    kept = blocked(v0_inverse, block)
+    estimate, diagonal = np.zeros(len(theta)), kept.lower.diagonal().copy()
     chosen = np.empty(len(arms), np.uint32)
     t = 0
     while True:
-        t, size = _until_full(
-            t, m_inverse, rows, core, slot, members, estimate, diagonal, arms, noise, theta, radius, chosen
-        )
+        t, size = _until_full(t, *kept, estimate, diagonal, arms, noise, theta, radius, chosen)
         if t == len(arms):
             return chosen, estimate, diagonal
-        factor = np.linalg.cholesky(core[:size, :size]).T @ rows[:size]
-        dsyrk(-1.0, factor.T, beta=1.0, c=m_inverse, lower=1, overwrite_c=1)
-        slot[members[:size]] = -1
+        flush(kept, size)
 
 
 @kernel
@@ -229,7 +198,8 @@ class Run(NamedTuple):
 
     ``theta`` holds the expected reward of every arm, ``stream`` what ``graphdr.draw_rounds`` returns. With a
     ``residual``, the part of every arm's reward that its features cannot express, SRL_t and CRW_t are measured. The
-    graph prior takes the ``roughness`` of every column of the features besides; LinUCB does not.
+    graph prior takes the ``roughness`` of every column of the features besides, and some rivals the ``edges`` between
+    arms; LinUCB takes neither.
     """
 
     theta: np.ndarray
@@ -238,6 +208,7 @@ class Run(NamedTuple):
     v0_inverse: np.ndarray | None = None
     residual: np.ndarray | None = None
     roughness: np.ndarray | None = None
+    edges: Edges | None = None
 
 
 def play(

@@ -1,11 +1,12 @@
-"""Methods: LinUCB with a basis and a penalty, a graph prior, or random play, as their line in config.yaml says."""
+"""Methods: LinUCB with a basis and a penalty, a graph prior, a rival or random play, as a line of config.yaml says."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from graphdr.bandit import linucb
-from graphdr.bandit.environment import Luck
+from graphdr.bandit.environment import Edges, Luck
 from graphdr.bandit.pool import Pool, covariance
 from graphdr.bandit.radii import ERROR_BOUND, RADII, RadiusInputs
 from graphdr.core.errors import check_dense
@@ -15,31 +16,43 @@ from graphdr.theory import constants
 from graphdr.theory.outcome import Outcome
 
 PER_SEGMENT = "per_segment"  # one LinUCB for every segment of users
-THOMPSON = "graph_prior_thompson"
-GRAPH_PRIORS = ("graph_prior", THOMPSON)  # policies that find all weights by themselves
+GRAPH_PRIORS = ("graph_prior", "graph_prior_thompson")  # policies that find all weights by themselves
+GRAPH_UCB = "graph_ucb"
 
 
 class Arms(NamedTuple):
     """What LinUCB works with: n x k features (None for one-hot arms) and V_0^-1 (None for ridge times identity).
 
-    A graph prior works with all features of a basis and the roughness of each.
+    A graph prior works with all features of a basis and the roughness of each, a rival on the graph with its edges.
     """
 
     features: np.ndarray | None
     v0_inverse: np.ndarray | None = None
     roughness: np.ndarray | None = None
+    edges: Edges | None = None
 
 
-def arms(method: dict, problem: dict, basis: Basis | None, laplacian: np.ndarray | None, k: int) -> Arms:
+def arms(
+    method: dict, problem: dict, basis: Basis | None, laplacian: np.ndarray | None, k: int, edges: Edges | None = None
+) -> Arms:
     """Set all knobs but the radius: filtered features of the basis, V_0 = ridge I + weight L restricted to them."""
     if method["policy"] in GRAPH_PRIORS:
         features, roughness = arm_features.graded(method["basis"], basis)
         return Arms(features, roughness=roughness)
     features = None if basis is None else _filtered(method, basis, k)
     if not method["laplacian"]:
-        return Arms(features)
+        return Arms(features, edges=edges)
     restricted = laplacian if features is None else features.T @ laplacian @ features
-    return Arms(features, np.linalg.inv(problem["ridge"] * np.eye(len(restricted)) + method["laplacian"] * restricted))
+    v0 = _ridge(method, problem) * np.eye(len(restricted)) + method["laplacian"] * restricted
+    return Arms(features, np.linalg.inv(v0), edges=edges)
+
+
+def _ridge(method: dict, problem: dict) -> float:
+    if method["policy"] != GRAPH_UCB:
+        return problem["ridge"]
+    from graphdr.bandit.rivals import graph_ucb
+
+    return graph_ucb.RIDGE
 
 
 def _filtered(method: dict, basis: Basis, k: int) -> np.ndarray:
@@ -78,7 +91,7 @@ def apart(features: np.ndarray, blocks: int) -> np.ndarray:
 def radius_inputs(
     problem: dict, vectors: np.ndarray, theta: np.ndarray, facts: dict, theta_hat: np.ndarray, pool: Pool
 ) -> RadiusInputs:
-    """Collect what the third knob, a radius rule, may use: the theorems' constants, the residual, and a pilot's.
+    """Collect what the third knob, a theorem's radius, may use: the theorems' constants, the residual, and a pilot's.
 
     ``vectors`` are the features of the nodes, ``theta_hat`` is the pilot's estimate. The facts are those behind the
     rule, and the reward has unit norm. The error of the pilot is the true one, unless a bound on it is among the facts.
@@ -100,41 +113,33 @@ def radius_inputs(
     )
 
 
+def spectral_inputs(problem: dict, given: Arms) -> RadiusInputs:
+    """Collect what the radius of SpectralUCB uses: the eigenvalues of V_0."""
+    settings = problem["noise"], problem["delta"], problem["ridge"]
+    if given.v0_inverse is None:
+        spectrum = np.full(given.features.shape[1], float(problem["ridge"]))
+    else:
+        spectrum = np.sort(1.0 / np.linalg.eigvalsh(given.v0_inverse))
+    return RadiusInputs(problem["horizon"], constants.Constants(len(spectrum), *settings), spectrum=spectrum)
+
+
 def play(
     method: dict, problem: dict, runs: list[linucb.Run], lucks: list[Luck], inputs: RadiusInputs | None = None
 ) -> list[Outcome]:
-    """Play runs of one shape; ``lucks`` are the random numbers of a policy, ``inputs`` those of a theorem's radius.
+    """Play runs of one shape; ``lucks`` are the random numbers of a policy, ``inputs`` those of a radius rule.
 
     The residual of a run is the true one, whatever the one that the radius uses. The arms are not kept: those of a
     batch would fill the memory.
     """
-    if method["policy"] in ("random", *BY_SIGHT):
-        outcomes = []
-        for run, luck in zip(runs, lucks, strict=True):
-            columns = luck.columns() if method["policy"] == "random" else BY_SIGHT[method["policy"]](run)
-            arms = run.stream.arms[np.arange(len(run.stream.arms)), columns]
-            outcomes.append(linucb.measure(run, arms, ridge=problem["ridge"], every=problem["checkpoint"]))
-    elif method["policy"] in GRAPH_PRIORS:
-        outcomes = [_graph_prior(method, run, problem, luck) for run, luck in zip(runs, lucks, strict=True)]
-    elif method["k"] == arm_features.ADAPTIVE:
-        outcomes = [_adaptive(run, problem) for run in runs]
-    else:
+    choose = POLICIES[method["policy"]].choose if method["k"] != arm_features.ADAPTIVE else _adaptive
+    if choose is None:
         inputs = inputs or RadiusInputs(problem["horizon"], alpha=problem["alpha"])
         outcomes = _linucb(method["radius"], problem, runs, inputs)
+    else:
+        options = {"ridge": problem["ridge"], "every": problem["checkpoint"]}
+        chosen = (choose(method, problem, run, luck) for run, luck in zip(runs, lucks, strict=True))
+        outcomes = [linucb.measure(run, arms, **options) for run, arms in zip(runs, chosen, strict=True)]
     return [outcome._replace(arms=None) for outcome in outcomes]
-
-
-def longest(run: linucb.Run) -> np.ndarray:
-    """Play the candidate whose features are the longest, the first of several, whatever it pays."""
-    return np.linalg.norm(run.features, axis=1)[run.stream.arms].argmax(axis=1)
-
-
-def worst(run: linucb.Run) -> np.ndarray:
-    """Play the candidate of the least expected reward: no policy has more regret."""
-    return run.theta[run.stream.arms].argmin(axis=1)
-
-
-BY_SIGHT = {"longest": longest, "worst": worst}  # policies that learn nothing, besides random play
 
 
 def _linucb(rule: str, problem: dict, runs: list[linucb.Run], inputs: RadiusInputs) -> list[Outcome]:
@@ -148,16 +153,110 @@ def _linucb(rule: str, problem: dict, runs: list[linucb.Run], inputs: RadiusInpu
     return [of._replace(srl_pilot=seen.srl, crw_pilot=seen.crw) for of, seen in zip(true, outcomes, strict=True)]
 
 
-def _adaptive(run: linucb.Run, problem: dict) -> Outcome:
-    from graphdr.bandit import adaptive_k  # whose kernel most jobs can do without
+# Policies besides LinUCB: the arm of every round from a method, a problem, a run and luck. Each imports its kernel
+# where it plays: most jobs can do without.
+
+
+def random(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+    """Play a uniformly random candidate."""
+    return run.stream.arms[np.arange(len(run.stream.arms)), luck.columns()]
+
+
+def longest(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+    """Play the candidate whose features are the longest, the first of several, whatever it pays."""
+    lengths = np.linalg.norm(run.features, axis=1)
+    return run.stream.arms[np.arange(len(run.stream.arms)), lengths[run.stream.arms].argmax(axis=1)]
+
+
+def worst(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+    """Play the candidate of the least expected reward: no policy has more regret."""
+    return run.stream.arms[np.arange(len(run.stream.arms)), run.theta[run.stream.arms].argmin(axis=1)]
+
+
+def _adaptive(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+    from graphdr.bandit import adaptive_k
 
     constants = {"ridge": problem["ridge"], "sigma": problem["noise"], "delta": problem["delta"]}
-    choices = adaptive_k.play(run, problem["k_grid"], problem["alpha"], **constants)
-    return linucb.measure(run, choices.arms, every=problem["checkpoint"])
+    return adaptive_k.play(run, problem["k_grid"], problem["alpha"], **constants).arms
 
 
-def _graph_prior(method: dict, run: linucb.Run, problem: dict, luck: Luck) -> Outcome:
-    from graphdr.bandit.graph_prior import play  # whose kernels most jobs can do without
+def graph_prior(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+    """Play the largest upper bound of a graph prior."""
+    from graphdr.bandit.graph_prior import play
 
-    choices = play.play(run, luck.columns(), luck.normals() if method["policy"] == THOMPSON else None)
-    return linucb.measure(run, choices.arms, every=problem["checkpoint"])
+    return play.play(run, luck.columns()).arms
+
+
+def graph_prior_thompson(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+    """Play the best candidate under rewards drawn from a graph prior."""
+    from graphdr.bandit.graph_prior import play
+
+    return play.play(run, luck.columns(), luck.normals()).arms
+
+
+def thompson(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+    """Play LinTS, or SpectralTS with a penalty."""
+    from graphdr.bandit.rivals import thompson
+
+    return thompson.play(run, problem["alpha"], problem["ridge"], luck.normals())
+
+
+def graph_ucb(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+    """Play GraphUCB, with the method's penalty as the weight of its Laplacian."""
+    from graphdr.bandit.rivals import graph_ucb
+
+    return graph_ucb.play(run, problem["alpha"], method["laplacian"], problem["noise"], problem["delta"])
+
+
+def club(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+    """Play CLUB on arms."""
+    from graphdr.bandit.rivals import club
+
+    return club.play(run, problem["alpha"])
+
+
+def corral(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+    """Play Corral over LinUCB with every k of the grid."""
+    from graphdr.bandit.rivals import corral
+
+    return corral.play(run, problem["k_grid"], problem["alpha"], problem["ridge"], luck.learners())
+
+
+BASIS, GRAPH, NOTHING = "basis", "graph", "nothing"
+
+
+class Policy(NamedTuple):
+    """How a policy plays one run (None: LinUCB, which plays several at a time), and what it asks for."""
+
+    choose: Callable[[dict, dict, linucb.Run, Luck], np.ndarray] | None
+    knobs: tuple[str, ...] = ()  # settings that may be chosen for it
+    space: str = BASIS  # what its arms are described by: a basis, a graph, or nothing
+    penalty: bool = False  # whether a Laplacian may be part of it
+    factors: tuple[str, ...] = ()  # of a problem that it is told, besides those that all are told
+    streams: tuple[str, ...] = ()  # of random numbers of its own
+
+
+WIDTH = ("alpha", "ridge")
+POLICIES = {
+    "linucb": Policy(None, (*WIDTH, "k"), penalty=True),
+    PER_SEGMENT: Policy(None, (*WIDTH, "k")),
+    "random": Policy(random, space=NOTHING, streams=("random",)),
+    "worst": Policy(worst, space=NOTHING),
+    "longest": Policy(longest),
+    "graph_prior": Policy(graph_prior, streams=("random",)),
+    "graph_prior_thompson": Policy(graph_prior_thompson, streams=("random", "thompson")),
+    "thompson": Policy(thompson, (*WIDTH, "k"), penalty=True, streams=("thompson",)),
+    GRAPH_UCB: Policy(graph_ucb, ("alpha",), GRAPH, penalty=True, factors=("delta",)),
+    "club": Policy(club, ("alpha",), GRAPH),
+    "corral": Policy(corral, WIDTH, factors=("k_grid",), streams=("learners",)),
+}
+
+
+def on_graph(policy: str) -> bool:
+    """Tell whether a policy plays on the edges of the graph."""
+    return POLICIES[policy].space == GRAPH
+
+
+def over_grid(policy: str, k: int | str | None) -> bool:
+    """Tell whether a method plays with every k of a grid."""
+    return k == arm_features.ADAPTIVE or "k_grid" in POLICIES[policy].factors

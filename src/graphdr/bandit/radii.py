@@ -1,7 +1,7 @@
 """Radius rules, the third knob of a method: how wide the confidence interval of every round is.
 
 A rule takes the inputs of a run and returns what ``linucb.play`` needs. Its name is that of the bound in
-``theory.bounds.BOUNDS`` that holds for it; a constant radius has none.
+``theory.bounds.BOUNDS`` that holds for it; a constant radius and that of another paper have none.
 """
 
 from typing import NamedTuple
@@ -10,7 +10,7 @@ import numpy as np
 
 from graphdr.theory.constants import Constants, after_pilot, beta0, potential
 
-CONSTANT = "constant"
+CONSTANT, SPECTRAL = OF_NO_THEOREM = "constant", "spectral"  # of the paper: they need neither facts nor a pilot
 THEORY_FACTS = ("zeta", "eps_l", "interior_gap")  # of a problem, behind nu_k
 ERROR_BOUND = "pilot_error_bound"  # the fact that takes the place of the pilot's true error where it has to be known
 
@@ -26,6 +26,7 @@ class RadiusInputs(NamedTuple):
     residual: np.ndarray | None = None  # the true r_perp, one entry per arm
     pilot_residual: np.ndarray | None = None  # a pilot's estimate of it …
     error: float | None = None  # … and e_r, how far off it is or, known beforehand, may be
+    spectrum: np.ndarray | None = None  # eigenvalues of V_0, ascending
 
 
 class Radius(NamedTuple):
@@ -40,6 +41,20 @@ def constant(inputs: RadiusInputs) -> Radius:
     """Use alpha in every round, as the experiments do."""
     (alpha,) = _required(inputs, "alpha")
     return Radius(np.full(inputs.rounds, float(alpha)), 0.0, None)
+
+
+def spectral(inputs: RadiusInputs) -> Radius:
+    """Use the radius of SpectralUCB (Valko et al., Spectral bandits for smooth graph functions, ICML 2014).
+
+    Its effective dimension d is the largest with (d - 1) lambda_d <= T / ln(1 + T / ridge), where lambda_d are the
+    eigenvalues of V_0. The reward has unit norm in that of V_0, as its C = 1 says.
+    """
+    (spectrum,) = _required(inputs, "spectrum")
+    c = inputs.constants
+    volume = np.log(1.0 + inputs.rounds / c.ridge)
+    dimension = 1 + np.flatnonzero(np.arange(len(spectrum)) * spectrum <= inputs.rounds / volume)[-1]
+    width = 2.0 * c.noise * np.sqrt(dimension * volume + 2.0 * np.log(1.0 / c.delta)) + 1.0
+    return Radius(np.full(inputs.rounds, width), 0.0, None)
 
 
 def exact(inputs: RadiusInputs) -> Radius:
@@ -79,13 +94,20 @@ def uninflated(inputs: RadiusInputs) -> Radius:
     return exact(inputs)
 
 
-RADII = {f.__name__: f for f in (constant, exact, generic, oracle, estimated, a_priori, uninflated)}
+RADII = {f.__name__: f for f in (constant, spectral, exact, generic, oracle, estimated, a_priori, uninflated)}
 A_PRIORI = a_priori.__name__
+
+
+def of_theorem(rule: str) -> bool:
+    """Tell whether a rule is that of one of the paper's theorems, which starts from facts and a pilot."""
+    return rule not in OF_NO_THEOREM
 
 
 def facts_behind(rule: str) -> tuple[str, ...]:
     """Return the facts of a problem that a rule is told."""
-    return {CONSTANT: (), A_PRIORI: (*THEORY_FACTS, ERROR_BOUND)}.get(rule, THEORY_FACTS)
+    if not of_theorem(rule):
+        return ()
+    return (*THEORY_FACTS, ERROR_BOUND) if rule == A_PRIORI else THEORY_FACTS
 
 
 def _beta0(inputs: RadiusInputs, constants: Constants) -> np.ndarray:

@@ -70,7 +70,7 @@ def _of_facts(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
 
 
 def _of_runs(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
-    from graphdr.bandit.methods import GRAPH_PRIORS, THOMPSON
+    from graphdr.bandit.methods import POLICIES
 
     for problem in focus.among(params["problems"]):
         instances = _span("instance", problem["instances"])
@@ -78,11 +78,8 @@ def _of_runs(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
         yield from (("arms", key), ("noise", key))
         if problem.get("segments", 1) > 1:
             yield "arrivals", key
-        policies = {method["policy"] for method in focus.of(params["methods"]).values()}
-        if policies & {"random", *GRAPH_PRIORS}:
-            yield "random", key
-        if THOMPSON in policies:
-            yield "thompson", key
+        policies = [POLICIES[method["policy"]] for method in focus.of(params["methods"]).values()]
+        yield from ((purpose, key) for purpose in sorted({name for policy in policies for name in policy.streams}))
 
 
 DRAWN = {

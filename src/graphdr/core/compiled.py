@@ -32,6 +32,9 @@ class _Cache(FunctionCache):
 
 # Compile a part that kernels share into each of them. It is called by name, from the kernel's own module.
 inlined = numba.njit(**{**OPTIONS, "cache": False, "inline": "always"})
+# Compile a long sum, which may then be taken in any order. It is the same order for every row, so that equal rows still
+# have equal sums.
+summed = numba.njit(**{**OPTIONS, "cache": False, "fastmath": {"contract", "reassoc"}})
 
 
 @intrinsic

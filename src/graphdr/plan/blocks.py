@@ -178,15 +178,16 @@ class Problem(Factors):
 
 
 class Method(Block):
-    """LinUCB with a basis, a penalty and a radius, a graph prior on a basis, or random play."""
+    """LinUCB with a basis, a penalty and a radius, a graph prior on a basis, a rival, or random play."""
 
     label: str
     note: str = ABSENT
     style: Style = ABSENT
     control: bool = False  # shown, but never as the best
-    policy: Literal["linucb", "per_segment", "graph_prior", "graph_prior_thompson", "random", "longest", "worst"] = (
-        "linucb"
-    )
+    policy: Literal[
+        "linucb", "per_segment", "graph_prior", "graph_prior_thompson", "thompson", "graph_ucb", "club", "corral",
+        "random", "longest", "worst",
+    ] = "linucb"  # fmt: skip
     basis: str = IDENTITY
     filter: str = CUT  # of the basis: how the prior variance of a column falls with its roughness …
     rho: Positive = 1  # … and how fast

@@ -16,6 +16,7 @@ import graphdr.stages.run_bandit as bandit
 import graphdr.stages.tabulate_dataset as tabulate
 from graphdr.bandit import contexts
 from graphdr.bandit.environment import NEEDS_GRAPH
+from graphdr.bandit.methods import on_graph
 from graphdr.bandit.pilot_sources import PREFIX
 from graphdr.bandit.rewards import PLANTED
 from graphdr.cache import paths
@@ -172,14 +173,14 @@ def run_bandit(design: Design, batch: str, kind: str) -> Job[bandit.Input, bandi
         problem["methods"] = [runs.method for runs in plays if runs.problem == problem["name"]]
     chosen = _chosen(design, names, list(methods))
     bases = {basis: [p for p in problems if basis in _bases(methods, p)] for basis in sorted(_bases(methods))}
-    penalised = any(method.laplacian for method in methods.values())
-    drawn = [p for p in problems if penalised or p["candidates"] in NEEDS_GRAPH or p.get("segments", 1) > 1]
-    on_graph = _graphs(drawn, "graph")
+    needed = any(method.laplacian or on_graph(method.policy) for method in methods.values())
+    drawn = [p for p in problems if needed or p["candidates"] in NEEDS_GRAPH or p.get("segments", 1) > 1]
+    graphs = _graphs(drawn, "graph")
     input = bandit.Input(
         theta=paths.theta(batch),
         basis={name: {p["graph"]: _basis(design, p["name"], name) for p in on} for name, on in bases.items()},
-        nodes={graph: paths.nodes(graph) for graph in on_graph},
-        edges={graph: paths.edges(graph) for graph in on_graph},
+        nodes={graph: paths.nodes(graph) for graph in graphs},
+        edges={graph: paths.edges(graph) for graph in graphs},
         facts=paths.facts(batch) if kind == INFORMED else "",
         pilot=paths.pilot(batch) if any(map(by_theorem, methods.values())) else "",
         contexts=_contexts(design, batch),

@@ -29,7 +29,7 @@ from graphdr.plan.plays import (
     Played,
     assign,
 )
-from graphdr.plan.references import NOTHING, check_method, check_problem, pick
+from graphdr.plan.references import NO_FILE, check_method, check_problem, pick
 from graphdr.plan.settings import OWN, Variant, variants
 from graphdr.plan.short_forms import problem_name
 
@@ -37,7 +37,7 @@ PRODUCT = ("segmented", "coupling")  # factors of a graph with segments
 NODE_CASE = {  # of a configuration that says nothing about contexts, pilots, seeds and given columns
     "context": "node", "bundle": 1, "bundled": "uniform", "pool": 1000, "segments": 1, "segmented": "ring",
     "coupling": 1, "differences": "smooth", "differ": 1, "pilot_from": "prefix", "first_seed": 0, "tuned": OWN,
-    "given": NOTHING,
+    "given": NO_FILE,
 }  # fmt: skip
 CHANGES = ("flip", "swap", "perturb")  # factors that make the observed graph another than the clean one
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from graphdr.bandit import contexts
+from graphdr.bandit.methods import POLICIES
 from graphdr.bandit.pool import NODE
-from graphdr.bandit.radii import CONSTANT, facts_behind
+from graphdr.bandit.radii import SPECTRAL, facts_behind, of_theorem
 from graphdr.bandit.rewards import PLANTED
 from graphdr.cache import paths
 from graphdr.facts.registry import FACTORS
@@ -42,7 +43,7 @@ KINDS = PLAIN, INFORMED = "plain", "informed"  # a fact or a pilot that changes 
 
 def by_theorem(method: Method) -> bool:
     """Tell whether the radius of a method is a theorem's."""
-    return method.radius != CONSTANT
+    return of_theorem(method.radius)
 
 
 def facts_of(method: Method) -> list[str]:
@@ -58,7 +59,8 @@ def kind_of(method: Method) -> str:
 
 def factors_of(method: Method) -> tuple[str, ...]:
     """Return the factors of a problem that a method is told."""
-    return RUN_FACTORS + (THEORY_FACTORS if by_theorem(method) else ADAPTIVE_FACTORS if method.k == ADAPTIVE else ())
+    further = THEORY_FACTORS if by_theorem(method) else ADAPTIVE_FACTORS if method.k == ADAPTIVE else ()
+    return RUN_FACTORS + further + POLICIES[method.policy].factors + (("delta",) if method.radius == SPECTRAL else ())
 
 
 def pool_factors(problem: Mapping[str, Any]) -> tuple[str, ...]:

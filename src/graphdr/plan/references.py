@@ -6,10 +6,10 @@ from typing import Any
 
 from graphdr.bandit.contexts import BUNDLES, CHOSEN, CONTEXTS
 from graphdr.bandit.environment import CANDIDATES
-from graphdr.bandit.methods import GRAPH_PRIORS
+from graphdr.bandit.methods import GRAPH, GRAPH_PRIORS, NOTHING, POLICIES, on_graph, over_grid
 from graphdr.bandit.pilot_sources import PREFIX, SOURCES
 from graphdr.bandit.pool import NODE
-from graphdr.bandit.radii import A_PRIORI, CONSTANT, RADII, facts_behind
+from graphdr.bandit.radii import A_PRIORI, CONSTANT, RADII, SPECTRAL, facts_behind, of_theorem
 from graphdr.bandit.rewards import PLANTED
 from graphdr.core.errors import UserError, no_such
 from graphdr.facts.registry import FACT_BASES, FACTS
@@ -29,7 +29,7 @@ from graphdr.scores.predictor_scores import SCORES
 from graphdr.show.kinds import KINDS
 
 Places = dict[str, tuple[str, Collection[str]]]  # the kind of name that stands there, and its choices
-NOTHING = "none"  # of the factor `given`: no file with columns
+NO_FILE = "none"  # of the factor `given`: no file with columns
 PRIOR = ("filter", "rho", "alpha", "ridge", "in_noise")  # knobs of a method whose model is not found while playing
 RING = "ring"  # of segments of a random graph, which has no users
 TARGETS = {"all", "synthetic", "headline", "fetch", "paper"}  # of the Snakefile
@@ -89,28 +89,48 @@ def _dataset(config: blocks.Config, where: str, entry: blocks.Dataset) -> None:
 
 
 def _method(config: blocks.Config, where: str, entry: blocks.Method) -> None:
-    if entry.policy in ("random", "worst"):
+    policy = POLICIES[entry.policy]
+    if policy.space == NOTHING:
         if extra := entry.model_fields_set & {"basis", "filter", "rho", "laplacian", "radius", "k", "in_noise"}:
             raise UserError(f"{where}.{min(extra)}: the {entry.policy} policy takes no basis, k, penalty or radius")
+        return
+    if policy.space == GRAPH:
+        if extra := entry.model_fields_set & {"basis", "filter", "rho", "radius", "k", "ridge"}:
+            raise UserError(
+                f"{where}.{min(extra)}: the policy {entry.policy!r} plays on the graph itself; leave it out"
+            )
+        if bool(entry.laplacian) != policy.penalty:
+            needed = "a weight of its Laplacian above 0" if policy.penalty else "no penalty"
+            raise UserError(f"{where}.laplacian: the policy {entry.policy!r} takes {needed}")
         return
     _filter(where, entry)
     pick(f"{where}.basis", "basis", entry.basis if "basis" in entry.model_fields_set else "", [*BASES, IDENTITY])
     if entry.basis == IDENTITY and entry.k is not None:
         raise UserError(f"{where}.k: the basis {IDENTITY!r} has no dimension to choose")
-    if entry.k == ADAPTIVE:
+    if over_grid(entry.policy, entry.k):
         pick(f"{where}.basis", "basis whose columns are the same for every k", entry.basis, NESTED)
-        if entry.laplacian:
+        if entry.laplacian and entry.k == ADAPTIVE:
             raise UserError(f"{where}.laplacian: a method with an adaptive k takes no penalty")
-    if entry.policy != "linucb" and (entry.basis == IDENTITY or entry.laplacian or entry.k == ADAPTIVE):
-        raise UserError(f"{where}.policy: {entry.policy!r} needs a basis, and neither penalty nor adaptive k")
+    penalised = entry.laplacian and not policy.penalty
+    if entry.policy != "linucb" and (entry.basis == IDENTITY or penalised or entry.k == ADAPTIVE):
+        nor = "no adaptive k" if policy.penalty else "neither penalty nor adaptive k"
+        raise UserError(f"{where}.policy: {entry.policy!r} needs a basis, and {nor}")
+    if "k_grid" in policy.factors and entry.k is not None:
+        raise UserError(f"{where}.k: the policy {entry.policy!r} plays with every k of k_grid; leave it out")
     if entry.policy in GRAPH_PRIORS and (extra := entry.model_fields_set & {"radius", "k", *PRIOR}):
         raise UserError(f"{where}.{min(extra)}: the policy {entry.policy!r} finds all weights by itself; leave it out")
     pick(f"{where}.radius", "radius", entry.radius, RADII)
-    plain = entry.policy == "linucb" and entry.basis == "laplacian_low" and not entry.laplacian and entry.k is None
+    if entry.policy != "linucb" and entry.radius != CONSTANT:
+        raise UserError(f"{where}.radius: the policy {entry.policy!r} has no radius; leave it out")
+    plain = entry.basis == "laplacian_low" and not entry.laplacian and entry.k is None
     plain &= entry.filter == CUT and not entry.in_noise
-    if entry.radius != CONSTANT and not plain:
+    if of_theorem(entry.radius) and not plain:
         needed = "the basis 'laplacian_low' without filter, penalty, own k or in_noise"
         raise UserError(f"{where}.radius: {entry.radius!r} needs {needed}")
+    if entry.radius == SPECTRAL and (entry.filter != CUT or entry.in_noise):
+        raise UserError(
+            f"{where}.radius: {entry.radius!r} is told the eigenvalues by a penalty; leave filter and in_noise out"
+        )
 
 
 def _filter(where: str, entry: blocks.Method) -> None:
@@ -292,16 +312,18 @@ def _check_contexts(where: str, problem: Mapping[str, Any], n: float) -> None:
 
 
 def check_method(where: str, method: blocks.Method, problem: Mapping[str, Any]) -> None:
-    """Check that a method with dimensions of its own, or with a known error of its pilot, fits an expanded problem."""
+    """Check that a method with dimensions of its own, a known error of its pilot, or nodes as arms fits a problem."""
     if method.radius == A_PRIORI and (problem["context"], problem["pilot_from"]) != (NODE, PREFIX):
         means = f"context = {NODE!r} and pilot_from = {PREFIX!r}"
         raise UserError(f"{where}: the radius {A_PRIORI!r} knows the error of means of nodes alone; it needs {means}")
-    if stored(method.basis) == "given" and problem["given"] == NOTHING:
+    if stored(method.basis) == "given" and problem["given"] == NO_FILE:
         needed = "a parquet file with a column 'node' and columns of numbers"
         raise UserError(f"{where}: the basis {method.basis!r} needs the factor 'given', {needed}")
     if method.in_noise and not problem["noise"]:
         raise UserError(f"{where}: in_noise measures width and ridge in noise, and there is none; leave it out")
-    if method.k == ADAPTIVE:
+    if on_graph(method.policy) and problem["context"] == "bundle":
+        raise UserError(f"{where}: the arms of {method.policy!r} are nodes of the graph, not bundles of them")
+    if over_grid(method.policy, method.k):
         if "k_grid" not in problem:
             raise UserError(f"{where}: factor 'k_grid' has no value, and an adaptive k is one of it")
         _check_fits(where, "k_grid", max(problem["k_grid"]), problem)

@@ -3,7 +3,8 @@
 from itertools import product
 from typing import Any, NamedTuple
 
-from graphdr.bandit.radii import CONSTANT
+from graphdr.bandit.methods import POLICIES
+from graphdr.bandit.radii import CONSTANT, of_theorem
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.filters import CUT
 from graphdr.plan.blocks import Experiment, Method
@@ -21,14 +22,17 @@ class Variant(NamedTuple):
 
 
 def knobs(method: Method) -> list[str]:
-    """Return the settings that a method has: whoever learns a width and a ridge, k where it projects, rho of a filter.
+    """Return the settings that a method has: those of its policy, k where it projects, rho where it has a filter.
 
-    A method whose radius is a theorem's has none: the theorem sets them.
+    A method whose radius is a theorem's has none: the theorem sets them. Another radius of its own takes no width.
     """
-    if method.policy not in ("linucb", "per_segment") or method.radius != CONSTANT:
+    if of_theorem(method.radius):
         return []
-    projects = method.basis != IDENTITY and method.k is None
-    return ["alpha", "ridge", *(["k"] if projects else []), *(["rho"] if method.filter != CUT else [])]
+    fixed = set() if method.radius == CONSTANT else {"alpha"}
+    if method.basis == IDENTITY or method.k is not None:
+        fixed.add("k")
+    knobs = [knob for knob in POLICIES[method.policy].knobs if knob not in fixed]
+    return knobs + (["rho"] if method.filter != CUT else [])
 
 
 def variants(experiment: Experiment, methods: dict[str, Method]) -> list[Variant]:

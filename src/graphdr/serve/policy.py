@@ -108,7 +108,7 @@ class GraphDRLinUCB:
         settings["ridge"] = float(length if ridge is None else ridge)
         smoothness = model.laplacian(graph) if laplacian else None
         method = settings | {"policy": "linucb", "filter": filters.CUT}
-        chosen, v0_inverse, _ = methods.arms(method, settings, computed, smoothness, k)  # as the workflow does
+        chosen, v0_inverse, *_ = methods.arms(method, settings, computed, smoothness, k)  # as the workflow does
         if chosen.shape[1] < k:
             raise ValueError(f"basis {basis!r} of this graph has {chosen.shape[1]} columns, fewer than k")
         state = Projected(chosen, np.eye(k) / settings["ridge"] if v0_inverse is None else v0_inverse)

@@ -12,10 +12,10 @@ from graphdr.bandit import environment, methods
 from graphdr.bandit.linucb import Run
 from graphdr.bandit.linucb_batched import LANES
 from graphdr.bandit.pool import Pool
-from graphdr.bandit.radii import CONSTANT, RadiusInputs, facts_behind
+from graphdr.bandit.radii import CONSTANT, SPECTRAL, RadiusInputs, facts_behind, of_theorem
 from graphdr.cache import io, paths
 from graphdr.core.errors import check_dense
-from graphdr.graphs.arm_features import ADAPTIVE, k_fact, residual
+from graphdr.graphs.arm_features import k_fact, residual
 from graphdr.graphs.filters import CUT
 from graphdr.panels.bases import read_bases
 from graphdr.panels.chosen import read_chosen
@@ -73,17 +73,24 @@ Told = dict[tuple[str, int], tuple[dict[str, Any], Problem]]  # by method and nu
 Facts = dict[tuple[str, int, str], float]
 Thetas = dict[tuple[str, int], np.ndarray]
 Pools = dict[tuple[str, int], Pool]
-Laplacians = dict[str, list[np.ndarray]]
+
+
+class Graphs(NamedTuple):
+    """What is made of graphs, by name and instance: Laplacians and edges where a method needs them, and arenas."""
+
+    laplacians: dict[str, list[np.ndarray]]
+    edges: dict[str, list[environment.Edges]]
+    arenas: dict[str, list[environment.Arena]]
 
 
 def main(input: Input, output: Output, params: Params) -> None:
     thetas = read_thetas(input.theta)
-    laplacians, arenas = _from_graphs(input, any(method["laplacian"] for method in params.methods.values()))
+    graphs = _from_graphs(input, list(params.methods.values()))
     facts = read_facts(input.facts) if input.facts else {}
     pools = read_pools(input.contexts, params.problems, thetas)
     told = _told(params, input.chosen)
-    nodes = _arms(input, params, told, laplacians, facts)
-    inputs = _radius_inputs(input, params, nodes, thetas, facts, pools)
+    nodes = _arms(input, params, told, graphs, facts)
+    inputs = _radius_inputs(input, params, told, nodes, thetas, facts, pools)
     residuals = _residuals(params, nodes, thetas, pools)
     rewards = {key: pools[key](theta) for key, theta in thetas.items() if key in pools}
     arms = {}
@@ -95,7 +102,7 @@ def main(input: Input, output: Output, params: Params) -> None:
     def draw_stream(
         n: int, instance: int, seed: int, graph: str | None, blocks: int, **spec: Any
     ) -> environment.Stream:
-        arena = arenas[graph][instance] if graph else None
+        arena = graphs.arenas[graph][instance] if graph else None
         return environment.draw(params.seed, spec, n, instance, seed, arena, blocks)
 
     def seat(key: Key, seed: int) -> tuple[Run, environment.Luck]:
@@ -104,9 +111,9 @@ def main(input: Input, output: Output, params: Params) -> None:
         spec = {name: problem[name] for name in STREAM}
         graph = problem["graph"] if problem["candidates"] in environment.NEEDS_GRAPH or blocks > 1 else None
         stream = draw_stream(len(theta), instance, seed, graph, blocks, **spec)
-        features, v0_inverse, roughness = arms[key]
+        features, v0_inverse, roughness, edges = arms[key]
         luck = environment.Luck(params.seed, problem, len(theta), instance, seed)
-        return Run(theta, stream, features, v0_inverse, residuals.get(key), roughness), luck
+        return Run(theta, stream, features, v0_inverse, residuals.get(key), roughness, edges), luck
 
     runs = [(key, seed) for key in arms for seed in _seeds(params.problems[key.number])]
     done: dict[Place, Outcome] = {}
@@ -145,7 +152,7 @@ def _in_noise(problem: Problem) -> Problem:
     return problem | {"alpha": problem["alpha"] * sigma, "ridge": problem["ridge"] * sigma**2}
 
 
-def _arms(input: Input, params: Params, told: Told, laplacians: Laplacians, facts: Facts) -> Arms:
+def _arms(input: Input, params: Params, told: Told, graphs: Graphs, facts: Facts) -> Arms:
     """Return what LinUCB works with, method by method.
 
     Node space and random play have one draw, without vectors; a basis that the data set has no data for has none.
@@ -158,44 +165,53 @@ def _arms(input: Input, params: Params, told: Told, laplacians: Laplacians, fact
             graph = problem["graph"]
             panel = bases[method["basis"]].get(graph, {}) if method["basis"] in bases else None
             for instance in range(problem["instances"]) if name in problem["methods"] else ():
-                k = _dimensions(method["k"], problem, instance, facts)
-                laplacian = laplacians[graph][instance] if method["laplacian"] else None
+                k = _dimensions(method, problem, instance, facts)
+                laplacian = graphs.laplacians[graph][instance] if method["laplacian"] else None
+                edges = graphs.edges[graph][instance] if methods.on_graph(method["policy"]) else None
                 for (at, draw), basis in ({(instance, 0): None} if panel is None else panel).items():
                     if at == instance and draw <= problem["draws"]:
-                        arms[Key(name, number, instance, draw)] = methods.arms(method, problem, basis, laplacian, k)
+                        given = methods.arms(method, problem, basis, laplacian, k, edges)
+                        arms[Key(name, number, instance, draw)] = given
     return arms
 
 
-def _dimensions(k: int | str | None, problem: Problem, instance: int, facts: Facts) -> int:
-    """Return how many features a method has, by what its line says of k; to find it, it needs those of the largest."""
-    if k == ADAPTIVE:
+def _dimensions(method: dict[str, Any], problem: Problem, instance: int, facts: Facts) -> int:
+    """Return how many features a method has, by what its line says of k; with a grid, it needs those of the largest."""
+    k = method["k"]
+    if methods.over_grid(method["policy"], k):
         return max(problem["k_grid"])
     fact = k_fact(k)
     return int(facts[problem["name"], instance, fact] if fact else k or problem["k"])
 
 
-def _radius_inputs(input: Input, params: Params, arms: Arms, thetas: Thetas, facts: Facts, pools: Pools) -> Inputs:
-    """Return what a theorem's radius may use; a constant radius needs nothing."""
+def _radius_inputs(
+    input: Input, params: Params, told: Told, arms: Arms, thetas: Thetas, facts: Facts, pools: Pools
+) -> Inputs:
+    """Return what a theorem's radius and that of SpectralUCB may use; a constant radius needs nothing."""
     estimates = read_estimates(input.pilot) if input.pilot else {}
     inputs = {}
-    for key, (features, *_) in arms.items():
-        if (rule := params.methods[key.method]["radius"]) != CONSTANT:
+    for key, given in arms.items():
+        rule, features = params.methods[key.method]["radius"], given.features
+        if rule == SPECTRAL:
+            inputs[key] = methods.spectral_inputs(told[key.method, key.number][1], given)
+        elif of_theorem(rule):
             problem, instance = params.problems[key.number], key.instance
             name = problem["name"]
-            told = {fact: facts[name, instance, fact] for fact in facts_behind(rule)}
+            known = {fact: facts[name, instance, fact] for fact in facts_behind(rule)}
             theta_hat = estimates[name, instance, problem["pilot"]]
             assert features is not None  # a theorem's radius has a basis
             pool = pools[name, instance]
-            inputs[key] = methods.radius_inputs(problem, features, thetas[name, instance], told, theta_hat, pool)
+            inputs[key] = methods.radius_inputs(problem, features, thetas[name, instance], known, theta_hat, pool)
     return inputs
 
 
 def _residuals(params: Params, arms: Arms, thetas: Thetas, pools: Pools) -> dict[Key, np.ndarray]:
     """Return what of the reward lies outside of the smoothest eigenvectors, where these are the features throughout."""
+    grids = {name for name, method in params.methods.items() if methods.over_grid(method["policy"], method["k"])}
     smooth = {
         name
-        for name, m in params.methods.items()
-        if m["basis"] == "laplacian_low" and m["filter"] == CUT and m["k"] != ADAPTIVE
+        for name, method in params.methods.items()
+        if method["basis"] == "laplacian_low" and method["filter"] == CUT and name not in grids
     }
     residuals = {}
     for key, arm in arms.items():
@@ -216,7 +232,8 @@ def _together(runs: list[Place], told: Told, arms: Arms) -> Iterator[list[Place]
         key, seed = run
         method, problem = told[key.method, key.number]
         vectors = arms[key].features
-        apart = key[1:] if method["radius"] != CONSTANT or method["k"] == ADAPTIVE else ()
+        alike = method["radius"] == CONSTANT and not methods.over_grid(method["policy"], method["k"])
+        apart = key[1:] if not alike or methods.on_graph(method["policy"]) else ()
         shape = 0 if vectors is None else vectors.shape[1], *(problem[factor] for factor in SHAPE), *apart
         return places[key.instance, seed] // LANES, key.method, shape
 
@@ -227,23 +244,29 @@ def _together(runs: list[Place], told: Told, arms: Arms) -> Iterator[list[Place]
             yield alike[start : start + LANES]
 
 
-def _from_graphs(input: Input, penalised: bool) -> tuple[Laplacians, dict[str, list[environment.Arena]]]:
-    """Return the Laplacian of every graph, if a method has a penalty, and where its candidates come from."""
+def _from_graphs(input: Input, played: list[dict[str, Any]]) -> Graphs:
+    """Return of every graph its Laplacian and its edges, if a method needs them, and where its candidates come from."""
+    graphs = Graphs({}, {}, {})
     if not input.nodes:
-        return {}, {}
+        return graphs
     from graphdr.panels.graphs import read_graphs  # with SciPy, which most methods do without
 
-    laplacians: Laplacians = {}
-    arenas = {}
     for name, path in input.nodes.items():
         panel = read_graphs(path, input.edges[name])
-        if penalised:
-            laplacians[name] = [_dense_laplacian(graph) for graph in panel]
-        arenas[name] = [
+        if any(method["laplacian"] for method in played):
+            graphs.laplacians[name] = [_dense_laplacian(graph) for graph in panel]
+        if any(methods.on_graph(method["policy"]) for method in played):
+            graphs.edges[name] = [_edges(graph) for graph in panel]
+        graphs.arenas[name] = [
             environment.Arena(items.popularity, graph.adjacency.indptr, graph.adjacency.indices)
             for graph, items in zip(panel, read_items(path), strict=True)
         ]
-    return laplacians, arenas
+    return graphs
+
+
+def _edges(graph: Any) -> environment.Edges:
+    matrix = graph.adjacency.sorted_indices()
+    return environment.Edges(matrix.indptr, matrix.indices, matrix.data)
 
 
 def _dense_laplacian(graph: Any) -> np.ndarray:
@@ -258,7 +281,7 @@ def _table(params: Params, done: dict[Place, Outcome], inputs: Inputs) -> dict[s
     for key, seed in sorted(done, key=lambda run: (order[run[0].method], run)):
         problem, outcome, used = params.problems[key.number], done[key, seed], inputs.get(key)
         told: list[float | None] = [None] * len(TOLD)
-        if used and used.constants:
+        if used and used.constants and of_theorem(params.methods[key.method]["radius"]):
             told = [used.constants.bound_x, used.constants.size, used.nu_k, used.s_k_bar, used.error]
         columns = {name: getattr(outcome, name) for name in MEASURED} | dict(zip(TOLD, told, strict=True))
         parts.append(

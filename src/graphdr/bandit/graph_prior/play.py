@@ -15,13 +15,12 @@ from graphdr.bandit.graph_prior.evidence import fit
 from graphdr.bandit.graph_prior.model import Statistics, Weights
 from graphdr.bandit.graph_prior.posterior import normal_equations
 from graphdr.bandit.linucb import Run
-from graphdr.bandit.rank_one import multiply, rotate, subtract
+from graphdr.bandit.rank_one import LANES, dot, draw, multiply, subtract, through
 from graphdr.core.compiled import inlined, kernel
 
 # Fixed before the first full run, as the grid is.
 FIRST = 20  # random rounds before the first fit; after twice as many, the weights are fitted again, and so on
 BETA = 1.0  # posterior standard deviations above the mean that UCB looks
-LANES = 8  # numbers that a sum takes side by side
 SLACK = 1.0 + 1e-6  # an old width is a bound on the new one, whatever rounding did
 
 
@@ -63,8 +62,8 @@ def play(run: Run, columns: np.ndarray, rng: np.random.Generator | None = None) 
             inverse = np.linalg.inv(v + np.diag(np.diagonal(v) == 0))
             within += _ucb(*game, *span, 0.5 * (inverse + inverse.T), inverse @ right)
         else:
-            root = np.linalg.cholesky(v + np.diag(np.diagonal(v) == 0))
-            within += _thompson(*game, *span, root.T.copy(), np.linalg.solve(root, right), rng)
+            half = np.linalg.inv(np.linalg.cholesky(v + np.diag(np.diagonal(v) == 0)))
+            within += _thompson(*game, *span, half, half.T @ (half @ right), rng)
     return Choices(chosen, fits)
 
 
@@ -159,43 +158,44 @@ def _ucb(theta, arms, noise, pulls, sums, chosen, features, size, residual, vari
 
 @kernel
 def _thompson(
-    theta, arms, noise, pulls, sums, chosen, features, size, residual, variance, start, stop, root, told, rng
+    theta, arms, noise, pulls, sums, chosen, features, size, residual, variance, start, stop, half, mean_of, rng
 ):
-    # V = R^T R and told = R^-T r: (b, w) is drawn as R^-1 (told + normal numbers of the noise's variance),
-    # the last of them first.
-    m, k = arms.shape[1], len(told)
-    x, drawn = np.zeros(k), np.empty(k)
-    sigma = np.sqrt(variance)
-    within = 0.0
+    # V^-1 = Q^T Q: (b, w) is drawn as its mean + Q^T z with normal numbers z of the noise's variance. What a play adds
+    # to V and to the mean waits for the next round, which needs every row of Q anyway.
+    m, k = arms.shape[1], len(half)
+    x, p, u, z, drawn = np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.empty(k)
+    sigma, own = np.sqrt(variance), np.empty(m)
+    square = within = 0.0
     for t in range(start, stop):
-        drawn[:] = 0.0
-        for i in range(size - 1, -1, -1):
-            total = told[i] + sigma * rng.standard_normal() - _dot(root[i], drawn, i // 8 * 8, k)
-            drawn[i] = total / root[i, i]
+        for i in range(size):
+            z[i] = sigma * rng.standard_normal()
+        for c in range(m):
+            own[c] = sigma * rng.standard_normal()
+        drawn[:] = mean_of
+        draw(half, p, u, square, z, drawn, k)
         best, top = 0, -np.inf
-        x[0] = 1.0
         for c in range(m):
             arm = arms[t, c]
-            z = features[arm]
-            for i in range(1, size):
-                x[i] = z[i - 1]
-            graph = _dot(drawn, x, 0, k)
+            graph = drawn[0] + dot(drawn[1:], features[arm], size - 1)
             keep = 1.0 / (1.0 + pulls[arm] * residual)
-            own = residual * keep * sums[arm] + sigma * np.sqrt(residual * keep) * rng.standard_normal()
-            if keep * graph + own > top:
-                best, top = c, keep * graph + own
+            score = keep * graph + (residual * keep * sums[arm] + np.sqrt(residual * keep) * own[c])
+            if score > top:
+                best, top = c, score
         arm = arms[t, best]
         chosen[t] = arm
         reward = theta[arm] + noise[t]
         keep, before = 1.0 / (1.0 + pulls[arm] * residual), sums[arm]
         within += _record(arm, reward, pulls, sums)
         after = 1.0 / (1.0 + pulls[arm] * residual)
-        # V gains keep after x x^T, r gains after (reward - residual keep sum) x: a row and its reward for rotations.
+        # V gains keep after x x^T, r gains after (reward - residual keep sum) x: a row and its reward.
         length = np.sqrt(keep * after)
         y = after * (reward - residual * keep * before) / length
+        row = features[arm]
         x[0] = length
-        z = features[arm]
         for i in range(1, size):
-            x[i] = length * z[i - 1]
-        rotate(root, told, x, y, size)
+            x[i] = length * row[i - 1]
+        square = through(half, x, p, u, k)
+        step = (y - dot(mean_of, x, k)) / (1.0 + square)
+        for i in range(k):
+            mean_of[i] += step * u[i]
     return within
