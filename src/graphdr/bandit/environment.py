@@ -9,7 +9,7 @@ from graphdr.core.rng import stream
 
 
 class Stream(NamedTuple):
-    """Candidate arms (rounds x m) and one noise value per round, whatever the arm.
+    """Candidate arms (rounds x m), and noise: one value per round, whatever the arm, or one per candidate.
 
     Arms are unsigned: compiled code then need not ask whether an index counts from the end.
     """
@@ -19,12 +19,24 @@ class Stream(NamedTuple):
 
 
 def by_candidate(stream: Stream) -> np.ndarray:
-    """Return the noise of every candidate of every round (rounds x m): that of the round, whatever the arm.
+    """Return the noise of every candidate of every round (rounds x m), where it has one value per round that one.
 
-    Numbers are repeated by strides, not copied. Kernels meet one kind of array, however the noise came about.
+    Numbers are repeated by strides, not copied. Kernels meet one kind of array, however the noise came about: one that
+    is not contiguous, or they would be compiled twice.
     """
-    noise = np.ascontiguousarray(stream.noise, float)
-    return np.lib.stride_tricks.as_strided(noise, stream.arms.shape, (noise.itemsize, 0))
+    arms, noise = stream
+    if noise.ndim == 1:
+        noise = np.ascontiguousarray(noise, float)
+        noise = np.lib.stride_tricks.as_strided(noise, arms.shape, (noise.itemsize, 0))
+    return _spread(noise) if noise.flags.c_contiguous else noise
+
+
+def _spread(noise: np.ndarray) -> np.ndarray:
+    """Copy an array of rows into the first columns of a wider one."""
+    rows, columns = noise.shape
+    wider = np.zeros((rows, columns + 1))
+    wider[:, :columns] = noise
+    return wider[:, :columns]
 
 
 class Arena(NamedTuple):
