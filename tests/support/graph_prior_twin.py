@@ -4,6 +4,8 @@ from itertools import product
 
 import numpy as np
 
+from tests.support.twins import luck
+
 RHOS, COLUMNS = [0, 10, 100, 1000], [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 60]
 SCALES = [10 ** (power / 2) for power in range(-8, 5)]
 RESIDUALS = [0, *(10 ** (power / 2) for power in range(-8, 3))]
@@ -84,14 +86,15 @@ def play(features, roughness, theta, arms, noise, columns, rng=None):
             fits.append((t, *point, variance))
             prior = covariance(features, roughness, *point)
         if t < REFITS[0]:
-            arm = candidates[columns[t]]
+            best = columns[t]
         elif rng is None:
             scores = _upper(prior, variance, pulls, sums)[candidates]
-            arm = candidates[np.argmax(scores)]  # the first maximum
+            best = np.argmax(scores)  # the first maximum
         else:
             draw = _drawn(features, roughness, point, variance, pulls, sums, candidates, rng)
-            arm = candidates[np.argmax(draw)]
-        reward = theta[arm] + noise[t]
+            best = np.argmax(draw)
+        arm = candidates[best]
+        reward = theta[arm] + luck(noise, t, best)
         chosen.append(arm)
         rewards.append(reward)
         pulls[arm] += 1

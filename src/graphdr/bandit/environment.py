@@ -47,6 +47,25 @@ class Arena(NamedTuple):
     neighbours: np.ndarray
 
 
+class Deviations(NamedTuple):
+    """How far from its mean a pull of each arm may pay: arm a has the ``values`` from starts[a] up to starts[a + 1]."""
+
+    starts: np.ndarray
+    values: np.ndarray
+
+    @property
+    def size(self) -> float:
+        """Return the standard deviation of the noise of a random arm."""
+        counts = np.diff(self.starts)
+        return float(np.sqrt(np.mean(np.add.reduceat(self.values**2, self.starts[:-1]) / counts)))
+
+
+def deviations(theta: np.ndarray, arms: np.ndarray, values: np.ndarray, counts: np.ndarray) -> Deviations:
+    """Return how far values of arms, sorted by arm, are from the expected reward of each; each counts so many times."""
+    starts = np.cumsum(np.bincount(arms, counts, len(theta)), dtype=np.int64)
+    return Deviations(np.append(0, starts), np.repeat(values - theta[arms], counts))
+
+
 @kernel
 def _uniform(n, rounds, m, rng):
     pool = np.arange(n).astype(np.uint32)
@@ -155,13 +174,21 @@ NEEDS_GRAPH = {"popularity", "neighbourhood"}
 
 
 def draw(
-    root: int, spec: dict, n: int, instance: int, seed: int, arena: Arena | None = None, blocks: int = 1
+    root: int,
+    spec: dict,
+    n: int,
+    instance: int,
+    seed: int,
+    arena: Arena | None = None,
+    blocks: int = 1,
+    paid: Deviations | None = None,
 ) -> Stream:
     """Draw the stream of one seed from the factors of a problem (arms, candidates, horizon, noise).
 
     ``spec`` says how many ``arms`` are offered per round, how ``candidates`` are drawn ("uniform"; with an ``arena``
     also "popularity" and "neighbourhood"), how many rounds there are (``horizon``) and the standard deviation of the
-    ``noise``. ``n`` arms exist. Equal arguments give equal rounds, so that methods are compared on the same ones.
+    ``noise``; where it is known what arms ``paid``, every candidate has a random one of the deviations of its arm
+    instead. ``n`` arms exist. Equal arguments give equal rounds, so that methods are compared on the same ones.
     With several ``blocks`` of equal size, the candidates of a round are uniform in one of them: that of the segment
     whose user arrives, as often as the popularity of its arms says.
 
@@ -173,8 +200,16 @@ def draw(
     key = _key(spec, n, instance, seed)
     streams = stream(root, "arms", **key), stream(root, "arrivals", **key)
     arms = offer(spec["candidates"], n, spec["horizon"], spec["arms"], *streams, arena, blocks)
+    if paid is not None:
+        return Stream(arms, resample(paid, arms, stream(root, "ratings", **key)))
     noise = spec["noise"] * stream(root, "noise", **key).standard_normal(spec["horizon"])
     return Stream(arms, noise)
+
+
+def resample(paid: Deviations, arms: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw for every candidate of every round (rounds x m) one of the deviations of its arm, each as likely."""
+    first, last = paid.starts[arms], paid.starts[arms + np.uint32(1)]
+    return _spread(paid.values[first + (rng.random(arms.shape) * (last - first)).astype(np.int64)])
 
 
 def offer(candidates: str, n: int, rounds: int, m: int, rng, arriving, arena: Arena | None, blocks: int) -> np.ndarray:

@@ -10,13 +10,14 @@ from graphdr.bandit.methods import GRAPH_PRIORS
 from graphdr.bandit.pilot_sources import PREFIX, SOURCES
 from graphdr.bandit.pool import NODE
 from graphdr.bandit.radii import A_PRIORI, CONSTANT, RADII, facts_behind
-from graphdr.bandit.rewards import PLANTED
+from graphdr.bandit.rewards import PLANTED, RESAMPLED
 from graphdr.core.errors import UserError, no_such
-from graphdr.facts.registry import FACT_BASES, FACTS
+from graphdr.facts.registry import FACT_BASES, FACTORS, FACTS
 from graphdr.graphs import from_data
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, NESTED, k_fact
 from graphdr.graphs.bases import BASES, FROM_DATA
 from graphdr.graphs.random_graphs import FAMILIES
+from graphdr.graphs.raters import SPLIT
 from graphdr.graphs.segments import SEGMENTATIONS
 from graphdr.paper.predicates import check_arguments
 from graphdr.plan import blocks
@@ -246,6 +247,7 @@ def check_problem(where: str, problem: Mapping[str, Any]) -> None:
         if problem[factor] > n:
             raise UserError(f"{where}: {factor} = {problem[factor]}{noun} are more than n = {n} nodes")
     _check_contexts(where, problem, n)
+    _check_raters(where, problem)
     horizon, checkpoint = problem["horizon"], problem["checkpoint"]
     if horizon % checkpoint:
         raise UserError(f"{where}: horizon = {horizon} is not a multiple of checkpoint = {checkpoint}")
@@ -276,11 +278,30 @@ def _check_contexts(where: str, problem: Mapping[str, Any], n: float) -> None:
             raise UserError(f"{where}: tail = {problem['tail']} is not drawn for segments; leave one of both out")
 
 
+def _check_raters(where: str, problem: Mapping[str, Any]) -> None:
+    """Check that there are ratings where users are split or rewards drawn from what they gave."""
+    for factor, value in (("users", SPLIT), ("noise", RESAMPLED)):
+        if problem[factor] == value and (problem["family"], problem["reward"]) != (from_data.knn.__name__, "mean"):
+            there = f"family = {problem['family']!r} with reward = {problem['reward']!r} has none"
+            raise UserError(f"{where}: {factor} = {value!r} needs ratings by users, and {there}")
+        if problem[factor] == value and problem["context"] != NODE:
+            raise UserError(f"{where}: {factor} = {value!r} needs context = {NODE!r}, not {problem['context']!r}")
+
+
+def check_facts(where: str, facts: Collection[str], problem: Mapping[str, Any]) -> None:
+    """Check that facts about the noise have a number to start from."""
+    for fact in facts:
+        if problem["noise"] == RESAMPLED and "noise" in FACTORS.get(fact, ()):
+            raise UserError(f"{where}: {fact!r} needs a number for the noise, not {RESAMPLED!r}; leave one of both out")
+
+
 def check_method(where: str, method: blocks.Method, problem: Mapping[str, Any]) -> None:
     """Check that a method with dimensions of its own, or with a known error of its pilot, fits an expanded problem."""
     if method.radius == A_PRIORI and (problem["context"], problem["pilot_from"]) != (NODE, PREFIX):
         means = f"context = {NODE!r} and pilot_from = {PREFIX!r}"
         raise UserError(f"{where}: the radius {A_PRIORI!r} knows the error of means of nodes alone; it needs {means}")
+    if problem["noise"] == RESAMPLED and facts_behind(method.radius):
+        raise UserError(f"{where}: the radius {method.radius!r} needs a number for the noise, not {RESAMPLED!r}")
     if method.k == ADAPTIVE:
         if "k_grid" not in problem:
             raise UserError(f"{where}: factor 'k_grid' has no value, and an adaptive k is one of it")

@@ -8,6 +8,7 @@ import numpy as np
 from graphdr.cache import io, paths
 from graphdr.core.rng import stream
 from graphdr.graphs import bases
+from graphdr.graphs.raters import EVERYONE, learned_from
 from graphdr.panels.bases import read_bases, write_bases
 from graphdr.panels.items import read_items
 
@@ -35,6 +36,8 @@ class Params(NamedTuple):
     content: str = "none"  # what is known about nodes besides the graph …
     rank: int = 0  # … and, of ratings, the rank of their decomposition
     transform: str = "identity"
+    users: str = EVERYONE  # whose ratings count: of all, or of the half of them who make the graph …
+    dataset: str = ""  # … of this data set
 
 
 def main(input: Input, output: Output, params: Params) -> None:
@@ -83,9 +86,11 @@ def _embeddings(items: list[np.ndarray], input: Input, params: Params) -> list[A
         return [None] * len(items)
     if params.content == "ratings":
         records = read_records(input.data_nodes, input.data_links)
-        pairs = (records.source, records.node, records.weight)
-        rows = (similarity_rows(*pairs, item, params.transform) for item in items)
-        embeddings = [pca.ratings_content(matrix, params.rank) for matrix in rows]
+        embeddings = []
+        for instance, item in enumerate(items):
+            half = learned_from(records, params.users, params.seed, params.dataset, instance)
+            matrix = similarity_rows(half.source, half.node, half.weight, item, params.transform)
+            embeddings.append(pca.ratings_content(matrix, params.rank))
     else:
         column = io.read("dataset_nodes", input.data_nodes)[params.content].combine_chunks()
         contents = [column.take(item.tolist()) for item in items]
