@@ -25,6 +25,7 @@ graph/{graph}/edges.parquet | edges | an edge, i < j
 basis/{graph}/{basis}.parquet | basis | a component of a basis
 problem/{batch}/theta.parquet | theta | a node's expected reward
 problem/{batch}/contexts.parquet | contexts | a node of a context | empty where every arm is a node
+problem/{batch}/rewards.parquet | rewards | a value that a pull of a node may pay | empty unless noise is resampled
 pilot/{batch}/estimates.parquet | pilot | a node as a pilot saw it | empty where nothing needs a pilot
 pilot/{batch}/rounds.parquet | pilot_rounds | a round of a pilot | empty where no fact looks at rounds
 problem/{batch}/facts.parquet | facts | a fact that needs no run

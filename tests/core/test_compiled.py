@@ -9,7 +9,7 @@ RUN = """
 import numpy as np
 from graphdr.bandit import linucb
 linucb.one_hot(1.0, np.ones(3), np.zeros((2, 2), np.uint32), np.zeros(2), np.ones(2))
-print(sum(linucb.one_hot.compiled.stats.cache_misses.values()))
+print(sum(linucb._one_hot.compiled.stats.cache_misses.values()))
 """
 
 

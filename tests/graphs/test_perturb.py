@@ -146,3 +146,14 @@ def test_a_size_out_of_reach_is_refused(n, eps):
     """The Laplacian of a single edge never moves, and none moves by more than two."""
     with pytest.raises(ValueError, match="no weights of this graph"):
         perturb.perturb_weights(path(n), eps, np.random.default_rng(0))
+
+
+@given(n=st.integers(3, 30), density=st.sampled_from([0.2, 0.8]), seed=SEEDS)
+def test_shuffled_nodes_keep_their_names_and_the_spectrum(n, density, seed):
+    graph = weighted(n, density, seed)
+    shuffled = perturb.shuffle_nodes(graph, 1, np.random.default_rng(seed))
+    order = np.random.default_rng(seed).permutation(n)
+    assert np.array_equal(dense(shuffled), dense(graph)[np.ix_(order, order)])
+    assert np.array_equal(shuffled.origin, graph.origin)
+    spectra = [np.linalg.eigvalsh(model.laplacian(part).toarray()) for part in (graph, shuffled)]
+    assert_allclose(*spectra, atol=1e-12)

@@ -9,8 +9,9 @@ from scipy.sparse.csgraph import connected_components
 
 from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
+from graphdr.graphs.raters import halves
 from graphdr.graphs.records import Records
-from graphdr.graphs.segments import BANDS, SEGMENTATIONS, Users, halves, pair_means, segment
+from graphdr.graphs.segments import BANDS, SEGMENTATIONS, Users, pair_means, segment
 
 USERS, ITEMS, CIRCLES = 60, 24, 3
 NOBODY = Users(np.full(4, -1), np.full(4, ""), np.full(4, ""), np.zeros((2, 0), int))

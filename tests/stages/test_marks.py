@@ -141,7 +141,7 @@ def test_marks_travel_from_the_raw_files_to_the_comparison(workdir, config, monk
     receipt, *outputs = build(config, **raw, sources=[source])
     expected = {"toy": words} if words else {}
     assert marks_of(receipt) == {}  # the files are what they are
-    assert [marks_of(path) for path in outputs if path.endswith(".parquet")] == [expected] * 19
+    assert [marks_of(path) for path in outputs if path.endswith(".parquet")] == [expected] * 20
     entries = [json.loads(path.read_text()) for path in Path(paths.MANIFEST).iterdir()]
     assert [e["marks"] for e in entries if e["stage"] != "fetch_raw"] == [expected] * 12
     for suffix in ("md", "tex"):

@@ -353,8 +353,11 @@ def test_a_reward_keeps_its_shape_on_the_nodes_that_are_left(workdir, small_grap
     problem = {"name": "p", "clean": "clean", "graph": "observed", "instances": 1}
     problem |= {"reward": "planted", "k_star": 3, "tail": 0}
     nodes = {graph: f"{graph}.parquet" for graph in ("clean", "observed")}
-    input = pose_problem.Input({"clean": "basis.parquet"}, nodes, {}, {})
-    output, params = pose_problem.Output("theta.parquet", "contexts.parquet"), pose_problem.Params([problem], seed=0)
+    input = pose_problem.Input({"clean": "basis.parquet"}, nodes, {}, {}, {})
+    output, params = (
+        pose_problem.Output("theta.parquet", "contexts.parquet", "rewards.parquet"),
+        pose_problem.Params([problem], 0),
+    )
     run(Job("pose_problem", input, output, params))
     whole = rewards.smooth(pairs.vectors[:, 1:4], stream(0, "theta", n=small_graph.n, instance=0))
     assert_allclose(read_thetas("theta.parquet")["p", 0], whole[left] / np.linalg.norm(whole[left]))

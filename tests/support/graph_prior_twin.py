@@ -87,16 +87,16 @@ def play(features, roughness, theta, arms, noise, columns, rng=None):
             prior = covariance(features, roughness, *point)
             half = np.linalg.inv(np.linalg.cholesky(_precision(features, roughness, point, pulls)))
         if t < REFITS[0]:
-            arm = candidates[columns[t]]
+            best = columns[t]
         elif rng is None:
             scores = _upper(prior, variance, pulls, sums)[candidates]
-            arm = candidates[np.argmax(scores)]  # the first maximum
+            best = np.argmax(scores)  # the first maximum
         else:
             v = _precision(features, roughness, point, pulls)
             assert np.allclose(half @ v @ half.T, np.eye(len(v)), atol=1e-6)  # a square root of the covariance
-            draws = _drawn(features, point, variance, v, half, pulls, sums, candidates, rng)
-            arm = candidates[np.argmax(draws)]
-        reward = theta[arm] + noise[t]
+            best = np.argmax(_drawn(features, point, variance, v, half, pulls, sums, candidates, rng))
+        arm = candidates[best]
+        reward = theta[arm] + twins.luck(noise, t, best)
         chosen.append(arm)
         rewards.append(reward)
         before, pulls[arm] = pulls[arm], pulls[arm] + 1

@@ -19,6 +19,11 @@ def norm(vector: np.ndarray, inverse: np.ndarray) -> float:
     return float(np.sqrt(vector @ inverse @ vector))
 
 
+def luck(noise, t: int, place: int) -> float:
+    """Return the noise of a candidate: its own, or that of the round."""
+    return noise[t, place] if np.ndim(noise) == 2 else noise[t]
+
+
 def linucb(features, v0, theta, arms, noise, radius, residual=None, inflation=0.0) -> Play:
     """Play Algorithm 1 literally, with a fresh inverse every round; one-hot arms are the identity as features."""
     residual = np.zeros(len(theta)) if residual is None else residual
@@ -29,8 +34,9 @@ def linucb(features, v0, theta, arms, noise, radius, residual=None, inflation=0.
         inverse = np.linalg.inv(v)
         width = radius[t] + inflation * srl
         scores = [z @ inverse @ b + width * norm(z, inverse) for z in features[candidates]]
-        arm = candidates[np.argmax(scores)]  # the first maximum
-        z, y = features[arm], theta[arm] + noise[t]
+        best = np.argmax(scores)  # the first maximum
+        arm = candidates[best]
+        z, y = features[arm], theta[arm] + luck(noise, t, best)
         v, b, bias = v + np.outer(z, z), b + z * y, bias + z * residual[arm]
         regret += theta[candidates].max() - theta[arm]
         srl = max(srl, norm(bias, np.linalg.inv(v)))
@@ -73,7 +79,7 @@ def adaptive(features, grid, theta, arms, noise, alpha, ridge, sigma, delta) -> 
         arm = candidates[best]
         for k in grid:
             z = features[arm, :k]
-            v[k], b[k] = v[k] + np.outer(z, z), b[k] + z * (theta[arm] + noise[t])
+            v[k], b[k] = v[k] + np.outer(z, z), b[k] + z * (theta[arm] + luck(noise, t, best))
         estimate = {k: np.linalg.solve(v[k], b[k]) for k in grid}
         for small in list(left):
             for large in (k for k in grid if k > small):
@@ -92,9 +98,10 @@ def one_hot(ridge, theta, arms, noise, radius) -> Play:
     played = []
     for t, candidates in enumerate(arms):
         weight = ridge + count[candidates]
-        arm = candidates[np.argmax(total[candidates] / weight + radius[t] / np.sqrt(weight))]
+        best = np.argmax(total[candidates] / weight + radius[t] / np.sqrt(weight))
+        arm = candidates[best]
         count[arm] += 1
-        total[arm] += theta[arm] + noise[t]
+        total[arm] += theta[arm] + luck(noise, t, best)
         played.append(arm)
     nothing = np.zeros(len(arms))
     return Play(np.array(played), regret(theta, arms, played), nothing, nothing)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphdr.bandit.environment import by_candidate
 from graphdr.bandit.linucb import Run
 from graphdr.bandit.rank_one import rotate
 from graphdr.core.compiled import kernel
@@ -36,13 +37,13 @@ def play(run: Run, grid: Sequence[int], alpha: float, *, ridge: float, sigma: fl
     chance = 2.0 * np.log(len(grid) / delta)
     features = np.ascontiguousarray(run.features[:, : grid[-1]])
     knobs = float(alpha), float(ridge), float(sigma), chance
-    chosen, player, smallest = _balanced(features, grid, run.theta, *run.stream, *knobs)
+    chosen, player, smallest = _balanced(features, grid, run.theta, run.stream.arms, by_candidate(run.stream), *knobs)
     return Choices(chosen, grid[player], grid[smallest])
 
 
 @kernel
 def _balanced(features, grid, theta, arms, noise, alpha, ridge, sigma, chance):
-    rounds = len(arms)
+    rounds, m = arms.shape
     widest, learners = features.shape[1], len(grid)
     root, told, x = np.zeros((widest, widest)), np.zeros(widest), np.empty(widest)
     for i in range(widest):
@@ -56,9 +57,9 @@ def _balanced(features, grid, theta, arms, noise, alpha, ridge, sigma, chance):
         for other in range(first + 1, learners):
             if spent[other] < spent[learner]:
                 learner = other
-        arm, top, width = arms[t, 0], -np.inf, 0.0
-        for candidate in arms[t]:
-            x[:] = features[candidate]
+        best, top, width = 0, -np.inf, 0.0
+        for c in range(m):
+            x[:] = features[arms[t, c]]
             mean = square = 0.0
             for i in range(grid[learner]):  # x becomes y = R^-T z, from above
                 y = x[i] / root[i, i]
@@ -68,12 +69,13 @@ def _balanced(features, grid, theta, arms, noise, alpha, ridge, sigma, chance):
                     x[j] -= root[i, j] * y
             score = mean + alpha * np.sqrt(square)
             if score > top:
-                arm, top, width = candidate, score, np.sqrt(square)
+                best, top, width = c, score, np.sqrt(square)
+        arm = arms[t, best]
         spent[learner] += width
         chosen[t], player[t] = arm, learner
         # Rotations that turn the new row (z, reward) into zeros make (R, c) those of one round more.
         x[:] = features[arm]
-        rotate(root, told, x, theta[arm] + noise[t], widest)
+        rotate(root, told, x, theta[arm] + noise[t, best], widest)
         # log det V / ridge^k, and c_1^2 + … + c_k^2: its difference is the squared distance of two estimates.
         grown = squares = 0.0
         at = 0

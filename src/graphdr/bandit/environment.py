@@ -9,7 +9,7 @@ from graphdr.core.rng import stream
 
 
 class Stream(NamedTuple):
-    """Candidate arms (rounds x m) and one noise value per round, whatever the arm.
+    """Candidate arms (rounds x m), and noise: one value per round, whatever the arm, or one per candidate.
 
     Arms are unsigned: compiled code then need not ask whether an index counts from the end.
     """
@@ -19,12 +19,24 @@ class Stream(NamedTuple):
 
 
 def by_candidate(stream: Stream) -> np.ndarray:
-    """Return the noise of every candidate of every round (rounds x m): that of the round, whatever the arm.
+    """Return the noise of every candidate of every round (rounds x m), where it has one value per round that one.
 
-    Numbers are repeated by strides, not copied. Kernels meet one kind of array, however the noise came about.
+    Numbers are repeated by strides, not copied. Kernels meet one kind of array, however the noise came about: one that
+    is not contiguous, or they would be compiled twice.
     """
-    noise = np.ascontiguousarray(stream.noise, float)
-    return np.lib.stride_tricks.as_strided(noise, stream.arms.shape, (noise.itemsize, 0))
+    arms, noise = stream
+    if noise.ndim == 1:
+        noise = np.ascontiguousarray(noise, float)
+        noise = np.lib.stride_tricks.as_strided(noise, arms.shape, (noise.itemsize, 0))
+    return _spread(noise) if noise.flags.c_contiguous else noise
+
+
+def _spread(noise: np.ndarray) -> np.ndarray:
+    """Copy an array of rows into the first columns of a wider one."""
+    rows, columns = noise.shape
+    wider = np.zeros((rows, columns + 1))
+    wider[:, :columns] = noise
+    return wider[:, :columns]
 
 
 class Arena(NamedTuple):
@@ -41,6 +53,25 @@ class Edges(NamedTuple):
     starts: np.ndarray
     neighbours: np.ndarray
     weights: np.ndarray
+
+
+class Deviations(NamedTuple):
+    """How far from its mean a pull of each arm may pay: arm a has the ``values`` from starts[a] up to starts[a + 1]."""
+
+    starts: np.ndarray
+    values: np.ndarray
+
+    @property
+    def size(self) -> float:
+        """Return the standard deviation of the noise of a random arm."""
+        counts = np.diff(self.starts)
+        return float(np.sqrt(np.mean(np.add.reduceat(self.values**2, self.starts[:-1]) / counts)))
+
+
+def deviations(theta: np.ndarray, arms: np.ndarray, values: np.ndarray, counts: np.ndarray) -> Deviations:
+    """Return how far values of arms, sorted by arm, are from the expected reward of each; each counts so many times."""
+    starts = np.cumsum(np.bincount(arms, counts, len(theta)), dtype=np.int64)
+    return Deviations(np.append(0, starts), np.repeat(values - theta[arms], counts))
 
 
 @kernel
@@ -151,13 +182,21 @@ NEEDS_GRAPH = {"popularity", "neighbourhood"}
 
 
 def draw(
-    root: int, spec: dict, n: int, instance: int, seed: int, arena: Arena | None = None, blocks: int = 1
+    root: int,
+    spec: dict,
+    n: int,
+    instance: int,
+    seed: int,
+    arena: Arena | None = None,
+    blocks: int = 1,
+    paid: Deviations | None = None,
 ) -> Stream:
     """Draw the stream of one seed from the factors of a problem (arms, candidates, horizon, noise).
 
     ``spec`` says how many ``arms`` are offered per round, how ``candidates`` are drawn ("uniform"; with an ``arena``
     also "popularity" and "neighbourhood"), how many rounds there are (``horizon``) and the standard deviation of the
-    ``noise``. ``n`` arms exist. Equal arguments give equal rounds, so that methods are compared on the same ones.
+    ``noise``; where it is known what arms ``paid``, every candidate has a random one of the deviations of its arm
+    instead. ``n`` arms exist. Equal arguments give equal rounds, so that methods are compared on the same ones.
     With several ``blocks`` of equal size, the candidates of a round are uniform in one of them: that of the segment
     whose user arrives, as often as the popularity of its arms says.
 
@@ -169,8 +208,16 @@ def draw(
     key = _key(spec, n, instance, seed)
     streams = stream(root, "arms", **key), stream(root, "arrivals", **key)
     arms = offer(spec["candidates"], n, spec["horizon"], spec["arms"], *streams, arena, blocks)
+    if paid is not None:
+        return Stream(arms, resample(paid, arms, stream(root, "ratings", **key)))
     noise = spec["noise"] * stream(root, "noise", **key).standard_normal(spec["horizon"])
     return Stream(arms, noise)
+
+
+def resample(paid: Deviations, arms: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw for every candidate of every round (rounds x m) one of the deviations of its arm, each as likely."""
+    first, last = paid.starts[arms], paid.starts[arms + np.uint32(1)]
+    return _spread(paid.values[first + (rng.random(arms.shape) * (last - first)).astype(np.int64)])
 
 
 def offer(candidates: str, n: int, rounds: int, m: int, rng, arriving, arena: Arena | None, blocks: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.bandit import linucb_batched, linucb_wide
-from graphdr.bandit.environment import Edges, Stream
+from graphdr.bandit.environment import Edges, Stream, by_candidate
 from graphdr.bandit.rank_one import BLOCK, blocked, column, enter, flush, fold, multiply, subtract
 from graphdr.bandit.residuals import UNROLLED, few_axes, follow, residual_leverage, residual_width
 from graphdr.core.compiled import kernel, prefetch
@@ -28,6 +28,7 @@ def projected(features, v0_inverse, theta, arms, noise, radius, inflation=0.0, r
     ``residual`` holds xi(a) for every arm; without one, SRL_t is 0. With ``inflation`` = 1 the radius of round t is
     ``radius[t]`` plus the running maximum so far of its leverage: a predictable radius.
     """
+    noise = by_candidate(Stream(arms, noise))
     arguments = features, v0_inverse, theta, arms, noise, radius, float(inflation), residual, every
     if features.shape[1] > UNROLLED:
         return linucb_wide.projected(*arguments)
@@ -91,7 +92,7 @@ def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, resi
         chosen[t] = arm
         x = features[arm]
         scale = 1.0 / (1.0 + 2.0 * half[best])
-        error = (theta[arm] + noise[t] - mean[best]) * scale
+        error = (theta[arm] + noise[t, best] - mean[best]) * scale
         spent += np.sqrt(max(2.0 * half[best], 0.0))
         multiply(v, x, u, k)
         root = np.sqrt(scale)
@@ -106,26 +107,30 @@ def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, resi
     return chosen, srl, widths
 
 
-@kernel
 def one_hot(ridge, theta, arms, noise, radius):
     """Run full LinUCB with one-hot arms: V stays diagonal, so an estimate and a width per arm suffice."""
+    return _one_hot(ridge, theta, arms, by_candidate(Stream(arms, noise)), radius)
+
+
+@kernel
+def _one_hot(ridge, theta, arms, noise, radius):
+    # All that is known of an arm lies side by side: estimate, width, weight and total.
     rounds, m = arms.shape
-    n = len(theta)
-    weight, total = np.full(n, ridge), np.zeros(n)
-    estimate, width = np.zeros(n), np.full(n, 1.0 / np.sqrt(ridge))
+    known = np.zeros((len(theta), 4))
+    known[:, 1], known[:, 2] = 1.0 / np.sqrt(ridge), ridge
     chosen = np.empty(rounds, np.uint32)
     for t in range(rounds):
-        best, top = arms[t, 0], -np.inf
+        best, top = 0, -np.inf
         for c in range(m):
             arm = arms[t, c]
-            score = estimate[arm] + radius[t] * width[arm]
+            score = known[arm, 0] + radius[t] * known[arm, 1]
             if score > top:
-                best, top = arm, score
-        chosen[t] = best
-        weight[best] += 1.0
-        total[best] += theta[best] + noise[t]
-        estimate[best] = total[best] / weight[best]
-        width[best] = 1.0 / np.sqrt(weight[best])
+                best, top = c, score
+        arm = arms[t, best]
+        chosen[t] = arm
+        own = known[arm]
+        weight, total = own[2] + 1.0, own[3] + (theta[arm] + noise[t, best])
+        own[0], own[1], own[2], own[3] = total / weight, 1.0 / np.sqrt(weight), weight, total
     return chosen
 
 
@@ -140,12 +145,13 @@ def _until_full(start, lower, rows, core, slot, members, estimate, diagonal, arm
     size = 0
     h, u = np.empty(len(rows)), np.empty(n)
     for t in range(start, rounds):
-        best, top = arms[t, 0], -np.inf
+        place, top = 0, -np.inf
         for c in range(m):
             arm = arms[t, c]
             score = estimate[arm] + radius[t] * np.sqrt(max(diagonal[arm], 0.0))
             if score > top:
-                best, top = arm, score
+                place, top = c, score
+        best = arms[t, place]
         if slot[best] < 0:
             if size == len(rows):
                 return t, size
@@ -153,7 +159,7 @@ def _until_full(start, lower, rows, core, slot, members, estimate, diagonal, arm
             size += 1
         column(rows, core, slot, size, best, h, u)
         scale = 1.0 / (1.0 + u[best])
-        step = (theta[best] + noise[t] - estimate[best]) * scale
+        step = (theta[best] + noise[t, place] - estimate[best]) * scale
         fold(core, h, scale, size)
         for j in range(n):
             estimate[j] += step * u[j]
@@ -169,7 +175,7 @@ def node_space(v0_inverse, theta, arms, noise, radius, block: int = BLOCK):
     """
     kept = blocked(v0_inverse, block)
     estimate, diagonal = np.zeros(len(theta)), kept.lower.diagonal().copy()
-    chosen = np.empty(len(arms), np.uint32)
+    chosen, noise = np.empty(len(arms), np.uint32), by_candidate(Stream(arms, noise))
     t = 0
     while True:
         t, size = _until_full(t, *kept, estimate, diagonal, arms, noise, theta, radius, chosen)
@@ -243,7 +249,8 @@ def play(
             (run.features, run.v0_inverse, run.theta, *run.stream, NOTHING if run.residual is None else run.residual)
             for run in runs[start : start + linucb_batched.LANES]
         ]
-        if features.shape[1] <= UNROLLED and len(group) >= linucb_batched.FEWEST and features.nbytes <= FAR:
+        many = len(group) >= linucb_batched.FEWEST and all(noise.ndim == 1 for *_, noise, _ in group)
+        if many and features.shape[1] <= UNROLLED and features.nbytes <= FAR:
             traces += linucb_batched.side_by_side(group, radius, float(inflation), every)
         else:
             traces += [projected(*arrays, radius, inflation, residual, every) for *arrays, residual in group]

@@ -84,7 +84,7 @@ def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, resi
         chosen[t] = arm
         z = features[arm]
         scale = 1.0 / (1.0 + square)
-        error = (theta[arm] + noise[t] - seen) * scale
+        error = (theta[arm] + noise[t, best] - seen) * scale
         spent += np.sqrt(max(square, 0.0))
         multiply(v, z, u, k)
         root = np.sqrt(scale)

@@ -4,6 +4,7 @@ import numpy as np
 
 from graphdr.graphs.arm_features import residual
 
+RESAMPLED = "resampled"  # in place of the noise: every pull pays a random one of the values behind the reward
 PLANTED = {"planted": 1, "planted_first": 0}  # rewards that are drawn, from u_2, u_3, … on or from u_1 on
 
 
@@ -15,6 +16,11 @@ def unit(vector: np.ndarray) -> np.ndarray:
 def centred(values: np.ndarray) -> np.ndarray:
     """Make a reward of observed values: centred, and of norm one."""
     return unit(values - values.mean())
+
+
+def in_units(values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """Centre and scale values as ``centred`` does the observed ones: their mean on a node is then its reward."""
+    return (values - observed.mean()) / np.linalg.norm(observed - observed.mean())
 
 
 def smooth(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:

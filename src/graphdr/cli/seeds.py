@@ -30,14 +30,18 @@ def _instances(params: dict, focus: Focus) -> Iterator[tuple[dict, str]]:
 
 
 def _of_graph(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
+    from graphdr.graphs.raters import SPLIT
+
     key = f"family {params['family']}, n {params['n']}, {_span('instance', params['instances'])}"
     changes = params["change"] or {}
-    drawn = ("sample", "flip", "swap", "perturb", *(("segments",) if params["dataset"] else ()))
+    drawn = ("sample", "shuffle", "flip", "swap", "perturb", *(("segments",) if params["dataset"] else ()))
     yield from ((purpose, key) for purpose in drawn if purpose in changes)
     if not changes and not params["dataset"]:
         yield "graph", key
     if not changes and params["dataset"] and params["instances"] > 1:
         yield "ties", f"data set {params['dataset']}, each instance from 2 on"
+    if not changes and params.get("users") == SPLIT:
+        yield "users", f"data set {params['dataset']}, {_span('instance', params['instances'])}"
 
 
 def _of_basis(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
@@ -71,11 +75,12 @@ def _of_facts(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
 
 def _of_runs(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
     from graphdr.bandit.methods import POLICIES
+    from graphdr.bandit.rewards import RESAMPLED
 
     for problem in focus.among(params["problems"]):
         instances = _span("instance", problem["instances"])
         key = f"{problem['candidates']}, {problem['arms']} arms, {instances}, {_span('run', problem['seeds'])}"
-        yield from (("arms", key), ("noise", key))
+        yield from (("arms", key), ("ratings" if problem["noise"] == RESAMPLED else "noise", key))
         if problem.get("segments", 1) > 1:
             yield "arrivals", key
         policies = [POLICIES[method["policy"]] for method in focus.of(params["methods"]).values()]

@@ -1,4 +1,4 @@
-"""Changes of a graph: random subgraphs, flipped pairs, dropped and swapped edges, weights perturbed to a given size."""
+"""Changes of a graph: random subgraphs, shuffled nodes, flipped pairs, dropped and swapped edges, perturbed weights."""
 
 import numpy as np
 
@@ -38,6 +38,12 @@ def uniform_nodes(graph: Graph, size: int, rng: np.random.Generator) -> Graph:
     if size >= graph.n:
         return graph
     return largest_component(induced(graph, np.sort(rng.permutation(graph.n)[:size])))
+
+
+def shuffle_nodes(graph: Graph, on: int, rng: np.random.Generator) -> Graph:
+    """Give every node the edges of a random one: the same spectrum, but nothing to do with what the nodes are."""
+    order = rng.permutation(graph.n)
+    return graph._replace(adjacency=graph.adjacency[order][:, order])
 
 
 def swap_edges(graph: Graph, share: float, rng: np.random.Generator) -> Graph:
@@ -83,4 +89,7 @@ def perturb_by_gap(graph: Graph, share: float, rng: np.random.Generator, k: int)
     return perturb_weights(graph, share * interior_gap(low_eigenvalues(graph, k + 2), k), rng)
 
 
-CHANGES = {"sample": uniform_nodes, "flip": flip_pairs, "swap": swap_edges, "perturb": perturb_by_gap}
+SHUFFLE = "shuffle"
+CHANGES = {
+    "sample": uniform_nodes, "flip": flip_pairs, "swap": swap_edges, "perturb": perturb_by_gap, SHUFFLE: shuffle_nodes,
+}  # fmt: skip

@@ -7,6 +7,7 @@ import numpy as np
 
 from graphdr.core.errors import UserError, no_such
 from graphdr.graphs.contexts import complete, path, product, ring  # noqa: F401  (with which pairs are made)
+from graphdr.graphs.raters import halves, with_links
 from graphdr.graphs.records import Records, Users, places, similarity_rows
 
 BANDS = {"under 18": 0, "18-24": 18, "25-34": 25, "35-44": 35, "45-49": 45, "50-55": 50, "56+": 56}  # first age of each
@@ -39,19 +40,13 @@ def segment(
         raise UserError(f"segments: {count} is not a number of segments; expected at least 1")
     seen = paying = ratings
     if name in FROM_RATINGS:
-        seen, paying = (_rows(ratings, half) for half in halves(len(ratings.source), rng))
+        seen, paying = (with_links(ratings, half) for half in halves(len(ratings.source), rng))
     segments = SEGMENTATIONS[name](users, seen, count, rng)
     sizes = np.bincount(segments.label[segments.label >= 0], minlength=len(segments.names))
     if not sizes.all():
         empty = segments.names[int(sizes.argmin())]
         raise UserError(f"segments by {name}: {empty!r} has no users; take fewer segments or another segmentation")
     return segments, paying
-
-
-def halves(count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Cut the numbers below ``count`` into two random halves, each in order."""
-    order = rng.permutation(count)
-    return np.sort(order[: count // 2]), np.sort(order[count // 2 :])
 
 
 def age(users: Users, ratings: Records, count: int, rng: np.random.Generator) -> Segments:
@@ -147,10 +142,6 @@ def pair_means(
 
 def _means(sums: np.ndarray, sizes: np.ndarray, otherwise: np.ndarray | float) -> np.ndarray:
     return np.divide(sums, sizes, out=np.broadcast_to(otherwise, sums.shape).copy(), where=sizes > 0)
-
-
-def _rows(ratings: Records, rows: np.ndarray) -> Records:
-    return ratings._replace(source=ratings.source[rows], node=ratings.node[rows], weight=ratings.weight[rows])
 
 
 def _known(name: str, known: np.ndarray) -> np.ndarray:

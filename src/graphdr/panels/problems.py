@@ -1,4 +1,4 @@
-"""Rewards, facts and pilots' estimates of all problems and instances, out of tables."""
+"""Rewards, what pulls may pay, facts and pilots' estimates of all problems and instances, out of tables."""
 
 import numpy as np
 
@@ -11,6 +11,13 @@ def read_thetas(path: str) -> dict[tuple[str, int], np.ndarray]:
     table = io.read("theta", path)
     theta = io.values(table["theta"])
     return {key: theta[rows] for key, rows in groups(table, "problem", "instance")}
+
+
+def read_rewards(path: str) -> dict[tuple[str, int], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Read what pulls may pay: (problem, instance) to nodes, values and how many ratings or clicks say so."""
+    table = io.read("rewards", path)
+    columns = [io.values(table[name]) for name in ("node", "value", "count")]
+    return {key: tuple(column[rows] for column in columns) for key, rows in groups(table, "problem", "instance")}
 
 
 def read_facts(path: str) -> dict[tuple[str, int, str], float]:

@@ -18,12 +18,13 @@ from graphdr.bandit import contexts
 from graphdr.bandit.environment import NEEDS_GRAPH
 from graphdr.bandit.methods import on_graph
 from graphdr.bandit.pilot_sources import PREFIX
-from graphdr.bandit.rewards import PLANTED
+from graphdr.bandit.rewards import PLANTED, RESAMPLED
 from graphdr.cache import paths
 from graphdr.core.errors import UserError
 from graphdr.facts.registry import FACT_BASES, FACTORS, budgets, needs_rounds
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY
 from graphdr.graphs.bases import FROM_DATA, FROM_GRAPH, MADE_OF
+from graphdr.graphs.raters import SPLIT
 from graphdr.plan.blocks import Experiment, Method, against
 from graphdr.plan.design import Design, basis_file, batches_of
 from graphdr.plan.job import Job, at, fill
@@ -83,6 +84,8 @@ def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input,
     if name in FROM_DATA:
         transform = spec.parameters.get("transform", "identity")
         params = params._replace(content=spec.content, rank=spec.rank, transform=transform)
+        if spec.users == SPLIT:
+            params = params._replace(users=spec.users, dataset=str(spec.dataset))
     return Job("compute_basis", input, at(basis_of.Output(), graph=graph, basis=basis), params)
 
 
@@ -101,11 +104,14 @@ def pose_problem(design: Design, batch: str) -> Job[pose.Input, pose.Output, pos
     sources = {problem.get("items", problem["clean"]) for problem in planted}
     pooled = [problem for problem in problems if "context" in problem]
     chosen = _graphs([problem for problem in pooled if problem["bundled"] == contexts.CHOSEN], "graph")
+    paid = _graphs([problem for problem in problems if problem.get("noise") == RESAMPLED], "graph")
+    datasets = {graph: str(design.graphs[graph].dataset) for graph in sorted({*chosen, *paid})}
     input = pose.Input(
         basis={graph: paths.basis(graph, "laplacian_low") for graph in sorted(sources)},
         nodes={graph: paths.nodes(graph) for graph in _graphs(problems, "clean", "graph")},
         edges={graph: paths.edges(graph) for graph in _graphs(pooled, "graph")},
-        data_links={graph: paths.dataset_links(of) for graph in chosen if (of := design.graphs[graph].dataset)},
+        data_links={graph: paths.dataset_links(of) for graph, of in datasets.items()},
+        data_nodes={graph: paths.dataset_nodes(datasets[graph]) for graph in paid},
     )
     drawer = contexts.__name__ if pooled else ""
     params = pose.Params(problems, design.config.seed, drawer)
@@ -184,6 +190,7 @@ def run_bandit(design: Design, batch: str, kind: str) -> Job[bandit.Input, bandi
         facts=paths.facts(batch) if kind == INFORMED else "",
         pilot=paths.pilot(batch) if any(map(by_theorem, methods.values())) else "",
         contexts=_contexts(design, batch),
+        rewards=paths.rewards(batch) if any(problem["noise"] == RESAMPLED for problem in problems) else "",
         chosen=sorted({path for path, *_ in chosen.values()}),
     )
     knobs = {name: method.model_dump(include=KNOBS) for name, method in methods.items()}

@@ -17,6 +17,7 @@ from graphdr.graphs import from_data
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.bases import stored
 from graphdr.graphs.random_graphs import FAMILIES
+from graphdr.graphs.raters import EVERYONE
 from graphdr.plan.blocks import Config, Dataset, Evaluation, Experiment, Figure, Method, Shown, Table
 from graphdr.plan.config import read
 from graphdr.plan.plays import (
@@ -29,17 +30,17 @@ from graphdr.plan.plays import (
     Played,
     assign,
 )
-from graphdr.plan.references import NO_FILE, check_method, check_problem, pick
+from graphdr.plan.references import NO_FILE, check_facts, check_method, check_problem, pick
 from graphdr.plan.settings import OWN, Variant, variants
 from graphdr.plan.short_forms import problem_name
 
 PRODUCT = ("segmented", "coupling")  # factors of a graph with segments
-NODE_CASE = {  # of a configuration that says nothing about contexts, pilots, seeds and given columns
+NODE_CASE = {  # of a configuration that says nothing about contexts, pilots, seeds, shuffled graphs, users and columns
     "context": "node", "bundle": 1, "bundled": "uniform", "pool": 1000, "segments": 1, "segmented": "ring",
     "coupling": 1, "differences": "smooth", "differ": 1, "pilot_from": "prefix", "first_seed": 0, "tuned": OWN,
-    "given": NO_FILE,
+    "given": NO_FILE, "shuffle": 0, "users": EVERYONE,
 }  # fmt: skip
-CHANGES = ("flip", "swap", "perturb")  # factors that make the observed graph another than the clean one
+CHANGES = ("shuffle", "flip", "swap", "perturb")  # factors that make the observed graph another than the clean one
 
 Problem = dict[str, Any]  # factors by name, and `name`, `title`, `items`, `clean` and `graph`
 
@@ -59,6 +60,7 @@ class GraphSpec(NamedTuple):
     instances: int
     change: dict[str, Any] | None = None
     segments: int = 1  # of users, each with nodes of its own
+    users: str = EVERYONE  # who make it and pay rewards, or half of them each
     min_nodes: int = 0  # that must be left: as many as the largest basis and candidate set need
     parent: str | None = None
 
@@ -100,6 +102,8 @@ def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) ->
         for (method, *_), problem in itertools.product(design.variants[name], members):
             where = f"experiments.{name}: method {method} on problem {problem['name']}"
             check_method(where, design.methods[method], problem)
+        for problem in members:
+            check_facts(f"experiments.{name}.facts: problem {problem['name']}", experiment.facts, problem)
         here = [problem for problem in members if problem["dataset"] not in missing]
         wanted = {"laplacian_low"} | {FACT_BASES[fact] for fact in experiment.facts if fact in FACT_BASES}
         wanted |= {config.methods[method].basis for method in experiment.methods} - {IDENTITY}
@@ -258,7 +262,7 @@ def batches_of(design: Design, experiments: list[str], problems: set[str] | None
 
 @cache
 def _required(family: str) -> frozenset[str]:
-    graph = {*_parameters(family), "n", "sample", "components", "content", "rank", "given", *CHANGES}
+    graph = {*_parameters(family), "n", "sample", "components", "content", "rank", "given", "users", *CHANGES}
     graph |= {"segments", *PRODUCT, *(factor for factor in SEGMENT_FACTORS if factor != "items")}
     return frozenset(graph.union(THETA_FACTORS, RUN_FACTORS, THEORY_FACTORS, POOL_FACTORS, *FACTORS.values()))
 
@@ -278,7 +282,7 @@ def _chain(config: Config, factors: Problem) -> dict[str, GraphSpec]:
     """
     family, dataset = factors["family"], factors["dataset"]
     parameters = {name: factors[name] for name in _parameters(family)}
-    shape = {name: factors[name] for name in ("n", "instances", "reward", "content", "rank", "given")}
+    shape = {name: factors[name] for name in ("n", "instances", "reward", "content", "rank", "given", "users")}
     usual = defaults(config, dataset)
     told = {"family": family} | shape | parameters
     changed = {name: value for name, value in told.items() if value != usual.get(name)}

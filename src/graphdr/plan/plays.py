@@ -11,7 +11,7 @@ from graphdr.bandit import contexts
 from graphdr.bandit.methods import POLICIES
 from graphdr.bandit.pool import NODE
 from graphdr.bandit.radii import SPECTRAL, facts_behind, of_theorem
-from graphdr.bandit.rewards import PLANTED
+from graphdr.bandit.rewards import PLANTED, RESAMPLED
 from graphdr.cache import paths
 from graphdr.facts.registry import FACTORS
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, k_fact
@@ -27,6 +27,7 @@ RUN_FACTORS = (
 THEORY_FACTORS = ("delta", "pilot")  # of runs with the radius of a theorem, besides
 ADAPTIVE_FACTORS = ("delta", "k_grid")  # of runs that find their k, besides
 POOL_FACTORS = (*contexts.FACTORS, "segments")  # of problems whose arms are no single nodes …
+PAID_FACTORS = ("noise", "dataset", "users")  # of what pulls may pay, where noise is resampled
 SEGMENT_FACTORS = ("segments", "differ", "differences", "items")  # … and of rewards that are drawn for segments
 
 
@@ -69,8 +70,9 @@ def pool_factors(problem: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def theta_factors(problem: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the factors that its reward depends on besides the graph."""
-    return THETA_FACTORS + (SEGMENT_FACTORS if problem["segments"] > 1 and problem["reward"] in PLANTED else ())
+    """Return the factors that its reward, and what a pull pays, depend on besides the graph and the noise."""
+    paid = PAID_FACTORS if problem["noise"] == RESAMPLED else ()
+    return THETA_FACTORS + paid + (SEGMENT_FACTORS if problem["segments"] > 1 and problem["reward"] in PLANTED else ())
 
 
 def _identity(problem: Mapping[str, Any], knobs: dict[str, Any], factors: Iterable[str]) -> str:

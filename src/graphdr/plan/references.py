@@ -10,14 +10,15 @@ from graphdr.bandit.methods import GRAPH, GRAPH_PRIORS, NOTHING, POLICIES, on_gr
 from graphdr.bandit.pilot_sources import PREFIX, SOURCES
 from graphdr.bandit.pool import NODE
 from graphdr.bandit.radii import A_PRIORI, CONSTANT, RADII, SPECTRAL, facts_behind, of_theorem
-from graphdr.bandit.rewards import PLANTED
+from graphdr.bandit.rewards import PLANTED, RESAMPLED
 from graphdr.core.errors import UserError, no_such
-from graphdr.facts.registry import FACT_BASES, FACTS
+from graphdr.facts.registry import FACT_BASES, FACTORS, FACTS
 from graphdr.graphs import from_data
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, NESTED, k_fact
 from graphdr.graphs.bases import BASES, FROM_DATA, stored
 from graphdr.graphs.filters import CUT, FILTERS
 from graphdr.graphs.random_graphs import FAMILIES
+from graphdr.graphs.raters import SPLIT
 from graphdr.graphs.segments import SEGMENTATIONS
 from graphdr.paper.predicates import check_arguments
 from graphdr.plan import blocks
@@ -281,6 +282,7 @@ def check_problem(where: str, problem: Mapping[str, Any]) -> None:
         if problem[factor] > n:
             raise UserError(f"{where}: {factor} = {problem[factor]}{noun} are more than n = {n} nodes")
     _check_contexts(where, problem, n)
+    _check_raters(where, problem)
     horizon, checkpoint = problem["horizon"], problem["checkpoint"]
     if horizon % checkpoint:
         raise UserError(f"{where}: horizon = {horizon} is not a multiple of checkpoint = {checkpoint}")
@@ -311,6 +313,23 @@ def _check_contexts(where: str, problem: Mapping[str, Any], n: float) -> None:
             raise UserError(f"{where}: tail = {problem['tail']} is not drawn for segments; leave one of both out")
 
 
+def _check_raters(where: str, problem: Mapping[str, Any]) -> None:
+    """Check that there are ratings where users are split or rewards drawn from what they gave."""
+    for factor, value in (("users", SPLIT), ("noise", RESAMPLED)):
+        if problem[factor] == value and (problem["family"], problem["reward"]) != (from_data.knn.__name__, "mean"):
+            there = f"family = {problem['family']!r} with reward = {problem['reward']!r} has none"
+            raise UserError(f"{where}: {factor} = {value!r} needs ratings by users, and {there}")
+        if problem[factor] == value and problem["context"] != NODE:
+            raise UserError(f"{where}: {factor} = {value!r} needs context = {NODE!r}, not {problem['context']!r}")
+
+
+def check_facts(where: str, facts: Collection[str], problem: Mapping[str, Any]) -> None:
+    """Check that facts about the noise have a number to start from."""
+    for fact in facts:
+        if problem["noise"] == RESAMPLED and "noise" in FACTORS.get(fact, ()):
+            raise UserError(f"{where}: {fact!r} needs a number for the noise, not {RESAMPLED!r}; leave one of both out")
+
+
 def check_method(where: str, method: blocks.Method, problem: Mapping[str, Any]) -> None:
     """Check that a method with dimensions of its own, a known error of its pilot, or nodes as arms fits a problem."""
     if method.radius == A_PRIORI and (problem["context"], problem["pilot_from"]) != (NODE, PREFIX):
@@ -323,6 +342,8 @@ def check_method(where: str, method: blocks.Method, problem: Mapping[str, Any]) 
         raise UserError(f"{where}: in_noise measures width and ridge in noise, and there is none; leave it out")
     if on_graph(method.policy) and problem["context"] == "bundle":
         raise UserError(f"{where}: the arms of {method.policy!r} are nodes of the graph, not bundles of them")
+    if problem["noise"] == RESAMPLED and facts_behind(method.radius):
+        raise UserError(f"{where}: the radius {method.radius!r} needs a number for the noise, not {RESAMPLED!r}")
     if over_grid(method.policy, method.k):
         if "k_grid" not in problem:
             raise UserError(f"{where}: factor 'k_grid' has no value, and an adaptive k is one of it")

@@ -9,7 +9,8 @@ import numpy as np
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
-from graphdr.graphs.model import Graph, largest_component
+from graphdr.graphs.model import Graph, induced, largest_component
+from graphdr.graphs.raters import EVERYONE, SPLIT, node_means, paying, rated_enough, ratings, with_links
 from graphdr.panels.graphs import read_graphs, read_records, write_graphs
 from graphdr.panels.items import Items, random_items, read_items
 
@@ -42,6 +43,7 @@ class Params(NamedTuple):
     change: dict[str, Any] | None
     min_nodes: int  # that must be left
     seed: int
+    users: str = EVERYONE  # all make the graph and pay rewards, or half of them each
 
 
 def main(input: Input, output: Output, params: Params) -> None:
@@ -62,7 +64,7 @@ def main(input: Input, output: Output, params: Params) -> None:
 
 
 def _draw(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
-    """Draw random graphs, or sample, flip, swap or perturb other ones, whose nodes keep what they are."""
+    """Draw random graphs, or sample, shuffle, flip, swap or perturb other ones, whose nodes keep what they are."""
     maker, settings = import_module(params.maker), dict(params.change or {})
     key = {"family": params.family, "n": params.n} | ({"dataset": params.dataset} if params.dataset else {})
     if not params.change:
@@ -78,7 +80,8 @@ def _draw(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
         rng = stream(params.seed, kind, **key, instance=instance)
         graph = largest_component(maker.CHANGES[kind](parent, size, rng, **settings))
         kept = np.searchsorted(parent.origin, graph.origin)
-        yield graph, Items(*(column[kept] for column in items)) if params.dataset else random_items(graph)
+        same = params.dataset or kind == "shuffle"  # else a node is as popular as its edges are now
+        yield graph, Items(*(column[kept] for column in items)) if same else random_items(graph)
 
 
 def _segment(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
@@ -121,7 +124,9 @@ def _observe(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
     """Build the graph of a data set on its most popular nodes, which keep that order.
 
     Instance 0 takes the first of equally popular nodes in the data, and the most popular of equally near neighbours;
-    instance 1 takes the first in the data of both, every other one a random one.
+    instance 1 takes the first in the data of both, every other one a random one. Where users are split, one half of
+    them makes the graph and the other pays; popularity counts both, and nodes that one of them rated too seldom are
+    left out.
     """
     from_data = import_module(params.maker)
     records = read_records(input.data_nodes, input.data_links)
@@ -132,12 +137,29 @@ def _observe(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
                 len(records.popularity),
             )
             records = records._replace(ties=np.arange(n) if instance == FILE_ORDER else rng.permutation(n))
-        graph = from_data.FAMILIES[params.family](params.n, records, **params.parameters)
-        item, reward = graph.origin, _reward(input, params, records)
+        making, reward = records, _reward(input, params, records)
+        if params.users == SPLIT:
+            making, reward = _split(input, params, records, reward, instance)
+        graph = from_data.FAMILIES[params.family](params.n, making, **params.parameters)
+        if params.users == SPLIT:
+            graph = largest_component(induced(graph, np.flatnonzero(~np.isnan(reward[graph.origin]))))
+        item = graph.origin
         if not params.reward.startswith("planted") and (np.isnan(reward[item]).any() or np.ptp(reward[item]) == 0):
             raise UserError(f"{input.data_nodes}: rewards of the selected nodes are missing or all equal")
         items = Items(item, records.popularity[item].astype(float), reward[item])
         yield graph._replace(origin=np.arange(graph.n)), items
+
+
+def _split(input: Input, params: Params, records: Any, reward: np.ndarray, instance: int) -> tuple[Any, np.ndarray]:
+    """Return the records of the users who make the graph, and the rewards by the others; nan for nodes left out."""
+    value = ratings(records, reward)
+    if value is None:
+        there = "those of this data set are no means of ratings or of log(1 + plays)"
+        raise UserError(f"{input.data_nodes}: users = {SPLIT!r} needs rewards by users, and {there}")
+    pays = paying(records, params.users, params.seed, str(params.dataset), instance)
+    enough = rated_enough(records, pays, len(reward))
+    means = node_means(records.node[pays], value[pays], len(reward))
+    return with_links(records, ~pays & enough[records.node]), np.where(enough, means, np.nan)
 
 
 def _reward(input: Input, params: Params, records: Any) -> np.ndarray:

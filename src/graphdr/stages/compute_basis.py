@@ -8,6 +8,7 @@ import numpy as np
 from graphdr.cache import io, paths
 from graphdr.core.rng import stream
 from graphdr.graphs import bases
+from graphdr.graphs.raters import EVERYONE, learned_from
 from graphdr.panels.bases import read_bases, write_bases
 from graphdr.panels.items import read_items
 
@@ -37,6 +38,8 @@ class Params(NamedTuple):
     content: str = "none"  # what is known about nodes besides the graph …
     rank: int = 0  # … and, of ratings, the rank of their decomposition
     transform: str = "identity"
+    users: str = EVERYONE  # whose ratings count: of all, or of the half of them who make the graph …
+    dataset: str = ""  # … of this data set
 
 
 def main(input: Input, output: Output, params: Params) -> None:
@@ -98,9 +101,11 @@ def _ratings(items: list[np.ndarray], input: Input, params: Params) -> list[Any]
     from graphdr.graphs.records import similarity_rows
     from graphdr.panels.graphs import read_records
 
-    records = read_records(input.data_nodes, input.data_links)
-    pairs = (records.source, records.node, records.weight)
-    return [similarity_rows(*pairs, item, params.transform) for item in items]
+    records, rows = read_records(input.data_nodes, input.data_links), []
+    for instance, item in enumerate(items):
+        half = learned_from(records, params.users, params.seed, params.dataset, instance)
+        rows.append(similarity_rows(half.source, half.node, half.weight, item, params.transform))
+    return rows
 
 
 def _interactions(items: list[np.ndarray], input: Input, params: Params) -> list[Any]:

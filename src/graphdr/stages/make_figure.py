@@ -9,7 +9,7 @@ from graphdr.show import kinds, style
 
 
 class Input(NamedTuple):
-    """Measurements, curves, decided claims or ranks, and for the overview picture a graph with its lowest eigenvectors."""
+    """Measurements, curves, claims or ranks, and for the overview picture a graph with its lowest eigenvectors."""
 
     measurements: list[str] | None = None
     curves: list[str] | None = None

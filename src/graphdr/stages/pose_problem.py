@@ -1,5 +1,9 @@
-"""Pose the problems of a batch: take rewards from data or draw them from low frequencies, and draw the contexts."""
+"""Pose the problems of a batch: take rewards from data or draw them from low frequencies, and draw the contexts.
 
+Where the noise is resampled, also list what every pull of a node may pay.
+"""
+
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -8,6 +12,7 @@ import numpy as np
 from graphdr.bandit import rewards
 from graphdr.bandit.pool import NODE, Pool
 from graphdr.cache import io, paths
+from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
 from graphdr.panels.bases import read_bases
 from graphdr.panels.contexts import write_pools
@@ -18,18 +23,21 @@ from graphdr.panels.rows import groups, stack
 class Input(NamedTuple):
     """Nodes by graph, and the lowest eigenvectors of the clean graphs that rewards are drawn from.
 
-    Of the graphs whose nodes are not the arms themselves, also the edges, and what users have chosen where that counts.
+    Of the graphs whose nodes are not the arms themselves, also the edges, and what users have chosen where that counts;
+    where noise is resampled, the tables of the data set.
     """
 
     basis: dict[str, str]
     nodes: dict[str, str]
     edges: dict[str, str]
     data_links: dict[str, str]
+    data_nodes: dict[str, str]
 
 
 class Output(NamedTuple):
     theta: str = paths.theta
     contexts: str = paths.contexts
+    rewards: str = paths.rewards
 
 
 class Params(NamedTuple):
@@ -56,6 +64,9 @@ def main(input: Input, output: Output, params: Params) -> None:
             parts.append({"problem": problem["name"], "instance": instance, "node": nodes, "theta": theta})
     io.write("theta", stack(parts), output.theta)
     write_pools(_pools(input, params, items), output.contexts)
+    paid = [_paid(input, problem, items[problem["graph"]], params.seed) for problem in params.problems]
+    rows = [row for part in paid for row in part]
+    io.write("rewards", stack(rows) if rows else io.nothing("rewards"), output.rewards)
 
 
 def _planted(problem: dict[str, Any], low: np.ndarray, seed: int, instance: int) -> np.ndarray:
@@ -71,6 +82,30 @@ def _planted(problem: dict[str, Any], low: np.ndarray, seed: int, instance: int)
     rough = problem["differences"] == "rough"
     between = stream(seed, "theta between", **key)
     return rewards.segmented(inside, ring(problem["segments"]), problem["differ"], rough, rng, between)
+
+
+def _paid(input: Input, problem: dict[str, Any], panel: list[Items], seed: int) -> Iterator[dict[str, Any]]:
+    """Yield for every instance what users paid for its nodes, in the units of theta, where the noise is resampled."""
+    if problem.get("noise") != rewards.RESAMPLED:
+        return
+    from graphdr.graphs import raters
+    from graphdr.panels.graphs import read_records
+
+    links, nodes = input.data_links[problem["graph"]], input.data_nodes[problem["graph"]]
+    records, reward = read_records(nodes, links), io.values(io.read("dataset_nodes", nodes)["reward"])
+    for instance in range(problem["instances"]):
+        items = panel[instance]
+        pays = raters.paying(records, problem["users"], seed, problem["dataset"], instance)
+        found = raters.outcomes(records, reward, pays, items.item)
+        if found is None:
+            needed = "ratings or counts of clicks behind the rewards, which these data do not have"
+            raise UserError(f"{links}: noise = {rewards.RESAMPLED!r} needs {needed}; set a number")
+        node, value, count = found
+        if len(node) == len(items.item):
+            same = "users agree on every node, so that there is no noise to draw"
+            raise UserError(f"{links}: noise = {rewards.RESAMPLED!r}: {same}; set a number")
+        key = {"problem": problem["name"], "instance": instance}
+        yield key | {"node": node, "value": rewards.in_units(value, items.reward), "count": count}
 
 
 def _origins(path: str) -> list[np.ndarray]:

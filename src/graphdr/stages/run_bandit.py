@@ -21,7 +21,7 @@ from graphdr.panels.bases import read_bases
 from graphdr.panels.chosen import read_chosen
 from graphdr.panels.contexts import read_pools
 from graphdr.panels.items import read_items
-from graphdr.panels.problems import read_estimates, read_facts, read_thetas
+from graphdr.panels.problems import read_estimates, read_facts, read_rewards, read_thetas
 from graphdr.panels.rows import stack
 from graphdr.theory.outcome import MEASURED, Outcome
 
@@ -40,6 +40,7 @@ class Input(NamedTuple):
     facts: str = ""
     pilot: str = ""
     contexts: str = ""
+    rewards: str = ""  # what pulls may pay, where noise is resampled
     chosen: Sequence[str] = ()  # measurements of the grids that settings were chosen from
 
 
@@ -88,7 +89,11 @@ def main(input: Input, output: Output, params: Params) -> None:
     graphs = _from_graphs(input, list(params.methods.values()))
     facts = read_facts(input.facts) if input.facts else {}
     pools = read_pools(input.contexts, params.problems, thetas)
-    told = _told(params, input.chosen)
+    paid = {
+        place: environment.deviations(thetas[place], *found)
+        for place, found in (read_rewards(input.rewards) if input.rewards else {}).items()
+    }
+    told = _told(params, input.chosen, paid)
     nodes = _arms(input, params, told, graphs, facts)
     inputs = _radius_inputs(input, params, told, nodes, thetas, facts, pools)
     residuals = _residuals(params, nodes, thetas, pools)
@@ -100,17 +105,19 @@ def main(input: Input, output: Output, params: Params) -> None:
 
     @lru_cache(maxsize=LANES * len(params.problems))  # methods meet the same rounds one after the other
     def draw_stream(
-        n: int, instance: int, seed: int, graph: str | None, blocks: int, **spec: Any
+        n: int, instance: int, seed: int, graph: str | None, blocks: int, resampled: str | None, **spec: Any
     ) -> environment.Stream:
         arena = graphs.arenas[graph][instance] if graph else None
-        return environment.draw(params.seed, spec, n, instance, seed, arena, blocks)
+        found = paid[resampled, instance] if resampled else None
+        return environment.draw(params.seed, spec, n, instance, seed, arena, blocks, found)
 
     def seat(key: Key, seed: int) -> tuple[Run, environment.Luck]:
         problem, instance = params.problems[key.number], key.instance
         theta, blocks = rewards[problem["name"], instance], pools[problem["name"], instance].blocks
         spec = {name: problem[name] for name in STREAM}
         graph = problem["graph"] if problem["candidates"] in environment.NEEDS_GRAPH or blocks > 1 else None
-        stream = draw_stream(len(theta), instance, seed, graph, blocks, **spec)
+        resampled = problem["name"] if (problem["name"], instance) in paid else None  # else problems share streams
+        stream = draw_stream(len(theta), instance, seed, graph, blocks, resampled, **spec)
         features, v0_inverse, roughness, edges = arms[key]
         luck = environment.Luck(params.seed, problem, len(theta), instance, seed)
         return Run(theta, stream, features, v0_inverse, residuals.get(key), roughness, edges), luck
@@ -133,14 +140,19 @@ def _seeds(problem: Problem) -> range:
     return range(problem["first_seed"], problem["first_seed"] + problem["seeds"])
 
 
-def _told(params: Params, grids: Sequence[str]) -> Told:
-    """Return every method and problem as they meet: with the settings of the method, or those chosen from a grid."""
+def _told(params: Params, grids: Sequence[str], paid: dict[tuple[str, int], environment.Deviations]) -> Told:
+    """Return every method and problem as they meet: with the settings of the method, or those chosen from a grid.
+
+    Who asks for the noise of a problem is told a number, also where rewards are resampled.
+    """
     chosen = read_chosen(grids)
     settings = {(problem, method): chosen.get((grid, method), {}) for problem, method, grid in params.chosen}
     told = {}
     for (name, method), (number, problem) in product(params.methods.items(), enumerate(params.problems)):
         own = {knob: method[knob] for knob in ("alpha", "ridge") if method[knob] is not None}
         own |= settings.get((problem["name"], name), {})
+        sizes = [paid[place].size for place in paid if place[0] == problem["name"]]
+        own |= {"noise": float(np.sqrt(np.mean(np.square(sizes))))} if sizes else {}
         method_here = method | {knob: own.pop(knob, method[knob]) for knob in ("k", "rho")}
         told[name, number] = method_here, _in_noise(problem | own) if method["in_noise"] else problem | own
     return told

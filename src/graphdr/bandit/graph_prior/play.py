@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphdr.bandit.environment import by_candidate
 from graphdr.bandit.graph_prior import model
 from graphdr.bandit.graph_prior.evidence import fit
 from graphdr.bandit.graph_prior.model import Statistics, Weights
@@ -45,7 +46,7 @@ def play(run: Run, columns: np.ndarray, rng: np.random.Generator | None = None) 
     ``columns`` are those of the candidates that random play takes; the first rounds are as it plays them.
     """
     basis = model.columns(run.features, run.roughness)
-    arms, noise = run.stream
+    arms, noise = run.stream.arms, by_candidate(run.stream)
     horizon, n = len(arms), len(run.theta)
     pulls, sums, chosen = np.zeros(n), np.zeros(n), np.empty(horizon, np.uint32)
     stops = [*refits(horizon), horizon]
@@ -104,7 +105,7 @@ def _at_random(theta, arms, noise, pulls, sums, chosen, columns, stop):
     for t in range(stop):
         arm = arms[t, columns[t]]
         chosen[t] = arm
-        within += _record(arm, theta[arm] + noise[t], pulls, sums)
+        within += _record(arm, theta[arm] + noise[t, columns[t]], pulls, sums)
     return within
 
 
@@ -143,7 +144,7 @@ def _ucb(theta, arms, noise, pulls, sums, chosen, features, size, residual, vari
             score[best] = mean[best] + width * np.sqrt(residual * keep + keep * keep * q)
         arm = arms[t, best]
         chosen[t] = arm
-        reward = theta[arm] + noise[t]
+        reward = theta[arm] + noise[t, best]
         within += _record(arm, reward, pulls, sums)
         after = 1.0 / (1.0 + pulls[arm] * residual)
         change = kept[best] * after
@@ -183,7 +184,7 @@ def _thompson(
                 best, top = c, score
         arm = arms[t, best]
         chosen[t] = arm
-        reward = theta[arm] + noise[t]
+        reward = theta[arm] + noise[t, best]
         keep, before = 1.0 / (1.0 + pulls[arm] * residual), sums[arm]
         within += _record(arm, reward, pulls, sums)
         after = 1.0 / (1.0 + pulls[arm] * residual)

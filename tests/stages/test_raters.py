@@ -1,0 +1,170 @@
+"""Split users, rewards drawn from ratings and shuffled graphs, through the real stages and files."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from graphdr.bandit import environment, linucb
+from graphdr.cache import io, paths
+from graphdr.core.errors import UserError
+from graphdr.graphs.model import laplacian
+from graphdr.graphs.raters import FEWEST, SPLIT, paying
+from graphdr.panels.bases import read_bases
+from graphdr.panels.graphs import read_graphs, read_records
+from graphdr.panels.items import read_items
+from graphdr.panels.problems import read_rewards, read_thetas
+from graphdr.plan import design, jobs
+from tests.support.project import TOY, draw_ratings, write_toy
+from tests.support.stages import OBSERVED, PROTOCOL, run, run_all
+
+pytestmark = pytest.mark.usefixtures("workdir")
+STAGES = ("build_graph", "compute_basis", "pose_problem", "run_bandit")
+METHODS = ["random", "linucb_full", "graphdr", "content_pca", "spectral_ucb", "graphdr_adaptive", "graph_prior"]
+
+
+def plan(config: dict, methods: tuple[str, ...] = ("graphdr",), base: str = "toy", **factors) -> design.Design:
+    """Plan one problem on the toy data set, or on a small random graph."""
+    problems = {"toy": {"dataset": "toy"}, "small": {"dataset": "sbm", "n": 30, "p_in": 0.7, "p_out": 0.1}}
+    experiment = {"problems": {"of": [base], "set": {"draws": 0} | factors}, "methods": list(methods)}
+    settings = {"protocol": config["protocol"] | PROTOCOL, "observed": config["observed"] | OBSERVED}
+    settings |= {"datasets": config["datasets"] | {"toy": TOY}, "problems": problems, "experiments": {"e": experiment}}
+    empty = {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
+    return design.expand(config | settings | empty)
+
+
+def halves(instance: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return the users who make the graph of the toy data set, and those who pay."""
+    records = read_records(paths.dataset_nodes("toy"), paths.dataset_links("toy"))
+    pays = paying(records, SPLIT, 0, "toy", instance)
+    return np.unique(records.source[~pays]), np.unique(records.source[pays])
+
+
+def build(expanded: design.Design):
+    """Build the graph and its content basis anew; return the graph, what its nodes are, and the basis."""
+    (name,) = expanded.graphs
+    run(jobs.build_graph(expanded, name))
+    run(jobs.compute_basis(expanded, name, "content_pca"))
+    (graph,), (items,) = read_graphs(paths.nodes(name), paths.edges(name)), read_items(paths.nodes(name))
+    return graph, items, read_bases(paths.basis(name, "content_pca"))[0, 0].vectors
+
+
+def test_one_half_of_the_users_makes_graph_and_bases_the_other_pays(config):
+    ratings = draw_ratings(users=80)
+    write_toy(ratings)
+    expanded = plan(config, ("graphdr", "content_pca"), users=SPLIT)
+    making, pay = halves()
+    assert not set(making) & set(pay)
+    graph, items, basis = build(expanded)
+    assert_allclose(items.reward, np.nanmean(ratings[items.item][:, pay], axis=1))
+    assert_array_equal(items.popularity, np.sum(~np.isnan(ratings[items.item]), axis=1))
+    for half in (making, pay):
+        assert np.all(np.sum(~np.isnan(ratings[items.item][:, half]), axis=1) >= FEWEST)
+
+    rng = np.random.default_rng(1)
+    others = ratings.copy()
+    others[:, pay] = np.where(np.isnan(ratings[:, pay]), np.nan, rng.integers(1, 6, ratings[:, pay].shape))
+    write_toy(others)
+    same, paid, alike = build(expanded)
+    assert (same.adjacency != graph.adjacency).nnz == 0
+    assert_array_equal(alike, basis)
+    assert np.abs(paid.reward - items.reward).max() > 0.1
+
+    others = ratings.copy()
+    others[:, making] = np.where(np.isnan(ratings[:, making]), np.nan, rng.integers(1, 6, ratings[:, making].shape))
+    write_toy(others)
+    other, paid, unlike = build(expanded)
+    assert (other.adjacency != graph.adjacency).nnz > 0
+    kept, place, again = np.intersect1d(items.item, paid.item, return_indices=True)
+    assert len(kept) >= 12
+    assert_allclose(paid.reward[again], items.reward[place])
+    assert unlike.shape != basis.shape or not np.allclose(unlike, basis)
+
+
+def test_a_node_that_one_half_rated_too_seldom_is_left_out(config):
+    ratings = draw_ratings(users=80)
+    write_toy(ratings)
+    _, pay = halves()
+    popular = int(np.argmax(np.sum(~np.isnan(ratings), axis=1)))
+    ratings[popular, pay[FEWEST - 1 :]] = np.nan  # fewer than are needed
+    write_toy(ratings)
+    expanded = plan(config, users=SPLIT)
+    (name,) = expanded.graphs
+    run(jobs.build_graph(expanded, name))
+    assert popular not in read_items(paths.nodes(name))[0].item
+
+
+def test_every_instance_has_halves_of_its_own(config):
+    write_toy(draw_ratings(users=80))
+    expanded = plan(config, users=SPLIT, instances=2)
+    (name,) = expanded.graphs
+    run(jobs.build_graph(expanded, name))
+    one, two = read_items(paths.nodes(name))
+    kept, place, again = np.intersect1d(one.item, two.item, return_indices=True)
+    assert len(kept) >= 12
+    assert np.mean(one.reward[place] == two.reward[again]) < 0.2
+
+
+@pytest.mark.parametrize("users", ["all", SPLIT])
+def test_rewards_are_ratings_of_the_users_who_pay(config, users):
+    ratings = draw_ratings(users=80)
+    write_toy(ratings)
+    expanded = plan(config, METHODS, users=users, noise="resampled")
+    (name,), (problem,) = expanded.graphs, expanded.problems
+    run_all(expanded, STAGES)
+    theta = read_thetas(paths.theta("e"))[problem, 0]
+    (items,) = read_items(paths.nodes(name))
+    node, value, count = read_rewards(paths.rewards("e"))[problem, 0]
+    pay = halves()[1] if users == SPLIT else np.arange(80)
+    centre, norm = items.reward.mean(), np.linalg.norm(items.reward - items.reward.mean())
+    for place, item in enumerate(items.item):
+        theirs = ratings[item, pay]
+        own = np.repeat(value[node == place], count[node == place])
+        assert_allclose(own, (np.sort(theirs[~np.isnan(theirs)]) - centre) / norm, atol=1e-12)
+        assert_allclose(own.mean(), theta[place], atol=1e-12)
+
+    paid = environment.deviations(theta, node, value, count)
+    spec = {"arms": 5, "candidates": "uniform", "horizon": 80, "noise": "resampled"}
+    met = environment.draw(0, spec, len(theta), 0, 1, paid=paid)
+    (full,) = linucb.play([linucb.Run(theta, met)], 0.8, ridge=0.7, every=1)
+    runs = io.read("runs", paths.runs("e", "plain")).to_pandas()
+    assert set(runs["method"]) == set(METHODS)
+    stored = runs[(runs["method"] == "linucb_full") & (runs["seed"] == 1)]
+    assert_array_equal(stored["regret"], full.regret)
+
+
+def test_rewards_that_are_no_means_of_ratings_are_refused_in_one_line(config):
+    ratings = draw_ratings(users=80)
+    write_toy(ratings, reward=np.nanmean(ratings, axis=1) + 0.123)
+    split = plan(config, users=SPLIT)
+    with pytest.raises(UserError, match=r"users = 'split' needs rewards by users, and .* are no means of ratings"):
+        run_all(split, STAGES)
+    with pytest.raises(UserError, match=r"noise = 'resampled' needs ratings or counts of clicks .*; set a number$"):
+        run_all(plan(config, noise="resampled"), STAGES)
+    agreed = np.where(np.isnan(ratings), np.nan, 1 + np.arange(len(ratings))[:, None] % 5)
+    write_toy(agreed)
+    with pytest.raises(UserError, match=r"users agree on every node, so that there is no noise to draw; set a number$"):
+        run_all(plan(config, noise="resampled"), STAGES)
+
+
+@pytest.mark.parametrize("base", ["toy", "small"])
+def test_a_shuffled_graph_keeps_what_its_nodes_are(config, base):
+    write_toy(draw_ratings())
+    expanded = plan(config, ("graphdr", "graph_prior"), base, shuffle=1)
+    (problem,) = expanded.problems.values()
+    assert problem["graph"] != problem["clean"]
+    run_all(expanded, STAGES)
+    clean, shuffled = (
+        read_graphs(paths.nodes(name), paths.edges(name)) for name in (problem["clean"], problem["graph"])
+    )
+    for one, other in zip(clean, shuffled, strict=True):
+        spectra = [np.linalg.eigvalsh(laplacian(graph).toarray()) for graph in (one, other)]
+        assert_allclose(*spectra, atol=1e-12)
+        assert (one.adjacency != other.adjacency).nnz > 0
+    tables = [io.read("nodes", paths.nodes(problem[role])).to_pandas() for role in ("clean", "graph")]
+    assert tables[0].equals(tables[1])
+    plain = plan(config, ("graphdr",), base)
+    (other,) = plain.problems.values()
+    run(jobs.pose_problem(plain, "e"), theta="plain.parquet", contexts="c.parquet", rewards="r.parquet")
+    theta, expected = read_thetas(paths.theta("e")), read_thetas("plain.parquet")
+    for instance in range(problem["instances"]):
+        assert_allclose(theta[problem["name"], instance], expected[other["name"], instance], rtol=1e-14)
