@@ -27,7 +27,7 @@ def by_candidate(stream: Stream) -> np.ndarray:
     arms, noise = stream
     if noise.ndim == 1:
         noise = np.ascontiguousarray(noise, float)
-        noise = np.lib.stride_tricks.as_strided(noise, arms.shape, (noise.itemsize, 0))
+        noise = np.ndarray(arms.shape, float, noise, strides=(noise.itemsize, 0))
     return _spread(noise) if noise.flags.c_contiguous else noise
 
 

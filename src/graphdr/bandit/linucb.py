@@ -88,11 +88,11 @@ def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, resi
             score = mean[c] + reach * np.sqrt(max(2.0 * half[c], 0.0))
             if score > top:
                 best, top = c, score
-        arm = arms[t, best]
+        arm, drawn = arms[t, best], noise[t, best]
         chosen[t] = arm
         x = features[arm]
         scale = 1.0 / (1.0 + 2.0 * half[best])
-        error = (theta[arm] + noise[t, best] - mean[best]) * scale
+        error = (theta[arm] + drawn - mean[best]) * scale
         spent += np.sqrt(max(2.0 * half[best], 0.0))
         multiply(v, x, u, k)
         root = np.sqrt(scale)

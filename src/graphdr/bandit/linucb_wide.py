@@ -80,11 +80,11 @@ def _projected(features, v0_inverse, theta, arms, noise, radius, inflation, resi
             for c in range(lanes):
                 if score[c] > top:
                     best, top, seen, square = start + c, score[c], mean[c], 2.0 * half[c]
-        arm = arms[t, best]
+        arm, drawn = arms[t, best], noise[t, best]
         chosen[t] = arm
         z = features[arm]
         scale = 1.0 / (1.0 + square)
-        error = (theta[arm] + noise[t, best] - seen) * scale
+        error = (theta[arm] + drawn - seen) * scale
         spent += np.sqrt(max(square, 0.0))
         multiply(v, z, u, k)
         root = np.sqrt(scale)
