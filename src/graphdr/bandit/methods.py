@@ -12,6 +12,7 @@ from graphdr.core.errors import check_dense
 from graphdr.graphs import arm_features
 from graphdr.graphs.arm_features import Basis
 from graphdr.theory import constants
+from graphdr.theory.gaussian import thompson_bound, ucb_bound
 from graphdr.theory.outcome import Outcome
 
 PER_SEGMENT = "per_segment"  # one LinUCB for every segment of users
@@ -148,7 +149,9 @@ def _adaptive(run: linucb.Run, problem: dict) -> Outcome:
 
 
 def _graph_prior(method: dict, run: linucb.Run, problem: dict, luck: Luck) -> Outcome:
-    from graphdr.bandit.graph_prior import play  # whose kernels most jobs can do without
+    from graphdr.bandit.graph_prior import known, play  # whose kernels most jobs can do without
 
-    choices = play.play(run, luck.columns(), luck.normals() if method["policy"] == THOMPSON else None)
-    return linucb.measure(run, choices.arms, every=problem["checkpoint"])
+    normals = luck.normals() if method["policy"] == THOMPSON else None
+    choices = play.play(run, luck.columns(), normals)
+    outcome = linucb.measure(run, choices.arms, every=problem["checkpoint"])
+    return outcome._replace(fit=known.describe(run, choices, thompson_bound if normals else ucb_bound))

@@ -22,7 +22,7 @@ from graphdr.panels.contexts import read_pools
 from graphdr.panels.items import read_items
 from graphdr.panels.problems import read_estimates, read_facts, read_thetas
 from graphdr.panels.rows import stack
-from graphdr.theory.outcome import MEASURED, Outcome
+from graphdr.theory.outcome import FITTED, MEASURED, Outcome
 
 SHAPE = ("horizon", "arms", "checkpoint", "ridge", "alpha")  # with k, what runs must share to be played together
 STREAM = ("arms", "candidates", "horizon", "noise")  # what the rounds of a run depend on besides
@@ -249,6 +249,7 @@ def _table(params: Params, done: dict[Place, Outcome], inputs: Inputs) -> dict[s
         if used and used.constants:
             told = [used.constants.bound_x, used.constants.size, used.nu_k, used.s_k_bar, used.error]
         columns = {name: getattr(outcome, name) for name in MEASURED} | dict(zip(TOLD, told, strict=True))
+        columns |= {name: getattr(outcome.fit, name, None) for name in FITTED}
         parts.append(
             {"method": key.method, "problem": problem["name"]}
             | {"instance": key.instance, "draw": key.draw, "seed": seed}
