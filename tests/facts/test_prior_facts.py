@@ -25,13 +25,13 @@ def test_copies_are_shuffled_graphs(small_graph):
     instance = pose(small_graph)
     rng = np.random.default_rng(0)
     ranks = []
-    for index in range(30):
+    for index in range(12):
         posed = instance._replace(theta=rng.standard_normal(small_graph.n) / 5, index=index, memo={})
         FACTS["log_bayes"](posed)
         true, *copies = posed.memo["bayes"]
         assert len(copies) == COPIES
         ranks.append(np.mean(np.array(copies) < true))
-    assert 0.3 < np.mean(ranks) < 0.7
+    assert 0.25 < np.mean(ranks) < 0.75
 
 
 def test_the_arms_of_a_pool_are_what_is_pulled(small_graph):
