@@ -178,10 +178,25 @@ def test_the_bayes_factor_speaks_for_true_graphs_and_against_shuffled_ones():
 
 
 def test_the_bayes_factor_is_a_mean_over_the_grid():
+    """With eight residuals per decade, in place of two."""
     seen, low, _ = graph_problem(0, 60, 0.5)
-    found = evidence(seen, model.columns(low.vectors, low.values))
+    basis, residuals = model.columns(low.vectors, low.values), np.array([0, *10 ** (np.arange(-32, 9) / 8)])
+    found = evidence(seen, basis, residuals)
     means = [np.log(np.mean(np.exp(part - part.max()))) + part.max() for part in (found.graph, found.independent)]
-    assert_allclose(log_bayes_factor(seen, model.columns(low.vectors, low.values)), means[0] - means[1])
+    assert_allclose(log_bayes_factor(seen, basis), means[0] - means[1])
+    coarse = np.searchsorted(residuals, model.RESIDUALS - 1e-12)
+    assert_allclose(found.graph[coarse], evidence(seen, basis).graph)
+
+
+def test_a_residual_between_two_values_of_the_grid_is_no_graph():
+    """Arms that have nothing in common and are well known: columns that are almost a residual fill no gap."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(50):
+        columns, _ = np.linalg.qr(rng.standard_normal((200, 60)))
+        arms, theta = rng.integers(200, size=20_000), np.sqrt(0.5) * rng.standard_normal(200)
+        seen = model.statistics(200, arms, theta[arms] + rng.standard_normal(20_000))
+        found.append(log_bayes_factor(seen, model.columns(columns, np.linspace(0, 1, 60))))
+    assert np.mean(np.array(found) > 2) <= 0.02
 
 
 def test_neither_zero_nor_unit_of_the_rewards_matters():
@@ -245,4 +260,5 @@ def test_rows_are_met_in_chunks(monkeypatch):
 def test_tests_that_the_derivation_names_are_here():
     named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs/graph_prior.md").read_text(encoding="utf-8")))
     assert len(named) > 5
-    assert named <= set(globals())
+    tests = (ROOT / "tests" / name for name in ("bandit/test_graph_prior.py", "theory/test_gaussian.py"))
+    assert named <= {name for path in tests for name in re.findall(r"def (test_\w+)", path.read_text(encoding="utf-8"))}

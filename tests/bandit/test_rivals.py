@@ -143,7 +143,7 @@ def choose(name: str, run: linucb.Run, adjacency: np.ndarray) -> np.ndarray:
         run = run._replace(v0_inverse=np.linalg.inv(twins.laplacian(adjacency) + graph_ucb.RIDGE * np.eye(n)))
     if name in methods.GRAPH_PRIORS:
         run = run._replace(roughness=np.arange(1.0, 1 + run.features.shape[1]))
-    return methods.POLICIES[name].choose({"laplacian": 1.0}, SPEC, run, Luck(0, SPEC, n, 0, 0))
+    return methods.POLICIES[name].choose({"laplacian": 1.0}, SPEC, run, Luck(0, SPEC, n, 0, 0)).arms
 
 
 @pytest.mark.parametrize("name", CHOOSING)

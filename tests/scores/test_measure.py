@@ -30,6 +30,15 @@ def test_final_regret_is_that_of_the_last_round_of_each_problem():
     assert finals[["problem", "seed", "regret"]].to_numpy().tolist() == [["p", 0, 5.0], ["p", 1, 7.0], ["long", 0, 9.0]]
 
 
+def test_what_a_fit_found_is_measured_where_there_is_one():
+    runs = make_runs({(0, 0, 0): 5.0, (0, 0, 1): 7.0})
+    runs = runs.assign(gain=np.where(runs["seed"] == 0, 3.0, 4.0), gain_bound=np.nan)
+    table = measure({"prior": final_values(runs)}, "none")
+    assert look_up(table, quantity="gain")[["value", "n"]].tolist() == [3.5, 2]
+    assert {"gain", "gain_bound"} <= set(MEASURES)
+    assert "gain_bound" not in set(table["quantity"])
+
+
 def test_slope_is_the_mean_of_regret_over_root_t_in_the_last_fifth():
     finals = final_values(make_runs({(0, 0, 0): 5.0, (3, 2, 1): 7.0}))
     late = np.array([9, 10])  # t > 0.8 T

@@ -424,6 +424,8 @@ def test_runs_hold_leverage_width_and_what_their_bound_needs(plan):
             method.get("radius") in ("estimated", "a_priori")
         )
         assert runs[told].notna().all(axis=None) == (method.get("radius", "spectral") != "spectral")
+        fitted, prior = runs[["fit_columns", "fit_noise", "gain", "gain_bound"]], method.get("policy", "")
+        assert fitted.notna().all(axis=None) == fitted.notna().any(axis=None) == prior.startswith("graph_prior")
         for _, part in runs.groupby(["problem", "instance", "draw", "seed"]):
             assert (part[residual].diff().dropna() >= 0).all(axis=None) or "radius" not in method
 

@@ -21,7 +21,7 @@ def pose(clean: model.Graph, flip: float = 0, tail: float = 0, seed: int = 0, ob
     theta = rewards.tailed(low.vectors, SPEC["k"], tail, np.random.default_rng(seed), np.random.default_rng(seed + 1))
     theta = rewards.unit(theta[np.isin(clean.origin, observed.origin)])
     others = {"content_pca": pca.embedding_pca(embed(observed.n), 12)}
-    others["graph_pca"] = pca.graph_pca(observed.adjacency, 12)
+    others |= {"graph_pca": pca.graph_pca(observed.adjacency, 12), "laplacian_low": observed_low}
     popularity, rng = observed.adjacency.sum(axis=1), np.random.default_rng(seed)
     spec = SPEC | spec
     pilots = {

@@ -13,7 +13,8 @@ from graphdr.core.errors import check_dense
 from graphdr.graphs import arm_features, filters
 from graphdr.graphs.arm_features import Basis
 from graphdr.theory import constants
-from graphdr.theory.outcome import Outcome
+from graphdr.theory.gaussian import thompson_bound, ucb_bound
+from graphdr.theory.outcome import Fit, Outcome
 
 PER_SEGMENT = "per_segment"  # one LinUCB for every segment of users
 GRAPH_PRIORS = ("graph_prior", "graph_prior_thompson")  # policies that find all weights by themselves
@@ -138,7 +139,10 @@ def play(
     else:
         options = {"ridge": problem["ridge"], "every": problem["checkpoint"]}
         chosen = (choose(method, problem, run, luck) for run, luck in zip(runs, lucks, strict=True))
-        outcomes = [linucb.measure(run, arms, **options) for run, arms in zip(runs, chosen, strict=True)]
+        outcomes = [
+            linucb.measure(run, arms, **options)._replace(fit=fit)
+            for run, (arms, fit) in zip(runs, chosen, strict=True)
+        ]
     return [outcome._replace(arms=None) for outcome in outcomes]
 
 
@@ -153,73 +157,82 @@ def _linucb(rule: str, problem: dict, runs: list[linucb.Run], inputs: RadiusInpu
     return [of._replace(srl_pilot=seen.srl, crw_pilot=seen.crw) for of, seen in zip(true, outcomes, strict=True)]
 
 
+class Chosen(NamedTuple):
+    """The arm of every round and, of a policy that fits its own weights, what it found."""
+
+    arms: np.ndarray
+    fit: Fit | None = None
+
+
 # Policies besides LinUCB: the arm of every round from a method, a problem, a run and luck. Each imports its kernel
 # where it plays: most jobs can do without.
 
 
-def random(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+def random(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> Chosen:
     """Play a uniformly random candidate."""
-    return run.stream.arms[np.arange(len(run.stream.arms)), luck.columns()]
+    return Chosen(run.stream.arms[np.arange(len(run.stream.arms)), luck.columns()])
 
 
-def longest(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+def longest(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> Chosen:
     """Play the candidate whose features are the longest, the first of several, whatever it pays."""
     lengths = np.linalg.norm(run.features, axis=1)
-    return run.stream.arms[np.arange(len(run.stream.arms)), lengths[run.stream.arms].argmax(axis=1)]
+    return Chosen(run.stream.arms[np.arange(len(run.stream.arms)), lengths[run.stream.arms].argmax(axis=1)])
 
 
-def worst(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+def worst(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> Chosen:
     """Play the candidate of the least expected reward: no policy has more regret."""
-    return run.stream.arms[np.arange(len(run.stream.arms)), run.theta[run.stream.arms].argmin(axis=1)]
+    return Chosen(run.stream.arms[np.arange(len(run.stream.arms)), run.theta[run.stream.arms].argmin(axis=1)])
 
 
-def _adaptive(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+def _adaptive(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> Chosen:
     from graphdr.bandit import adaptive_k
 
     constants = {"ridge": problem["ridge"], "sigma": problem["noise"], "delta": problem["delta"]}
-    return adaptive_k.play(run, problem["k_grid"], problem["alpha"], **constants).arms
+    return Chosen(adaptive_k.play(run, problem["k_grid"], problem["alpha"], **constants).arms)
 
 
-def graph_prior(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+def graph_prior(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> Chosen:
     """Play the largest upper bound of a graph prior."""
-    from graphdr.bandit.graph_prior import play
+    from graphdr.bandit.graph_prior import known, play
 
-    return play.play(run, luck.columns()).arms
+    choices = play.play(run, luck.columns())
+    return Chosen(choices.arms, known.describe(run, choices, ucb_bound))
 
 
-def graph_prior_thompson(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+def graph_prior_thompson(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> Chosen:
     """Play the best candidate under rewards drawn from a graph prior."""
-    from graphdr.bandit.graph_prior import play
+    from graphdr.bandit.graph_prior import known, play
 
-    return play.play(run, luck.columns(), luck.normals()).arms
+    choices = play.play(run, luck.columns(), luck.normals())
+    return Chosen(choices.arms, known.describe(run, choices, thompson_bound))
 
 
-def thompson(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+def thompson(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> Chosen:
     """Play LinTS, or SpectralTS with a penalty."""
     from graphdr.bandit.rivals import thompson
 
-    return thompson.play(run, problem["alpha"], problem["ridge"], luck.normals())
+    return Chosen(thompson.play(run, problem["alpha"], problem["ridge"], luck.normals()))
 
 
-def graph_ucb(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+def graph_ucb(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> Chosen:
     """Play GraphUCB, with the method's penalty as the weight of its Laplacian."""
     from graphdr.bandit.rivals import graph_ucb
 
-    return graph_ucb.play(run, problem["alpha"], method["laplacian"], problem["noise"], problem["delta"])
+    return Chosen(graph_ucb.play(run, problem["alpha"], method["laplacian"], problem["noise"], problem["delta"]))
 
 
-def club(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+def club(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> Chosen:
     """Play CLUB on arms."""
     from graphdr.bandit.rivals import club
 
-    return club.play(run, problem["alpha"])
+    return Chosen(club.play(run, problem["alpha"]))
 
 
-def corral(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> np.ndarray:
+def corral(method: dict, problem: dict, run: linucb.Run, luck: Luck) -> Chosen:
     """Play Corral over LinUCB with every k of the grid."""
     from graphdr.bandit.rivals import corral
 
-    return corral.play(run, problem["k_grid"], problem["alpha"], problem["ridge"], luck.learners())
+    return Chosen(corral.play(run, problem["k_grid"], problem["alpha"], problem["ridge"], luck.learners()))
 
 
 BASIS, GRAPH, NOTHING = "basis", "graph", "nothing"
@@ -228,7 +241,7 @@ BASIS, GRAPH, NOTHING = "basis", "graph", "nothing"
 class Policy(NamedTuple):
     """How a policy plays one run (None: LinUCB, which plays several at a time), and what it asks for."""
 
-    choose: Callable[[dict, dict, linucb.Run, Luck], np.ndarray] | None
+    choose: Callable[[dict, dict, linucb.Run, Luck], Chosen] | None
     knobs: tuple[str, ...] = ()  # settings that may be chosen for it
     space: str = BASIS  # what its arms are described by: a basis, a graph, or nothing
     penalty: bool = False  # whether a Laplacian may be part of it

@@ -37,7 +37,7 @@ class Fact(NamedTuple):
 
     function: Callable[[ProblemInstance], float]
     factors: tuple[str, ...] = ()  # of the problem
-    basis: str | None = None  # besides laplacian_low
+    basis: str | None = None  # besides laplacian_low; this one if it wants as many vectors as the problem stores
     favourable: int = 0  # what favours GraphDR according to the theory: large values (1) or small ones (-1)
     budget: int | str | None = None  # pulls per node of the pilot that it reads, or PROBLEM
     rounds: bool = False  # whether it reads the pilot's rounds, not only what they add up to

@@ -152,14 +152,14 @@ def describe_problem(design: Design, batch: str) -> Job[describe.Input, describe
     used = {factor for fact in facts for factor in FACTORS.get(fact, ())}
     told = ("instances", *sorted(used))
     problems = _problems(design, design.batches[batch].problems, lambda problem: (*told, *pool_factors(problem)))
-    graphs, observed = _graphs(problems, "clean", "graph"), _graphs(problems, "graph")
+    graphs, observed = _graphs(problems, "clean", "graph"), sorted((p["graph"], p["name"]) for p in problems)
     others = sorted({FACT_BASES[fact] for fact in facts if fact in FACT_BASES})
     input = describe.Input(
         theta=paths.theta(batch),
         basis={graph: paths.basis(graph, "laplacian_low") for graph in graphs},
         nodes={graph: paths.nodes(graph) for graph in graphs},
         edges={graph: paths.edges(graph) for graph in graphs},
-        others={basis: {graph: paths.basis(graph, basis) for graph in observed} for basis in others},
+        others={basis: {graph: _basis(design, name, basis) for graph, name in observed} for basis in others},
         pilot=paths.pilot(batch) if budgets(facts, 1) else "",
         pilot_rounds=paths.pilot_rounds(batch) if needs_rounds(facts) else "",
         contexts=_contexts(design, batch),

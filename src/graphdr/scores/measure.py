@@ -5,12 +5,13 @@ import pandas as pd
 
 from graphdr.scores.chosen import BEHIND, CHOSEN
 from graphdr.theory.bound_checks import GUARANTEES
+from graphdr.theory.outcome import FITTED
 
 RESIDUAL = ("srl", "crw", "widths")  # at T, where a method has a residual
 HINDSIGHT = ("oracle_regret", "oracle_k", "oracle_gap")  # of the k that an adaptive method would have done best with
 MEASURES = (
     "regret", "slope", "regret_redrawn", "regret_gap", "regret_ratio",
-    *RESIDUAL, *GUARANTEES, *HINDSIGHT, *CHOSEN, *BEHIND,
+    *RESIDUAL, *FITTED, *GUARANTEES, *HINDSIGHT, *CHOSEN, *BEHIND,
 )  # fmt: skip
 LATE = 0.8  # the slope is averaged over the rounds after this share of the horizon
 
@@ -21,7 +22,7 @@ def final_values(runs: pd.DataFrame) -> pd.DataFrame:
     horizon = runs.groupby("problem", sort=False)["t"].transform("max")
     late = runs[runs["t"] > LATE * horizon]
     slope = (late["regret"] / np.sqrt(late["t"])).groupby([late[key] for key in keys], sort=False).mean()
-    columns = ["regret", *(name for name in RESIDUAL if name in runs)]
+    columns = ["regret", *(name for name in (*RESIDUAL, *FITTED) if name in runs)]
     final = runs[runs["t"] == horizon].set_index(keys)[columns]
     return final.join(slope.rename("slope")).reset_index()
 

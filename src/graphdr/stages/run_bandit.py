@@ -23,9 +23,16 @@ from graphdr.panels.contexts import read_pools
 from graphdr.panels.items import read_items
 from graphdr.panels.problems import read_estimates, read_facts, read_rewards, read_thetas
 from graphdr.panels.rows import stack
-from graphdr.theory.outcome import MEASURED, Outcome
+from graphdr.theory.outcome import FITTED, MEASURED, Outcome
 
-SHAPE = ("horizon", "arms", "checkpoint", "ridge", "alpha")  # with k, what runs must share to be played together
+SHAPE = (
+    "horizon",
+    "arms",
+    "checkpoint",
+    "ridge",
+    "alpha",
+    "noise",
+)  # with k, what runs must share to be played together
 STREAM = ("arms", "candidates", "horizon", "noise")  # what the rounds of a run depend on besides
 TOLD = ("longest", "size", "nu_k", "s_k_bar", "error")  # what the bound on a run depends on besides
 
@@ -296,6 +303,7 @@ def _table(params: Params, done: dict[Place, Outcome], inputs: Inputs) -> dict[s
         if used and used.constants and of_theorem(params.methods[key.method]["radius"]):
             told = [used.constants.bound_x, used.constants.size, used.nu_k, used.s_k_bar, used.error]
         columns = {name: getattr(outcome, name) for name in MEASURED} | dict(zip(TOLD, told, strict=True))
+        columns |= {name: getattr(outcome.fit, name, None) for name in FITTED}
         parts.append(
             {"method": key.method, "problem": problem["name"]}
             | {"instance": key.instance, "draw": key.draw, "seed": seed}

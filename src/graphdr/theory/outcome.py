@@ -5,6 +5,23 @@ from typing import NamedTuple
 import numpy as np
 
 
+class Fit(NamedTuple):
+    """What a graph prior found at its last fit, and what theory says of a prior with these weights.
+
+    The shares are those of the reward's squares outside of the columns found: as the fit expects, and in truth.
+    """
+
+    fit_columns: int
+    fit_rho: float
+    fit_scale: float
+    fit_residual: float
+    fit_noise: float
+    fit_share: float
+    true_share: float
+    gain: float
+    gain_bound: float
+
+
 class Outcome(NamedTuple):
     """What one run did up to its checkpoints t, and the arms that it chose in every round; None is not measured.
 
@@ -19,6 +36,8 @@ class Outcome(NamedTuple):
     srl_pilot: np.ndarray | None = None
     crw_pilot: np.ndarray | None = None
     arms: np.ndarray | None = None
+    fit: Fit | None = None
 
 
-MEASURED = Outcome._fields[:-1]  # at the checkpoints
+MEASURED = Outcome._fields[:-2]  # at the checkpoints
+FITTED = Fit._fields  # once

@@ -21,6 +21,9 @@ from graphdr.bandit.graph_prior.model import (
 )
 from graphdr.core.compiled import kernel
 
+# Residuals in the Bayes factor. Many pulls tell a residual more exactly than the grid of the fits does, and a graph of
+# many columns, which is nearly a residual, would be praised for values in between.
+FINE = np.array([0.0, *10.0 ** np.arange(-4.0, 1.1, 0.125)])
 FLOOR = 1e-12  # of the squares that are left, in those around the mean: rewards without noise end there
 
 
@@ -35,7 +38,7 @@ class Evidence(NamedTuple):
     graph_noise: np.ndarray
 
 
-def evidence(seen: Statistics, basis: Columns) -> Evidence:
+def evidence(seen: Statistics, basis: Columns, residuals: np.ndarray = RESIDUALS) -> Evidence:
     """Return the evidence on the whole grid."""
     widest = len(basis.lengths)
     columns = np.array(grid_of_columns(widest), int)
@@ -51,8 +54,8 @@ def evidence(seen: Statistics, basis: Columns) -> Evidence:
         quad = np.maximum(seen.within + squares - cross**2 / ones, floor)
         return -0.5 * (log_determinant + np.log(ones) + free * np.log(quad)), quad / free
 
-    logs = np.log(1.0 + pulls * RESIDUALS[:, None]).sum(axis=1)
-    products = _products(basis.features, pulls, pulled, rewards)
+    logs = np.log(1.0 + pulls * residuals[:, None]).sum(axis=1)
+    products = _products(basis.features, pulls, pulled, rewards, residuals)
     corners = products[:, -2, -2], products[:, -2, -1], products[:, -1, -1]
     prior = np.multiply.outer([shares(basis, rho) for rho in RHOS], SCALES)  # rhos x columns x scales
     roots = np.ones((widest + 2, len(RHOS) * len(SCALES)))
@@ -96,14 +99,16 @@ def _factor(product, roots):
     return inverse, factor[columns], factor[columns + 1]
 
 
-def _products(features: np.ndarray, pulls: np.ndarray, pulled: np.ndarray, rewards: np.ndarray) -> np.ndarray:
+def _products(
+    features: np.ndarray, pulls: np.ndarray, pulled: np.ndarray, rewards: np.ndarray, residuals: np.ndarray
+) -> np.ndarray:
     """Return [U 1 y]^T D^-1 [U 1 y] over the arms pulled, for every residual: d_i = 1 / pulls + residual."""
     size = features.shape[1] + 2
-    products = np.zeros((len(RESIDUALS), size, size))
+    products = np.zeros((len(residuals), size, size))
     for start in range(0, len(pulled), model.CHUNK):
         part = slice(start, start + model.CHUNK)
         rows = np.column_stack([features[pulled[part]], np.ones(len(pulled[part])), rewards[part]])
-        for product, residual in zip(products, RESIDUALS, strict=True):
+        for product, residual in zip(products, residuals, strict=True):
             product += (rows / (1.0 / pulls[part] + residual)[:, None]).T @ rows
     return products
 
@@ -122,7 +127,7 @@ def fit(seen: Statistics, basis: Columns) -> Weights:
 
 def log_bayes_factor(seen: Statistics, basis: Columns) -> float:
     """Return ln B of the graph: evidence for graph and residual, a mean over the grid, over that for arms alone."""
-    found = evidence(seen, basis)
+    found = evidence(seen, basis, FINE)
     return _log_mean_exp(found.graph) - _log_mean_exp(found.independent)
 
 
