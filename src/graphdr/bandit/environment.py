@@ -55,6 +55,12 @@ class Edges(NamedTuple):
     weights: np.ndarray
 
 
+def edges_of(adjacency) -> Edges:
+    """Return the edges of a sparse adjacency matrix."""
+    matrix = adjacency.sorted_indices()
+    return Edges(matrix.indptr, matrix.indices, matrix.data)
+
+
 class Deviations(NamedTuple):
     """How far from its mean a pull of each arm may pay: arm a has the ``values`` from starts[a] up to starts[a + 1]."""
 

@@ -230,7 +230,7 @@ def _figure(config: blocks.Config, where: str, entry: blocks.Figure) -> None:
     if entry.evaluation:
         raise UserError(f"{where}.evaluation: a figure shows an experiment")
     experiments = [config.experiments[name] for name in entry.experiments]
-    if len(experiments) > 1 and entry.kind not in ("dots", "widths", "specifications"):
+    if len(experiments) > 1 and entry.kind not in ("dots", "widths", "specifications", "leaderboard"):
         raise UserError(f"{where}.experiment: a figure of kind {entry.kind!r} shows one experiment")
     methods = [method for experiment in experiments for method in experiment.methods]
     pick(f"{where}.methods", "method of this experiment", entry.methods, methods)

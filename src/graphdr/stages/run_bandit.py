@@ -275,17 +275,12 @@ def _from_graphs(input: Input, played: list[dict[str, Any]]) -> Graphs:
         if any(method["laplacian"] for method in played):
             graphs.laplacians[name] = [_dense_laplacian(graph) for graph in panel]
         if any(methods.on_graph(method["policy"]) for method in played):
-            graphs.edges[name] = [_edges(graph) for graph in panel]
+            graphs.edges[name] = [environment.edges_of(graph.adjacency) for graph in panel]
         graphs.arenas[name] = [
             environment.Arena(items.popularity, graph.adjacency.indptr, graph.adjacency.indices)
             for graph, items in zip(panel, read_items(path), strict=True)
         ]
     return graphs
-
-
-def _edges(graph: Any) -> environment.Edges:
-    matrix = graph.adjacency.sorted_indices()
-    return environment.Edges(matrix.indptr, matrix.indices, matrix.data)
 
 
 def _dense_laplacian(graph: Any) -> np.ndarray:
