@@ -38,6 +38,7 @@ figures/{figure}.parquet | figure | a point drawn
 comparison.parquet | comparison | a number of the paper
 power.parquet | power | a test of papers made by one protocol
 claims.parquet | claims | a claim of the paper
+leaderboard.parquet | leaderboard | a method on one problem of the leaderboard
 multiverse.parquet | multiverse | a claim with one setting, on one random instance or data set
 """,
 }  # path, kind, what a row is and, where it needs a word, what more there is to say

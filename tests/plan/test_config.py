@@ -266,7 +266,7 @@ MISTAKES = [
     ),
     ("tables.k_sweep.columns", [{"a": "regret@@"}], r"tables.k_sweep.columns.a: 'regret@@' is not quantity"),
     ("quantities.regret", None, r"no quantity 'regret'; there are: "),
-    ("figures.dim.kind", "pie", r"dim.kind: no kind of figure 'pie'; there are: bounds, curves, dots, overview"),
+    ("figures.dim.kind", "pie", r"dim.kind: no kind of figure 'pie'; there are: bounds, curves, dots, leaderboard"),
     ("figures.dim.x", "m", r"figures.dim.x: no varied factor 'm'; there are: n"),
     ("figures.ml_1m.problem", "ml_9", r"figures.ml_1m.problem: .*'ml_9'.*; there are: amazon, .*, ogbn_"),
     (

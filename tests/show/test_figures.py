@@ -65,9 +65,16 @@ SPECS = {
     "dots": settings(rows=[["p", "P"], ["q", "Q"], ["unrun", "U"]]),
     "overview": settings(),
     "widths": settings(x="alpha", positions=PLACES, rows=[["p", "SBM"], ["q", "SBM"]]),
+    "leaderboard": settings(),
     "specifications": settings(claim="c", panels={"sbm": "SBM", "unrun": "U"}, y_label="ratio"),
 }
 BY_CLAIM = {"specifications"}  # kinds that show no methods
+
+
+def ranks() -> pd.DataFrame:
+    """Ratios of methods on two problems."""
+    rows = [(problem, method, end / 10) for problem in ("p", "q") for method, end in ENDS.items()]
+    return pd.DataFrame(rows, columns=["problem", "method", "ratio"])
 
 
 @pytest.fixture
@@ -77,6 +84,7 @@ def shown(small_graph) -> dict:
     measured = {"measurements": measurements()}
     return {"curves": {"curves": curves()}, "bounds": {"curves": curves()}, "sweep": measured, "dots": measured} | {
         "overview": whole, "widths": measured, "specifications": {"multiverse": decided()},
+        "leaderboard": {"leaderboard": ranks()},
     }  # fmt: skip
 
 

@@ -83,6 +83,7 @@ def params(**changed) -> SimpleNamespace:
         "styles": {},
         "multiverse": "",
         "calibrated": "",
+        "leaderboard": "",
         "cells": {},
     }
     return SimpleNamespace(**usual | changed)
@@ -271,6 +272,24 @@ def test_what_the_multiverse_says_is_told(files):
     told = page.document(built, params(), [])["story"]
     assert (told["holds"], told["varied"]) == ([], True)
     assert told["depends"][0]["found"].startswith("depends on the confidence width: holds in 20 % of 9 settings")
+
+
+def test_the_leaderboard_is_shown_where_it_is_built(files):
+    built = make_report._read(files, params())
+    assert page.document(built, params(), [])["leaderboard"] is None
+    row = {
+        "method": "graphdr",
+        "problems": 3,
+        "ratio": 0.914,
+        "worst_ratio": 2,
+        "rank": 1.5,
+        "rank_low": 1,
+        "rank_high": 2,
+    }
+    built = built._replace(leaderboard=pd.DataFrame([row | {"wins": 4, "losses": 1}]))
+    board = page.document(built, params(), [])["leaderboard"]
+    assert board["lines"] == [["graphdr!", "3", "0.91", "2.00", "1.5 (1.0 to 2.0)", "4", "1"]]
+    assert len(board["head"]) == len(board["lines"][0])
 
 
 def test_the_headline_is_over_all_instances(files):

@@ -237,7 +237,8 @@ def prior_twin(plan, method, problem, adjacency, theta, met, place):
     key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
     columns = stream(plan.config.seed, "random", **key).integers(problem["arms"], size=problem["horizon"])
     rng = stream(plan.config.seed, "thompson", **key) if method["policy"] == "graph_prior_thompson" else None
-    low = spectral.canonical_signs(vectors[:, :count])  # a sign turns what is drawn around
+    low = spectral.canonical_signs(vectors[:, :count])  # a sign turns what is drawn around …
+    low = np.round(low, spectral.DECIMALS)  # … and nodes of equal degree tie on u_1
     if method["basis"] == "shuffled":
         order = {"basis": "shuffled", "n": n, "instance": instance, "draw": draw}
         low = low[stream(plan.config.seed, "basis", **order).permutation(n)]

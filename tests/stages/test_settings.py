@@ -33,6 +33,12 @@ def plan(config, tmp_path_factory):
             "grid": study
             | {"problems": {"of": ["small"], "set": {"first_seed": 7}}, "settings": GRID, "stands_for": ["paper"]},
             "best": study | {"problems": {"of": ["small"], "set": {"tuned": "tuning"}}},
+            "board": {
+                "problems": {"of": ["small"], "set": {"seeds": 3}, "vary": {"shuffle": [0, 1]}},
+                "methods": [*METHODS, "graph_prior"],
+                "target": "leaderboard",
+                "opt_in": True,
+            },
             "by_hand": {
                 "problems": {"of": ["small"], "set": {"first_seed": 7, "alpha": 0.05, "ridge": 2, "k": 5}},
                 "methods": METHODS,
@@ -48,7 +54,7 @@ def plan(config, tmp_path_factory):
     with chdir(tmp_path_factory.mktemp("settings")):
         plan = design.expand(settings)
         run_all(plan, stages)
-        for batch in ("paper", "grid", "by_hand", "best"):
+        for batch in ("paper", "grid", "by_hand", "best", "board"):
             run(jobs.run_bandit(plan, batch, "plain"))
             run(jobs.measure_batch(plan, batch))
         yield plan
@@ -106,3 +112,18 @@ def test_claims_are_judged_at_every_setting_and_horizon(plan):
     row = won.query("alpha == 1 and ridge == 0.1 and k == 5 and horizon == 40 and instance == 1").iloc[0]
     assert_allclose(row["effect"], mean["graphdr-alpha_1-k_5-ridge_0_1"] / mean["linucb_full-alpha_1-ridge_0_1"])
     assert row["holds"] == (row["effect"] < 1)
+
+
+def test_methods_are_ranked_over_the_instances_of_every_problem(plan):
+    run(jobs.judge_claims(plan, paths.LEADERBOARD))
+    table = io.read("leaderboard", paths.leaderboard("parquet")).to_pandas()
+    assert set(table["problem"]) == {"small-seeds_3-shuffle_0", "small-seeds_3-shuffle_1"}
+    assert set(table["method"]) == {*METHODS, "graph_prior"} - {"graphdr_shuffled"}  # a control
+    assert set(table["games"]) == {2}
+    played = pd.concat([runs("board"), runs("paper")])
+    for (problem, method), row in table.set_index(["problem", "method"]).iterrows():
+        ends = played[(played["problem"] == problem) & (played["method"] == method) & (played["t"] == 80)]
+        assert_allclose(row["regret"], ends["regret"].mean())
+    text = Path(paths.leaderboard("md")).read_text()
+    assert "| SBM, shuffled graph |" in text
+    assert "Graph prior" in text

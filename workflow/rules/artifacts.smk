@@ -66,20 +66,6 @@ rule judge_claims:
         STAGE
 
 
-rule rank_methods:
-    input:
-        files_of("rank_methods"),
-    output:
-        **shown("rank_methods", "md", "leaderboard", "Leaderboard"),
-    log:
-        "results/logs/rank_methods.log",
-    params:
-        job=as_json("rank_methods"),
-        code=code_of("rank_methods"),
-    shell:
-        STAGE
-
-
 rule make_report:
     input:
         files_of("make_report"),

@@ -96,12 +96,10 @@ def results_on(datasets, targets=(None,)) -> list[str]:
                 files += job(f"make_{kind}", **{kind: name}).output
     if here <= datasets and set(targets) >= STUDIES:
         for stage in ("compare_paper", "judge_claims", "make_report"):
-            keys = [key for key in jobs.keys(DESIGN, stage) if key.get("judged") != paths.MULTIVERSE]
+            keys = [key for key in jobs.keys(DESIGN, stage) if key.get("judged", paths.CLAIMS) == paths.CLAIMS]
             files += [file for key in keys for file in job(stage, **key).output]
-    if paths.MULTIVERSE in targets:
-        files += job("judge_claims", judged=paths.MULTIVERSE).output
-    if paths.LEADERBOARD in targets:
-        files += job("rank_methods").output
+    for judged in {paths.MULTIVERSE, paths.LEADERBOARD} & set(targets):
+        files += job("judge_claims", judged=judged).output
     return files
 
 

@@ -17,8 +17,7 @@ PAPER_CLAIMS = "data/paper/claims.csv"
 PAPER_REASONS = "data/paper/reasons.csv"
 MANIFEST = "results/manifest"
 TIMES = "results/times"
-JUDGED = CLAIMS, MULTIVERSE = "claims", "multiverse"  # at the paper's settings, and with every other
-LEADERBOARD = "leaderboard"  # target of the experiments whose methods are ranked
+JUDGED = CLAIMS, MULTIVERSE, LEADERBOARD = "claims", "multiverse", "leaderboard"  # claims, with every setting; methods
 PAGES = HEADLINE, REPORT = "headline", "report"  # the main comparison alone, which is made first, and everything
 ADVICE = "results/advise"  # a folder per data set of a user, each laid out as a project
 

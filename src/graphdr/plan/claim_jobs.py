@@ -17,13 +17,17 @@ from graphdr.plan.compute_jobs import measurements
 from graphdr.plan.design import Design, batches_of, dataset_of, experiments_behind
 from graphdr.plan.job import Job, at
 from graphdr.plan.plays import KINDS
+from graphdr.plan.ranking_jobs import ranking
 from graphdr.scores import cells
 from graphdr.theory.bound_checks import GUARANTEES
 
 
 def judge_claims(design: Design, judged: str) -> Job[judge.Input, judge.Output, judge.Params]:
-    """Return the job that judges the claims: at the paper's settings, or with those of every grid that was played."""
+    """Return the job that judges the claims, at the paper's settings or with those of every grid, or ranks methods."""
     output = at(judge.Output(), judged=judged)
+    if judged == paths.LEADERBOARD:
+        input, params = ranking(design)
+        return Job("judge_claims", input, output, params)
     if judged == paths.MULTIVERSE:
         return Job("judge_claims", *_multiverse(design, output))
     blocks, claims = design.config.claims, _claims(design)

@@ -91,8 +91,7 @@ def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) ->
     """Turn the blocks of a configuration into flat tables; nothing is planned on data sets that are missing."""
     config = config if isinstance(config, Config) else read(config)
     design = Design(config, {}, {}, {}, {}, {}, {}, dict(config.methods), {}, {})
-    # What is built on demand alone comes last, so that it cannot widen the bases of all else.
-    for name, experiment in sorted(config.experiments.items(), key=lambda item: item[1].opt_in):
+    for name, experiment in sorted(config.experiments.items(), key=lambda item: _precedence(config, item[1])):
         members = _members(config, name, experiment)
         design.variants[name] = variants(experiment, config.methods)
         for variant, method, setting in design.variants[name]:
@@ -129,6 +128,12 @@ def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) ->
     for runs in dict.fromkeys(design.played.values()):
         design.plays.setdefault(runs.path, []).append(runs)
     return design
+
+
+def _precedence(config: Config, experiment: Experiment) -> tuple[bool, int]:
+    """Put what is built on demand alone last, the narrowest first, so that none widens the bases of those before it."""
+    widths = config.protocol.factors | experiment.problems.set.factors
+    return experiment.opt_in, widths["components"] if experiment.opt_in else 0
 
 
 def _asked(design: Design) -> Iterator[tuple[str, str, str]]:

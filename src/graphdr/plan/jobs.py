@@ -44,7 +44,7 @@ from graphdr.plan.design import (
 )
 from graphdr.plan.job import AnyJob, Job, at, fill
 from graphdr.plan.plays import KINDS, pool_factors, theta_factors
-from graphdr.plan.ranking_jobs import rank_methods, ranked
+from graphdr.plan.ranking_jobs import ranked
 from graphdr.scores import cells
 from graphdr.show.report import template
 
@@ -288,9 +288,15 @@ JOBS: dict[str, Callable[..., AnyJob]] = {
     for job in (
         fetch_raw, tabulate_dataset, build_graph, compute_basis, pose_problem, estimate_pilot, describe_problem,
         run_bandit, measure_batch, evaluate_predictors, make_table, make_figure, compare_paper, judge_claims,
-        rank_methods, make_report,
+        make_report,
     )
 }  # fmt: skip
+
+
+def _studied(design: Design) -> list[tuple[str]]:
+    """Return what is judged besides the claims at the paper's settings."""
+    studies = ((paths.MULTIVERSE, design.config.horizons), (paths.LEADERBOARD, ranked(design)))
+    return [(name,) for name, there in studies if there]
 
 
 def outputs(stage: str) -> dict[str, str]:
@@ -309,12 +315,12 @@ def keys(design: Design, stage: str) -> Iterable[dict[str, str]]:
     names = wildcards(stage)
     config, batches = design.config, design.batches
     values: dict[tuple[str, ...], Iterable[tuple[str, ...]]] = {
-        (): [()] if stage != "rank_methods" or ranked(design) else [],
+        (): [()],
         ("dataset",): [(name,) for name, block in config.datasets.items() if block.raw],
         ("graph",): [(name,) for name in design.graphs],
         ("graph", "basis"): design.bases,
         ("batch",): [(name,) for name in batches if stage != "estimate_pilot" or has_pilot(design, name)],
-        ("judged",): [(paths.CLAIMS,), *([(paths.MULTIVERSE,)] if config.horizons else [])],
+        ("judged",): [(paths.CLAIMS,), *_studied(design)],
         ("page",): [(page,) for page in paths.PAGES if make_report(design, page).input.measurements],
         ("batch", "kind"): [pair for pair in product(batches, KINDS) if paths.runs(*pair) in design.plays],
     }

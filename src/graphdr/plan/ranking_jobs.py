@@ -1,12 +1,10 @@
-"""The job of the leaderboard: methods ranked over the experiments of its target that judge, not choose, settings."""
+"""What the leaderboard is made of: the experiments of its target that judge settings, and do not choose them."""
 
 from typing import Any
 
-import graphdr.stages.rank_methods as rank
+import graphdr.stages.judge_claims as judge
 from graphdr.cache import paths
 from graphdr.plan.design import Design, batches_of
-from graphdr.plan.job import Job
-from graphdr.plan.plays import KNOBS
 
 KINDS = (  # of games: factors that differ from a data set's usual, in words
     ("n", "all", "whole graph"), ("users", "split", "users split"), ("noise", "resampled", "ratings resampled"),
@@ -18,29 +16,31 @@ def ranked(design: Design) -> list[str]:
     """Return the experiments whose methods are ranked."""
     experiments = design.config.experiments
     judged = [name for name, spec in experiments.items() if spec.target == paths.LEADERBOARD and not spec.settings]
-    return [name for name in judged if batches_of(design, [name])]
+    return sorted(name for name in judged if batches_of(design, [name]))
 
 
-def rank_methods(design: Design) -> Job[rank.Input, rank.Output, rank.Params]:
-    methods = design.config.methods
-    played, titles = [], {}
+def ranking(design: Design) -> tuple[judge.Input, judge.Params]:
+    """Return what the methods of these experiments are ranked by."""
+    methods, played, titles = design.config.methods, [], {}
+    files: dict[str, list[str]] = {}
     for experiment in ranked(design):
         names = [name for name in design.config.experiments[experiment].methods if not methods[name].control]
         for batch in batches_of(design, [experiment]):
             for problem in design.batches[batch].problems:
                 titles[problem] = _title(design, design.problems[problem])
                 played += [(problem, method, *design.played[problem, method]) for method in names]
+        files[experiment] = sorted(
+            {path for _, _, path, *_ in played} - {path for part in files.values() for path in part}
+        )
     used = dict.fromkeys(method for _, method, *_ in played)
-    params = rank.Params(
-        played=played,
+    params = judge.Params(
+        {}, {}, [], {name: methods[name].label for name in used}, {}, [], [], {},
+        ranked=played,
         titles=titles,
-        labels={name: methods[name].label for name in used},
-        methods={name: methods[name].model_dump(include=KNOBS) for name in used},
         untuned=[name for name in used if methods[name].policy.startswith("graph_prior")],
         seed=design.config.seed,
-    )
-    input = rank.Input(sorted({path for _, _, path, *_ in played}))
-    return Job("rank_methods", input, rank.Output(), params)
+    )  # fmt: skip
+    return judge.Input("", {}, {}, files), params
 
 
 def _title(design: Design, problem: dict[str, Any]) -> str:

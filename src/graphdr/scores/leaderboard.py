@@ -4,11 +4,25 @@ A game is a seed on a data set, and an instance of a random graph; methods meet 
 taken game by game.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
+from graphdr.core.markdown import escape, pipe_table
+
 LEVEL = 0.95  # of intervals, and one minus the level of the tests
 DRAWS = 2000  # resamples of games, or of problems, behind an interval of ranks
+BEST = 3  # methods that the text names for every problem
+NOTE = (
+    "Every method with settings plays with those that did best for it on other seeds; methods without settings play as "
+    "they are. A number over the best other's is the mean regret divided by that of the best other method on the same "
+    "problem, so that only a winner is below 1; over problems, the mean is geometric. Ranks have 95 % intervals from "
+    "resampled games on one problem, and from resampled problems over all. Wins and losses count paired t tests over "
+    "the same games against every other method, corrected by Holm's rule (5 %)."
+)
+HEAD = ["method", "problems", "regret over the best other's", "largest", "mean rank (95 %)", "wins", "losses"]
 
 
 def games(finals: pd.DataFrame) -> pd.DataFrame:
@@ -76,8 +90,7 @@ def overall(table: pd.DataFrame) -> pd.DataFrame:
         ratios = {"ratio": np.exp(np.log(rows["ratio"]).mean()), "worst_ratio": rows["ratio"].max()}
         ranked = {"rank": ranks.mean(), "rank_low": low, "rank_high": high}
         counts = {"wins": rows["wins"].sum(), "losses": rows["losses"].sum()}
-        time = {"microseconds": rows["microseconds"].iloc[0]} if "microseconds" in rows else {}
-        found.append({"method": method, "problems": len(rows)} | ratios | ranked | counts | time)
+        found.append({"method": method, "problems": len(rows)} | ratios | ranked | counts)
     return pd.DataFrame(found).sort_values("ratio", kind="stable", ignore_index=True)
 
 
@@ -126,3 +139,46 @@ def holm(p: np.ndarray) -> np.ndarray:
     corrected = np.empty(len(p))
     corrected[order] = np.minimum(steps, 1.0)
     return corrected
+
+
+def lines(found: pd.DataFrame, labels: dict[str, str]) -> list[list[str]]:
+    """Return what is shown of every method over all problems, under ``HEAD``."""
+    return [
+        [
+            labels[row["method"]],
+            f"{row['problems']}",
+            f"{row['ratio']:.2f}",
+            f"{row['worst_ratio']:.2f}",
+            f"{row['rank']:.1f} ({row['rank_low']:.1f} to {row['rank_high']:.1f})",
+            f"{row['wins']}",
+            f"{row['losses']}",
+        ]
+        for row in found.to_dict("records")
+    ]
+
+
+def markdown(table: pd.DataFrame, titles: dict[str, str], labels: dict[str, str], untuned: Sequence[str]) -> str:
+    """Render the methods over all problems, and the best of every problem beside those without settings."""
+    body = [[escape(text) for text in line] for line in lines(overall(table), labels)]
+    above = ["# Leaderboard", "", NOTE, "", *pipe_table(HEAD, body), "", "## Problem by problem", ""]
+    own = [name for name in untuned if name in set(table["method"])]
+    body = []
+    for problem, title in titles.items():
+        rows = table[table["problem"] == problem]
+        best = [f"{escape(labels[row['method']])} {_with_error(row)}" for row in rows.head(BEST).to_dict("records")]
+        found = rows.set_index("method").to_dict("index")
+        if best:
+            body.append([escape(title), "; ".join(best), *(_placed(found.get(name)) for name in own)])
+    head = ["problem", f"the best {BEST}", *(escape(labels[name]) for name in own)]
+    return "\n".join([*above, *pipe_table(head, body), ""])
+
+
+def _with_error(row: dict[str, Any]) -> str:
+    return f"{row['regret']:.1f} ± {row['sem']:.1f}"
+
+
+def _placed(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return "–"
+    rank = f"rank {row['rank']:.0f} ({row['rank_low']:.0f} to {row['rank_high']:.0f})"
+    return f"{_with_error(row)}, {row['ratio']:.2f} ×, {rank}"

@@ -1,8 +1,7 @@
 """The kinds of figures that a configuration may ask for; each is a function of its settings and of what it shows."""
 
 from graphdr.show.figures import bounds, curves, dots, sweep
-from graphdr.show.leaderboard import leaderboard
-from graphdr.show.panels import specifications, widths
+from graphdr.show.panels import leaderboard, specifications, widths
 
 
 def overview(spec: dict, graph, basis, curves):

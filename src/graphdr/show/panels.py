@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 
 from graphdr.show.figures import AXES, REGRET
@@ -85,3 +86,28 @@ def _each(figure, table) -> Iterator[tuple]:
     for axes in grid[len(parts) :]:
         axes.axis("off")
     yield from zip(grid, parts, strict=False)
+
+
+def leaderboard(spec: dict, leaderboard: pd.DataFrame):
+    """Draw the regret of every method over that of the best other one: a dot a problem, a bar for the mean."""
+    table = leaderboard[leaderboard["method"].isin(list(spec["labels"]))]
+    logs = np.log(table["ratio"]).groupby(table["method"]).mean().sort_values()
+    places = {method: -place for place, method in enumerate(logs.index)}
+    figure = blank((7.0, 1.2 + 0.24 * len(places)), layout="constrained")
+    axes = figure.subplots()
+    axes.axvline(1, color=GREY, linewidth=0.8)
+    parts = []
+    for method, style in looks(spec).items():
+        rows = table[table["method"] == method]
+        if not len(rows):
+            continue
+        place, mean = places[method], float(np.exp(logs[method]))
+        axes.scatter(rows["ratio"], np.full(len(rows), place), color=style.light, s=9, alpha=0.5, linewidths=0)
+        axes.plot([mean, mean], [place - 0.35, place + 0.35], color=style.light, linewidth=2.5)
+        parts.append(pd.DataFrame({"series": f"{method}: " + rows["problem"], "x": rows["ratio"], "y": place}))
+        parts.append(pd.DataFrame([{"series": f"{method}: mean", "x": mean, "y": place}]))
+    axes.set(xscale="log", title=spec["title"], ylim=(-len(places), 1))
+    axes.set_xlabel("regret over that of the best other method", color=INK)
+    axes.set_yticks(list(places.values()), [spec["labels"][method] for method in places], fontsize=7)
+    log_ticks(axes.xaxis)
+    return figure, pd.concat(parts, ignore_index=True).reindex(columns=POINTS)

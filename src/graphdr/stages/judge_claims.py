@@ -1,9 +1,11 @@
-"""Judge every claim of the paper by what was measured: at the paper's settings, or with every one of a grid."""
+"""Judge claims by what was measured, at the paper's settings or with every one of a grid, and rank methods."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphdr.cache import io, paths
 from graphdr.core.atomic import write_text
+from graphdr.core.rng import stream
 from graphdr.paper import claims, multiverse, reference
 
 if TYPE_CHECKING:
@@ -14,7 +16,7 @@ class Input(NamedTuple):
     paper: str
     measurements: dict[str, list[str]]  # by experiment
     evaluations: dict[str, str]
-    runs: dict[str, list[str]]  # by experiment, of those with a grid of settings
+    runs: dict[str, list[str]]  # by experiment, of those with a grid of settings or with methods to be ranked
 
 
 class Output(NamedTuple):
@@ -31,9 +33,15 @@ class Params(NamedTuple):
     places: list[tuple[str, str, str, str, str]]  # experiment and problem of a grid, candidates, both of the paper
     horizons: list[int]
     marks: dict[str, str]  # of claims that are not judged with other settings
+    ranked: Sequence[tuple[str, str, str, str, str]] = ()  # problem, method, and file, problem and method of its runs …
+    titles: dict[str, str] | None = None  # … the problems in words …
+    untuned: Sequence[str] = ()  # … and methods without settings
+    seed: int = 0
 
 
 def main(input: Input, output: Output, params: Params) -> None:
+    if params.ranked:
+        return _rank(output, params)
     words = reference.claims(io.noted(input.paper))
     experiments = {name: io.read_frame("measurements", files) for name, files in input.measurements.items()}
     evaluations = {name: io.read_frame("measurements", [path]) for name, path in input.evaluations.items()}
@@ -75,3 +83,32 @@ def _with_every_setting(
             parts.append(multiverse.decide(claim, params.claims[claim], table, other))
             print(f"{claim}: {len(parts[-1])} checks", flush=True)
     return pd.concat(parts, ignore_index=True)
+
+
+def _rank(output: Output, params: Params) -> None:
+    """Rank methods on every problem and over all of them."""
+    from graphdr.scores import leaderboard
+
+    table = leaderboard.by_problem(leaderboard.games(_finals(params)), stream(params.seed, "leaderboard"))
+    io.write("leaderboard", table, output.parquet)
+    write_text(leaderboard.markdown(table, params.titles or {}, params.labels, params.untuned), output.md)
+    print(leaderboard.overall(table)[["method", "problems", "ratio", "worst_ratio"]].round(2).to_string(index=False))
+
+
+def _finals(params: Params) -> "pd.DataFrame":
+    """Return the regret at the end of every run, under the names of problem and method here."""
+    import pandas as pd
+
+    files = {
+        path: io.read("runs", path).to_pandas() for path in dict.fromkeys(path for _, _, path, *_ in params.ranked)
+    }
+    ends = {}
+    for path, runs in files.items():
+        runs = runs[(runs["draw"] == 0) & (runs["t"] == runs.groupby("problem")["t"].transform("max"))]
+        ends[path] = dict(list(runs.groupby(["problem", "method"], sort=False)))
+    parts = [
+        ends[path][there, as_method].assign(problem=problem, method=method)
+        for problem, method, path, there, as_method in params.ranked
+        if (there, as_method) in ends[path]  # a method without data has no runs
+    ]
+    return pd.concat(parts, ignore_index=True)[["problem", "instance", "seed", "method", "regret"]]

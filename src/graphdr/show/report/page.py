@@ -8,7 +8,8 @@ import pandas as pd
 from graphdr import __version__
 from graphdr.paper.compare import by_our_cell
 from graphdr.paper.compare import headline as distinct
-from graphdr.show import leaderboard, palette, story, words
+from graphdr.scores import leaderboard
+from graphdr.show import palette, story, words
 from graphdr.show.report import experiments, machine, numbers
 from graphdr.show.report.rounding import short
 
