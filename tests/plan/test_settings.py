@@ -1,13 +1,18 @@
 """Grids of settings: who is played with which, which bases they need, and where the best of them go."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from graphdr.cache import paths
 from graphdr.core.errors import UserError
 from graphdr.paper import multiverse
 from graphdr.plan import blocks, design, jobs
 from graphdr.plan.settings import knobs
+from graphdr.plan.short_forms import full
 
+ROOT = Path(__file__).parents[2]
 GRID = {"alpha": [0.1, 1], "ridge": [0.1, 1], "k": [2, 5, 8]}
 
 
@@ -122,3 +127,26 @@ def test_who_learns_has_a_width_and_who_projects_a_k(config):
     assert knobs(methods["graphdr_k_naive"]) == ["alpha", "ridge"]  # its k is its own
     assert knobs(methods["graphdr_exact"]) == []  # a theorem sets them
     assert knobs(methods["content_pca"]) == ["alpha", "ridge", "k"]
+
+
+def test_a_newcomer_to_the_leaderboard_is_one_block_and_makes_no_other_method_play_again():
+    page = (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8")
+    mine = yaml.safe_load(page.split("```yaml\n")[1].split("```")[0])
+    written = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    added = written | {"methods": written["methods"] | mine["methods"]}
+    added["sets"] = written["sets"] | {"methods": written["sets"]["methods"] | mine["sets"]["methods"]}
+    before, after = (design.expand(full(config, ROOT)) for config in (written, added))
+    played = {}
+    for path in after.plays:
+        batch, kind = Path(path).parent.name, Path(path).stem
+        job = jobs.run_bandit(after, batch, kind)
+        if path not in before.plays or job != jobs.run_bandit(before, batch, kind):
+            played[batch] = set(job.params.methods)
+    assert {batch.split("-")[0] for batch in played} == {
+        f"leaderboard_{part}{kind}"
+        for part in ("new_", "choice_new_")
+        for kind in ("synthetic", "real", "split", "whole")
+    }
+    assert all(name.split("-")[0] == "mine" for names in played.values() for name in names)
+    ranked = jobs.judge_claims(after, "leaderboard").params
+    assert len({problem for problem, method, *_ in ranked.ranked if method == "mine"}) == len(ranked.titles)

@@ -1,0 +1,66 @@
+"""Write the tables of docs/leaderboard.md from a built leaderboard: ``python -m docs.leaderboard`` after the target."""
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from docs.markers import between_markers, write_page
+from graphdr.cache import io, paths
+from graphdr.core.errors import UserError
+from graphdr.core.markdown import escape, pipe_table
+from graphdr.plan.config import load
+from graphdr.plan.design import expand
+from graphdr.plan.ranking_jobs import ranking
+from graphdr.scores import leaderboard
+
+PAGE = "docs/leaderboard.md"
+OURS = "graph_prior"
+
+
+def page(
+    text: str, table: pd.DataFrame, titles: dict[str, str], labels: dict[str, str], times: dict[str, float]
+) -> str:
+    """Return the page with the tables of a leaderboard: methods over all problems, and ours problem by problem."""
+    overall = leaderboard.overall(table)
+    body = [
+        [*map(escape, line), f"{times[method]:.2g}" if method in times else "–"]
+        for method, line in zip(overall["method"], leaderboard.lines(overall, labels), strict=True)
+    ]
+    text = between_markers(text, "methods", "\n".join(pipe_table([*leaderboard.HEAD, "µs a round"], body)), PAGE)
+    return between_markers(text, "problems", "\n".join(pipe_table(*_problems(table, titles, labels))), PAGE)
+
+
+def _problems(table: pd.DataFrame, titles: dict[str, str], labels: dict[str, str]) -> tuple[list[str], list[list[str]]]:
+    """Return head and body of the table of our method on every problem, beside the best rival."""
+    body = []
+    for problem, title in titles.items():
+        rows = table[table["problem"] == problem].set_index("method")
+        if OURS not in rows.index:
+            continue
+        ours, rivals = rows.loc[OURS], rows[~rows.index.str.startswith(OURS)]
+        best = rivals.loc[rivals["regret"].idxmin()]
+        texts = [f"{row['regret']:.1f} ± {row['sem']:.1f}" for row in (ours, best)]
+        rank = f"{ours['rank']:.0f} ({ours['rank_low']:.0f} to {ours['rank_high']:.0f})"
+        ratio = f"{ours['regret'] / best['regret']:.2f}"
+        body.append(
+            [escape(title), texts[0], f"{escape(labels[best.name])} {texts[1]}", ratio, f"{rank} of {len(rows)}"]
+        )
+    return ["problem", "graph prior", "best rival in hindsight", "ratio", "rank (95 %)"], body
+
+
+def written() -> str:
+    """Return the page from results/ and from times measured now."""
+    from benchmarks.methods import time_a_round
+
+    path = paths.leaderboard("parquet")
+    if not Path(path).is_file():
+        raise UserError(f"{path} is not there; build it with `snakemake --cores all leaderboard`")
+    config = load(Path("config.yaml"))
+    _, params = ranking(expand(config))
+    table = io.read("leaderboard", path).to_pandas()
+    return page(Path(PAGE).read_text("utf-8"), table, params.titles or {}, params.labels, time_a_round(config))
+
+
+if __name__ == "__main__":
+    sys.exit(write_page(PAGE, written))
