@@ -11,7 +11,7 @@ import pytest
 from graphdr.bandit.methods import POLICIES
 from graphdr.cache import io, paths
 from graphdr.cli import lineage, provenance
-from graphdr.facts import selection_facts
+from graphdr.facts import prior_facts, selection_facts
 from graphdr.facts.registry import FACTS
 from tests.support.instances import pose
 from tests.support.project import ROOT
@@ -187,9 +187,10 @@ def test_a_lost_measurement_is_one_line(own, mistake):
 def test_the_streams_of_a_fact_are_those_that_it_draws(name, small_graph, monkeypatch):
     drawn = set()
     stream = selection_facts.stream
-    monkeypatch.setattr(
-        selection_facts, "stream", lambda root, purpose, **key: drawn.add(purpose) or stream(root, purpose, **key)
-    )
+    for module in (selection_facts, prior_facts):
+        monkeypatch.setattr(
+            module, "stream", lambda root, purpose, **key: drawn.add(purpose) or stream(root, purpose, **key)
+        )
     FACTS[name](pose(small_graph, tail=0.3))
     handed_over = {"resamples", "pilot"}
     assert drawn == set(FACTS[name].streams) - handed_over

@@ -22,7 +22,7 @@ def finals(regrets: dict[str, list[float]], problem: str = "p", instances: bool 
 
 def ranked(*frames: pd.DataFrame) -> pd.DataFrame:
     games = leaderboard.games(pd.concat(frames))
-    return leaderboard.by_problem(games, np.random.default_rng(0))
+    return leaderboard.by_problem(games)
 
 
 def test_the_ratio_is_to_the_best_other_method_and_the_best_comes_first():

@@ -38,7 +38,6 @@ def ranking(design: Design) -> tuple[judge.Input, judge.Params]:
         ranked=played,
         titles=titles,
         untuned=[name for name in used if methods[name].policy.startswith("graph_prior")],
-        seed=design.config.seed,
     )  # fmt: skip
     return judge.Input("", {}, {}, files), params
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphdr.cache import io, paths
 from graphdr.core.atomic import write_text
-from graphdr.core.rng import stream
 from graphdr.paper import claims, multiverse, reference
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ class Params(NamedTuple):
     ranked: Sequence[tuple[str, str, str, str, str]] = ()  # problem, method, and file, problem and method of its runs …
     titles: dict[str, str] | None = None  # … the problems in words …
     untuned: Sequence[str] = ()  # … and methods without settings
-    seed: int = 0
 
 
 def main(input: Input, output: Output, params: Params) -> None:
@@ -89,7 +87,7 @@ def _rank(output: Output, params: Params) -> None:
     """Rank methods on every problem and over all of them."""
     from graphdr.scores import leaderboard
 
-    table = leaderboard.by_problem(leaderboard.games(_finals(params)), stream(params.seed, "leaderboard"))
+    table = leaderboard.by_problem(leaderboard.games(_finals(params)))
     io.write("leaderboard", table, output.parquet)
     write_text(leaderboard.markdown(table, params.titles or {}, params.labels, params.untuned), output.md)
     print(leaderboard.overall(table)[["method", "problems", "ratio", "worst_ratio"]].round(2).to_string(index=False))
