@@ -34,6 +34,7 @@ SHAPE = (
     "noise",
 )  # with k, what runs must share to be played together
 STREAM = ("arms", "candidates", "horizon", "noise")  # what the rounds of a run depend on besides
+OF_FEATURES = ("policy", "basis", "filter", "rho", "laplacian")  # of a method: what its features depend on
 TOLD = ("longest", "size", "nu_k", "s_k_bar", "error")  # what the bound on a run depends on besides
 
 
@@ -175,8 +176,10 @@ def _arms(input: Input, params: Params, told: Told, graphs: Graphs, facts: Facts
     """Return what LinUCB works with, method by method.
 
     Node space and random play have one draw, without vectors; a basis that the data set has no data for has none.
+    Settings that leave the features as they are share them: those of a grid on a large graph would fill the memory.
     """
-    arms = {}
+    arms: Arms = {}
+    shared: dict[tuple[Any, ...], methods.Arms] = {}
     bases = {name: {graph: read_bases(path) for graph, path in files.items()} for name, files in input.basis.items()}
     for name in params.methods:
         for number in range(len(params.problems)):
@@ -189,8 +192,11 @@ def _arms(input: Input, params: Params, told: Told, graphs: Graphs, facts: Facts
                 edges = graphs.edges[graph][instance] if methods.on_graph(method["policy"]) else None
                 for (at, draw), basis in ({(instance, 0): None} if panel is None else panel).items():
                     if at == instance and draw <= problem["draws"]:
-                        given = methods.arms(method, problem, basis, laplacian, k, edges)
-                        arms[Key(name, number, instance, draw)] = given
+                        ridge = problem["ridge"] if method["laplacian"] else None
+                        alike = graph, instance, draw, k, ridge, *(method[knob] for knob in OF_FEATURES)
+                        if alike not in shared:
+                            shared[alike] = methods.arms(method, problem, basis, laplacian, k, edges)
+                        arms[Key(name, number, instance, draw)] = shared[alike]
     return arms
 
 
