@@ -79,7 +79,7 @@ audit: $(READY) ## ask for known weaknesses of the locked packages (needs a netw
 bench: $(READY) ## measure kernels, peers, limits and solvers
 	@$(BIN)/python -m benchmarks
 
-bench-scale: $(READY) ## measure solvers and GraphDR up to a million nodes
+bench-scale: $(READY) ## measure solvers, GraphDR and the graph prior up to a million nodes
 	@$(BIN)/python -m benchmarks --scale
 
 bench-snakemake: $(READY) ## measure Snakemake's own CPU per job, in runs of 1,000 and 4,000 jobs (some minutes)
