@@ -6,19 +6,20 @@ import os
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 os.environ.update(dict.fromkeys(THREADS, "1"))  # before NumPy is imported: BLAS reads them once
 
-SECTIONS = ("limits", "kernels", "peers", "solvers", "scale", "arms", "raw")
+SECTIONS = ("limits", "kernels", "methods", "peers", "solvers", "scale", "arms", "raw")
 ON_REQUEST = ("scale", "arms", "raw")  # they take minutes
 
 
 def run(sections: list[str], large: bool) -> None:
     """Measure the sections, print their tables and keep their rows."""
-    from benchmarks import kernels, limits, many_arms, peer_environment, raw, report, scale, solvers
+    from benchmarks import kernels, limits, many_arms, methods, peer_environment, raw, report, scale, solvers
     from benchmarks.timing import say
 
     machine = limits.measure() if {"limits", "kernels"} & set(sections) else None
     measured = {
         "limits": ("rate", lambda: limits.rows(machine)),
         "kernels": ("microseconds", lambda: [row for rows in kernels.measure(machine) for row in rows]),
+        "methods": ("microseconds", methods.measure),
         "peers": ("microseconds", peer_environment.measure),
         "solvers": ("seconds", lambda: solvers.measure(large)),
         "scale": ("seconds", scale.measure),
