@@ -76,10 +76,10 @@ soak: $(READY) ## build the synthetic half 20 times: nothing changes, grows or i
 audit: $(READY) ## ask for known weaknesses of the locked packages (needs a network)
 	@$(BIN)/python -m trust.audit
 
-bench: $(READY) ## measure kernels, peers, limits and solvers
+bench: $(READY) ## measure kernels, methods, peers, limits and solvers
 	@$(BIN)/python -m benchmarks
 
-bench-scale: $(READY) ## measure solvers and GraphDR up to a million nodes
+bench-scale: $(READY) ## measure solvers, GraphDR and the graph prior up to a million nodes
 	@$(BIN)/python -m benchmarks --scale
 
 bench-snakemake: $(READY) ## measure Snakemake's own CPU per job, in runs of 1,000 and 4,000 jobs (some minutes)

@@ -13,7 +13,7 @@ from graphdr.core import atomic
 PAGE = "docs/api.md"
 CHAPTERS = {
     "graphs": "Graphs, eigenvectors and features",
-    "bandit": "Rewards, rounds and LinUCB",
+    "bandit": "Rewards, rounds, LinUCB and the graph prior",
     "serve": "A policy to serve",
     "scores": "Estimates from logged rounds",
     "cache": "Cached tables",

@@ -1,4 +1,6 @@
 from graphdr.bandit.environment import draw as draw_rounds
+from graphdr.bandit.graph_prior.public import log_bayes_factor as log_bayes_factor
+from graphdr.bandit.graph_prior.public import run_graph_prior as run_graph_prior
 from graphdr.bandit.linucb import Run as Run
 from graphdr.bandit.linucb import play as run_linucb
 from graphdr.bandit.rewards import smooth as smooth_reward
@@ -6,6 +8,7 @@ from graphdr.cache.io import read as read_table
 from graphdr.cache.io import read_frame as read_frame
 from graphdr.core.errors import UserError as UserError
 from graphdr.core.rng import stream as stream
+from graphdr.graphs.arm_features import graded as graded_features
 from graphdr.graphs.arm_features import select as arm_features
 from graphdr.graphs.contexts import context_rows as context_rows
 from graphdr.graphs.contexts import product as product
@@ -36,14 +39,17 @@ __all__ = [
     "doubly_robust",
     "draw_rounds",
     "from_edges",
+    "graded_features",
     "ips",
     "laplacian",
     "largest_component",
+    "log_bayes_factor",
     "low_eigenpairs",
     "product",
     "read_frame",
     "read_table",
     "rgg",
+    "run_graph_prior",
     "run_linucb",
     "sbm",
     "smooth_reward",

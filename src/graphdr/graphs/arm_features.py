@@ -113,6 +113,11 @@ def graded(basis: str, stored: Basis) -> tuple[np.ndarray, np.ndarray]:
 
     u_1 is among them, with the roughness of u_2, for only its mean is known to be smooth. Rows of unit length have that
     length over all columns but u_1, and a control of lengths has as many columns as its basis would select.
+
+    >>> low = graphdr.low_eigenpairs(graphdr.from_edges(4, [0, 1, 2], [1, 2, 3]), 3)
+    >>> features, roughness = graphdr.graded_features("laplacian_low", low)
+    >>> features.shape, roughness.round(3).tolist()
+    ((4, 3), [0.5, 0.5, 1.5])
     """
     original, width = CONTROLS.get(basis, basis), 2 if basis in LENGTH else 1
     values, count = np.array(stored.values, float), len(stored.values) // width

@@ -14,6 +14,7 @@ ON_THE_PAGE = (
     "SBM",
     "RGG",
     "LinUCB",
+    "leaderboard",
     "s.e.m.",
 )  # the others are plain words there
 

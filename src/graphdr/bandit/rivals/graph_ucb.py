@@ -1,6 +1,6 @@
 """GraphUCB (Yang et al., 2020): estimates that a Laplacian ties together, with a width for each node of its own.
 
-Yang, K., Toni, L. and Dong, X. Laplacian-regularized graph bandits: algorithms and theoretical analysis. AISTATS 2020.
+Yang, K., Dong, X. and Toni, L. Laplacian-regularized graph bandits: algorithms and theoretical analysis. AISTATS 2020.
 
 With N and S, the pulls and summed rewards of every node, L = I - D^-1 A and a weight w, the estimate solves
 (diag N + w L) theta = S. It is kept as z = D^1/2 theta, which solves the symmetric (diag N + w L_sym) z = D^1/2 S:

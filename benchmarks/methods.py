@@ -1,0 +1,135 @@
+"""Time a round of every method of the leaderboard, and a refit of the graph prior, on one made-up problem."""
+
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.many_arms import refit, waves
+from benchmarks.report import Row
+from benchmarks.timing import Contestant, race
+from graphdr.bandit import environment, methods
+from graphdr.bandit.graph_prior import model, play
+from graphdr.bandit.linucb import Run
+from graphdr.bandit.radii import SPECTRAL, of_theorem
+from graphdr.graphs.arm_features import IDENTITY, SINGULAR, Basis
+from graphdr.graphs.model import Graph, from_edges, laplacian
+from graphdr.plan import config as configuration
+from graphdr.plan.blocks import Config, Method
+
+TARGET = "leaderboard"
+BASELINE, PRIOR, THOMPSON = "graphdr", "graph_prior", "graph_prior_thompson"
+N, COLUMNS, NEIGHBOURS = 1500, 64, 5  # nodes on a ring, columns of every basis, neighbours to either side
+FACTORS = {"arms": 10, "candidates": "uniform", "horizon": 20_000, "noise": 0.1, "alpha": 0.1, "ridge": 1.0, "k": 10}
+REPETITIONS = 3
+SECTION = "methods of the leaderboard"
+
+
+class Ring(NamedTuple):
+    """What all methods play: a problem on a ring, its graph, columns, reward and rounds."""
+
+    problem: dict
+    graph: Graph
+    columns: np.ndarray
+    theta: np.ndarray
+    stream: environment.Stream
+
+
+def pose(config: Config, n: int = N, rounds: int = FACTORS["horizon"]) -> Ring:
+    """Draw a reward that is part smooth, on all columns that a graph prior may take, part each arm's own."""
+    problem = config.protocol.factors | FACTORS | {"horizon": rounds}
+    here = np.tile(np.arange(n), NEIGHBOURS)
+    there = (here + np.repeat(np.arange(1, NEIGHBOURS + 1), n)) % n
+    rng, columns = np.random.default_rng(1), waves(n, COLUMNS) * np.sqrt(2 / n)
+    smooth = np.sqrt(n) * columns[:, : model.COLUMNS[-1]] @ rng.standard_normal(model.COLUMNS[-1])
+    theta = 0.05 * smooth + 0.02 * rng.standard_normal(n)
+    stream = environment.draw(config.seed, problem, n, 0, 0)
+    return Ring(problem, from_edges(n, here, there), columns, theta, stream)
+
+
+def on_leaderboard(config: Config) -> dict[str, Method]:
+    """Return the methods of the leaderboard; a theorem's radius, which needs facts of a problem, is left out."""
+    blocks = [*config.experiments.values()]
+    names = dict.fromkeys(name for block in blocks if block.target == TARGET for name in block.methods)
+    return {name: config.methods[name] for name in names if not of_theorem(config.methods[name].radius)}
+
+
+def basis_of(ring: Ring, name: str) -> Basis | None:
+    """Return the made-up columns as the basis of a method, with values that fall or rise as its own would."""
+    values = np.linspace(0.01, 1.0, COLUMNS)
+    return None if name == IDENTITY else Basis(ring.columns, values[::-1] if name in SINGULAR else values, values)
+
+
+def contestant(ring: Ring, name: str, line: Method) -> Contestant:
+    """Return the call that plays all rounds with one method, as the workflow does."""
+    method, problem = line.model_dump(), ring.problem
+    k = max(problem["k_grid"]) if methods.over_grid(line.policy, line.k) else FACTORS["k"]
+    penalty = laplacian(ring.graph).toarray() if line.laplacian else None
+    edges = environment.edges_of(ring.graph.adjacency) if methods.on_graph(line.policy) else None
+    arms = methods.arms(method, problem, basis_of(ring, line.basis), penalty, k, edges)
+    run = Run(ring.theta, ring.stream, arms.features, arms.v0_inverse, None, arms.roughness, arms.edges)
+    luck = environment.Luck(0, problem, len(ring.theta), 0, 0)
+    inputs = methods.spectral_inputs(problem, arms) if line.radius == SPECTRAL else None
+    return Contestant(name, partial(methods.play, method, problem, [run], [luck], inputs), problem["horizon"])
+
+
+def time_a_round(config: Config, repetitions: int = REPETITIONS) -> dict[str, float]:
+    """Return the microseconds per round of every method of the leaderboard: played in turns, the best time of each.
+
+    A run plays alone, with 1,500 arms, ten candidates, 20,000 rounds and k = 10; a graph prior has up to 60 columns,
+    and its refits count.
+    """
+    ring = pose(config)
+    times = race([contestant(ring, *method) for method in on_leaderboard(config).items()], repetitions)
+    return {name: 1e6 * time for name, time in times.items()}
+
+
+class Parts(NamedTuple):
+    """Microseconds of a graph prior: a round without refits, a refit; and the columns that its last refit found."""
+
+    a_round: float
+    a_refit: float
+    columns: int
+
+
+def time_parts(ring: Ring, repetitions: int = REPETITIONS) -> dict[str, Parts]:
+    """Time rounds and refits of both graph priors apart, in turns."""
+    luck = environment.Luck(0, ring.problem, len(ring.theta), 0, 0)
+    run = Run(ring.theta, ring.stream, ring.columns, roughness=np.linspace(0.01, 1.0, COLUMNS))
+    basis, rounds = model.columns(run.features, run.roughness), ring.problem["horizon"]
+    contestants, found = [], {}
+    for name in (PRIOR, THOMPSON):
+        choose = partial(play.play, run, luck.columns(), luck.normals() if name == THOMPSON else None)
+        arms, fits = choose()
+        rewards = ring.theta[arms] + ring.stream.noise
+        seen = [model.statistics(len(ring.theta), arms[:stop], rewards[:stop]) for stop, _ in fits]
+        contestants += [Contestant(name, choose), Contestant(f"refits of {name}", partial(_refits, seen, basis))]
+        found[name] = len(fits), fits[-1][1].columns
+    times = {name: 1e6 * time for name, time in race(contestants, repetitions).items()}
+    return {
+        name: Parts((times[name] - times[f"refits of {name}"]) / rounds, times[f"refits of {name}"] / refits, columns)
+        for name, (refits, columns) in found.items()
+    }
+
+
+def _refits(seen: list[model.Statistics], basis: model.Columns) -> None:
+    for statistics in seen:
+        refit(statistics, basis)
+
+
+def measure() -> list[Row]:
+    """Return a row for every method, with its multiple of GraphDR, and what the graph priors spend on what."""
+    config = configuration.load(Path("config.yaml"))
+    setting = f"n={N} m={FACTORS['arms']} T={FACTORS['horizon']:,}"
+    times = time_a_round(config)
+    rows = [
+        Row(SECTION, name, setting, time, time / times[BASELINE], note=f"{time / times[PRIOR]:.2g} of {PRIOR}")
+        for name, time in sorted(times.items(), key=lambda item: item[1])
+    ]
+    for name, parts in time_parts(pose(config)).items():
+        alone = f"{name}, without refits"
+        rows.append(Row(SECTION, alone, setting, parts.a_round, parts.a_round / times[BASELINE]))
+        note = f"{1e-3 * parts.a_refit:.3g} ms; {parts.columns} columns found"
+        rows.append(Row(SECTION, f"{name}, one refit", setting, parts.a_refit, note=note))
+    return rows
