@@ -95,7 +95,9 @@ def expected_share(columns: np.ndarray, residual: float, k: int) -> float:
     """
     n = len(columns)
     whole = np.sum((columns - columns.mean(axis=0)) ** 2) + (n - 1) * residual
-    left = np.sum(outside(columns[:, k:], columns[:, :k]) ** 2) + max(n - 1 - k, 0) * residual
+    rest = columns[:, k:]
+    graph = np.sum(outside(rest, columns[:, :k]) ** 2) if rest.size else 0.0  # on many arms, projecting takes long
+    left = graph + max(n - 1 - k, 0) * residual
     return float(left / whole) if whole > 0 else np.nan
 
 
