@@ -231,7 +231,7 @@ def test_a_run_is_described_by_its_last_fit(thompson):
     choices = play.play(run, rng.integers(4, size=200), rng if thompson else None)
     bound = gaussian.thompson_bound if thompson else gaussian.ucb_bound
     found = known.describe(run, choices, bound)
-    assert found[:5] == choices.fits[-1][1]
+    assert found[:6] == choices.fits[-1][1]
     assert 0 <= found.fit_share <= 1
     columns = known.prior_columns(choices.fits[-1][1], model.columns(features, run.roughness))
     assert 0 < found.gain < gaussian.greatest_gain(columns, found.fit_residual, 200)

@@ -125,9 +125,9 @@ def main(input: Input, output: Output, params: Params) -> None:
         graph = problem["graph"] if problem["candidates"] in environment.NEEDS_GRAPH or blocks > 1 else None
         resampled = problem["name"] if (problem["name"], instance) in paid else None  # else problems share streams
         stream = draw_stream(len(theta), instance, seed, graph, blocks, resampled, **spec)
-        features, v0_inverse, roughness, edges = arms[key]
+        features, v0_inverse, roughness, edges, beside = arms[key]
         luck = environment.Luck(params.seed, problem, len(theta), instance, seed)
-        return Run(theta, stream, features, v0_inverse, residuals.get(key), roughness, edges), luck
+        return Run(theta, stream, features, v0_inverse, residuals.get(key), roughness, edges, beside), luck
 
     runs = [(key, seed) for key in arms for seed in _seeds(params.problems[key.number])]
     done: dict[Place, Outcome] = {}
@@ -174,7 +174,8 @@ def _in_noise(problem: Problem) -> Problem:
 def _arms(input: Input, params: Params, told: Told, graphs: Graphs, facts: Facts) -> Arms:
     """Return what LinUCB works with, method by method.
 
-    Node space and random play have one draw, without vectors; a basis that the data set has no data for has none.
+    Node space and random play have one draw, without vectors; a basis that the data set has no data for has none. Where
+    there is none beside a basis, that basis is alone; a draw of it meets the same draw beside it, or the only one.
     """
     arms = {}
     bases = {name: {graph: read_bases(path) for graph, path in files.items()} for name, files in input.basis.items()}
@@ -183,13 +184,15 @@ def _arms(input: Input, params: Params, told: Told, graphs: Graphs, facts: Facts
             method, problem = told[name, number]
             graph = problem["graph"]
             panel = bases[method["basis"]].get(graph, {}) if method["basis"] in bases else None
+            second = bases[method["beside"]].get(graph, {}) if method["beside"] else {}
             for instance in range(problem["instances"]) if name in problem["methods"] else ():
                 k = _dimensions(method, problem, instance, facts)
                 laplacian = graphs.laplacians[graph][instance] if method["laplacian"] else None
                 edges = graphs.edges[graph][instance] if methods.on_graph(method["policy"]) else None
                 for (at, draw), basis in ({(instance, 0): None} if panel is None else panel).items():
                     if at == instance and draw <= problem["draws"]:
-                        given = methods.arms(method, problem, basis, laplacian, k, edges)
+                        beside = second.get((at, draw), second.get((at, 0)))
+                        given = methods.arms(method, problem, basis, laplacian, k, edges, beside)
                         arms[Key(name, number, instance, draw)] = given
     return arms
 
