@@ -32,6 +32,7 @@ FURTHER = {  # besides those of the configuration
     "smooth": {"label": "a filter", "basis": "laplacian_low", "filter": "smooth", "rho": 6},
     "short": {"label": "a filter on a control", "basis": "netmf_length", "filter": "heat", "rho": 3, "in_noise": True},
     "moved": {"label": "a control of data", "basis": "interaction_svd_shuffled"},
+    "two": {"label": "two bases", "policy": "graph_prior_thompson", "basis": "laplacian_low", "beside": "netmf"},
     "turned": {"label": "a control of unit rows", "basis": "regularised_unit_length"},
 }
 GIVEN = np.random.default_rng(7).standard_normal((36, 6))  # columns of a user, for items and nodes of any graph
@@ -246,8 +247,9 @@ def prior_twin(plan, method, problem, adjacency, theta, met, place):
     if method["basis"] == "shuffled":
         order = {"basis": "shuffled", "n": n, "instance": instance, "draw": draw}
         features = features[stream(plan.config.seed, "basis", **order).permutation(n)]
-    known = "beside" in method and ratings is not None  # a random graph has nothing beside it
-    beside = graded_twin(method["beside"], adjacency, problem["components"], ratings) if known else None
+    beside = None
+    if "beside" in method and (method["beside"] == "netmf" or ratings is not None):  # else there is nothing beside it
+        beside = graded_twin(method["beside"], adjacency, problem["components"], ratings)
     return twins.regret(theta, met.arms, graph_prior_twin.play(features, rough, theta, *met, columns, rng, beside)[0])
 
 
@@ -260,7 +262,7 @@ def graded_twin(basis, adjacency, count, ratings):
     }
     if basis in singular:
         vectors, values, _ = np.linalg.svd(singular[basis]())
-        return vectors[:, :count], ((values[0] / values[:count]) ** 2 - 1) / 10
+        return spectral.canonical_signs(vectors[:, :count]), ((values[0] / values[:count]) ** 2 - 1) / 10
     matrix = regularised_laplacian(adjacency) if basis == "regularised_low" else twins.laplacian(adjacency)
     values, vectors = np.linalg.eigh(matrix)
     if basis == "unit_rows":

@@ -65,15 +65,14 @@ def fit(bases, arms, rewards) -> tuple[int, tuple, float]:
     """Return the basis and the first point of the grid with the largest evidence, and its noise, from means of arms."""
     pulls, means, within = summary(len(bases[0][0]), arms, rewards)
     at = np.flatnonzero(pulls)
-    y, free = means[at], len(arms) - 1
+    y, free = means[at] - rewards.mean(), len(arms) - 1  # any zero will do: small numbers keep digits
 
     def judge(priors):
         """Return the log evidence and the noise of prior covariances."""
         totals = priors + np.diag(1 / pulls[at])
-        inverses = np.linalg.inv(totals)
-        precision = inverses.sum(axis=(1, 2))
-        away = y - (inverses @ y).sum(axis=1, keepdims=True) / precision[:, None]
-        quad = within + (away * (inverses @ away[:, :, None])[:, :, 0]).sum(axis=1)
+        solved = np.linalg.solve(totals, np.column_stack([np.ones(len(at)), y]))
+        (precision, cross), squares = solved.sum(axis=1).T, solved[:, :, 1] @ y
+        quad = within + squares - cross**2 / precision
         return -0.5 * (np.linalg.slogdet(totals)[1] + np.log(precision) + free * np.log(quad)), quad / free
 
     own = np.multiply.outer(RESIDUALS, np.eye(len(at)))
