@@ -187,9 +187,11 @@ def test_features_of_a_pool_are_played_as_algorithm_1_is_printed(seed, n, count,
     rows, theta, stream = pose(seed, n, count, size, 60, m=min(6, count))
     features = np.linalg.qr(np.random.default_rng(seed).standard_normal((n, k)))[0]
     pool = Pool(rows)
-    given = methods.on_pool({"policy": "linucb"}, {"ridge": 1.0}, methods.Arms(features, None), pool)
+    arms = methods.Arms(features, None, beside=(features[::-1], np.arange(k)))
+    given = methods.on_pool({"policy": "linucb"}, {"ridge": 1.0}, arms, pool)
     z = rows.toarray() @ features
     assert_allclose(given.features, z, atol=1e-12)
+    assert_allclose(given.beside[0], rows.toarray() @ features[::-1], atol=1e-12)
     twin = twins.linucb(given.features, np.eye(k), pool(theta), *stream, np.ones(60))
     (outcome,) = linucb.play([linucb.Run(pool(theta), stream, given.features)], 1.0, every=1)
     assert np.array_equal(outcome.arms, twin.arms)

@@ -115,15 +115,15 @@ def test_mean_and_weights_have_the_covariance_of_a_dense_gaussian(seed, n, colum
     assert_allclose(center - mean, dense[0], rtol=1e-8, atol=1e-8)
 
 
-def compare(problem, thompson: bool):
+def compare(problem, thompson: bool, beside=None):
     """Play a problem and its twin; return the weights of the refits."""
     features, roughness, theta, arms, noise, columns = problem
     rngs = [np.random.default_rng(3) if thompson else None for _ in range(2)]
-    run = Run(theta, Stream(arms, noise), features, roughness=roughness)
+    run = Run(theta, Stream(arms, noise), features, roughness=roughness, beside=beside)
     played = play.play(run, columns, rngs[0])
-    chosen, fits = twin.play(*problem, rngs[1])
+    chosen, fits = twin.play(*problem, rngs[1], beside)
     assert_array_equal(played.arms, chosen)
-    told = [(t, w.columns, w.rho, w.scale, w.residual, w.noise) for t, w in played.fits]
+    told = [(t, *weights) for t, weights in played.fits]
     assert_allclose(told, fits, rtol=1e-7)
     return played.fits
 
@@ -140,6 +140,54 @@ def compare(problem, thompson: bool):
 )
 def test_every_choice_and_refit_is_that_of_the_twin(thompson, seed, n, columns, rounds, own, mean):
     compare(pose(seed, n, columns, rounds, own=own, mean=mean), thompson)
+
+
+@pytest.mark.parametrize("thompson", [False, True])
+@settings(max_examples=4, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(5, 25),
+    widths=st.tuples(st.integers(1, 6), st.integers(1, 6)),
+    rounds=st.integers(1, 150),
+    share=st.sampled_from([0.0, 0.5, 1.0]),
+)
+def test_two_bases_are_played_as_by_the_twin(thompson, seed, n, widths, rounds, share):
+    compare(*two_bases(seed, n, widths, rounds, share, thompson))
+
+
+def two_bases(seed, n, widths, rounds, share, thompson):
+    """Pose a problem whose reward is on a second basis in that share, with the first in its features."""
+    features, roughness, theta, *game = pose(seed, n, widths[0], rounds, own=0.1)
+    second, rough, other, *_ = pose(seed + 1, n, widths[1], 1, own=0.1)
+    return (features, roughness, (1 - share) * theta + share * other, *game), thompson, (second, rough)
+
+
+@pytest.mark.parametrize(("share", "basis"), [(0.0, 0), (1.0, 1), (0.5, 2)])
+def test_the_rewards_choose_the_basis(share, basis):
+    """The first, the second, or both: the one that the rewards are made of, and the twin agrees in every round."""
+    fits = compare(*two_bases(0, 30, (5, 5), 700, share, False))
+    assert fits[-1][1].basis == basis
+
+
+def test_columns_of_two_bases_are_taken_in_turn():
+    first, second = (np.arange(6.0).reshape(1, 6), np.arange(6.0)), (np.array([[10.0, 11.0]]), np.array([10.0, 11.0]))
+    one, other, both = model.candidates(first, second)
+    assert_array_equal(both.features, [[0, 10, 1, 11, 2, 3, 4, 5]])
+    assert_array_equal(both.roughness, both.features[0])
+    assert_array_equal(one.features, first[0])
+    assert_array_equal(other.features, second[0])
+    assert len(model.candidates(first)) == 1
+    wide = np.ones((3, 64)), np.zeros(64)
+    assert [len(basis.lengths) for basis in model.candidates(wide, wide)] == [60, 60, 60]
+
+
+def test_of_equal_candidates_the_first_is_taken():
+    features, roughness, arms, rewards = observed(4, 25, 8, 200, False, 0.0)
+    seen, basis = model.statistics(25, arms, rewards), model.columns(features, roughness)
+    assert fit(seen, basis, basis) == fit(seen, basis)
+    empty = model.columns(np.empty((25, 0)), np.empty(0))
+    assert fit(seen, empty, basis)[:5] == fit(seen, basis)[:5]
+    assert fit(seen, empty, empty).columns == 0
 
 
 @pytest.mark.parametrize("thompson", [False, True])

@@ -1,7 +1,9 @@
 """Bases through their stage: what they read, and what becomes of them where there are no data."""
 
+import numpy as np
 import pytest
 
+from graphdr.bandit import methods
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
 from graphdr.panels.bases import read_bases
@@ -10,10 +12,11 @@ from graphdr.plan import compute_jobs, design, jobs
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, run
 
+TWO = {"label": "two", "policy": "graph_prior", "basis": "shuffled", "beside": "graph_pca"}
 BASES = ["interaction_svd", "interaction_svd_shuffled", "content_pca_shuffled", "given", "given_length"]
 
 
-def planned(config, methods, problem=None, **settings) -> design.Design:
+def planned(config, played, problem=None, **settings) -> design.Design:
     """Plan an experiment on the toy data set, or on a small random graph."""
     empty = {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
     return design.expand(
@@ -23,9 +26,9 @@ def planned(config, methods, problem=None, **settings) -> design.Design:
             "protocol": config["protocol"] | PROTOCOL | settings,
             "observed": config["observed"] | OBSERVED,
             "datasets": config["datasets"] | {"toy": TOY},
-            "methods": config["methods"] | {name: {"label": name, "basis": name} for name in BASES},
+            "methods": config["methods"] | {name: {"label": name, "basis": name} for name in BASES} | {"two": TWO},
             "problems": {"p": problem or {"dataset": "toy"}},
-            "experiments": {"e": {"problems": {"of": ["p"]}, "methods": methods}},
+            "experiments": {"e": {"problems": {"of": ["p"]}, "methods": played}},
         }
     )
 
@@ -63,6 +66,27 @@ def test_a_data_set_without_users_has_no_interactions(workdir, config, capsys):
     run(jobs.pose_problem(plan, "e"))
     run(jobs.run_bandit(plan, "e", "plain"))
     assert {method for method, _ in read_runs(paths.runs("e", "plain"))} == {"graphdr"}
+
+
+def test_every_draw_of_a_basis_meets_the_only_one_beside_it(workdir, config, monkeypatch):
+    plan, met = planned(config, ["two"]), []
+    write_toy(draw_ratings())
+    run(jobs.build_graph(plan, "toy"))
+    for basis in ("laplacian_low", "shuffled", "graph_pca"):
+        run(jobs.compute_basis(plan, "toy", basis))
+    run(jobs.pose_problem(plan, "e"))
+    arms = methods.arms
+    monkeypatch.setattr(methods, "arms", lambda *told: met.append(arms(*told)) or met[-1])
+    run(jobs.run_bandit(plan, "e", "plain"))
+    second = read_bases(paths.basis("toy", "graph_pca"))[0, 0].vectors
+    assert [np.array_equal(given.beside[0], second) for given in met] == [True] * 3
+    assert len({given.features.tobytes() for given in met}) == 3
+
+
+def test_a_second_basis_of_a_user_needs_a_file(config):
+    lines = config["methods"] | {"mine": TWO | {"beside": "given"}}
+    with pytest.raises(UserError, match=r"method mine on problem p: the basis 'given' needs the factor 'given'"):
+        planned(config | {"methods": lines}, ["mine"])
 
 
 def test_in_noise_needs_noise(config):

@@ -32,6 +32,7 @@ FURTHER = {  # besides those of the configuration
     "smooth": {"label": "a filter", "basis": "laplacian_low", "filter": "smooth", "rho": 6},
     "short": {"label": "a filter on a control", "basis": "netmf_length", "filter": "heat", "rho": 3, "in_noise": True},
     "moved": {"label": "a control of data", "basis": "interaction_svd_shuffled"},
+    "two": {"label": "two bases", "policy": "graph_prior_thompson", "basis": "laplacian_low", "beside": "netmf"},
     "turned": {"label": "a control of unit rows", "basis": "regularised_unit_length"},
 }
 GIVEN = np.random.default_rng(7).standard_normal((36, 6))  # columns of a user, for items and nodes of any graph
@@ -97,11 +98,15 @@ def low(adjacency, k, *_):
     return np.linalg.eigh(twins.laplacian(adjacency))[1][:, 1 : k + 1]
 
 
-def regularised(adjacency, k, *_):
-    """Return eigenvectors of the Laplacian in which every degree is larger by the mean degree."""
+def regularised_laplacian(adjacency):
+    """Return the Laplacian in which every degree is larger by the mean degree."""
     degree = adjacency.sum(axis=1)
     scale = np.diag(1 / np.sqrt(degree + degree.mean()))
-    return np.linalg.eigh(np.eye(len(adjacency)) - scale @ adjacency @ scale)[1][:, 1 : k + 1]
+    return np.eye(len(adjacency)) - scale @ adjacency @ scale
+
+
+def regularised(adjacency, k, *_):
+    return np.linalg.eigh(regularised_laplacian(adjacency))[1][:, 1 : k + 1]
 
 
 def with_unit_rows(twin):
@@ -122,10 +127,10 @@ def with_lengths_of(features, rng):
     return directions * (np.linalg.norm(features, axis=1) / np.linalg.norm(directions, axis=1))[:, None]
 
 
-def content(adjacency, k, rng, ratings, *_):
-    """Return the principal components of the ratings less the item's mean, each item scaled to length one."""
+def content(ratings):
+    """Return the ratings less the item's mean, each item scaled to length one."""
     centred = np.nan_to_num(ratings - np.nanmean(ratings, axis=1, keepdims=True))  # an unknown rating is the mean
-    return np.linalg.svd(centred / np.linalg.norm(centred, axis=1, keepdims=True))[0][:, :k]
+    return centred / np.linalg.norm(centred, axis=1, keepdims=True)
 
 
 # The features that a basis stands for: of a dense adjacency matrix, k, the stream of its draw, ratings, given columns.
@@ -145,7 +150,7 @@ FEATURES = {
     "onehot_pca": lambda adjacency, k, *_: np.linalg.svd(np.eye(len(adjacency)) - 1 / len(adjacency))[2][:k].T,
     "gaussian": lambda adjacency, k, rng, *_: rng.standard_normal((k, len(adjacency))).T / np.sqrt(k),
     "graph_pca": lambda adjacency, k, *_: np.linalg.svd(adjacency - adjacency.mean(axis=0))[2][:k].T,
-    "content_pca": content,
+    "content_pca": lambda adjacency, k, rng, ratings, *_: np.linalg.svd(content(ratings))[0][:, :k],
     "interaction_svd": lambda adjacency, k, rng, ratings, *_: np.linalg.svd(np.nan_to_num(ratings))[0][:, :k],
     "netmf": lambda adjacency, k, *_: np.linalg.svd(random_walks(adjacency))[0][:, :k],
     "given": lambda adjacency, k, rng, ratings, given: given[:, :k],
@@ -230,19 +235,40 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
 
 
 def prior_twin(plan, method, problem, adjacency, theta, met, place):
-    """Return the regret of the graph prior on all eigenvectors that are stored, shuffled if its basis is."""
+    """Return the regret of the graph prior on all columns that are stored, shuffled if its basis is."""
     n, (instance, draw, seed) = len(theta), place
-    values, vectors = np.linalg.eigh(twins.laplacian(adjacency))
-    roughness, count = np.array([values[1], *values[1:]]), problem["components"]
     key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
     columns = stream(plan.config.seed, "random", **key).integers(problem["arms"], size=problem["horizon"])
     rng = stream(plan.config.seed, "thompson", **key) if method["policy"] == "graph_prior_thompson" else None
-    low = spectral.canonical_signs(vectors[:, :count])  # a sign turns what is drawn around …
-    low = np.round(low, spectral.DECIMALS)  # … and nodes of equal degree tie on u_1
+    items, ratings = read_items(paths.nodes(problem["graph"]))[instance].item, None
+    if problem["dataset"] == "toy":
+        ratings = draw_ratings()[items]
+    features, rough = graded_twin(method["basis"], adjacency, problem["components"], ratings)
     if method["basis"] == "shuffled":
         order = {"basis": "shuffled", "n": n, "instance": instance, "draw": draw}
-        low = low[stream(plan.config.seed, "basis", **order).permutation(n)]
-    return twins.regret(theta, met.arms, graph_prior_twin.play(low, roughness[:count], theta, *met, columns, rng)[0])
+        features = features[stream(plan.config.seed, "basis", **order).permutation(n)]
+    beside = None
+    if "beside" in method and (method["beside"] == "netmf" or ratings is not None):  # else there is nothing beside it
+        beside = graded_twin(method["beside"], adjacency, problem["components"], ratings)
+    return twins.regret(theta, met.arms, graph_prior_twin.play(features, rough, theta, *met, columns, rng, beside)[0])
+
+
+def graded_twin(basis, adjacency, count, ratings):
+    """Return all columns that a graph prior takes from a basis, and how rough each is."""
+    singular = {
+        "netmf": lambda: random_walks(adjacency),
+        "content_pca": lambda: content(ratings),
+        "interaction_svd": lambda: np.nan_to_num(ratings),
+    }
+    if basis in singular:
+        vectors, values, _ = np.linalg.svd(singular[basis]())
+        return spectral.canonical_signs(vectors[:, :count]), ((values[0] / values[:count]) ** 2 - 1) / 10
+    matrix = regularised_laplacian(adjacency) if basis == "regularised_low" else twins.laplacian(adjacency)
+    values, vectors = np.linalg.eigh(matrix)
+    if basis == "unit_rows":
+        return FEATURES[basis](adjacency, count - 1).round(12), values[1:count]
+    low = spectral.canonical_signs(vectors[:, :count])  # a sign turns what is drawn around …
+    return np.round(low, spectral.DECIMALS), np.array([values[1], *values[1:count]])  # … and equal degrees tie on u_1
 
 
 def luck_twin(plan, method, problem, features, v0, theta, met, place):
@@ -425,7 +451,7 @@ def test_runs_hold_leverage_width_and_what_their_bound_needs(plan):
             method.get("radius") in ("estimated", "a_priori")
         )
         assert runs[told].notna().all(axis=None) == (method.get("radius", "spectral") != "spectral")
-        fitted, prior = runs[["fit_columns", "fit_noise", "gain", "gain_bound"]], method.get("policy", "")
+        fitted, prior = runs[["fit_columns", "fit_basis", "gain", "gain_bound"]], method.get("policy", "")
         assert fitted.notna().all(axis=None) == fitted.notna().any(axis=None) == prior.startswith("graph_prior")
         for _, part in runs.groupby(["problem", "instance", "draw", "seed"]):
             assert (part[residual].diff().dropna() >= 0).all(axis=None) or "radius" not in method
@@ -436,7 +462,7 @@ def test_different_algorithms_play_differently(plan):
     for dataset, name in played_methods(plan):
         method = plan.config.methods[name].plain()
         finals.add((dataset, round(runs_of(plan, dataset, name)["regret"][79], 9)))
-        algorithms.add((dataset, *(method.get(knob) for knob in ("policy", "basis", "laplacian", "filter"))))
+        algorithms.add((dataset, *(method.get(knob) for knob in ("policy", "basis", "beside", "laplacian", "filter"))))
     assert len(finals) >= len(algorithms)
 
 

@@ -44,13 +44,6 @@ def posterior(prior, noise, arms, rewards) -> tuple[np.ndarray, np.ndarray]:
     return mean, noise * (prior - cross @ inverse @ cross.T + np.outer(left, left) / precision)
 
 
-def grid(available: int):
-    """Yield the grid, without graph first: columns, rho, scale and residual."""
-    yield from ((0, 0, 0, residual) for residual in RESIDUALS)
-    columns = sorted({min(j, available) for j in COLUMNS})
-    yield from ((j, rho, scale, r) for r, rho, scale, j in product(RESIDUALS, RHOS, SCALES, columns))
-
-
 def summary(n, arms, rewards) -> tuple[np.ndarray, np.ndarray, float]:
     """Return pulls and mean of every arm, and the squares around these means."""
     pulls = np.array([np.sum(arms == arm) for arm in range(n)])
@@ -58,32 +51,61 @@ def summary(n, arms, rewards) -> tuple[np.ndarray, np.ndarray, float]:
     return pulls, means, np.sum((rewards - means[arms]) ** 2)
 
 
-def fit(features, roughness, arms, rewards) -> tuple[tuple, float]:
-    """Return the first point of the grid with the largest evidence, and its noise, from the means of the arms."""
-    pulls, means, within = summary(len(features), arms, rewards)
+def candidate_bases(features, roughness, beside=None) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return what a fit chooses among: a basis or, of two, the first, the second, and columns of each in turn."""
+    if beside is None:
+        return [(features, roughness)]
+    columns = [(features.T[j], roughness[j], j, 0) for j in range(len(roughness))]
+    columns += [(beside[0].T[j], beside[1][j], j, 1) for j in range(len(beside[1]))]
+    both = sorted(columns, key=lambda column: column[2:])
+    return [(features, roughness), beside, (np.array([c[0] for c in both]).T, np.array([c[1] for c in both]))]
+
+
+def fit(bases, arms, rewards) -> tuple[int, tuple, float]:
+    """Return the basis and the first point of the grid with the largest evidence, and its noise, from means of arms."""
+    pulls, means, within = summary(len(bases[0][0]), arms, rewards)
     at = np.flatnonzero(pulls)
-    ones, y, free = np.ones(len(at)), means[at], len(arms) - 1
-    best = -np.inf
-    for point in grid(features.shape[1]):
-        total = covariance(features, roughness, *point)[np.ix_(at, at)] + np.diag(1 / pulls[at])
-        inverse = np.linalg.inv(total)
-        precision = ones @ inverse @ ones
-        away = y - ones @ inverse @ y / precision
-        quad = within + away @ inverse @ away
-        value = -0.5 * (np.linalg.slogdet(total)[1] + np.log(precision) + free * np.log(quad))
-        if value > best:
-            best, chosen, noise = value, point, quad / free
-    return chosen, noise
+    y, free = means[at] - rewards.mean(), len(arms) - 1  # any zero will do: small numbers keep digits
+
+    def judge(priors):
+        """Return the log evidence and the noise of prior covariances."""
+        totals = priors + np.diag(1 / pulls[at])
+        solved = np.linalg.solve(totals, np.column_stack([np.ones(len(at)), y]))
+        (precision, cross), squares = solved.sum(axis=1).T, solved[:, :, 1] @ y
+        quad = within + squares - cross**2 / precision
+        return -0.5 * (np.linalg.slogdet(totals)[1] + np.log(precision) + free * np.log(quad)), quad / free
+
+    own = np.multiply.outer(RESIDUALS, np.eye(len(at)))
+    values, noises = judge(own)
+    first = int(values.argmax())
+    best, chosen = values[first], (0, (0, 0, 0, RESIDUALS[first]), noises[first])
+    for place, (features, roughness) in enumerate(bases):
+        columns = sorted({min(j, features.shape[1]) for j in COLUMNS} - {0})
+        found = {}
+        for rho, j in product(RHOS, columns):
+            graph = covariance(features, roughness, j, rho, 1, 0)[np.ix_(at, at)]
+            points = list(product(SCALES, range(len(RESIDUALS))))
+            values, noises = judge(np.array([scale * graph + own[residual] for scale, residual in points]))
+            found |= {
+                (residual, rho, scale, j): (value, noise)
+                for (scale, residual), value, noise in zip(points, values, noises, strict=True)
+            }
+        for (residual, rho, scale, j), (value, noise) in sorted(found.items()):
+            if value > best:
+                best, chosen = value, (place, (j, rho, scale, RESIDUALS[residual]), noise)
+    return chosen
 
 
-def play(features, roughness, theta, arms, noise, columns, rng=None):
+def play(features, roughness, theta, arms, noise, columns, rng=None, beside=None):
     """Play the game with a fresh dense posterior in every round; return the arms, and the weights of every refit."""
+    bases = candidate_bases(features, roughness, beside)
     n, chosen, rewards, fits = len(theta), [], [], []
     pulls, sums = np.zeros(n), np.zeros(n)
     for t, candidates in enumerate(arms):
         if t in REFITS:
-            point, variance = fit(features, roughness, np.array(chosen), np.array(rewards))
-            fits.append((t, *point, variance))
+            place, point, variance = fit(bases, np.array(chosen), np.array(rewards))
+            fits.append((t, *point, variance, place))
+            features, roughness = bases[place]
             prior = covariance(features, roughness, *point)
             half = np.linalg.inv(np.linalg.cholesky(_precision(features, roughness, point, pulls)))
         if t < REFITS[0]:

@@ -89,9 +89,9 @@ def play(bandit: Bandit, rule: str, inputs: radii.RadiusInputs | None = None) ->
     inputs = bandit.inputs if inputs is None else inputs
     radius, inflation, residual = radii.RADII[rule](inputs)
     run = linucb.Run(bandit.rewards, bandit.stream, bandit.features, residual=residual)
-    ((*_, arms),) = linucb.play([run], radius, ridge=inputs.constants.ridge, inflation=inflation)
+    [played] = linucb.play([run], radius, ridge=inputs.constants.ridge, inflation=inflation)
     true, seen = (
-        linucb.measure(run._replace(residual=own), arms, ridge=inputs.constants.ridge, every=1)
+        linucb.measure(run._replace(residual=own), played.arms, ridge=inputs.constants.ridge, every=1)
         for own in (bandit.residual, inputs.pilot_residual)
     )
     return true._replace(srl_pilot=seen.srl, crw_pilot=seen.crw)

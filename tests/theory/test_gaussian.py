@@ -231,8 +231,20 @@ def test_a_run_is_described_by_its_last_fit(thompson):
     choices = play.play(run, rng.integers(4, size=200), rng if thompson else None)
     bound = gaussian.thompson_bound if thompson else gaussian.ucb_bound
     found = known.describe(run, choices, bound)
-    assert found[:5] == choices.fits[-1][1]
+    assert found[:6] == choices.fits[-1][1]
     assert 0 <= found.fit_share <= 1
     columns = known.prior_columns(choices.fits[-1][1], model.columns(features, run.roughness))
     assert 0 < found.gain < gaussian.greatest_gain(columns, found.fit_residual, 200)
     assert known.describe(run, choices._replace(fits=[]), bound) is None
+
+
+def test_a_run_on_two_bases_is_described_by_the_columns_that_were_taken():
+    """With a reward on the second basis, that one is found, and nothing of the reward is outside of its columns."""
+    rng = np.random.default_rng(0)
+    first, second = rng.standard_normal((2, 40, 4)) / 6
+    theta, rounds = second.sum(axis=1), Stream(offer(40, 400, 4, rng), 0.05 * rng.standard_normal(400))
+    run = Run(theta, rounds, first, roughness=np.zeros(4), beside=(second, np.zeros(4)))
+    choices = play.play(run, rng.integers(4, size=400))
+    found = known.describe(run, choices, gaussian.ucb_bound)
+    assert (found.fit_basis, found.fit_columns) == (1, 4)
+    assert found.true_share < 1e-12

@@ -204,8 +204,8 @@ class Run(NamedTuple):
 
     ``theta`` holds the expected reward of every arm, ``stream`` what ``graphdr.draw_rounds`` returns. With a
     ``residual``, the part of every arm's reward that its features cannot express, SRL_t and CRW_t are measured. The
-    graph prior takes the ``roughness`` of every column of the features besides, and some rivals the ``edges`` between
-    arms; LinUCB takes neither.
+    graph prior takes the ``roughness`` of every column of the features besides, and maybe columns of a second basis
+    with theirs, ``beside`` the first; some rivals take the ``edges`` between arms. LinUCB takes none of these.
     """
 
     theta: np.ndarray
@@ -215,6 +215,7 @@ class Run(NamedTuple):
     residual: np.ndarray | None = None
     roughness: np.ndarray | None = None
     edges: Edges | None = None
+    beside: tuple[np.ndarray, np.ndarray] | None = None
 
 
 def play(

@@ -24,22 +24,31 @@ GRAPH_UCB = "graph_ucb"
 class Arms(NamedTuple):
     """What LinUCB works with: n x k features (None for one-hot arms) and V_0^-1 (None for ridge times identity).
 
-    A graph prior works with all features of a basis and the roughness of each, a rival on the graph with its edges.
+    A graph prior works with all features of a basis and the roughness of each, and with those of a second basis
+    ``beside`` it, if there is one; a rival on the graph works with its edges.
     """
 
     features: np.ndarray | None
     v0_inverse: np.ndarray | None = None
     roughness: np.ndarray | None = None
     edges: Edges | None = None
+    beside: tuple[np.ndarray, np.ndarray] | None = None
 
 
 def arms(
-    method: dict, problem: dict, basis: Basis | None, laplacian: np.ndarray | None, k: int, edges: Edges | None = None
+    method: dict,
+    problem: dict,
+    basis: Basis | None,
+    laplacian: np.ndarray | None,
+    k: int,
+    edges: Edges | None = None,
+    beside: Basis | None = None,
 ) -> Arms:
     """Set all knobs but the radius: filtered features of the basis, V_0 = ridge I + weight L restricted to them."""
     if method["policy"] in GRAPH_PRIORS:
         features, roughness = arm_features.graded(method["basis"], basis)
-        return Arms(features, roughness=roughness)
+        second = None if beside is None else arm_features.graded(method["beside"], beside)
+        return Arms(features, roughness=roughness, beside=second)
     features = None if basis is None else _filtered(method, basis, k)
     if not method["laplacian"]:
         return Arms(features, edges=edges)
@@ -76,7 +85,8 @@ def on_pool(method: dict, problem: dict, given: Arms, pool: Pool) -> Arms:
     if pool.rows is None:
         return given
     if given.features is not None:
-        return given._replace(features=pool(given.features))
+        beside = given.beside and (pool(given.beside[0]), given.beside[1])
+        return given._replace(features=pool(given.features), beside=beside)
     check_dense("a method without features", pool.rows.shape[0], "contexts")
     return Arms(None, covariance(pool.rows, given.v0_inverse, problem["ridge"]))
 

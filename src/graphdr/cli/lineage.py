@@ -4,10 +4,10 @@ Inputs are those that were recorded when a file was built. A focus says which pr
 matter, and every stage passes on what that means for its inputs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from graphdr.cache import io, paths
 from graphdr.cli import records
@@ -118,12 +118,18 @@ def _of_runs(record: Record, focus: Focus) -> dict[str, Focus]:
     every, methods = record.params["methods"].values(), focus.of(record.params["methods"]).values()
     told = {fact for method in methods if (fact := k_fact(method["k"]))}
     theorems = {fact for method in methods for fact in facts_behind(method["radius"])}
-    idle = {paths.basis("any", basis) for basis in {m["basis"] for m in every} - {m["basis"] for m in methods}}
+    unused = _projected_on(every) - _projected_on(methods)
+    idle = {paths.basis("any", basis) for basis in unused}
     idle |= set() if theorems else {paths.pilot("any")}
     idle |= set() if theorems or told else {paths.facts("any")}
     names = {Path(path).name for path in idle}
     inputs = [path for path in _on_graphs(record, focus, "graph") if Path(path).name not in names]
     return dict.fromkeys(inputs, Focus(focus.problems, quantities=frozenset(told | theorems)))
+
+
+def _projected_on(methods: Iterable[dict[str, Any]]) -> set[str]:
+    """Return the bases of methods, second ones included."""
+    return {method[knob] for method in methods for knob in ("basis", "beside") if method.get(knob)}
 
 
 def _on_graphs(record: Record, focus: Focus, *roles: str) -> list[str]:

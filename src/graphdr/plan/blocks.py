@@ -192,6 +192,7 @@ class Method(Block):
         "random", "longest", "worst",
     ] = "linucb"  # fmt: skip
     basis: str = IDENTITY
+    beside: str = ABSENT  # a second basis, of a graph prior: rewards choose the first, the second or both
     filter: str = CUT  # of the basis: how the prior variance of a column falls with its roughness …
     rho: Positive = 1  # … and how fast
     laplacian: Number = 0
@@ -200,6 +201,11 @@ class Method(Block):
     alpha: Number = ABSENT  # of its own, else the problem's, as are ridge and k
     ridge: Positive = ABSENT
     in_noise: bool = False  # alpha is in standard deviations of the problem's noise, and ridge in its variances
+
+    @property
+    def bases(self) -> set[str]:
+        """Return the bases that it takes columns from."""
+        return {name for name in (self.basis, self.beside) if name and name != IDENTITY}
 
     @property
     def look(self) -> dict[str, str]:

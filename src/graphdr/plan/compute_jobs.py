@@ -22,7 +22,7 @@ from graphdr.bandit.rewards import PLANTED, RESAMPLED
 from graphdr.cache import paths
 from graphdr.core.errors import UserError
 from graphdr.facts.registry import FACT_BASES, FACTORS, budgets, needs_rounds
-from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY
+from graphdr.graphs.arm_features import ADAPTIVE
 from graphdr.graphs.bases import FROM_DATA, FROM_GRAPH, MADE_OF
 from graphdr.graphs.raters import SPLIT
 from graphdr.plan.blocks import Experiment, Method, against
@@ -230,7 +230,7 @@ def _alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
 def _bases(methods: dict[str, Method], problem: dict[str, Any] | None = None) -> set[str]:
     """Return the bases that some methods, or those of them that play a problem, project on."""
     names = problem["methods"] if problem else methods
-    return {methods[name].basis for name in names} - {IDENTITY}
+    return {basis for name in names for basis in methods[name].bases}
 
 
 def _experiment(design: Design, batch: str) -> Experiment:

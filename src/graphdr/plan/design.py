@@ -14,7 +14,6 @@ from graphdr.cache import paths
 from graphdr.core.errors import UserError
 from graphdr.facts.registry import FACT_BASES, FACTORS
 from graphdr.graphs import from_data
-from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.bases import stored
 from graphdr.graphs.random_graphs import FAMILIES
 from graphdr.graphs.raters import EVERYONE
@@ -105,7 +104,7 @@ def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) ->
             check_facts(f"experiments.{name}.facts: problem {problem['name']}", experiment.facts, problem)
         here = [problem for problem in members if problem["dataset"] not in missing]
         wanted = {"laplacian_low"} | {FACT_BASES[fact] for fact in experiment.facts if fact in FACT_BASES}
-        wanted |= {config.methods[method].basis for method in experiment.methods} - {IDENTITY}
+        wanted |= {basis for method in experiment.methods for basis in config.methods[method].bases}
         wanted |= set(map(stored, wanted))
         for problem in here:
             for graph in _chain(config, problem).values():

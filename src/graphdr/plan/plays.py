@@ -18,7 +18,7 @@ from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY, k_fact
 from graphdr.plan.blocks import Method
 
 # Of a method: what is not only shown.
-KNOBS = {"policy", "basis", "filter", "rho", "laplacian", "k", "radius", "alpha", "ridge", "in_noise"}
+KNOBS = {"policy", "basis", "beside", "filter", "rho", "laplacian", "k", "radius", "alpha", "ridge", "in_noise"}
 THETA_FACTORS = ("instances", "reward", "k_star", "tail")
 RUN_FACTORS = (
     "instances", "draws", "horizon", "first_seed", "seeds", "checkpoint", "candidates", "arms", "noise", "ridge",

@@ -31,6 +31,7 @@ from graphdr.show.kinds import KINDS
 
 Places = dict[str, tuple[str, Collection[str]]]  # the kind of name that stands there, and its choices
 NO_FILE = "none"  # of the factor `given`: no file with columns
+SPACE = ("basis", "beside")  # what describes the arms of a method
 PRIOR = ("filter", "rho", "alpha", "ridge", "in_noise")  # knobs of a method whose model is not found while playing
 RING = "ring"  # of segments of a random graph, which has no users
 TARGETS = {"all", "synthetic", "headline", "fetch", "paper"}  # of the Snakefile
@@ -92,11 +93,11 @@ def _dataset(config: blocks.Config, where: str, entry: blocks.Dataset) -> None:
 def _method(config: blocks.Config, where: str, entry: blocks.Method) -> None:
     policy = POLICIES[entry.policy]
     if policy.space == NOTHING:
-        if extra := entry.model_fields_set & {"basis", "filter", "rho", "laplacian", "radius", "k", "in_noise"}:
+        if extra := entry.model_fields_set & {*SPACE, "filter", "rho", "laplacian", "radius", "k", "in_noise"}:
             raise UserError(f"{where}.{min(extra)}: the {entry.policy} policy takes no basis, k, penalty or radius")
         return
     if policy.space == GRAPH:
-        if extra := entry.model_fields_set & {"basis", "filter", "rho", "radius", "k", "ridge"}:
+        if extra := entry.model_fields_set & {*SPACE, "filter", "rho", "radius", "k", "ridge"}:
             raise UserError(
                 f"{where}.{min(extra)}: the policy {entry.policy!r} plays on the graph itself; leave it out"
             )
@@ -106,6 +107,8 @@ def _method(config: blocks.Config, where: str, entry: blocks.Method) -> None:
         return
     _filter(where, entry)
     pick(f"{where}.basis", "basis", entry.basis if "basis" in entry.model_fields_set else "", [*BASES, IDENTITY])
+    if entry.beside:
+        _beside(where, entry)
     if entry.basis == IDENTITY and entry.k is not None:
         raise UserError(f"{where}.k: the basis {IDENTITY!r} has no dimension to choose")
     if over_grid(entry.policy, entry.k):
@@ -132,6 +135,15 @@ def _method(config: blocks.Config, where: str, entry: blocks.Method) -> None:
         raise UserError(
             f"{where}.radius: {entry.radius!r} is told the eigenvalues by a penalty; leave filter and in_noise out"
         )
+
+
+def _beside(where: str, entry: blocks.Method) -> None:
+    if entry.policy not in GRAPH_PRIORS:
+        can = " and ".join(map(repr, GRAPH_PRIORS))
+        raise UserError(f"{where}.beside: the policy {entry.policy!r} takes one basis; {can} take a second")
+    pick(f"{where}.beside", "basis", entry.beside, BASES)
+    if entry.beside == entry.basis:
+        raise UserError(f"{where}.beside: {entry.beside!r} is the first basis already; leave it out")
 
 
 def _filter(where: str, entry: blocks.Method) -> None:
@@ -335,9 +347,9 @@ def check_method(where: str, method: blocks.Method, problem: Mapping[str, Any]) 
     if method.radius == A_PRIORI and (problem["context"], problem["pilot_from"]) != (NODE, PREFIX):
         means = f"context = {NODE!r} and pilot_from = {PREFIX!r}"
         raise UserError(f"{where}: the radius {A_PRIORI!r} knows the error of means of nodes alone; it needs {means}")
-    if stored(method.basis) == "given" and problem["given"] == NO_FILE:
+    if problem["given"] == NO_FILE and (own := [basis for basis in method.bases if stored(basis) == "given"]):
         needed = "a parquet file with a column 'node' and columns of numbers"
-        raise UserError(f"{where}: the basis {method.basis!r} needs the factor 'given', {needed}")
+        raise UserError(f"{where}: the basis {min(own)!r} needs the factor 'given', {needed}")
     if method.in_noise and not problem["noise"]:
         raise UserError(f"{where}: in_noise measures width and ridge in noise, and there is none; leave it out")
     if on_graph(method.policy) and problem["context"] == "bundle":

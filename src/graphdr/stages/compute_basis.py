@@ -110,7 +110,7 @@ def _ratings(items: list[np.ndarray], input: Input, params: Params) -> list[Any]
 
 def _interactions(items: list[np.ndarray], input: Input, params: Params) -> list[Any]:
     """Return for every instance the ratings of its nodes, or None where nodes have links in place of users."""
-    if not len(io.read("dataset_users", input.data_users)):
+    if not input.data_users or not len(io.read("dataset_users", input.data_users)):
         return [None] * len(items)
     return _not_zero(_ratings(items, input, params))
 

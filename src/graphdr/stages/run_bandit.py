@@ -34,7 +34,7 @@ SHAPE = (
     "noise",
 )  # with k, what runs must share to be played together
 STREAM = ("arms", "candidates", "horizon", "noise")  # what the rounds of a run depend on besides
-OF_FEATURES = ("policy", "basis", "filter", "rho", "laplacian")  # of a method: what its features depend on
+OF_FEATURES = ("policy", "basis", "beside", "filter", "rho", "laplacian")  # of a method: what its features depend on
 TOLD = ("longest", "size", "nu_k", "s_k_bar", "error")  # what the bound on a run depends on besides
 
 
@@ -126,9 +126,9 @@ def main(input: Input, output: Output, params: Params) -> None:
         graph = problem["graph"] if problem["candidates"] in environment.NEEDS_GRAPH or blocks > 1 else None
         resampled = problem["name"] if (problem["name"], instance) in paid else None  # else problems share streams
         stream = draw_stream(len(theta), instance, seed, graph, blocks, resampled, **spec)
-        features, v0_inverse, roughness, edges = arms[key]
+        features, v0_inverse, roughness, edges, beside = arms[key]
         luck = environment.Luck(params.seed, problem, len(theta), instance, seed)
-        return Run(theta, stream, features, v0_inverse, residuals.get(key), roughness, edges), luck
+        return Run(theta, stream, features, v0_inverse, residuals.get(key), roughness, edges, beside), luck
 
     runs = [(key, seed) for key in arms for seed in _seeds(params.problems[key.number])]
     done: dict[Place, Outcome] = {}
@@ -175,7 +175,8 @@ def _in_noise(problem: Problem) -> Problem:
 def _arms(input: Input, params: Params, told: Told, graphs: Graphs, facts: Facts) -> Arms:
     """Return what LinUCB works with, method by method.
 
-    Node space and random play have one draw, without vectors; a basis that the data set has no data for has none.
+    Node space and random play have one draw, without vectors; a basis that the data set has no data for has none. Where
+    there is none beside a basis, that basis is alone; a draw of it meets the same draw beside it, or the only one.
     Settings that leave the features as they are share them: those of a grid on a large graph would fill the memory.
     """
     arms: Arms = {}
@@ -186,6 +187,7 @@ def _arms(input: Input, params: Params, told: Told, graphs: Graphs, facts: Facts
             method, problem = told[name, number]
             graph = problem["graph"]
             panel = bases[method["basis"]].get(graph, {}) if method["basis"] in bases else None
+            second = bases[method["beside"]].get(graph, {}) if method["beside"] else {}
             for instance in range(problem["instances"]) if name in problem["methods"] else ():
                 k = _dimensions(method, problem, instance, facts)
                 laplacian = graphs.laplacians[graph][instance] if method["laplacian"] else None
@@ -195,7 +197,8 @@ def _arms(input: Input, params: Params, told: Told, graphs: Graphs, facts: Facts
                         ridge = problem["ridge"] if method["laplacian"] else None
                         alike = graph, instance, draw, k, ridge, *(method[knob] for knob in OF_FEATURES)
                         if alike not in shared:
-                            shared[alike] = methods.arms(method, problem, basis, laplacian, k, edges)
+                            beside = second.get((at, draw), second.get((at, 0)))
+                            shared[alike] = methods.arms(method, problem, basis, laplacian, k, edges, beside)
                         arms[Key(name, number, instance, draw)] = shared[alike]
     return arms
 

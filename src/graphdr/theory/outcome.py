@@ -16,6 +16,7 @@ class Fit(NamedTuple):
     fit_scale: float
     fit_residual: float
     fit_noise: float
+    fit_basis: int
     fit_share: float
     true_share: float
     gain: float

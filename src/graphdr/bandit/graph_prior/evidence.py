@@ -113,16 +113,18 @@ def _products(
     return products
 
 
-def fit(seen: Statistics, basis: Columns) -> Weights:
-    """Return the point of the largest evidence, of equal ones the first; without a graph comes before with one."""
-    found = evidence(seen, basis)
-    residual = int(found.independent.argmax())
-    if found.independent[residual] >= found.graph.max(initial=-np.inf):
-        return Weights(0, 0.0, 0.0, float(RESIDUALS[residual]), float(found.independent_noise[residual]))
+def fit(seen: Statistics, *candidates: Columns) -> Weights:
+    """Return the point of the largest evidence over all candidates, of equal ones the first; without a graph first."""
+    every = [evidence(seen, basis) for basis in candidates]
+    basis = int(np.argmax([found.graph.max(initial=-np.inf) for found in every]))
+    alone, found = every[0], every[basis]
+    residual = int(alone.independent.argmax())
+    if alone.independent[residual] >= found.graph.max(initial=-np.inf):
+        return Weights(0, 0.0, 0.0, float(RESIDUALS[residual]), float(alone.independent_noise[residual]))
     best = np.unravel_index(found.graph.argmax(), found.graph.shape)
     residual, rho, scale, columns = best
     parts = float(RHOS[rho]), float(SCALES[scale]), float(RESIDUALS[residual]), float(found.graph_noise[best])
-    return Weights(grid_of_columns(len(basis.lengths))[columns], *parts)
+    return Weights(grid_of_columns(len(candidates[basis].lengths))[columns], *parts, basis)
 
 
 def log_bayes_factor(seen: Statistics, basis: Columns) -> float:

@@ -26,7 +26,8 @@ def describe(run: Run, choices: Choices, bound: Callable[..., float]) -> Fit | N
     if not choices.fits:
         return None
     (_, weights), (rounds, candidates) = choices.fits[-1], run.stream.arms.shape
-    columns = prior_columns(weights, model.columns(run.features, run.roughness))
+    first = run.features, run.roughness
+    columns = prior_columns(weights, model.candidates(first, run.beside)[weights.basis])
     prior = columns, weights.residual
     gain = gaussian.information_gain(*prior, np.bincount(choices.arms, minlength=len(run.theta)).astype(float))
     return Fit(
@@ -35,6 +36,7 @@ def describe(run: Run, choices: Choices, bound: Callable[..., float]) -> Fit | N
         fit_scale=weights.scale,
         fit_residual=weights.residual,
         fit_noise=weights.noise,
+        fit_basis=weights.basis,
         fit_share=gaussian.expected_share(*prior, weights.columns),
         true_share=gaussian.true_share(run.theta, columns),
         gain=gain,

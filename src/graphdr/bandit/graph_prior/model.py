@@ -18,6 +18,9 @@ COLUMNS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 60)  # J, by factors of about s
 CHUNK = 4096  # arms whose rows are gathered at a time: memory does not grow with the arms
 
 
+Graded = tuple[np.ndarray, np.ndarray]  # n x J features, and how rough each column is
+
+
 class Columns(NamedTuple):
     """The columns of a basis: n x J features, how rough each column is, and its squared length."""
 
@@ -35,19 +38,34 @@ class Statistics(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """One point of the grid: J columns (0 without graph), rho, both variances over the noise, and the noise itself."""
+    """One point of the grid: J columns (0 without graph), rho, both variances over the noise, and the noise itself.
+
+    ``basis`` is the place of the columns among the candidates of the fit.
+    """
 
     columns: int
     rho: float
     scale: float
     residual: float
     noise: float
+    basis: int = 0
 
 
 def columns(features: np.ndarray, roughness: np.ndarray) -> Columns:
     """Return as many columns of a basis as the grid can take, with their lengths."""
     features = np.ascontiguousarray(features[:, : COLUMNS[-1]], float)
     return Columns(features, np.asarray(roughness[: COLUMNS[-1]], float), np.einsum("ij,ij->j", features, features))
+
+
+def candidates(first: Graded, second: Graded | None = None) -> list[Columns]:
+    """Return the columns that a fit chooses among: those of one basis or, of two, the first, the second and both."""
+    return [columns(*one) for one in (first, *([second, in_turn(first, second)] if second else []))]
+
+
+def in_turn(first: Graded, second: Graded) -> Graded:
+    """Return the columns of two bases and their roughness, one of each in turn; the longer basis ends alone."""
+    order = np.argsort(np.concatenate([np.arange(len(rough)) for _, rough in (first, second)]), kind="stable")
+    return np.column_stack([first[0], second[0]])[:, order], np.concatenate([first[1], second[1]])[order]
 
 
 def statistics(n: int, arms: np.ndarray, rewards: np.ndarray) -> Statistics:

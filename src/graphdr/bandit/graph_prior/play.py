@@ -43,9 +43,10 @@ def refits(horizon: int) -> Iterator[int]:
 def play(run: Run, columns: np.ndarray, rng: np.random.Generator | None = None) -> Choices:
     """Play a run on its features and their roughness: UCB, or Thompson sampling with a generator of normal numbers.
 
+    If the run has a basis beside them, every refit chooses among the first, the second and both.
     ``columns`` are those of the candidates that random play takes; the first rounds are as it plays them.
     """
-    basis = model.columns(run.features, run.roughness)
+    candidates = model.candidates((run.features, run.roughness), run.beside)
     arms, noise = run.stream.arms, by_candidate(run.stream)
     horizon, n = len(arms), len(run.theta)
     pulls, sums, chosen = np.zeros(n), np.zeros(n), np.empty(horizon, np.uint32)
@@ -55,7 +56,8 @@ def play(run: Run, columns: np.ndarray, rng: np.random.Generator | None = None) 
     fits = []
     for start, stop in pairwise(stops):
         seen = Statistics(pulls, sums, within)
-        weights = fit(seen, basis)
+        weights = fit(seen, *candidates)
+        basis = candidates[weights.basis]
         fits.append((start, weights))
         v, right = (_padded(part) for part in normal_equations(weights, seen, basis))
         span = basis.features, 1 + weights.columns, weights.residual, weights.noise, start, stop
