@@ -95,9 +95,11 @@ docs: $(READY) ## refresh what is written from the code: docs/api.md, the pictur
 	@$(BIN)/python -m docs.glossary
 
 snapshot: multiverse docs ## refresh the figures and tables under docs/ and in the README from results/
+	@$(BUILD) leaderboard
 	@$(BIN)/python -m docs.snapshot
 	@$(BIN)/python -m docs.findings
 	@$(BIN)/python -m docs.reproduction
+	@$(BIN)/python -m docs.leaderboard
 
 lock: ## pin the newest versions (needs uv)
 	uv pip compile --universal --generate-hashes --no-header --quiet --extra dev --extra slurm -p 3.11 --upgrade pyproject.toml -o requirements.lock
