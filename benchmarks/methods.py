@@ -67,8 +67,9 @@ def contestant(ring: Ring, name: str, line: Method) -> Contestant:
     k = max(problem["k_grid"]) if methods.over_grid(line.policy, line.k) else FACTORS["k"]
     penalty = laplacian(ring.graph).toarray() if line.laplacian else None
     edges = environment.edges_of(ring.graph.adjacency) if methods.on_graph(line.policy) else None
-    arms = methods.arms(method, problem, basis_of(ring, line.basis), penalty, k, edges)
-    run = Run(ring.theta, ring.stream, arms.features, arms.v0_inverse, None, arms.roughness, arms.edges)
+    second = basis_of(ring, line.beside) if line.beside else None
+    arms = methods.arms(method, problem, basis_of(ring, line.basis), penalty, k, edges, second)
+    run = Run(ring.theta, ring.stream, arms.features, arms.v0_inverse, None, arms.roughness, arms.edges, arms.beside)
     luck = environment.Luck(0, problem, len(ring.theta), 0, 0)
     inputs = methods.spectral_inputs(problem, arms) if line.radius == SPECTRAL else None
     return Contestant(name, partial(methods.play, method, problem, [run], [luck], inputs), problem["horizon"])

@@ -14,7 +14,9 @@ def test_methods_are_shown_over_all_problems_and_ours_beside_the_best_rival():
     regrets = {PRIOR: [10, 12], BOTH: [8, 10], "full": [20, 24], "graph_prior_thompson": [1, 1]}
     rows = [(m, "p", 0, seed, r) for m, values in regrets.items() for seed, r in enumerate(values)]
     rows += [("full", "q", 0, 0, 5.0), ("full", "q", 0, 1, 7.0), (PRIOR, "q", 0, 0, 9.0), (PRIOR, "q", 0, 1, 9.0)]
-    table = by_problem(games(pd.DataFrame(rows, columns=["method", "problem", "instance", "seed", "regret"])))
+    table = by_problem(
+        games(pd.DataFrame(rows, columns=["method", "problem", "instance", "seed", "regret"])), {"p": "d", "q": "d"}
+    )
     text = leaderboard.page(PAGE, table, {"p": "P", "q": "Q", "unbuilt": "U"}, LABELS, {PRIOR: 1.7345})
     assert "| P | Full \\| LinUCB 22.0 ± 2.0 | 11.0 ± 1.0 | 0.50 | 9.0 ± 1.0 | 0.41 |" in text
     assert "| Q | Full \\| LinUCB 6.0 ± 1.0 | 9.0 ± 0.0 | 1.50 | – | – |" in text

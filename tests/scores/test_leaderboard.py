@@ -9,6 +9,8 @@ from scipy import stats
 
 from graphdr.scores import leaderboard
 
+DATASETS = {"p": "one", "q": "two", "apart": "one", "mixed": "two"}
+
 
 def finals(regrets: dict[str, list[float]], problem: str = "p", instances: bool = False) -> pd.DataFrame:
     """Build the ends of games: regrets of every method, seed by seed or instance by instance."""
@@ -22,7 +24,7 @@ def finals(regrets: dict[str, list[float]], problem: str = "p", instances: bool 
 
 def ranked(*frames: pd.DataFrame) -> pd.DataFrame:
     games = leaderboard.games(pd.concat(frames))
-    return leaderboard.by_problem(games)
+    return leaderboard.by_problem(games, DATASETS)
 
 
 def test_the_ratio_is_to_the_best_other_method_and_the_best_comes_first():
@@ -87,3 +89,31 @@ def test_over_all_problems_every_method_counts_those_it_played():
     assert found.loc["a", "worst_ratio"] == 4
     assert found.loc["a", "rank"] == 2
     assert (found.loc["b", ["wins", "losses"]] == [2, 1]).all()
+
+
+def test_a_win_of_one_is_a_loss_of_the_other():
+    rng = np.random.default_rng(3)
+    table = ranked(finals({name: 5 * rng.random(8) + place for place, name in enumerate("abcdef")}))
+    assert table["wins"].sum() == table["losses"].sum() > 0
+
+
+def test_a_method_that_plays_as_another_counts_once():
+    table = ranked(finals({"a": [1, 2], "b": [1, 2], "c": [3, 4]}))
+    assert table["method"].tolist() == ["a", "c"]
+    assert table["ratio"].tolist() == [1.5 / 3.5, 3.5 / 1.5]
+
+
+def test_a_method_without_games_is_left_out_and_one_with_some_is_a_mistake():
+    both = finals({"a": [1, 2], "b": [3, 4]})
+    elsewhere = finals({"a": [1, 2], "c": [1, 1]}, "q")
+    assert set(ranked(both, elsewhere).query("problem == 'p'")["method"]) == {"a", "b"}
+    with pytest.raises(ValueError, match="b did not play all games"):
+        ranked(both[(both["method"] == "a") | (both["seed"] == 0)])
+
+
+def test_problems_on_one_data_set_are_resampled_together():
+    table = ranked(finals({"a": [1, 1], "b": [2, 2]}, "p"), finals({"a": [9, 9], "b": [2, 2]}, "mixed"))
+    found = leaderboard.overall(table).set_index("method")
+    assert found.loc["a", ["rank_low", "rank_high"]].tolist() == [1, 2]
+    found = leaderboard.overall(table.assign(dataset="one")).set_index("method")
+    assert found.loc["a", ["rank_low", "rank_high"]].tolist() == [1.5, 1.5]

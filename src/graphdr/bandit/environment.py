@@ -76,7 +76,10 @@ class Deviations(NamedTuple):
 
 def deviations(theta: np.ndarray, arms: np.ndarray, values: np.ndarray, counts: np.ndarray) -> Deviations:
     """Return how far values of arms, sorted by arm, are from the expected reward of each; each counts so many times."""
-    starts = np.cumsum(np.bincount(arms, counts, len(theta)), dtype=np.int64)
+    sizes = np.bincount(arms, counts, len(theta))
+    if not sizes.all():
+        raise ValueError(f"arm {np.argmin(sizes)} has no value to be paid")
+    starts = np.cumsum(sizes, dtype=np.int64)
     return Deviations(np.append(0, starts), np.repeat(values - theta[arms], counts))
 
 

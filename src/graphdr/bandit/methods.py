@@ -46,8 +46,8 @@ def arms(
 ) -> Arms:
     """Set all knobs but the radius: filtered features of the basis, V_0 = ridge I + weight L restricted to them."""
     if method["policy"] in GRAPH_PRIORS:
-        features, roughness = arm_features.graded(method["basis"], basis)
-        second = None if beside is None else arm_features.graded(method["beside"], beside)
+        features, roughness = _graded(method["basis"], basis, problem)
+        second = None if beside is None else _graded(method["beside"], beside, problem)
         return Arms(features, roughness=roughness, beside=second)
     features = None if basis is None else _filtered(method, basis, k)
     if not method["laplacian"]:
@@ -55,6 +55,13 @@ def arms(
     restricted = laplacian if features is None else features.T @ laplacian @ features
     v0 = _ridge(method, problem) * np.eye(len(restricted)) + method["laplacian"] * restricted
     return Arms(features, np.linalg.inv(v0), edges=edges)
+
+
+def _graded(name: str, basis: Basis, problem: dict) -> tuple[np.ndarray, np.ndarray]:
+    """Return as many columns as the problem asks for, though more may be stored, and how rough each is."""
+    features, roughness = arm_features.graded(name, basis)
+    most = problem.get("components")
+    return features[:, :most], roughness[:most]
 
 
 def _ridge(method: dict, problem: dict) -> float:
@@ -266,8 +273,8 @@ POLICIES = {
     "random": Policy(random, space=NOTHING, streams=("random",)),
     "worst": Policy(worst, space=NOTHING),
     "longest": Policy(longest),
-    "graph_prior": Policy(graph_prior, streams=("random",)),
-    "graph_prior_thompson": Policy(graph_prior_thompson, streams=("random", "thompson")),
+    "graph_prior": Policy(graph_prior, factors=("components",), streams=("random",)),
+    "graph_prior_thompson": Policy(graph_prior_thompson, factors=("components",), streams=("random", "thompson")),
     "thompson": Policy(thompson, (*WIDTH, "k"), penalty=True, streams=("thompson",)),
     GRAPH_UCB: Policy(graph_ucb, ("alpha",), GRAPH, penalty=True, factors=("delta",)),
     "club": Policy(club, ("alpha",), GRAPH),

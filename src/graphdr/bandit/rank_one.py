@@ -11,7 +11,7 @@ import numpy as np
 from graphdr.core.compiled import inlined, summed
 
 BLOCK = 32  # distinct arms between two flushes of a dense inverse: fewer flush too often, more slow each round
-LANES = 8  # square roots of inverses have zeros up to whole blocks of so many rows and columns
+WHOLE = 8  # square roots of inverses have zeros up to whole blocks of so many rows and columns
 
 
 @inlined

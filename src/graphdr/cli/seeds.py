@@ -20,8 +20,8 @@ def streams(record: Record, focus: Focus) -> list[Stream]:
     return [Stream(record.params["seed"], purpose, key) for purpose, key in dict.fromkeys(drawn)]
 
 
-def _span(name: str, count: int) -> str:
-    return f"{name} 0" if count == 1 else f"{name} 0 to {count - 1}"
+def _span(name: str, count: int, first: int = 0) -> str:
+    return f"{name} {first}" if count == 1 else f"{name} {first} to {first + count - 1}"
 
 
 def _instances(params: dict, focus: Focus) -> Iterator[tuple[dict, str]]:
@@ -46,7 +46,10 @@ def _of_graph(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
 
 def _of_basis(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
     from graphdr.graphs.bases import REDRAWN
+    from graphdr.graphs.raters import SPLIT
 
+    if params.get("users") == SPLIT:
+        yield "users", f"data set {params['dataset']}, each instance"
     if params["basis"] in REDRAWN:
         yield "basis", f"basis {params['basis']}, each instance, {_span('draw', 1 + params['draws'])}"
 
@@ -79,7 +82,8 @@ def _of_runs(params: dict, focus: Focus) -> Iterator[tuple[str, str]]:
 
     for problem in focus.among(params["problems"]):
         instances = _span("instance", problem["instances"])
-        key = f"{problem['candidates']}, {problem['arms']} arms, {instances}, {_span('run', problem['seeds'])}"
+        seeds = _span("run", problem["seeds"], problem["first_seed"])
+        key = f"{problem['candidates']}, {problem['arms']} arms, {instances}, {seeds}"
         yield from (("arms", key), ("ratings" if problem["noise"] == RESAMPLED else "noise", key))
         if problem.get("segments", 1) > 1:
             yield "arrivals", key

@@ -89,7 +89,6 @@ def perturb_by_gap(graph: Graph, share: float, rng: np.random.Generator, k: int)
     return perturb_weights(graph, share * interior_gap(low_eigenvalues(graph, k + 2), k), rng)
 
 
-SHUFFLE = "shuffle"
 CHANGES = {
-    "sample": uniform_nodes, "flip": flip_pairs, "swap": swap_edges, "perturb": perturb_by_gap, SHUFFLE: shuffle_nodes,
+    "sample": uniform_nodes, "flip": flip_pairs, "swap": swap_edges, "perturb": perturb_by_gap, "shuffle": shuffle_nodes,
 }  # fmt: skip

@@ -178,7 +178,8 @@ def run_bandit(design: Design, batch: str, kind: str) -> Job[bandit.Input, bandi
     for problem in problems:
         problem["methods"] = [runs.method for runs in plays if runs.problem == problem["name"]]
     chosen = _chosen(design, names, list(methods))
-    bases = {basis: [p for p in problems if basis in _bases(methods, p)] for basis in sorted(_bases(methods))}
+    widest_last = sorted(problems, key=lambda problem: design.problems[problem["name"]]["components"])
+    bases = {basis: [p for p in widest_last if basis in _bases(methods, p)] for basis in sorted(_bases(methods))}
     needed = any(method.laplacian or on_graph(method.policy) for method in methods.values())
     drawn = [p for p in problems if needed or p["candidates"] in NEEDS_GRAPH or p.get("segments", 1) > 1]
     graphs = _graphs(drawn, "graph")

@@ -37,6 +37,7 @@ def ranking(design: Design) -> tuple[judge.Input, judge.Params]:
         {}, {}, [], {name: methods[name].label for name in used}, {}, [], [], {},
         ranked=played,
         titles=titles,
+        datasets={name: design.problems[name]["dataset"] for name in titles},
         untuned=[name for name in used if methods[name].policy.startswith("graph_prior")],
     )  # fmt: skip
     return judge.Input("", {}, {}, files), params

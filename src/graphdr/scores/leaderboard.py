@@ -17,10 +17,11 @@ DRAWS = 2000  # resamples of games, or of problems, behind an interval of ranks
 BEST = 3  # methods that the text names for every problem
 NOTE = (
     "Every method with settings plays with those that did best for it on other seeds; methods without settings play as "
-    "they are. A number over the best other's is the mean regret divided by that of the best other method on the same "
-    "problem, so that only a winner is below 1; over problems, the mean is geometric. Ranks have 95 % intervals from "
-    "resampled games on one problem, and from resampled problems over all. Wins and losses count paired t tests over "
-    "the same games against every other method, corrected by Holm's rule (5 %)."
+    "they are. “Regret over the best other's” divides the mean regret of a method by that of the best other method on "
+    "the same problem: only a winner is below 1. Over problems, its mean is geometric. Ranks have 95 % intervals: on "
+    "one problem from resampled games, over all from resampled data sets. Wins and losses are paired t tests over the "
+    "same games, all pairs of a problem corrected together by Holm's rule (5 %). Only rows with the same problems can "
+    "be compared: some methods need ratings, or are too slow for large graphs."
 )
 HEAD = ["method", "problems", "regret over the best other's", "largest", "mean rank (95 %)", "wins", "losses"]
 
@@ -37,21 +38,29 @@ def games(finals: pd.DataFrame) -> pd.DataFrame:
     return rows.unstack("method")
 
 
-def by_problem(regret: pd.DataFrame) -> pd.DataFrame:
+def by_problem(regret: pd.DataFrame, datasets: dict[str, str]) -> pd.DataFrame:
     """Return how every method did on every problem, the best first.
 
     ``ratio`` is its mean regret over that of the best other method: below one for the winner alone. ``rank`` is that of
     the mean, with an interval from resampled games. A method wins against another if it has less regret in a paired
-    t test, corrected for the number of others (Holm, 1979).
+    t test, corrected for the number of pairs (Holm, 1979). A method that played every game as another did counts once.
     """
     rng = np.random.default_rng(0)  # the same games give the same intervals
     return pd.concat(
         [
-            _on_one(rows.droplevel("problem").dropna(axis=1), rng).assign(problem=problem)
+            _on_one(_played(rows.droplevel("problem")), rng).assign(problem=problem, dataset=datasets[problem])
             for problem, rows in regret.groupby(level="problem", sort=False)
         ],
         ignore_index=True,
     )
+
+
+def _played(regret: pd.DataFrame) -> pd.DataFrame:
+    """Return the methods that played, of several that played alike the first."""
+    played = regret.dropna(axis=1, how="all")
+    if (missing := played.isna().any()).any():
+        raise ValueError(f"{missing.idxmax()} did not play all games")
+    return played.loc[:, ~played.T.duplicated()]
 
 
 def _on_one(regret: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
@@ -81,15 +90,16 @@ def _on_one(regret: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
 def overall(table: pd.DataFrame) -> pd.DataFrame:
     """Sum up over the problems that a method played: ratios, ranks, wins and losses, the least mean ratio first.
 
-    The mean ratio is geometric. The interval of the mean rank is from resampled problems: it says how much hangs on
-    the choice of problems.
+    The mean ratio is geometric. The interval of the mean rank is from resampled data sets, each with all its problems,
+    which are alike: it says how much hangs on the choice of data sets.
     """
     rng, found = np.random.default_rng(0), []  # the same table gives the same intervals
     for method, rows in table.groupby("method", sort=False):
-        ranks = rows["rank"].to_numpy()
-        low, high = _interval(ranks[rng.integers(len(ranks), size=(DRAWS, len(ranks)))].mean(axis=1), axis=0)
+        on_dataset = rows.groupby("dataset")["rank"].agg(["sum", "count"]).to_numpy()
+        sums, counts = on_dataset[rng.integers(len(on_dataset), size=(DRAWS, len(on_dataset)))].sum(axis=1).T
+        low, high = _interval(sums / counts, axis=0)
         ratios = {"ratio": np.exp(np.log(rows["ratio"]).mean()), "worst_ratio": rows["ratio"].max()}
-        ranked = {"rank": ranks.mean(), "rank_low": low, "rank_high": high}
+        ranked = {"rank": rows["rank"].mean(), "rank_low": low, "rank_high": high}
         counts = {"wins": rows["wins"].sum(), "losses": rows["losses"].sum()}
         found.append({"method": method, "problems": len(rows)} | ratios | ranked | counts)
     return pd.DataFrame(found).sort_values("ratio", kind="stable", ignore_index=True)
@@ -108,15 +118,14 @@ def _interval(values: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _decided(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Count for every column the columns that it wins and loses against, by paired tests over the rows."""
+    """Count for every column the columns that it wins and loses against, by paired tests of all pairs over the rows."""
     size = values.shape[1]
-    wins, losses = np.zeros(size, int), np.zeros(size, int)
-    for one in range(size):
-        others = np.delete(np.arange(size), one)
-        difference = values[:, [one]] - values[:, others]
-        known = holm(_p_values(difference)) <= 1 - LEVEL
-        wins[one] = np.sum(known & (difference.mean(axis=0) < 0))
-        losses[one] = np.sum(known & (difference.mean(axis=0) > 0))
+    one, other = np.triu_indices(size, 1)
+    difference = values[:, one] - values[:, other]
+    known, mean = holm(_p_values(difference)) <= 1 - LEVEL, difference.mean(axis=0)
+    first, second = known & (mean < 0), known & (mean > 0)
+    wins = np.bincount(one[first], minlength=size) + np.bincount(other[second], minlength=size)
+    losses = np.bincount(other[first], minlength=size) + np.bincount(one[second], minlength=size)
     return wins, losses
 
 

@@ -34,6 +34,7 @@ class Params(NamedTuple):
     marks: dict[str, str]  # of claims that are not judged with other settings
     ranked: Sequence[tuple[str, str, str, str, str]] = ()  # problem, method, and file, problem and method of its runs …
     titles: dict[str, str] | None = None  # … the problems in words …
+    datasets: dict[str, str] | None = None  # … and their data sets …
     untuned: Sequence[str] = ()  # … and methods without settings
 
 
@@ -87,7 +88,7 @@ def _rank(output: Output, params: Params) -> None:
     """Rank methods on every problem and over all of them."""
     from graphdr.scores import leaderboard
 
-    table = leaderboard.by_problem(leaderboard.games(_finals(params)))
+    table = leaderboard.by_problem(leaderboard.games(_finals(params)), params.datasets or {})
     io.write("leaderboard", table, output.parquet)
     write_text(leaderboard.markdown(table, params.titles or {}, params.labels, params.untuned), output.md)
     print(leaderboard.overall(table)[["method", "problems", "ratio", "worst_ratio"]].round(2).to_string(index=False))

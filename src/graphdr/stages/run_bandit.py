@@ -195,7 +195,15 @@ def _arms(input: Input, params: Params, told: Told, graphs: Graphs, facts: Facts
                 for (at, draw), basis in ({(instance, 0): None} if panel is None else panel).items():
                     if at == instance and draw <= problem["draws"]:
                         ridge = problem["ridge"] if method["laplacian"] else None
-                        alike = graph, instance, draw, k, ridge, *(method[knob] for knob in OF_FEATURES)
+                        alike = (
+                            graph,
+                            instance,
+                            draw,
+                            k,
+                            ridge,
+                            problem.get("components"),
+                            *(method[knob] for knob in OF_FEATURES),
+                        )
                         if alike not in shared:
                             beside = second.get((at, draw), second.get((at, 0)))
                             shared[alike] = methods.arms(method, problem, basis, laplacian, k, edges, beside)

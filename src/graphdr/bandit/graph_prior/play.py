@@ -16,7 +16,7 @@ from graphdr.bandit.graph_prior.evidence import fit
 from graphdr.bandit.graph_prior.model import Statistics, Weights
 from graphdr.bandit.graph_prior.posterior import normal_equations
 from graphdr.bandit.linucb import Run
-from graphdr.bandit.rank_one import LANES, dot, draw, multiply, subtract, through
+from graphdr.bandit.rank_one import WHOLE, dot, draw, multiply, subtract, through
 from graphdr.core.compiled import inlined, kernel
 
 # Fixed before the first full run, as the grid is.
@@ -72,7 +72,7 @@ def play(run: Run, columns: np.ndarray, rng: np.random.Generator | None = None) 
 
 def _padded(part: np.ndarray) -> np.ndarray:
     """Add zeros up to whole blocks of a sum."""
-    return np.pad(part, (0, -len(part) % LANES))
+    return np.pad(part, (0, -len(part) % WHOLE))
 
 
 @inlined
@@ -86,10 +86,10 @@ def _record(arm, reward, pulls, sums):
 
 
 @inlined
-def _dot(x, y, start, k):
-    """Sum x y from a whole block on, in eight sums side by side, which hide their latency."""
+def _dot(x, y, k):
+    """Sum x y in eight sums side by side, which hide their latency: ``dot`` may sum in any order, UCB in this one."""
     a = b = c = d = e = f = g = h = 0.0
-    for i in range(start, k, 8):
+    for i in range(0, k, 8):
         a += x[i] * y[i]
         b += x[i + 1] * y[i + 1]
         c += x[i + 2] * y[i + 2]
@@ -129,7 +129,7 @@ def _ucb(theta, arms, noise, pulls, sums, chosen, features, size, residual, vari
             for i in range(1, size):
                 row[i] = z[i - 1]
             keep = 1.0 / (1.0 + pulls[arm] * residual)
-            mean[c] = keep * _dot(mean_of, row, 0, k) + residual * keep * sums[arm]
+            mean[c] = keep * _dot(mean_of, row, k) + residual * keep * sums[arm]
             kept[c], square[c] = keep, -1.0
             score[c] = mean[c] + width * np.sqrt(residual * keep + keep * keep * bound[arm])
         while True:
@@ -140,7 +140,7 @@ def _ucb(theta, arms, noise, pulls, sums, chosen, features, size, residual, vari
             if square[best] >= 0.0:
                 break
             multiply(v, x[best], u[best], k)
-            q = max(_dot(x[best], u[best], 0, k), 0.0)
+            q = max(_dot(x[best], u[best], k), 0.0)
             keep = kept[best]
             square[best], bound[arms[t, best]] = q, SLACK * q
             score[best] = mean[best] + width * np.sqrt(residual * keep + keep * keep * q)

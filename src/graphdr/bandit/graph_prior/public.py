@@ -34,7 +34,8 @@ def run_graph_prior(
     """
     if run.features is None or run.roughness is None:
         raise UserError("a run of the graph prior needs features and their roughness: see graphdr.graded_features")
-    _check(len(run.theta), run.features, run.roughness)
+    for columns in ((run.features, run.roughness), *([run.beside] if run.beside else [])):
+        _check(len(run.theta), *columns)
     rounds, candidates = run.stream.arms.shape
     first = rng.integers(candidates, size=min(play.FIRST, rounds))
     choices = play.play(run, first, rng if thompson else None)

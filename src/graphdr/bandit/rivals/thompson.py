@@ -9,14 +9,14 @@ import numpy as np
 
 from graphdr.bandit.environment import by_candidate
 from graphdr.bandit.linucb import Run
-from graphdr.bandit.rank_one import LANES, dot, draw, through
+from graphdr.bandit.rank_one import WHOLE, dot, draw, through
 from graphdr.core.compiled import kernel
 
 
 def play(run: Run, alpha: float, ridge: float, rng: np.random.Generator) -> np.ndarray:
     """Return the arm of every round, with weights from N(w-hat, alpha^2 V^-1) and the first of equal candidates."""
     k = run.features.shape[1]
-    padding = (0, -k % LANES)
+    padding = (0, -k % WHOLE)
     half = np.eye(k) / np.sqrt(ridge) if run.v0_inverse is None else np.linalg.cholesky(run.v0_inverse).T
     half, features = np.pad(half, padding), np.pad(run.features, ((0, 0), padding))
     return _sample(features, half, k, run.theta, run.stream.arms, by_candidate(run.stream), float(alpha), rng)
