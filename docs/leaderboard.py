@@ -27,7 +27,7 @@ def page(
         [*map(escape, line), f"{times[method]:.2g}" if method in times else "–"]
         for method, line in zip(overall["method"], leaderboard.lines(overall, labels), strict=True)
     ]
-    text = between_markers(text, "methods", "\n".join(pipe_table([*leaderboard.HEAD, "µs a round"], body)), PAGE)
+    text = between_markers(text, "methods", "\n".join(pipe_table([*leaderboard.HEAD, "µs per round"], body)), PAGE)
     return between_markers(text, "problems", "\n".join(pipe_table(*_problems(table, titles, labels))), PAGE)
 
 

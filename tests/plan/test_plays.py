@@ -79,3 +79,19 @@ def test_every_pair_of_the_paper_has_its_runs_once(config):
     for batch, spec in planned.batches.items():
         for pair in product(spec.problems, [name for name, *_ in planned.variants[spec.experiment]]):
             assert planned.played[pair] in planned.plays[planned.played[pair].path], (batch, pair)
+
+
+def test_a_graph_prior_plays_again_with_other_columns_and_linucb_does_not(config):
+    prior = {"label": "prior", "policy": "graph_prior", "basis": "laplacian_low"}
+    blocks = {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
+    experiment = {"problems": {"of": ["sbm"], "vary": {"components": [12, 24]}}, "methods": ["ours", "prior"]}
+    named = {
+        "problems": {"sbm": {"dataset": "sbm", "n": 60}},
+        "methods": METHODS | {"prior": prior},
+        "experiments": {"a": experiment},
+    }
+    planned = design.expand(config | blocks | named)
+    assert len({planned.played[f"sbm-components_{c}", "ours"] for c in (12, 24)}) == 1
+    assert len({planned.played[f"sbm-components_{c}", "prior"] for c in (12, 24)}) == 2
+    job = jobs.run_bandit(planned, "a", "plain")
+    assert [problem["components"] for problem in job.params.problems] == [12, 24]

@@ -103,8 +103,8 @@ def test_sources_and_checks_are_files_or_mappings_and_what_stands_in_the_block_w
 
 
 def test_studies_are_experiments_after_the_others_and_those_of_the_block_win():
-    studies = {"own": {"methods": ["x"]}, "further": {"like": "own", "methods": ["y"]}}
-    whole = full({"experiments": {"own": {"methods": ["z"], "opt_in": True}}, "studies": studies})
+    studies = {"own": {"methods": ["x"], "opt_in": True}, "further": {"like": "own", "methods": ["y"]}}
+    whole = full({"experiments": {"own": {"methods": ["z"]}}, "studies": studies})
     assert whole["experiments"] == {
         "own": {"methods": ["z"], "opt_in": True}, "further": {"methods": ["y"], "opt_in": True},
     }  # fmt: skip

@@ -90,5 +90,6 @@ def perturb_by_gap(graph: Graph, share: float, rng: np.random.Generator, k: int)
 
 
 CHANGES = {
-    "sample": uniform_nodes, "flip": flip_pairs, "swap": swap_edges, "perturb": perturb_by_gap, "shuffle": shuffle_nodes,
+    "sample": uniform_nodes, "flip": flip_pairs, "swap": swap_edges, "perturb": perturb_by_gap,
+    "shuffle": shuffle_nodes,
 }  # fmt: skip

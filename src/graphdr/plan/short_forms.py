@@ -111,8 +111,9 @@ def _attach(config: dict[str, Any], folder: Path) -> None:
     if files["checks"]:
         config["claims"] = files["checks"] | config.get("claims", {})
     if files["studies"]:
-        config["experiments"] = config.get("experiments", {}) | {
-            name: entry for name, entry in files["studies"].items() if name not in config.get("experiments", {})
+        experiments = config.get("experiments", {})
+        config["experiments"] = experiments | {
+            name: entry | experiments.get(name, {}) for name, entry in files["studies"].items()
         }
 
 

@@ -89,7 +89,7 @@ def _each(figure, table) -> Iterator[tuple]:
 
 
 def leaderboard(spec: dict, leaderboard: pd.DataFrame):
-    """Draw the regret of every method over that of the best other one: a dot a problem, a bar for the mean."""
+    """Draw the regret of every method over that of the best other one: a dot for each problem, a bar for the mean."""
     table = leaderboard[leaderboard["method"].isin(list(spec["labels"]))]
     logs = np.log(table["ratio"]).groupby(table["method"]).mean().sort_values()
     places = {method: -place for place, method in enumerate(logs.index)}
