@@ -13,6 +13,7 @@ from graphdr.plan.config import load
 from graphdr.plan.design import expand
 from graphdr.plan.ranking_jobs import ranking
 from graphdr.scores import leaderboard
+from graphdr.show.report.rounding import short
 
 PAGE = "docs/leaderboard.md"
 OURS = ("graph_prior", "graph_prior_beside_interaction_svd")  # on the graph, and on graph and ratings
@@ -24,7 +25,7 @@ def page(
     """Return the page with the tables of a leaderboard: methods over all problems, and ours problem by problem."""
     overall = leaderboard.overall(table)
     body = [
-        [*map(escape, line), f"{times[method]:.2g}" if method in times else "–"]
+        [*map(escape, line), f"{float(f'{times[method]:.2g}'):g}" if method in times else "–"]
         for method, line in zip(overall["method"], leaderboard.lines(overall, labels), strict=True)
     ]
     text = between_markers(text, "methods", "\n".join(pipe_table([*leaderboard.HEAD, "µs per round"], body)), PAGE)
