@@ -25,7 +25,7 @@ def page(
     """Return the page with the tables of a leaderboard: methods over all problems, and ours problem by problem."""
     overall = leaderboard.overall(table)
     body = [
-        [*map(escape, line), f"{float(f'{times[method]:.2g}'):g}" if method in times else "–"]
+        [*map(escape, line), f"{short(times[method], 2):g}" if method in times else "–"]
         for method, line in zip(overall["method"], leaderboard.lines(overall, labels), strict=True)
     ]
     text = between_markers(text, "methods", "\n".join(pipe_table([*leaderboard.HEAD, "µs per round"], body)), PAGE)
