@@ -3,6 +3,7 @@
 from typing import Any
 
 import graphdr.stages.judge_claims as judge
+from graphdr.bandit.methods import GRAPH_PRIORS
 from graphdr.cache import paths
 from graphdr.plan.design import Design, batches_of
 
@@ -22,25 +23,21 @@ def ranked(design: Design) -> list[str]:
 def ranking(design: Design) -> tuple[judge.Input, judge.Params]:
     """Return what the methods of these experiments are ranked by."""
     methods, played, titles = design.config.methods, [], {}
-    files: dict[str, list[str]] = {}
     for experiment in ranked(design):
         names = [name for name in design.config.experiments[experiment].methods if not methods[name].control]
         for batch in batches_of(design, [experiment]):
             for problem in design.batches[batch].problems:
                 titles[problem] = _title(design, design.problems[problem])
                 played += [(problem, method, *design.played[problem, method]) for method in names]
-        files[experiment] = sorted(
-            {path for _, _, path, *_ in played} - {path for part in files.values() for path in part}
-        )
     used = dict.fromkeys(method for _, method, *_ in played)
     params = judge.Params(
         {}, {}, [], {name: methods[name].label for name in used}, {}, [], [], {},
         ranked=played,
         titles=titles,
         datasets={name: design.problems[name]["dataset"] for name in titles},
-        untuned=[name for name in used if methods[name].policy.startswith("graph_prior")],
+        untuned=[name for name in used if methods[name].policy in GRAPH_PRIORS],
     )  # fmt: skip
-    return judge.Input("", {}, {}, files), params
+    return judge.Input("", {}, {}, {paths.LEADERBOARD: sorted({path for _, _, path, *_ in played})}), params
 
 
 def _title(design: Design, problem: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ class Input(NamedTuple):
     paper: str
     measurements: dict[str, list[str]]  # by experiment
     evaluations: dict[str, str]
-    runs: dict[str, list[str]]  # by experiment, of those with a grid of settings or with methods to be ranked
+    runs: dict[str, list[str]]  # by experiment with a grid of settings, or all of methods to be ranked
 
 
 class Output(NamedTuple):
