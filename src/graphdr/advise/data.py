@@ -1,0 +1,46 @@
+"""What a user brings, as arrays: items have numbers, their places among the keys."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+
+class Interactions(NamedTuple):
+    """Rows of a file of interactions: numbers of user and item, and value and time where the file has them.
+
+    Without values, a row says that the user chose the item.
+    """
+
+    user: np.ndarray
+    item: np.ndarray
+    value: np.ndarray | None = None
+    time: np.ndarray | None = None  # any number that grows with it
+
+
+class Edges(NamedTuple):
+    """The edges of a graph of the user's own, each once and none from a node to itself."""
+
+    source: np.ndarray
+    target: np.ndarray
+    weight: np.ndarray | None = None
+
+
+class Rewards(NamedTuple):
+    """Rows of a file of rewards: numbers of items and what each paid; an item may have several rows."""
+
+    item: np.ndarray
+    value: np.ndarray
+
+
+class Data(NamedTuple):
+    """All that a user brings: interactions, or a graph with rewards, or features with rewards, or several of these."""
+
+    keys: pa.Array  # names of the items
+    interactions: Interactions | None = None
+    edges: Edges | None = None
+    rewards: Rewards | None = None
+    features: np.ndarray | None = None  # a row of numbers for every item
+    titles: pa.Array | None = None
+    transform: str = "identity"  # of the values of interactions: as they are, or log1p
+    notes: list[str] = []  # noqa: RUF012 - never changed; what was assumed, with the option that changes it
