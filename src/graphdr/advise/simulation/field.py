@@ -1,0 +1,140 @@
+"""Who plays: methods with and without the graph, the settings that each may be given, and controls of a method."""
+
+import tomllib
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from graphdr.advise.simulation.worlds import World
+from graphdr.bandit import linucb
+from graphdr.bandit.environment import Stream
+from graphdr.graphs import arm_features, bases
+from graphdr.graphs.arm_features import Basis
+
+COMPONENTS = 64  # columns of a basis
+WIDTHS = (0.3, 1.0, 3.0)  # in standard deviations of the noise
+RIDGES = (0.1, 1.0)
+DIMENSIONS = (5, 10, 20, 40)
+TUNED = ("linucb", "thompson")
+RANDOM, FULL, ALONE = "random", "full", "alone"
+
+
+class Method(NamedTuple):
+    """A method: how it learns, the basis that describes the items (None: each is itself), and one beside it."""
+
+    label: str
+    policy: str
+    basis: str | None = None
+    beside: str | None = None
+    needs: str | None = None  # what the user must bring besides what its bases are made of
+
+    @property
+    def sees_graph(self) -> bool:
+        """Tell whether the edges of the graph matter to it."""
+        return any(basis is not None and original(basis) in bases.FROM_GRAPH for basis in (self.basis, self.beside))
+
+
+class Settings(NamedTuple):
+    """What a method is told: columns of its basis, the width in standard deviations of the noise, and the ridge."""
+
+    k: int | None = None
+    width: float | None = None
+    ridge: float | None = None
+
+
+def original(basis: str) -> str:
+    """Return the stored basis that a basis, or a control of one, is made of."""
+    return bases.stored(arm_features.CONTROLS.get(basis, basis))
+
+
+FIELD = {
+    name: Method(**entry)
+    for name, entry in tomllib.loads((Path(__file__).parent / "field.toml").read_text(encoding="utf-8")).items()
+}
+NEEDED = {"content_pca": "content", "interaction_svd": "ratings"}  # what of a world a basis is computed from
+
+
+def present(world: World) -> dict[str, Method]:
+    """Return the methods that this world has data for."""
+    missing = {basis for basis, part in NEEDED.items() if getattr(world, part) is None}
+    missing |= set() if world.described else {"features"}
+    return {name: method for name, method in FIELD.items() if not missing & {method.basis, method.beside, method.needs}}
+
+
+def grid(method: Method) -> list[Settings]:
+    """Return the settings that a method may be given: one where it finds them by itself."""
+    if method.policy not in TUNED:
+        return [Settings()]
+    dimensions = (None,) if method.basis is None else DIMENSIONS
+    return [Settings(*values) for values in product(dimensions, WIDTHS, RIDGES)]
+
+
+def control(method: Method, kind: dict[str, str]) -> Method:
+    """Return a control of a method: its graph's columns given to other items, or rows of the same lengths elsewhere."""
+    (name,) = (control for control, basis in kind.items() if basis == method.basis)
+    return method._replace(basis=name)
+
+
+def compute_basis(name: str, world: World, rng: np.random.Generator) -> Basis:
+    """Compute one basis of a world, or a control of it."""
+    embedding = getattr(world, NEEDED[name]) if name in NEEDED else None
+    return bases.compute(name, bases.Source(world.graph.n, world.graph, embedding=embedding), COMPONENTS, rng)
+
+
+def play(
+    method: Method, given: Settings, world: World, basis: Basis | None, beside: Basis | None, stream: Stream,
+    rng: np.random.Generator, every: int,
+) -> np.ndarray:  # fmt: skip
+    """Play a method through all rounds; return the regret after every so many of them."""
+    run = _seated(method, given, world, basis, beside, stream)
+    if method.policy == "linucb":
+        [outcome] = linucb.play([run], given.width * world.noise, ridge=given.ridge, every=every)
+        return outcome.regret
+    return linucb.measure(run, _chosen(method, given, world, run, rng), every=every).regret
+
+
+def _seated(method, given, world, basis, beside, stream) -> linucb.Run:
+    run = linucb.Run(world.theta, stream)
+    if method.policy.startswith("graph_prior"):
+        nothing = Basis(np.zeros((len(world.theta), 0)), np.zeros(0), np.zeros(0))
+        features, roughness = arm_features.graded(*(("given", nothing) if basis is None else (method.basis, basis)))
+        second = None if beside is None else arm_features.graded(method.beside, beside)
+        return run._replace(features=features, roughness=roughness, beside=second)
+    if basis is None:
+        return run
+    k = len(basis.values) if given.k is None else given.k
+    return run._replace(features=arm_features.select(method.basis, basis.vectors, k))
+
+
+def _chosen(method: Method, given: Settings, world: World, run: linucb.Run, rng: np.random.Generator) -> np.ndarray:
+    arms = run.stream.arms
+    if method.policy == "longest":
+        lengths = np.linalg.norm(run.features, axis=1)
+        return arms[np.arange(len(arms)), lengths[arms].argmax(axis=1)]
+    if method.policy == "thompson":
+        from graphdr.bandit.rivals import thompson
+
+        return thompson.play(run, given.width * world.noise, given.ridge, rng)
+    columns = rng.integers(arms.shape[1], size=len(arms))
+    if method.policy == RANDOM:
+        return arms[np.arange(len(arms)), columns]
+    from graphdr.bandit.graph_prior import play as graph_prior
+
+    return graph_prior.play(run, columns, rng if method.policy == "graph_prior_thompson" else None).arms
+
+
+def controls(method: Method) -> dict[str, Method]:
+    """Return the controls of a method on the graph: shuffled, of equal lengths, and the longest row."""
+    return {
+        "shuffled": control(method, arm_features.SHUFFLED),
+        "length": control(method, arm_features.LENGTH),
+        "longest": method._replace(policy="longest", beside=None),
+    }
+
+
+def compute_control(name: str, known: dict[str, Basis], rng: np.random.Generator) -> Basis:
+    """Draw a control of a basis."""
+    source = bases.Source(len(known[original(name)].vectors), original=known[original(name)])
+    return bases.BASES[name](source, COMPONENTS, rng)

@@ -1,0 +1,137 @@
+"""From a trial to a verdict: does the graph help, does it not, or can that not be told from this much data?
+
+Savings are shares of the regret of the best method without the graph. Both methods were chosen on other rounds than
+those that judge, so that luck in the choice does not count as a gain.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from graphdr.advise.simulation import field
+from graphdr.advise.simulation.field import Settings
+from graphdr.advise.simulation.trial import Trial
+
+LEVEL = 0.95  # of the intervals
+SURE = {"sure": 0.99, "fairly sure": 0.95}  # levels at which an outcome holds
+UNSURE = "not sure"
+PRACTICAL = 0.05  # a saving below this share is not worth a graph
+HELPS, DOES_NOT, UNKNOWN = "helps", "does not help", "cannot be told"
+HOPELESS = 100  # times as much data as there are
+
+
+class Interval(NamedTuple):
+    """An estimate, and the ends of its interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+class Verdict(NamedTuple):
+    """The outcome for the graph, what it rests on, and the method to use."""
+
+    outcome: str
+    reason: str
+    sure: str
+    method: str
+    settings: Settings
+    best_graph: str
+    best_without: str
+    saves: Interval  # of the best graph method, in the regret of the best without the graph …
+    saves_full: Interval  # … of learning every item by itself …
+    over_shuffled: Interval  # … and of its own controls
+    over_length: Interval
+    over_longest: Interval
+    over_random: Interval  # of the method to use
+    pays_after: int | None  # rounds after which the graph is ahead for good
+    times_the_data: float | None  # that would decide, if the saving is as it seems
+
+
+def shares(regret: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return what is saved of another method's regret, split by split and run by run."""
+    return 1.0 - regret / other
+
+
+def interval(values: np.ndarray, spread: float, level: float = LEVEL) -> Interval:
+    """Return the t interval of a mean over data sets from values on splits of one of them (splits x runs).
+
+    Splits of one data set differ less than data sets do: ``spread`` says by how much, as after Nadeau and Bengio
+    (2003). What differs between runs of a split is luck of the rounds, and averages out.
+    """
+    splits, runs = values.shape
+    means = values.mean(axis=1)
+    variance = means.var(ddof=1)
+    luck = values.var(axis=1, ddof=1).mean() / runs if runs > 1 else 0.0
+    error = np.sqrt(variance / splits + spread * max(variance - luck, 0.0))
+    half = float(stats.t.ppf(0.5 + level / 2, splits - 1) * error)
+    middle = float(means.mean())
+    return Interval(middle, middle - half, middle + half)
+
+
+def judge(trial: Trial, spread: float) -> Verdict:
+    """Judge a trial; ``spread`` is that of the split."""
+    finals, final = trial.finals, trial.finalists
+    graph, without = trial.best_graph, trial.best_without
+
+    def saves(other: np.ndarray, level: float = LEVEL, more: float = 0.0) -> Interval:
+        return interval(shares(final[graph], other), spread + more, level)
+
+    def outcome(level: float) -> tuple[str, str]:
+        gain = saves(final[without], level)
+        # If the graph said nothing, it would be one more of its shuffled copies.
+        shuffled = saves(trial.controls["shuffled"], level, more=max(1.0 - spread, 0.0))
+        longest = saves(trial.controls["longest"], level)
+        if gain.high < PRACTICAL:
+            return DOES_NOT, "without"
+        if shuffled.high < PRACTICAL:
+            return DOES_NOT, "shuffled"
+        if gain.low <= 0:
+            return UNKNOWN, "without"
+        if shuffled.low <= 0:
+            return UNKNOWN, "shuffled"
+        if longest.low <= 0:
+            return (DOES_NOT if longest.high < PRACTICAL else UNKNOWN), "longest"
+        return HELPS, "graph"
+
+    found, reason = outcome(LEVEL)
+    sure = next((word for word, level in SURE.items() if outcome(level) == (found, reason)), UNSURE)
+    gain = saves(final[without])
+    use = graph if found == HELPS or (found == UNKNOWN and gain.estimate > 0 and reason == "without") else without
+    learns = interval(shares(finals[use], finals[field.RANDOM]), spread)
+    if learns.low <= 0:
+        found, reason, sure = UNKNOWN, "nothing", UNSURE
+    return Verdict(
+        outcome=found,
+        reason=reason,
+        sure=UNSURE if found == UNKNOWN else sure,
+        method=use,
+        settings=trial.settings[use],
+        best_graph=graph,
+        best_without=without,
+        saves=gain,
+        saves_full=interval(shares(finals[graph], finals[field.FULL]), spread),
+        over_shuffled=saves(trial.controls["shuffled"]),
+        over_length=saves(trial.controls["length"]),
+        over_longest=saves(trial.controls["longest"]),
+        over_random=learns,
+        pays_after=pays_after(trial.curves[graph], trial.curves[without], trial.every),
+        times_the_data=_needed(gain) if found == UNKNOWN else None,
+    )
+
+
+def pays_after(regret: np.ndarray, other: np.ndarray, every: int) -> int | None:
+    """Return the rounds after which the mean regret stays below that of the other method, if it does."""
+    behind = np.flatnonzero((regret - other).mean(axis=(0, 1)) >= 0)
+    if not len(behind):
+        return every
+    return None if behind[-1] + 1 == regret.shape[-1] else int(behind[-1] + 2) * every
+
+
+def _needed(gain: Interval) -> float | None:
+    """Return how many times the data would narrow the interval until it decides, if the estimate stays."""
+    half = gain.high - gain.estimate
+    room = gain.estimate if gain.estimate > PRACTICAL / 2 else PRACTICAL - gain.estimate
+    times = (half / room) ** 2
+    return float(times) if times < HOPELESS else None
