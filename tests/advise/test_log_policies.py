@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 import graphdr
 from graphdr.advise import logs
-from graphdr.advise.logs.policies import as_policy
+from graphdr.advise.judging.policies import as_policy
 from graphdr.core.errors import UserError
 from graphdr.scores import offpolicy
 from tests.support import shop_log
@@ -253,7 +253,7 @@ def test_features_and_none_are_ridge_regression(rated):
 def test_the_graph_prior_learns_more_from_few_rounds_where_the_graph_helps(rated):
     log, names, (features, roughness), theta = rated
     paid = log.rewards[:FIRST]
-    past = logs.Past(names, log.played[:FIRST], paid, paid - paid.mean())
+    past = logs.Past(names, log.played[:FIRST], paid, np.zeros(FIRST, int), np.array([paid.mean()]))
     shuffled = np.random.default_rng(0).permutation(features)
     policies = logs.GraphPrior(features, roughness), logs.GraphPrior(shuffled, roughness), logs.Ridge(None)
     prior, misplaced, alone = (np.corrcoef(policy.learn(past), theta)[0, 1] for policy in policies)
@@ -277,7 +277,7 @@ def test_a_served_policy_learns_from_the_blocks_before_and_is_itself_left_alone(
     assert policy.rounds == 0
     assert rows["served"].low > rows["random"].high
     twin = graphdr.GraphDRLinUCB.fit(graph, k=4, names=names)
-    learned = logs.Served(policy).learn(logs.Past(names, log.played[:FIRST], centred.rewards[:FIRST], None))
+    learned = logs.Served(policy).learn(logs.Past(names, log.played[:FIRST], centred.rewards[:FIRST], None, None))
     twin.update_many([names[arm] for arm in log.played[:FIRST]], centred.rewards[:FIRST])
     assert [learned(names[i : i + 10]) for i in range(50)] == [twin.recommend(names[i : i + 10]) for i in range(50)]
 

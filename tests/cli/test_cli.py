@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from graphdr.advise import block
-from graphdr.advise.logs.reading import NAMES
+from graphdr.advise.judging.reading import NAMES
 from graphdr.cache import io, manifest, paths
 from graphdr.cli import advising, integrity, project, records
 from graphdr.plan import jobs

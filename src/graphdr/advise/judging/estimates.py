@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.advise.logs.policies import Policy, Ridge, as_policy
-from graphdr.advise.logs.reading import Log, enough
-from graphdr.advise.logs.rounds import Plays, Rounds, placed, play
+from graphdr.advise.judging.policies import Policy, Ridge, as_policy
+from graphdr.advise.judging.reading import Log, enough
+from graphdr.advise.judging.rounds import Plays, Rounds, placed, play
 from graphdr.core.errors import UserError, no_such
 from graphdr.scores import offpolicy
 from graphdr.scores.offpolicy import Estimate, Terms

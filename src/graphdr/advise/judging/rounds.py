@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.advise.logs.policies import Choose, Name, Past, Policy, Ridge
-from graphdr.advise.logs.reading import Log
+from graphdr.advise.judging.policies import Choose, Name, Past, Policy, Ridge
+from graphdr.advise.judging.reading import Log
 from graphdr.core.errors import UserError
 from graphdr.raw.text import short
 
@@ -101,8 +101,9 @@ def past_of(rounds: Rounds, block: int) -> tuple[Past, np.ndarray]:
     size = rounds.position.max() + 1
     count, total = np.bincount(position, minlength=size), np.bincount(position, rewards, size)
     usual = np.where(count > 0, total / np.maximum(count, 1), rewards.mean())
-    past = Past(rounds.names, rounds.played[before], rewards, rewards - usual[position])
-    return past, usual[rounds.position[rounds.block == block]]
+    return Past(rounds.names, rounds.played[before], rewards, position, usual), usual[
+        rounds.position[rounds.block == block]
+    ]
 
 
 def _largest(values: np.ndarray, firsts: np.ndarray, sizes: np.ndarray) -> np.ndarray:

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.advise.logs.estimates import ESTIMATORS, ROUNDING, Row, evaluate
-from graphdr.advise.logs.policies import Policy
-from graphdr.advise.logs.reading import Log
+from graphdr.advise.judging.estimates import ESTIMATORS, ROUNDING, Row, evaluate
+from graphdr.advise.judging.policies import Policy
+from graphdr.advise.judging.reading import Log
 from graphdr.core import terminal
 
 FEW, SHARE = 30, 0.05  # effective rounds, and their share of all: below either, an interval is not to be trusted

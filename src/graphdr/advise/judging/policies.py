@@ -20,14 +20,19 @@ Choose = Callable[[list[Name]], Name]
 class Past(NamedTuple):
     """The rounds that a policy may learn from: ``names[arms[t]]`` was played and paid ``rewards[t]``.
 
-    ``centred`` are the rewards less the mean reward at their position on the page, or less the mean where a log has
-    no positions.
+    ``usual[position[t]]`` is the mean reward at the position on the page; a log without positions has only one.
     """
 
     names: Sequence[Name]
     arms: np.ndarray
     rewards: np.ndarray
-    centred: np.ndarray
+    position: np.ndarray
+    usual: np.ndarray
+
+    @property
+    def centred(self) -> np.ndarray:
+        """The rewards less the mean reward at their position."""
+        return self.rewards - self.usual[self.position]
 
 
 class Policy(Protocol):
@@ -52,8 +57,11 @@ class Ridge:
 
     def learn(self, past: Past) -> np.ndarray:
         """Return the estimate of every arm."""
-        features, n = self.features, len(past.names)
-        pulls, paid = (np.bincount(past.arms, weights, n) for weights in (None, past.centred))
+        features, shape = self.features, (len(past.names), len(past.usual))
+        shown = np.bincount(past.arms * shape[1] + past.position, minlength=np.prod(shape)).reshape(shape)
+        pulls = shown.sum(axis=1)
+        # Not a sum of centred rewards: arms with the same rewards would differ by rounding, which then decides a tie.
+        paid = np.bincount(past.arms, past.rewards, len(pulls)) - shown @ past.usual
         if features is None:
             return paid / (pulls + self.ridge)
         penalty = self.ridge * np.mean(np.sum(features**2, axis=1)) * np.eye(features.shape[1])
