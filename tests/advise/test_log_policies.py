@@ -250,6 +250,15 @@ def test_features_and_none_are_ridge_regression(rated):
     assert logs.evaluate(log, given, names, against=[]) == logs.evaluate(log, as_policies, names, against=[])
 
 
+def test_arms_that_paid_the_same_in_another_order_are_a_tie():
+    """Or rounding would choose between them."""
+    rng = np.random.default_rng(0)
+    paid = (rng.random(300) < 0.3).astype(float)
+    past = logs.Past(NAMES, np.repeat(np.arange(3), 100), np.tile(paid[:100], 3), np.zeros(300, int), np.array([0.3]))
+    mixed = past._replace(rewards=np.concatenate([rng.permutation(own) for own in past.rewards.reshape(3, 100)]))
+    assert len(set(logs.Ridge(None).learn(mixed)[:3])) == 1
+
+
 def test_the_graph_prior_learns_more_from_few_rounds_where_the_graph_helps(rated):
     log, names, (features, roughness), theta = rated
     paid = log.rewards[:FIRST]
