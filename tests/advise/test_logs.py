@@ -17,6 +17,7 @@ from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
 from graphdr.graphs import arm_features, bases, spectral
 from graphdr.scores import offpolicy
+from tests.support import shop_log
 from tests.support.project import ROOT, draw_sbm
 from tests.support.simulated_logs import ESTIMATES, VALUE, draw
 from trust import cases
@@ -565,12 +566,19 @@ def numbers(text: str) -> list[float]:
     return [float(each.replace(",", "")) for each in re.findall(DIGITS, text)]
 
 
-def test_the_example_of_the_page_prints_what_it_shows(workdir, capsys, monkeypatch):
+def test_the_examples_of_the_page_print_what_they_show(workdir, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
-    exec(re.search(r"```python\n(.*?)```", PAGE, re.S)[1], {})
-    printed, shown = capsys.readouterr().out, re.search(r"```text\n(.*?)```", PAGE, re.S)[1]
-    assert re.sub(DIGITS, "0", printed).split() == re.sub(DIGITS, "0", shown).split()
-    assert_allclose(numbers(printed), numbers(shown), rtol=0.05, atol=0.02)  # another machine may round a tie otherwise
+    shop_log.write(workdir, pages=200)
+    examples, scope = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", PAGE, re.S), {}
+    assert len(examples) == 3
+    for code, shown in examples:
+        exec(code, scope)
+        printed = capsys.readouterr().out
+        assert printed.startswith("Mean reward a round")
+        if shown:
+            assert re.sub(DIGITS, "0", printed).split() == re.sub(DIGITS, "0", shown).split()
+            close = {"rtol": 0.05, "atol": 0.02}  # another machine may round a tie otherwise
+            assert_allclose(numbers(printed), numbers(shown), **close)
 
 
 def test_the_page_names_every_key_and_only_columns_that_are_found(write):

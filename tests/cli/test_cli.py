@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from graphdr.advise import block, log_files
+from graphdr.advise import block
+from graphdr.advise.judging.reading import NAMES
 from graphdr.cache import io, manifest, paths
 from graphdr.cli import advising, integrity, project, records
 from graphdr.plan import jobs
@@ -276,7 +277,7 @@ def test_the_options_of_advise_name_its_constants(call):
     said = " ".join(out.split())
     assert f"popular nodes ({block.NODES})" in said
     assert f"to try ({' '.join(map(str, block.GRID))})" in said
-    assert f"by role: {', '.join(log_files.NAMES)}" in said
+    assert f"by role: {', '.join(NAMES)}" in said
     assert all(f"--{role} COLUMN" in said for role in advising.COLUMNS)
 
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from graphdr.advise.decision import Advice
-from graphdr.advise.logs import Row
+from graphdr.advise.logs import ByLog
 from graphdr.advise.survey import Survey
 
 
@@ -23,13 +23,6 @@ class Mean(NamedTuple):
 
     mean: float
     sem: float
-
-
-class ByLog(NamedTuple):
-    """What a log of rounds says of every method, and what is doubtful about it."""
-
-    estimates: list[Row]
-    warnings: list[str]
 
 
 class Findings(NamedTuple):

@@ -8,8 +8,8 @@ import numpy as np
 import yaml
 
 from graphdr.advise import block, building, decision, logs, measuring, reading, wording
-from graphdr.advise.findings import ByLog, Findings, Setting
-from graphdr.advise.logs import Log
+from graphdr.advise.findings import Findings, Setting
+from graphdr.advise.logs import ByLog, Log
 from graphdr.advise.survey import survey
 from graphdr.cache import paths
 from graphdr.core.atomic import update
@@ -88,5 +88,4 @@ def _judged_by(log: Log, names: list[str], arms: dict[str, np.ndarray | None], l
     """Estimate from a log what the policy of every method would have earned, each at the k that serves it best."""
     against = [labels[method] for method in (decision.FULL, *decision.SHUFFLED) if method in arms]
     labelled = {labels[method]: features for method, features in arms.items()}
-    rows = logs.evaluate(log, labelled, names, against=[*against, logs.LOGGED])
-    return ByLog(rows, logs.warnings(rows))
+    return logs.judged_by(log, names, labelled, [*against, logs.LOGGED])

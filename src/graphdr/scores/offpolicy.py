@@ -3,7 +3,7 @@
 In round t an arm was drawn with probability ``propensities[t]`` and paid ``rewards[t]``; ``target[t]`` is the
 probability with which the target policy would have drawn that arm. Every estimate is a ratio of two sums over the
 rounds. Its interval is normal, with the delta method's variance of a ratio, or a percentile bootstrap over rounds. Both
-take the rounds as independent; in the log of a policy that learned on the way they are approximate.
+take the rounds as independent, or groups of them; in the log of a policy that learned on the way they are approximate.
 """
 
 from typing import NamedTuple
@@ -113,27 +113,40 @@ def robust_terms(rewards, propensities, target, played, model) -> Terms:
     return Terms(value, np.ones_like(weights), weights)
 
 
-def estimate(terms: Terms, *, level: float = 0.95, rng=None, draws: int = 1000) -> Estimate:
-    """Return the ratio of the terms with its interval, as in ``ips``."""
+def estimate(
+    terms: Terms, *, level: float = 0.95, rng=None, draws: int = 1000, groups: np.ndarray | None = None
+) -> Estimate:
+    """Return the ratio of the terms with its interval, as in ``ips``.
+
+    Rounds of one group, such as one page, may depend on each other: the interval is then one over groups.
+    """
     if not 0 < level < 1:
         raise UserError(f"level: {level} is no level of confidence; it is between 0 and 1, as 0.95 is")
+    ess = effective_sample_size(terms.weights)
+    terms = terms if groups is None else summed(terms, groups)
     value, sem = ratio(terms), standard_error(terms)
     if rng is None:
         reach = float(ndtri((1 + level) / 2)) * sem
         interval = value - reach, value + reach, NORMAL
     else:
         interval = *bootstrap(terms, level, rng, draws), BOOTSTRAP
-    return Estimate(value, sem, *interval, effective_sample_size(terms.weights))
+    return Estimate(value, sem, *interval, ess)
 
 
-def difference(one: Terms, other: Terms, *, level: float = 0.95) -> Estimate:
+def summed(terms: Terms, groups: np.ndarray) -> Terms:
+    """Return the terms of groups of rounds, which have the same ratio."""
+    place = np.unique(groups, return_inverse=True)[1]
+    return Terms(*(np.bincount(place, part) for part in terms))
+
+
+def difference(one: Terms, other: Terms, *, level: float = 0.95, groups: np.ndarray | None = None) -> Estimate:
     """Estimate by how much one policy earns more than another, paired: from the same rounds, in the same order.
 
     What both have in common drops out of the interval. The effective sample size is the smaller one of the two.
     """
     paired = Terms(by_round(one) - by_round(other), np.ones_like(one.above), one.weights)
     sizes = [effective_sample_size(terms.weights) for terms in (one, other)]
-    return estimate(paired, level=level)._replace(ess=min(sizes))
+    return estimate(paired, level=level, groups=groups)._replace(ess=min(sizes))
 
 
 def by_round(terms: Terms) -> np.ndarray:

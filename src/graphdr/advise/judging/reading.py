@@ -3,6 +3,10 @@
 A wide file has one row per round, with the candidates in one column or, without it, all arms as candidates. A long
 file has a row for every candidate of a round, and a flag on the one that was played. Nothing is guessed or left out:
 what makes no sense is one line that names the file and the place in it.
+
+A wide file with a column of positions has a row for every position of a page. Rows are on one page if they have the
+same ``round`` or, without such a column, if they follow each other at (nearly) the same time. Rows that are wrongly put
+on one page do little harm, since intervals over larger groups of rounds still hold.
 """
 
 import re
@@ -30,12 +34,15 @@ NUMBER = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?$"
 SMALLEST = 1e-12  # propensity: squares of rewards over it must be finite
 SHOWN = 150  # characters of the names of columns in a message
 LEAST = 2 * FEWEST  # rounds: one half to learn from, one to judge by
+POSITIONS = 100  # on a page, at most
+NEAR = 0.01  # seconds between rows of one page; in the Open Bandit data they are a millisecond apart, or less
 
 
 class Log(NamedTuple):
     """Rounds as arrays; arms are places in ``arms``, and round t offered ``candidates[starts[t]:starts[t + 1]]``.
 
-    Without ``candidates`` and ``starts``, every round offered all arms there are.
+    Without ``candidates`` and ``starts``, every round offered all arms there are. ``positions`` are the places on a
+    page, as numbers from 0, and ``pages`` says which rounds were on one page; None where a log knows nothing of it.
     """
 
     name: str  # of the file, for messages
@@ -45,6 +52,8 @@ class Log(NamedTuple):
     played: np.ndarray
     candidates: np.ndarray | None = None
     starts: np.ndarray | None = None
+    positions: np.ndarray | None = None
+    pages: np.ndarray | None = None
 
 
 def read(path: str | Path, columns: Mapping[str, str] | None = None) -> Log:
@@ -58,9 +67,21 @@ def read(path: str | Path, columns: Mapping[str, str] | None = None) -> Log:
 
 def enough(log: Log) -> Log:
     """Return the log if it has rounds enough to learn from some and judge by others."""
-    if (count := len(log.rewards)) < LEAST:
-        raise UserError(f"{log.name}: {count} rounds are too few for an estimate; at least {LEAST} are needed")
+    count, what = len(log.rewards), "rounds"
+    if log.pages is not None:
+        count, what = len(np.unique(log.pages)), "pages"
+    if count < LEAST:
+        raise UserError(f"{log.name}: {count} {what} are too few for an estimate; at least {LEAST} are needed")
     return log
+
+
+def rewards(log: Log) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return the names of the arms and, for every round, the place of the arm played among them and what it paid.
+
+    Their mean by arm estimates the arm's reward whatever chose it, for the choice does not change what an arm pays. In
+    a log with positions, every arm must also have been at all positions equally often, as arms drawn at random are.
+    """
+    return log.arms, log.played, log.rewards
 
 
 def _delimited(name: str, data: bytes, named: Mapping[str, str]) -> Sheet:
@@ -81,6 +102,7 @@ def _parquet(name: str, data: bytes, named: Mapping[str, str]) -> Sheet:
         if types.is_dictionary(kind) or (many and _is_list(kind)):
             kind = kind.value_type
         tests = (types.is_string, types.is_large_string, types.is_integer, types.is_floating, types.is_boolean)
+        tests += (types.is_timestamp, types.is_date) if role == "time" else ()
         if not any(test(kind) for test in tests):
             of_type = f"column {short(column)} is of type {short(str(table[column].type))}"
             raise UserError(f"{name}: {of_type}; expected {'lists or texts' if many else 'texts or numbers'}")
@@ -126,14 +148,16 @@ def _briefly(names: list[str]) -> str:
 
 def _wide(sheet: Sheet) -> Log:
     columns, rounds = sheet.columns, len(sheet.columns["arm"])
-    if "round" in columns:
+    positions, pages, order = _layout(sheet)
+    if "round" in columns and positions is None:
         ids = _keys(sheet, "round")
         refuse(sheet, repeated(ids), lambda row: f"round {quoted(ids, row)} again; a long file needs a column 'played'")
     rewards, propensities = _outcomes(sheet, np.arange(rounds))
     played = _keys(sheet, "arm")
     if "candidates" not in columns:
         arms, place = encode(played)
-        return Log(sheet.name, arms.to_pylist(), rewards, propensities, place)
+        log = Log(sheet.name, arms.to_pylist(), rewards, propensities, place, positions=positions, pages=pages)
+        return _ordered(log, order)
     offered, sizes = _candidates(sheet)
     refuse(sheet, sizes == 0, lambda row: "no candidates")
     arms, place = encode(pa.concat_arrays([offered, played]))
@@ -143,7 +167,69 @@ def _wide(sheet: Sheet) -> Log:
     _refuse_twice(sheet, arms, round_of, place, round_of)
     there = np.bincount(round_of[place == played[round_of]], minlength=rounds) > 0
     refuse(sheet, ~there, lambda row: f"arm {quoted(arms, played[row])} is not among its candidates")
-    return Log(sheet.name, arms.to_pylist(), rewards, propensities, played, place, np.append(0, np.cumsum(sizes)))
+    sets = place, np.append(0, np.cumsum(sizes))
+    return _ordered(Log(sheet.name, arms.to_pylist(), rewards, propensities, played, *sets, positions, pages), order)
+
+
+def _layout(sheet: Sheet) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
+    """Return positions and pages, where the file has them, and the order of its rows in time, where it is another."""
+    times, near = _times(sheet.columns["time"]) if "time" in sheet.columns else (None, 0.0)
+    order = None if times is None or (np.diff(times) >= 0).all() else np.argsort(times, kind="stable")
+    if "position" not in sheet.columns:
+        return None, None, order
+    names, positions = encode(_keys(sheet, "position"))
+    if len(names) > POSITIONS:
+        many = f"position has {len(names):,} values; a page has {POSITIONS} places at most"
+        raise UserError(f"{sheet.name}: {many}; if the column is something else, rename it")
+    if "round" in sheet.columns:
+        return positions, encode(_keys(sheet, "round"))[1], order
+    if times is None:
+        return positions, None, order
+    rows = np.arange(len(times)) if order is None else order
+    pages = np.empty(len(rows), np.int64)
+    pages[rows] = _together(times[rows], positions[rows], near)
+    return positions, pages, order
+
+
+def _together(times: np.ndarray, positions: np.ndarray, near: float) -> np.ndarray:
+    """Number the pages of rows in the order of time: each begins after a gap, or where its first position is back."""
+    gap = np.append(True, np.diff(times) > near)
+    first = positions[np.flatnonzero(gap)][np.cumsum(gap) - 1]
+    return np.cumsum(gap | (positions == first)) - 1
+
+
+def _times(column: pa.ChunkedArray) -> tuple[np.ndarray | None, float]:
+    """Return numbers that grow with time, and how near those of one page are; None for times that cannot be read."""
+    column = column.combine_chunks()
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    dated = pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)
+    if not dated:
+        values, wrong = _numbers(pa.chunked_array([column]))
+        if not (wrong | np.isnan(values)).any():
+            return values, 0.0  # in a unit that nobody knows
+    for zone in ("UTC", None):
+        try:
+            stamps = (column if dated else _texts(column)).cast(pa.timestamp("us", getattr(column.type, "tz", zone)))
+        except pa.ArrowException:
+            continue
+        if not stamps.null_count:
+            return stamps.cast(pa.int64()).to_numpy() / 1e6, NEAR
+    return None, 0.0
+
+
+def _ordered(log: Log, order: np.ndarray | None) -> Log:
+    """Put the rounds of a log into an order."""
+    if order is None:
+        return log
+    parts = ("rewards", "propensities", "played", "positions", "pages")
+    moved = {name: part[order] for name in parts if (part := getattr(log, name)) is not None}
+    if log.candidates is not None:
+        sizes = np.diff(log.starts)[order]
+        starts = np.append(0, np.cumsum(sizes))
+        places = np.repeat(log.starts[:-1][order] - starts[:-1], sizes) + np.arange(starts[-1])
+        moved |= {"candidates": log.candidates[places], "starts": starts}
+    return log._replace(**moved)
 
 
 def _long(sheet: Sheet) -> Log:

@@ -1,0 +1,337 @@
+"""Logs of pages with positions, as shops publish them, and policies that a log judges: learned, fixed and served."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import binom
+
+import graphdr
+from graphdr.advise import logs
+from graphdr.advise.judging.policies import as_policy
+from graphdr.core.errors import UserError
+from graphdr.scores import offpolicy
+from tests.support import shop_log
+from tests.support.project import draw_sbm
+
+# Files
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    """The folder of a generated log in the published format."""
+    folder = tmp_path_factory.mktemp("shop")
+    shop_log.write(folder)
+    return folder
+
+
+def test_the_published_columns_are_found_by_themselves(shop):
+    log, table = logs.read(shop / "all.csv"), pd.read_csv(shop / "all.csv", index_col=0)
+    assert [log.arms[place] for place in log.played] == table["item_id"].astype(str).tolist()
+    assert_array_equal(log.rewards, table["click"])
+    assert_allclose(log.propensities, 1 / shop_log.ITEMS)
+    assert log.candidates is None
+    assert pd.crosstab(log.positions, table["position"]).to_numpy().astype(bool).sum() == shop_log.POSITIONS
+
+
+def test_rows_a_moment_apart_are_one_page(shop):
+    log, table = logs.read(shop / "all.csv"), pd.read_csv(shop / "all.csv", index_col=0)
+    gap = pd.to_datetime(table["timestamp"], format="ISO8601").diff()
+    begun = (gap.isna() | (gap > pd.Timedelta("10ms"))).to_numpy()
+    assert_array_equal(log.pages, np.cumsum(begun) - 1)
+    assert 1.5 < len(table) / (1 + log.pages.max()) < 3
+
+
+TIMES = {  # of the pages 0 0 0 1 1 2, at positions a b c a b a
+    "2020-01-01 00:00:{:09.6f}+00:00": [1, 1.0003, 1.0006, 5, 5.0001, 9],
+    "2020-01-01T00:00:{:02.0f}": [1, 1, 1, 1, 1, 9],
+    "{:.0f}": [1577836801, 1577836801, 1577836801, 1577836801, 1577836801, 1577836810],
+}
+PAGES = np.tile([0, 0, 0, 1, 1, 2], 30) + 3 * np.repeat(np.arange(30), 6)
+
+
+def pages_log(**columns) -> pd.DataFrame:
+    rows = len(PAGES)
+    table = {"item": np.arange(rows) % 7, "reward": np.sin(np.arange(rows)).round(3), "propensity": 0.2}
+    return pd.DataFrame(table | {"position": [*"abcaba"] * 30} | columns)
+
+
+@pytest.mark.parametrize("form", TIMES)
+def test_pages_are_told_by_any_usual_time(tmp_path, form):
+    stamps = []
+    for batch in range(30):
+        stamp = [form.format(second) for second in TIMES[form]]
+        later = f"20{30 + batch}-" if form.startswith("2020") else ""
+        stamps += [each.replace("2020-", later) if later else str(int(each) + 100 * batch) for each in stamp]
+    pages_log(time=stamps).to_csv(tmp_path / "log.csv", index=False)
+    log = logs.read(tmp_path / "log.csv")
+    assert_array_equal(log.pages, PAGES)
+    pages_log(time=stamps).to_parquet(tmp_path / "log.parquet")
+    assert_array_equal(logs.read(tmp_path / "log.parquet").pages, PAGES)
+
+
+def test_rounds_beside_positions_are_pages_and_rows_are_put_in_the_order_of_time(tmp_path):
+    table = pages_log(impression=PAGES, timestamp=np.arange(len(PAGES)))
+    table["candidates"] = [f"{arm}|{other}" for arm, other in zip(table["item"], 10 + PAGES % 3, strict=True)]
+    table.to_csv(tmp_path / "log.csv", index=False)
+    table.sample(frac=1, random_state=0).to_csv(tmp_path / "shuffled.csv", index=False)
+    one, two = (logs.read(tmp_path / name) for name in ("log.csv", "shuffled.csv"))
+    assert_array_equal(one.pages, PAGES)
+    for log in (one, two):
+        assert [log.arms[arm] for arm in log.played] == table["item"].astype(str).tolist()
+        assert_array_equal(log.rewards, table["reward"])
+        sets = [[log.arms[arm] for arm in own] for own in np.split(log.candidates, log.starts[1:-1])]
+        assert sets == table["candidates"].str.split("|").tolist()
+        assert len(set(zip(log.pages, PAGES, strict=True))) == len(set(PAGES))
+
+
+def test_without_a_page_a_line_says_what_intervals_assume(tmp_path):
+    pages_log(time="some day").to_csv(tmp_path / "log.csv", index=False)
+    log = logs.read(tmp_path / "log.csv")
+    assert log.pages is None
+    judged = logs.judged_by(log, log.arms, {"full": None}, [logs.LOGGED])
+    assert "nothing says which rows were on one page" in judged.warnings[-1]
+    known = log._replace(pages=PAGES)
+    assert not any("one page" in line for line in logs.judged_by(known, log.arms, {"full": None}, []).warnings)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"position": np.arange(180)}, "position has 180 values; a page has 100 places at most"),
+        ({"position": ["", *[1] * 179]}, "line 2: position is missing"),
+        ({"round": 1}, "log.csv: 1 pages are too few"),
+    ],
+)
+def test_pages_that_cannot_be_are_refused(tmp_path, columns, message):
+    pages_log(**columns).to_csv(tmp_path / "log.csv", index=False)
+    with pytest.raises(UserError, match=message):
+        logs.read(tmp_path / "log.csv")
+
+
+def test_the_rewards_of_a_log_are_by_arm(shop):
+    log = logs.read(shop / "all.csv")
+    arms, place, paid = logs.rewards(log)
+    means = pd.Series(paid).groupby(np.array(arms)[place]).mean()
+    table = pd.read_csv(shop / "all.csv")
+    wanted = table.groupby(table["item_id"].astype(str))["click"].mean()
+    pd.testing.assert_series_equal(means, wanted, check_names=False)
+
+
+# Intervals
+
+N, PAGE = 6, 3
+THETA = np.array([0.0, 0.3, 0.1, -0.2, 0.5, 0.2])
+SHOWN = np.array([1.0, 0.5, 0.0])  # what a position adds
+FEATURES = np.column_stack([THETA, np.array([1.0, -1.0, 0.5, 0.0, 0.3, -0.4])])
+NAMES = [*"abcdef"]
+
+
+def draw_pages(seed: int, pages: int = 150) -> logs.Log:
+    """Draw pages of arms at random; a visitor likes all of a page, or nothing."""
+    rng = np.random.default_rng(seed)
+    page, position = (each.ravel() for each in np.indices((pages, PAGE)))
+    arm = rng.integers(N, size=len(page))
+    paid = THETA[arm] + SHOWN[position] + rng.standard_normal(pages)[page] + 0.3 * rng.standard_normal(len(page))
+    return logs.Log("log", NAMES, paid, np.full(len(page), 1 / N), arm, positions=position, pages=page)
+
+
+class Recorded:
+    """A policy whose choices are noted, block by block."""
+
+    def __init__(self, policy):
+        self.policy, self.chosen = policy, []
+
+    def learn(self, past):
+        answer = self.policy.learn(past)
+        self.chosen.append(int(np.argmax(answer)) if isinstance(answer, np.ndarray) else NAMES.index(answer(NAMES)))
+        return answer
+
+
+def test_intervals_over_pages_cover_the_truth_and_those_over_rows_do_not():
+    """Over 200 logs, for policies that learn with a reward model that knows positions, and for one that is fixed."""
+    count, covers = 200, {}
+    for seed in range(count):
+        log = draw_pages(seed)
+        for kind, own in {"pages": log, "rows": log._replace(pages=None)}.items():
+            given = {"full": logs.Ridge(None), "reduced": logs.Ridge(FEATURES), "fixed": logs.Fixed(lambda names: "f")}
+            arms = {label: Recorded(policy) for label, policy in given.items()}
+            rows = logs.evaluate(own, arms, NAMES, against=["fixed", "logged"])
+            truth = {label: SHOWN.mean() + THETA[policy.chosen].mean() for label, policy in arms.items()}
+            truth |= dict.fromkeys(("logged", "random"), SHOWN.mean() + THETA.mean())
+            for row in rows:
+                wanted = truth[row.policy] - (truth[row.against] if row.against else 0.0)
+                covers.setdefault((kind, *row[:3]), []).append(row.low <= wanted <= row.high)
+    low, high = (end / count for end in binom.interval(0.999, count, 0.95))
+    shares = {key: np.mean(each) for key, each in covers.items()}
+    assert all(low <= share <= high for (kind, *_), share in shares.items() if kind == "pages"), shares
+    assert max(share for (kind, policy, *_), share in shares.items() if kind == "rows" and policy == "logged") < low
+
+
+def test_the_reward_model_knows_positions():
+    """So that what a position adds is no error of the doubly robust estimate."""
+    log = draw_pages(0, 600)
+    log, fixed = log._replace(rewards=THETA[log.played] + 10 * SHOWN[log.positions]), {"fixed": logs.Fixed(max)}
+    known, unknown = (
+        {row.estimator: row for row in logs.evaluate(each, fixed, NAMES) if row[:2] == ("fixed", None)}
+        for each in (log, log._replace(positions=None))
+    )
+    assert known["doubly_robust"].sem < 0.2 * unknown["doubly_robust"].sem
+    assert known["ips"] == unknown["ips"]
+
+
+def test_a_page_is_never_split_between_blocks():
+    log = draw_pages(0, 61)
+    seen = []
+
+    class Counting:
+        def learn(self, past):
+            seen.append(len(past.arms))
+            return np.zeros(len(past.names))
+
+    logs.evaluate(log, {"counting": Counting()}, NAMES, blocks=4)
+    assert [size % PAGE for size in seen] == [0] * 3
+    swapped = log._replace(pages=log.pages[::-1])  # numbers of pages say nothing of their order
+    for one, two in zip(*(logs.evaluate(each, {"full": None}, NAMES) for each in (log, swapped)), strict=True):
+        assert_allclose(one[3:], two[3:])
+
+
+def test_an_interval_over_groups_has_its_slow_twin():
+    rng = np.random.default_rng(0)
+    terms = offpolicy.Terms(*(rng.random(90) for _ in range(3)))
+    groups = rng.integers(40, size=90)
+    found = offpolicy.estimate(terms, groups=groups)
+    gaps = [np.sum((terms.above - found.value * terms.below)[groups == each]) for each in set(groups)]
+    m = len(gaps)
+    assert_allclose(found.value, offpolicy.ratio(terms))
+    assert_allclose(found.sem, np.sqrt(m / (m - 1) * np.sum(np.square(gaps))) / terms.below.sum())
+    assert found.ess == offpolicy.estimate(terms).ess
+    alone, plain = offpolicy.estimate(terms, groups=np.arange(90)), offpolicy.estimate(terms)
+    assert_allclose(alone[:4], plain[:4])
+    other = offpolicy.Terms(*(rng.random(90) for _ in range(3)))
+    paired = offpolicy.difference(terms, other, groups=groups)
+    gap = offpolicy.by_round(terms) - offpolicy.by_round(other) - paired.value
+    gaps = [np.sum(gap[groups == each]) for each in set(groups)]
+    assert_allclose(paired.sem, np.sqrt(m / (m - 1) * np.sum(np.square(gaps))) / 90)
+
+
+# Policies
+
+ROUNDS = 2000
+FIRST = ROUNDS // 5  # rounds that are only learned from
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return draw_sbm(3, n=120, blocks=5, p_in=0.3, p_out=0.02)
+
+
+@pytest.fixture(scope="module")
+def rated(graph):
+    """A graph's log: ten candidates a round, one of them played at random; rewards are smooth on the graph."""
+    rng = np.random.default_rng(0)
+    low = graphdr.low_eigenpairs(graph, 24)
+    theta = np.sqrt(graph.n) * graphdr.smooth_reward(low.vectors[:, 1:5], rng)
+    sets = np.array([rng.choice(graph.n, 10, replace=False) for _ in range(ROUNDS)])
+    paid = 3.0 + theta[sets[:, 0]] + rng.standard_normal(ROUNDS)
+    names = [str(node) for node in range(graph.n)]
+    log = logs.Log("log", names, paid, np.full(ROUNDS, 0.1), sets[:, 0], sets.ravel(), np.arange(ROUNDS + 1) * 10)
+    return log, names, graphdr.graded_features("laplacian_low", low), theta
+
+
+def by_label(rows, estimator="doubly_robust"):
+    return {row.policy: row for row in rows if row.against is None and row.estimator == estimator}
+
+
+def test_features_and_none_are_ridge_regression(rated):
+    log, names, (features, _), _ = rated
+    given = {"graph": features[:, :4], "full": None}
+    as_policies = {label: logs.Ridge(own) for label, own in given.items()}
+    assert logs.evaluate(log, given, names, against=[]) == logs.evaluate(log, as_policies, names, against=[])
+
+
+def test_arms_that_paid_the_same_in_another_order_are_a_tie():
+    """Or rounding would choose between them."""
+    rng = np.random.default_rng(0)
+    paid = (rng.random(300) < 0.3).astype(float)
+    past = logs.Past(NAMES, np.repeat(np.arange(3), 100), np.tile(paid[:100], 3), np.zeros(300, int), np.array([0.3]))
+    mixed = past._replace(rewards=np.concatenate([rng.permutation(own) for own in past.rewards.reshape(3, 100)]))
+    assert len(set(logs.Ridge(None).learn(mixed)[:3])) == 1
+
+
+def test_the_graph_prior_learns_more_from_few_rounds_where_the_graph_helps(rated):
+    log, names, (features, roughness), theta = rated
+    paid = log.rewards[:FIRST]
+    past = logs.Past(names, log.played[:FIRST], paid, np.zeros(FIRST, int), np.array([paid.mean()]))
+    shuffled = np.random.default_rng(0).permutation(features)
+    policies = logs.GraphPrior(features, roughness), logs.GraphPrior(shuffled, roughness), logs.Ridge(None)
+    prior, misplaced, alone = (np.corrcoef(policy.learn(past), theta)[0, 1] for policy in policies)
+    assert prior > 0.95 > 0.9 > max(misplaced, alone)
+    rows = by_label(logs.evaluate(log, {"prior": policies[0]}, names), "snips")
+    assert rows["prior"].low > rows["random"].high
+
+
+def test_the_graph_prior_bears_rewards_that_are_all_the_same(rated):
+    log, names, (features, roughness), _ = rated
+    none = log._replace(rewards=np.append(np.zeros(ROUNDS - 1), 1.0))
+    rows = logs.evaluate(none, {"prior": logs.GraphPrior(features, roughness)}, names, rng=np.random.default_rng(0))
+    assert all(np.isfinite(row.value) for row in rows if row.ess)
+
+
+def test_a_served_policy_learns_from_the_blocks_before_and_is_itself_left_alone(graph, rated):
+    log, names, *_ = rated
+    policy = graphdr.GraphDRLinUCB.fit(graph, k=4, names=names)
+    centred = log._replace(rewards=log.rewards - log.rewards[:FIRST].mean())
+    rows = by_label(logs.evaluate(centred, {"served": logs.Served(policy)}, names), "snips")
+    assert policy.rounds == 0
+    assert rows["served"].low > rows["random"].high
+    twin = graphdr.GraphDRLinUCB.fit(graph, k=4, names=names)
+    learned = logs.Served(policy).learn(logs.Past(names, log.played[:FIRST], centred.rewards[:FIRST], None, None))
+    twin.update_many([names[arm] for arm in log.played[:FIRST]], centred.rewards[:FIRST])
+    assert [learned(names[i : i + 10]) for i in range(50)] == [twin.recommend(names[i : i + 10]) for i in range(50)]
+
+
+def test_a_fixed_policy_is_judged_by_its_own_choices(rated, graph):
+    log, names, *_ = rated
+    policy = graphdr.GraphDRLinUCB.fit(graph, k=4, names=names)
+    policy.update_many(["5", "40"], [2.0, -1.0])
+    row = by_label(logs.evaluate(log, {"fixed": logs.Fixed(policy.recommend)}, names), "ips")["fixed"]
+    sets = np.sort(log.candidates.reshape(-1, 10), axis=1)[FIRST:]
+    chosen = np.array([int(policy.recommend([names[node] for node in own])) for own in sets])
+    wanted = offpolicy.ips(log.rewards[FIRST:], log.propensities[FIRST:], (chosen == log.played[FIRST:]).astype(float))
+    assert_allclose([row.value, row.sem, row.ess], [wanted.value, wanted.sem, wanted.ess])
+
+
+def test_names_that_are_numbers_stay_numbers_for_a_policy(rated):
+    log, names, *_ = rated
+    one = logs.evaluate(log, {"last": logs.Fixed(max)}, range(len(names)))
+    by_number = {"last": logs.Fixed(lambda own: max(own, key=int))}
+    assert one == logs.evaluate(log, by_number, names)
+
+
+class Answering:
+    def __init__(self, answer):
+        self.answer = answer
+
+    def learn(self, past):
+        return self.answer
+
+
+def test_policies_that_cannot_be_are_refused_in_one_line(rated):
+    log, names, (features, roughness), _ = rated
+    n = len(names)
+    for given, message in (
+        (3, "arms: 'x' is neither an array of features, None, nor a policy with a method 'learn'"),
+        (Answering(np.zeros(3)), "policy 'x': 'learn' returned neither 120 finite estimates nor a function"),
+        (Answering(np.full(n, np.nan)), "policy 'x': 'learn' returned neither"),
+        (logs.Fixed(lambda own: "nobody"), "policy 'x' chose 'nobody', which is none of the candidates"),
+        (logs.Ridge(features[1:]), "arms: the features of 'x' are not 120 rows"),
+        (logs.GraphPrior(features, roughness[1:]), "arms: 'x' has 24 features and not a roughness for each"),
+    ):
+        with pytest.raises(UserError, match=message):
+            logs.evaluate(log, {"x": given}, names)
+
+
+def test_a_policy_is_taken_as_it_is():
+    policy = logs.Fixed(max)
+    assert as_policy("x", policy, 3, 1.0) is policy
