@@ -13,7 +13,7 @@ from graphdr.bandit.environment import Stream
 from graphdr.graphs import arm_features, bases
 from graphdr.graphs.arm_features import Basis
 
-COMPONENTS = 64  # columns of a basis
+COMPONENTS, SHARE = 64, 4  # columns of a basis, at most one for so many items
 WIDTHS = (0.3, 1.0, 3.0)  # in standard deviations of the noise
 RIDGES = (0.1, 1.0)
 DIMENSIONS = (5, 10, 20, 40)
@@ -63,11 +63,16 @@ def present(world: World) -> dict[str, Method]:
     return {name: method for name, method in FIELD.items() if not missing & {method.basis, method.beside, method.needs}}
 
 
-def grid(method: Method) -> list[Settings]:
-    """Return the settings that a method may be given: one where it finds them by itself."""
+def columns(n: int) -> int:
+    """Return how many columns of a basis are computed for n items."""
+    return min(COMPONENTS, max(n // SHARE, 2))
+
+
+def grid(method: Method, n: int) -> list[Settings]:
+    """Return the settings that a method may be given on n items: one where it finds them by itself."""
     if method.policy not in TUNED:
         return [Settings()]
-    dimensions = (None,) if method.basis is None else DIMENSIONS
+    dimensions = (None,) if method.basis is None else [k for k in DIMENSIONS if k < columns(n)] or [1]
     return [Settings(*values) for values in product(dimensions, WIDTHS, RIDGES)]
 
 
@@ -80,7 +85,7 @@ def control(method: Method, kind: dict[str, str]) -> Method:
 def compute_basis(name: str, world: World, rng: np.random.Generator) -> Basis:
     """Compute one basis of a world, or a control of it."""
     embedding = getattr(world, NEEDED[name]) if name in NEEDED else None
-    return bases.compute(name, bases.Source(world.graph.n, world.graph, embedding=embedding), COMPONENTS, rng)
+    return bases.compute(name, bases.Source(world.graph.n, world.graph, embedding=embedding), columns(world.graph.n), rng)
 
 
 def play(
@@ -136,5 +141,5 @@ def controls(method: Method) -> dict[str, Method]:
 
 def compute_control(name: str, known: dict[str, Basis], rng: np.random.Generator) -> Basis:
     """Draw a control of a basis."""
-    source = bases.Source(len(known[original(name)].vectors), original=known[original(name)])
-    return bases.BASES[name](source, COMPONENTS, rng)
+    stored = known[original(name)]
+    return bases.BASES[name](bases.Source(len(stored.vectors), original=stored), len(stored.values), rng)

@@ -28,7 +28,7 @@ class Game(NamedTuple):
     horizon: int = 20_000
     arms: int = 10
     candidates: str = "uniform"
-    splits: int = 8
+    splits: int = 6
     choosing: int = 1
     judging: int = 2  # … and further ones of those that are compared most closely
     closely: int = 4
@@ -103,7 +103,7 @@ def trial(given: Source, game: Game, seed: int = 0, say: Callable[[str], None] =
         for number in range(game.choosing):
             drawn = draw(table, number)
             for name, method in table.methods.items():
-                found[name].append([run(table, method, one, number, drawn)[-1] for one in field.grid(method)])
+                found[name].append([run(table, method, one, number, drawn)[-1] for one in field.grid(method, size)])
         say(f"choosing settings: split {table.number + 1} of {game.splits}")
         return {name: np.mean(values, axis=0) for name, values in found.items()}
 
@@ -121,20 +121,21 @@ def trial(given: Source, game: Game, seed: int = 0, say: Callable[[str], None] =
                 curves[name] += [] if closely else [curve]
                 if name in finalists:
                     final[name].append(curve[-1])
-            for name, method in controls.items():
+            for name, method in () if closely else controls.items():
                 final[name].append(run(table, method, settings[best_graph], number, drawn, extra)[-1])
         say(f"playing: split {table.number + 1} of {game.splits}")
         return curves, final
 
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
         tables = list(pool.map(set_up, range(game.splits)))
+        size = min(table.world.graph.n for table in tables)
         grids = list(pool.map(choose, tables))
         methods = {name: method for name, method in tables[0].methods.items() if all(name in t.methods for t in tables)}
         settings, chosen_on = {}, {}
         for name, method in methods.items():
             found = np.array([one[name] for one in grids])
             best = int(found.mean(axis=0).argmin())
-            settings[name], chosen_on[name] = field.grid(method)[best], found[:, best]
+            settings[name], chosen_on[name] = field.grid(method, size)[best], found[:, best]
         best_graph, best_without = (
             min((n for n, m in methods.items() if m.sees_graph == graph and n != field.RANDOM), key=lambda n: chosen_on[n].mean())
             for graph in (True, False)

@@ -76,7 +76,8 @@ def judge(trial: Trial, spread: float) -> Verdict:
     graph, without = trial.best_graph, trial.best_without
 
     def saves(other: np.ndarray, level: float = LEVEL, more: float = 0.0) -> Interval:
-        return interval(shares(final[graph], other), spread + more, level)
+        regret = final[graph][:, : other.shape[1]]  # controls play fewer runs
+        return interval(shares(regret, other), spread + more, level)
 
     def outcome(level: float) -> tuple[str, str]:
         gain = saves(final[without], level)
