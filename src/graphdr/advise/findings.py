@@ -2,27 +2,50 @@
 
 from typing import NamedTuple
 
-from graphdr.advise.decision import Advice
 from graphdr.advise.logs import ByLog
-from graphdr.advise.survey import Survey
+from graphdr.advise.simulation.field import Settings
+from graphdr.advise.simulation.trial import Game
+from graphdr.advise.simulation.verdict import Verdict
 
 
-class Setting(NamedTuple):
-    """The simulated rounds: their number, candidates and noise, the seeds, and the copies of a shuffled method."""
+class Size(NamedTuple):
+    """The data: items in all, taken, and connected (the fewest and the most of a split), and how data were split."""
 
-    horizon: int
-    arms: int
-    noise: float
-    seeds: int
-    choosing_seeds: int
-    shuffled_copies: int
+    items: int
+    taken: int
+    connected: tuple[int, int]
+    edges: tuple[int, int]
+    split_by: str
+    noise: float  # standard deviation of a reward around its mean; all mean rewards together have length one
 
 
-class Mean(NamedTuple):
-    """A mean and its standard error."""
+class Score(NamedTuple):
+    """A method: its settings, and its mean regret with the standard error over splits."""
 
-    mean: float
+    label: str
+    sees_graph: bool
+    control: bool
+    settings: Settings
+    regret: float
     sem: float
+
+
+class Screen(NamedTuple):
+    """The quick look before any simulation: the log evidence of the graph, its median and that of every split."""
+
+    log_bayes: float
+    by_split: list[float]
+    speaks_for_graph: bool
+
+
+class Paper(NamedTuple):
+    """What the paper's protocol would advise, and whether that is another answer."""
+
+    use_graph: bool
+    method: str
+    k: int | None
+    answer: str
+    differs: bool
 
 
 class Findings(NamedTuple):
@@ -31,16 +54,13 @@ class Findings(NamedTuple):
     name: str
     label: str
     folder: str
-    notes: list[str]
-    graph: Survey
-    setting: Setting
-    advice: Advice
-    regret: dict[str, dict[int, Mean]]  # by method and k
-    facts: dict[int, dict[str, float]]  # by k
-    spectrum: list[float]
+    answer: list[str]
+    verdict: Verdict
+    screen: Screen
+    paper: Paper | None
+    size: Size
+    game: Game
+    scores: dict[str, Score]
     curves: dict[str, list[list[float]]]  # round and mean regret, by method
     log: ByLog | None
-    labels: dict[str, str]  # of methods
-    styles: dict[str, dict[str, str]]  # of methods
-    answer: list[str]
-    paste: str
+    notes: list[str]

@@ -8,17 +8,28 @@ from graphdr.advise.findings import Findings
 from graphdr.show import palette
 from graphdr.show.report import template
 
+FOLDER = Path(__file__).parent
+SHOWN = 6  # curves: the best methods
+DASHES = ("", "7 3", "2 2", "10 2 2 2", "4 4", "11 3")
+
 
 def fill(findings: Findings) -> str:
-    """Return the page; the template escapes all texts of the user and draws both charts."""
+    """Return the page; the template escapes all texts of the user and draws the chart."""
+    verdict = findings.verdict
+    best = sorted(findings.curves, key=lambda name: findings.scores[name].regret)
+    shown = dict.fromkeys([verdict.best_graph, verdict.best_without, *best])
+    curves = {name: findings.curves[name] for name in list(shown)[:SHOWN]}
+    pairs = zip(palette.DATASETS, DASHES, strict=False)
+    looks = {name: dict(zip(("light", "dark", "dash"), (*pair, dash), strict=True)) for name, (pair, dash) in zip(curves, pairs, strict=False)}
     return template.render(
-        (Path(__file__).parent / "page.html").read_text(encoding="utf-8"),
-        **findings._asdict(),
-        style=template.style(palette.css(sorted(findings.regret), [], findings.styles)),
+        "".join((FOLDER / part).read_text(encoding="utf-8") for part in ("parts.html", "page.html")),
+        **findings._asdict() | {"curves": curves},
+        labels={name: wording.short(name) for name in curves},
+        style=template.style(palette.css(sorted(curves), [], looks)),
         version=__version__,
         tables=tables.simulation(findings),
         log_tables=tables.log(findings),
-        by_k={m: [[float(k), regret.mean] for k, regret in by_k.items()] for m, by_k in findings.regret.items()},
-        look=lambda series: palette.styles(list(series), findings.styles),
+        look=lambda series: palette.styles(list(series), looks),
+        first_look=wording.screen(findings.screen),
         words=wording.WORDS,
     )

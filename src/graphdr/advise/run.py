@@ -1,91 +1,157 @@
-"""From a user's files to advice: read, survey, build with the workflow's own stages, weigh, and write it down."""
+"""From a user's files to advice: read, look at the evidence, simulate, judge, and write it down."""
 
-import contextlib
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import yaml
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from graphdr.advise import block, building, decision, logs, measuring, reading, wording
-from graphdr.advise.findings import Findings, Setting
+from graphdr.advise import logs, wording
+from graphdr.advise.data import Data, Rewards
+from graphdr.advise.findings import Findings, Score, Screen, Size
 from graphdr.advise.logs import ByLog, Log
-from graphdr.advise.survey import survey
+from graphdr.advise.paper import in_memory
+from graphdr.advise.simulation import field, worlds
+from graphdr.advise.simulation.field import FIELD, Settings
+from graphdr.advise.simulation.trial import Game, Trial, trial
+from graphdr.advise.simulation.verdict import HELPS, judge
 from graphdr.cache import paths
-from graphdr.core.atomic import update
-from graphdr.plan.references import TARGETS
+from graphdr.core.atomic import replacing, update
+from graphdr.core.errors import UserError
+from graphdr.core.rng import stream
+from graphdr.graphs import arm_features
 
-FILES = {"text": "advice.txt", "json": "advice.json", "page": "advice.html", "block": "block.yaml"}
+FILES = {"text": "advice.txt", "json": "advice.json", "page": "advice.html"}
+RUNS = "runs.parquet"
+SPEAKS = 2.0  # log evidence from which on random rewards speak for the graph
+CONTROLS = {
+    "shuffled": "{} on a shuffled graph",
+    "length": "{} with row lengths alone",
+    "longest": "the longest row",
+}
 
 
 def advise(
-    request: reading.Request,
-    config: dict,
-    root: Path,
-    name: str | None = None,
-    nodes: int | None = block.NODES,
-    grid: tuple[int, ...] | None = None,
-    log: Log | None = None,
+    data: Data, label: str, name: str, config: dict, game: Game, nodes: int | None, log: Log | None = None,
     say: Callable[[str], None] = print,
-) -> Findings:
-    """Return advice with its evidence; ``nodes`` None takes all, and a log is optional."""
-    from graphdr.plan import design
-
-    label = reading.source(request).name
-    name = name or block.slug(label.split(".")[0])
-    stages = {path.stem for path in (Path(__file__).parent.parent / "stages").glob("*.py")}
-    block.check_name(name, TARGETS | stages)
-    say("reading")
-    data = reading.read(request)
-    arms = config["protocol"]["arms"]
-    graph = survey(data, config["observed"], arms, nodes, grid or block.GRID, told=grid is not None)
-    pasted = block.blocks(name, label, data, graph)
-    whole = block.configuration(config, name, pasted, graph)
-    plan = design.expand(whole)
-    folder = building.lay_out(root.resolve(), name, whole, data.files)
-    building.build(folder, paths.measurements(name), say)
-    problem, place = plan.problems[plan.members[name][0]], f"{paths.ADVICE}/{name}"
-    labels = {method: spec["label"] for method, spec in whole["methods"].items()}
-    protocol = {key: problem[key] for key in ("horizon", "arms", "noise", "seeds")}
-    with contextlib.chdir(folder):
-        regrets = measuring.regrets(plan, name)
-        advice = decision.weigh(regrets, block.CHOOSING)
-        of_lengths = (decision.LENGTH, *decision.LONGEST.values())  # in tables alone
-        ks = dict.fromkeys((method for method in regrets if method not in of_lengths), None) | advice.chosen_k
-        ks |= {copy: advice.chosen_k[method] for method, copy in decision.CONTROLS.items() if copy in regrets}
-        findings = Findings(
-            name=name,
-            label=label,
-            folder=place,
-            notes=data.notes + wording.notes(graph, whole),
-            graph=graph,
-            setting=Setting(**protocol, choosing_seeds=block.CHOOSING, shuffled_copies=1 + block.DRAWS),
-            labels=labels,
-            styles={method: spec.look for method, spec in plan.config.methods.items() if spec.style},
-            answer=[],
-            paste=wording.paste(name, place),
-            advice=advice,
-            regret=measuring.summary(regrets),
-            facts=measuring.facts(plan, name),
-            spectrum=measuring.spectrum(plan, name),
-            curves=measuring.curves(plan, name, ks),
-            log=_judged_by(log, *measuring.arms(plan, name, ks), labels) if log else None,
-        )
-    text = yaml.safe_dump(pasted, sort_keys=False, allow_unicode=True, width=110)
-    update(text.encode(), folder / FILES["block"])
-    return findings._replace(answer=wording.answer(findings))
+) -> tuple[Findings, Trial]:  # fmt: skip
+    """Return advice with its evidence, and the runs behind it; ``nodes`` None takes all, and a log is optional."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise UserError(f"--name: {name!r} is not a name of lower case letters, digits and _, a letter first")
+    if data.rewards is None and data.interactions is None:
+        data = _with_rewards(data, log)
+    source = worlds.source(data, nodes)
+    if len(source.item) < max(game.arms, 4):
+        raise UserError(f"{len(source.item)} items are fewer than the {max(game.arms, 4)} that a round needs; bring more data")
+    played = trial(source, game, config["seed"], say)
+    say("asking the paper's protocol")
+    posed = in_memory.problem(data, config["observed"], len(data.keys) if nodes is None else nodes)
+    verdict = judge(played, source.split.spread)
+    sizes = [table.world.graph for table in played.tables]
+    connected = min(graph.n for graph in sizes), max(graph.n for graph in sizes)
+    edges = [graph.adjacency.nnz // 2 for graph in sizes]
+    factors = [table.log_bayes for table in played.tables]
+    paper = wording.paper(in_memory.advice(posed, config), verdict.outcome == HELPS)
+    noise = float(np.mean([table.world.noise for table in played.tables]))
+    findings = Findings(
+        name=name,
+        label=label,
+        folder=f"{paths.ADVICE}/{name}",
+        answer=[],
+        verdict=verdict,
+        screen=Screen(float(np.median(factors)), factors, float(np.median(factors)) > SPEAKS),
+        paper=paper,
+        size=Size(source.available, len(source.item), connected, (min(edges), max(edges)), source.split.by, noise),
+        game=game,
+        scores=_scores(played),
+        curves=_curves(played),
+        log=_judged_by(log, data, posed, played) if log else None,
+        notes=[*data.notes, *wording.notes(source, connected)],
+    )
+    return findings._replace(answer=wording.answer(findings)), played
 
 
-def write(findings: Findings, root: Path, text: str, json: str) -> None:
-    """Write advice down: as text, as JSON and as a page."""
+def _with_rewards(data: Data, log: Log | None) -> Data:
+    """Take the rewards of items from a log, where nothing else says them."""
+    if log is None:
+        raise UserError("features alone say nothing about rewards; give --rewards FILE, or --log FILE")
+    names, arms, paid = logs.rewards(log)
+    place = pc.index_in(pa.array(names, pa.string()), value_set=data.keys)
+    if place.null_count:
+        missing = names[pc.index(pc.is_null(place), True).as_py()]
+        raise UserError(f"{log.name}: {place.null_count:,} of its arms have no features, {missing!r} first")
+    return data._replace(rewards=Rewards(place.to_numpy()[arms], paid))
+
+
+def _scores(played: Trial) -> dict[str, Score]:
+    def score(label: str, method: field.Method, settings: Settings, finals: np.ndarray, control: bool) -> Score:
+        by_split = finals.mean(axis=1)
+        error = by_split.std(ddof=1) / np.sqrt(len(by_split))
+        return Score(label, method.sees_graph, control, settings, float(by_split.mean()), float(error))
+
+    best = FIELD[played.best_graph]
+    scores = {
+        name: score(FIELD[name].label, FIELD[name], played.settings[name], finals, False)
+        for name, finals in played.finals.items()
+    }
+    return scores | {
+        name: score(CONTROLS[name].format(wording.short(played.best_graph)), best, Settings(), finals, True)
+        for name, finals in played.controls.items()
+    }
+
+
+def _curves(played: Trial) -> dict[str, list[list[float]]]:
+    rounds = played.every * np.arange(1, 1 + next(iter(played.curves.values())).shape[-1])
+    return {
+        name: np.column_stack([rounds, curve.mean(axis=(0, 1))]).tolist() for name, curve in played.curves.items()
+    }
+
+
+def _judged_by(log: Log, data: Data, posed: in_memory.Problem, played: Trial) -> ByLog:
+    """Estimate from a log what the policies of the closest methods would have earned, on the graph of all data."""
+    item = posed.graph.origin
+    rows = data.interactions
+    ratings = None if rows is None else in_memory.ratings(data, item)
+    whole = played.tables[0].world._replace(graph=posed.graph, item=item, content=posed.content, ratings=ratings)
+    arms: dict = {}
+    best = FIELD[played.best_graph]
+    shuffled = field.control(best, arm_features.SHUFFLED)._replace(label=CONTROLS["shuffled"].format(wording.short(played.best_graph)))
+    for name, method in {**{name: FIELD[name] for name in (field.FULL, played.best_without, played.best_graph)}, "shuffled": shuffled}.items():
+        label = method.label.partition(" (")[0]
+        if method.basis is None:
+            arms[label] = None
+            continue
+        known = field.compute_basis(method.basis, whole, stream(0, "basis of the log"))
+        if method.policy in field.TUNED:
+            settings = played.settings[played.best_graph if name == "shuffled" else name]
+            arms[label] = arm_features.select(method.basis, known.vectors, settings.k)
+        else:
+            arms[label] = logs.GraphPrior(*arm_features.graded(method.basis, known))
+    names = data.keys.take(pa.array(item)).to_pylist()
+    against = [label for label in (wording.short(field.FULL), shuffled.label) if label in arms]
+    return logs.judged_by(log, names, arms, [*against, logs.LOGGED])
+
+
+def write(findings: Findings, played: Trial, root: Path, text: str, json: str) -> None:
+    """Write advice down: as text, as JSON, as a page, and every run as parquet."""
     from graphdr.advise import page
 
+    folder = root / findings.folder
     for kind, content in {"text": f"{text}\n", "json": f"{json}\n", "page": page.fill(findings)}.items():
-        update(content.encode(), root / findings.folder / FILES[kind])
+        update(content.encode(), folder / FILES[kind])
+    with replacing(folder / RUNS) as beside:
+        pq.write_table(runs(played), beside)
 
 
-def _judged_by(log: Log, names: list[str], arms: dict[str, np.ndarray | None], labels: dict[str, str]) -> ByLog:
-    """Estimate from a log what the policy of every method would have earned, each at the k that serves it best."""
-    against = [labels[method] for method in (decision.FULL, *decision.SHUFFLED) if method in arms]
-    labelled = {labels[method]: features for method, features in arms.items()}
-    return logs.judged_by(log, names, labelled, [*against, logs.LOGGED])
+def runs(played: Trial) -> pa.Table:
+    """Return the regret of every judged run of every method, along its rounds."""
+    columns: dict[str, list] = {"method": [], "split": [], "run": [], "round": [], "regret": []}
+    for name, curve in played.curves.items():
+        splits, count, points = curve.shape
+        split, run, point = (part.ravel() for part in np.indices(curve.shape))
+        for column, values in zip(columns, ([name] * curve.size, split, run, played.every * (point + 1), curve.ravel()), strict=True):
+            columns[column].append(pa.array(values))
+    return pa.table({name: pa.chunked_array(parts) for name, parts in columns.items()})

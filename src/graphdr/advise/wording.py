@@ -1,81 +1,146 @@
-"""Advice in words: the answer in a few sentences, what to know about the data, and how to paste the data set."""
+"""Advice in words: the answer in a few sentences that its numbers bear, and notes on what was done."""
 
 import tomllib
 from pathlib import Path
 
-from graphdr.advise.decision import FULL, GRAPH, Advice
-from graphdr.advise.findings import Findings
+import numpy as np
+
+from graphdr.advise.findings import Findings, Paper, Screen
 from graphdr.advise.logs import LOGGED
-from graphdr.advise.survey import Survey
-from graphdr.cache import paths
+from graphdr.advise.paper.decision import Advice
+from graphdr.advise.simulation import field
+from graphdr.advise.simulation.field import FIELD, Settings
+from graphdr.advise.simulation.verdict import HELPS, PRACTICAL, UNKNOWN, UNSURE, Interval, Verdict
+from graphdr.advise.simulation.worlds import NEIGHBOURS, Source
 
 TEXTS = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
-METHODS, REASONS, WORDS = TEXTS["methods"], TEXTS["reasons"], TEXTS["glossary"]
-SHORT = {name: text.partition(" (")[0] for name, text in METHODS.items()}
+WORDS = TEXTS["glossary"]
+UNITS = {"users": "users", "time": "users", "rewards": "rewards of every item"}
 
 
-def answer(findings: Findings) -> list[str]:
-    """Return the recommendation in a few sentences."""
-    advice, rounds = findings.advice, f"{findings.setting.horizon:,} rounds"
-    name = METHODS[advice.method] + (f" with k = {advice.k} dimensions" if advice.k else "")
-    rival, best = advice.best_without_graph, advice.best_graph_method
-    if advice.use_graph:
-        first = f"Use the graph, through {name}."
-        second = f"Over {rounds} it would save {_share(advice, rival)} of the regret of {SHORT[rival]}"
-        second += "." if rival == FULL else f", and {_share(advice, FULL)} of that of {SHORT[FULL]}."
-        for method in GRAPH:  # the other one, where it is not clearly worse
-            if method in advice.against and advice.against[method].low <= 0:
-                second += f" {SHORT[method]} with k = {advice.chosen_k[method]} is about as good."
-    elif advice.reason == "nothing":
-        first = f"Do not use the graph: {REASONS['nothing']} within {rounds}."
-        second = "Nothing can be said about savings."
-    else:
-        share = advice.saves[best].share
-        less = f"{percent(abs(share))} {'less' if share >= 0 else 'more'} regret than {SHORT[best]}"
-        first = f"Do not use the graph: {REASONS[advice.reason]}. Use {name}."
-        second = f"Over {rounds} {SHORT[advice.method]} would have {less}."
-    said = [first, second, TEXTS["certainty"][advice.sure]]
-    if names := " and ".join(SHORT[method] for method in advice.at_edge):
-        said.append(f"The largest k that was tried is the best for {names}: larger ones may change this (--k).")
-    return [*said, _by_log(findings)] if findings.log else said
-
-
-def _by_log(findings: Findings) -> str:
-    """Say what the log says of the method that is advised."""
-    label = findings.labels[findings.advice.method]
-    gain = next(row for row in findings.log.estimates if row[:3] == (label, LOGGED, "doubly_robust"))
-    if not gain.ess:
-        return f"The log says nothing of {label}: it never shows what that would have played."
-    sign = "more" if gain.low > 0 else "less" if gain.high < 0 else "not clearly more or less"
-    span = f"{gain.value:+.3g} per round, {gain.low:+.3g} to {gain.high:+.3g}"
-    return f"By the log it would have earned {sign} than what was played ({span})."
-
-
-def _share(advice: Advice, other: str) -> str:
-    return "{} ({} to {})".format(*map(percent, advice.saves[other]))
+def short(name: str) -> str:
+    """Return the name of a method without what is said about it."""
+    return FIELD[name].label.partition(" (")[0]
 
 
 def percent(share: float) -> str:
     """Spell a share."""
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.0f} %".replace("-0 %", "0 %").replace("-", "−")
 
 
-def notes(survey: Survey, config: dict) -> list[str]:
-    """Say what became of the nodes, and how they were joined."""
-    by = {"knn": "most interactions", "network": "most neighbours"}[survey.family]
-    asked, available, kept = f"{survey.asked:,}", f"{survey.available:,}", f"{survey.kept:,}"
-    said = []
-    if asked != available:
-        said.append(f"the {asked} nodes of {by} are taken, of {available} (--nodes N or --nodes all)")
-    if kept != asked:
-        said.append(f"the graph has {survey.components:,} components: the largest is taken, {kept} of {asked} nodes")
-    if survey.family == "knn":
-        count = config["observed"]["neighbours"]
-        said.append(f"the graph joins each item to its {count} nearest by cosine between the users' values")
+def span(share: Interval) -> str:
+    """Spell a share with its interval."""
+    return f"{percent(share.estimate)} ({percent(share.low)} to {percent(share.high)})"
+
+
+def settings(given: Settings) -> str:
+    """Spell the settings of a method."""
+    said = [f"k = {given.k}" if given.k else "", f"width {given.width:g}" if given.width else ""]
+    said += [f"ridge {given.ridge:g}"] if given.ridge else []
+    return ", ".join(text for text in said if text) or "found"
+
+
+def answer(findings: Findings) -> list[str]:
+    """Return the recommendation in a few sentences."""
+    verdict = findings.verdict
+    said = [outcome(verdict), use(verdict), saving(verdict, findings.game.horizon)]
+    if verdict.outcome == UNKNOWN:
+        said.append(more_data(verdict, findings))
+    elif verdict.sure != UNSURE:
+        said.append(TEXTS["certainty"][verdict.sure])
+    if findings.paper and findings.paper.differs:
+        said.append(f"The paper's protocol would have said otherwise: {findings.paper.answer}")
+    return [*(text for text in said if text), *([_by_log(findings)] if findings.log else [])]
+
+
+def outcome(verdict: Verdict) -> str:
+    """Say which of the three outcomes it is."""
+    return TEXTS["outcomes"]["nothing" if verdict.reason == "nothing" else verdict.outcome]
+
+
+def use(verdict: Verdict) -> str:
+    """Say which method to use."""
+    name = FIELD[verdict.method].label
+    with_settings = f", with {settings(verdict.settings)}" if verdict.settings.width else ""
+    if verdict.reason == "nothing":
+        return "Bring more rewards, or simulate more rounds (--rounds)."
+    if verdict.outcome == UNKNOWN:
+        return f"Until that is known use {name}{with_settings}: it had the least regret here."
+    return f"Use {name}{with_settings}."
+
+
+def saving(verdict: Verdict, horizon: int) -> str:
+    """Say what the graph saves against the best method without it, and when."""
+    best, other = short(verdict.best_graph), short(verdict.best_without)
+    if verdict.reason == "nothing":
+        return ""
+    if verdict.reason == "shuffled":
+        text = f"{best} saves {span(verdict.over_shuffled)} of the regret of its own copy on a shuffled graph"
+        return f"{text}, which knows nothing about the rewards."
+    if verdict.reason == "longest":
+        text = f"{best} saves {span(verdict.over_longest)} of the regret of a policy that learns nothing"
+        return f"{text} and plays the longest feature row."
+    text = f"Over {horizon:,} rounds the best method with the graph, {best}, " if verdict.outcome != HELPS else (
+        f"Over {horizon:,} rounds it "
+    )
+    text += f"saves {span(verdict.saves)} of the regret of the best method without a graph, {other}"
+    if verdict.outcome == HELPS:
+        after = f"; it is ahead for good after about {verdict.pays_after:,} rounds" if verdict.pays_after else ""
+        return f"{text}{after}."
+    if verdict.outcome != UNKNOWN:
+        return f"{text}: less than the {percent(PRACTICAL)} that would matter."
+    return f"{text}, which could be nothing and could be worth it."
+
+
+def more_data(verdict: Verdict, findings: Findings) -> str:
+    """Say what would decide."""
+    times, by = verdict.times_the_data, findings.size.split_by
+    if verdict.reason in ("nothing", "shuffled", "longest"):
+        return ""
+    if times is None:
+        return "The saving is so near to what would not matter that no realistic amount of data would decide."
+    if by == "nothing":
+        return f"About {np.ceil(times * findings.game.splits):.0f} repetitions would decide (--splits), if it is as it seems."
+    return f"If the saving is as it seems, about {times:.1f} times as many {UNITS[by]} would decide."
+
+
+def screen(found: Screen) -> str:
+    """Say what the quick look says."""
+    verdict = "speak for the graph" if found.speaks_for_graph else "do not show that the graph matters"
+    return f"First look, before any simulation: 2,000 random rewards {verdict} (ln B = {found.log_bayes:+.1f})."
+
+
+def paper(advice: Advice, helps: bool) -> Paper:
+    """Say what the paper's protocol would advise."""
+    from graphdr.advise.paper.wording import SHORT
+
+    name = SHORT[advice.method] + (f" with k = {advice.k}" if advice.k else "")
+    text = f"use {'the graph, through ' if advice.use_graph else ''}{name}{'' if advice.use_graph else ', without the graph'}."
+    return Paper(advice.use_graph, advice.method, advice.k, text, advice.use_graph != helps)
+
+
+def _by_log(findings: Findings) -> str:
+    """Say what the log says of the method that is advised."""
+    label = short(findings.verdict.method)
+    rows = [row for row in findings.log.estimates if row[:3] == (label, LOGGED, "doubly_robust")]
+    if not rows or not rows[0].ess:
+        return f"The log says nothing of {label}: it never shows what that would have played."
+    gain = rows[0]
+    sign = "more" if gain.low > 0 else "less" if gain.high < 0 else "not clearly more or less"
+    spread = f"{gain.value:+.3g} per round, {gain.low:+.3g} to {gain.high:+.3g}"
+    return f"By the log it would have earned {sign} than what was played ({spread})."
+
+
+def notes(source: Source, connected: tuple[int, int]) -> list[str]:
+    """Say what became of the items, how they were joined, and how the data were split."""
+    taken, by = len(source.item), "interactions" if source.data.interactions else "neighbours"
+    said = [TEXTS["splits"][source.split.by]]
+    if taken != source.available:
+        said.append(f"the {taken:,} items of most {by} are taken, of {source.available:,} (--nodes N or --nodes all)")
+    if connected[0] < taken:
+        count = f"{connected[0]:,}" if connected[0] == connected[1] else f"{connected[0]:,} to {connected[1]:,}"
+        said.append(f"{count} of them are connected, with rewards enough in both parts: these are played")
+    if source.data.edges is None:
+        what = "the users' values" if source.data.interactions else "their features"
+        said.append(f"the graph joins each item to its {NEIGHBOURS} nearest by cosine between {what}")
     return said
-
-
-def paste(name: str, folder: str) -> str:
-    """Return the command that copies the raw files to where config.yaml wants them."""
-    raw = paths.receipt(name).rpartition("/")[0]
-    return f"mkdir -p {raw} && cp {folder}/{raw}/{name}.* {raw}/"

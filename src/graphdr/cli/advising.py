@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graphdr.advise import logs, reading, tables, wording
 from graphdr.advise import run as advice
-from graphdr.advise.findings import Findings
+from graphdr.advise.paper.findings import Findings
 from graphdr.cli import project
 from graphdr.core import terminal
 from graphdr.core.errors import UserError

@@ -159,6 +159,15 @@ def cited(n: int | str, records: Records) -> Graph:
     return union(len(selected), i[among], j[among])._replace(origin=selected)
 
 
+@connected
+def nearest_by_features(features: np.ndarray, neighbours: int) -> Graph:
+    """Join each node to its nearest by cosine between rows of features, each column centred and of unit variance."""
+    spread = features.std(axis=0)
+    scaled = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    i, j, _ = cosine_knn(sp.csr_array(scaled), neighbours)
+    return union(len(features), i, j)
+
+
 def received(records: Records) -> np.ndarray:
     """Count the links that lead to every node."""
     return np.bincount(records.node, minlength=_reached(records))

@@ -241,9 +241,7 @@ def _connected(given: Source, making: Interactions | None, kept: np.ndarray) -> 
         rows = similarity_rows(making.user, making.item, weight, nodes, data.transform)
         whole = _nearest(rows, nodes)
     else:
-        spread = data.features.std(axis=0)
-        scaled = (data.features - data.features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        whole = _nearest(sp.csr_array(scaled[nodes]), nodes)
+        whole = from_data.nearest_by_features.__wrapped__(data.features[nodes], NEIGHBOURS)._replace(origin=nodes)
     graph = largest_component(whole)
     if graph.n < LEAST * whole.n:
         part = f"its largest component holds {graph.n:,} of {whole.n:,} items, less than half"

@@ -4,8 +4,8 @@ from itertools import product
 
 import numpy as np
 
-from graphdr.advise.decision import COPIES
-from graphdr.advise.findings import Mean
+from graphdr.advise.paper.decision import COPIES
+from graphdr.advise.paper.findings import Mean
 from graphdr.cache import io, paths
 from graphdr.graphs.arm_features import IDENTITY, select
 from graphdr.panels.bases import read_bases

@@ -3,12 +3,13 @@
 import hashlib
 import re
 
-from graphdr.advise.decision import CONTENT, CONTROLS, COPIES, FULL, GRAPH, LONGEST, RANDOM
+from graphdr.advise.paper.decision import CONTENT, CONTROLS, COPIES, FULL, GRAPH, LONGEST, RANDOM
 from graphdr.advise.reading import Dataset
-from graphdr.advise.survey import Survey
+from graphdr.advise.paper.survey import Survey
 from graphdr.core.errors import UserError
 
 GRID = (2, 5, 10, 20, 40)  # dimensions that are tried
+RANK = 50  # of the ratings' own decomposition
 NODES = 1500  # the most popular ones, as in the paper
 SEEDS, DRAWS = 5, 9  # streams of candidates and noise; permutations besides the first
 CHOOSING = 2  # of the seeds, on which k is chosen: the others judge

@@ -1,0 +1,1 @@
+"""Advice in the form of the paper: its settings and noise, built with the stages of the workflow and cached there."""

@@ -1,0 +1,113 @@
+"""The paper's protocol without a build: the same numbers as the stages compute, for an answer beside the other one."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from graphdr.advise.data import Data
+from graphdr.advise.paper import block, decision
+from graphdr.bandit import environment, methods
+from graphdr.bandit.linucb import Run
+from graphdr.bandit.rewards import centred
+from graphdr.core.rng import stream
+from graphdr.graphs import bases, from_data, pca
+from graphdr.graphs.model import Graph
+from graphdr.graphs.raters import node_means
+from graphdr.graphs.records import TRANSFORMS, Records, similarity_rows
+from graphdr.plan.blocks import Method
+from graphdr.plan.plays import KNOBS
+
+
+class Problem(NamedTuple):
+    """The graph of all data, the mean reward of its items, and what is known about them."""
+
+    graph: Graph
+    theta: np.ndarray
+    content: object
+
+
+def problem(data: Data, observed: dict, n: int) -> Problem:
+    """Build the graph as the stages do, on the n items of most interactions or nodes of most neighbours."""
+    count, rows = len(data.keys), data.interactions
+    if data.edges is not None:
+        source, target, weight = data.edges
+        weight = np.ones(len(source)) if weight is None else weight
+        graph = from_data.network(n, Records(source, target, weight, np.zeros(count)))
+    elif rows is not None:
+        value = np.ones(len(rows.user)) if rows.value is None else rows.value
+        records = Records(rows.user, rows.item, value, np.bincount(rows.item, minlength=count))
+        graph = from_data.knn(n, records, neighbours=observed["neighbours"], transform=data.transform)
+    else:
+        graph = from_data.nearest_by_features(data.features, observed["neighbours"])
+    item = graph.origin
+    if data.features is not None:
+        content = np.asarray(data.features[item], np.float32).astype(float)
+    elif data.edges is None and rows is not None and rows.value is not None:
+        content = pca.ratings_content(ratings(data, item), block.RANK)
+    else:
+        content = None
+    return Problem(graph, centred(mean_reward(data)[item]), content)
+
+
+def ratings(data: Data, item: np.ndarray) -> sp.csr_array:
+    """Return what users say about the items (items x users)."""
+    rows = data.interactions
+    value = np.ones(len(rows.user)) if rows.value is None else rows.value
+    return similarity_rows(rows.user, rows.item, value, item, data.transform)
+
+
+def mean_reward(data: Data) -> np.ndarray:
+    """Return the mean reward of every item: its own rewards, the mean value, or the share of users who chose it."""
+    count, rows = len(data.keys), data.interactions
+    if data.rewards is not None:
+        return node_means(*data.rewards, count)
+    if rows.value is None:
+        return np.bincount(rows.item, minlength=count) / (1 + rows.user.max())
+    return node_means(rows.item, TRANSFORMS[data.transform](rows.value), count)
+
+
+def regrets(posed: Problem, config: dict, grid: tuple[int, ...]) -> dict[str, dict[int, np.ndarray]]:
+    """Play every method at every k; return final regrets by method and k, draws x seeds."""
+    n, components = posed.graph.n, min(max(*grid, 10) + 2, posed.graph.n)
+    spec = config["protocol"] | {"candidates": "uniform"}
+    streams = [environment.draw(config["seed"], spec, n, instance=0, seed=seed) for seed in range(block.SEEDS)]
+    used = {name: Method(**entry).model_dump(include=KNOBS) for name, entry in block.methods(config).items()}
+
+    def of(name: str) -> dict[int, np.ndarray]:
+        method = used[name]
+        drawn = _bases(method["basis"], posed, components, config["seed"])
+        found = {}
+        for k in grid if method["basis"] != "identity" else grid[:1]:
+            runs, lucks = [], []
+            for basis, seed in product(drawn, range(block.SEEDS)):
+                given = methods.arms(method, spec, basis, None, k)
+                runs.append(Run(posed.theta, streams[seed], given.features))
+                lucks.append(environment.Luck(config["seed"], spec, n, 0, seed))
+            final = [outcome.regret[-1] for outcome in methods.play(method, spec, runs, lucks)]
+            found[k] = np.reshape(final, (len(drawn), block.SEEDS))
+        return found | {k: found[grid[0]] for k in grid if k not in found}
+
+    names = [name for name in used if posed.content is not None or decision.CONTENT not in name]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(names, pool.map(of, names), strict=True))
+
+
+def _bases(name: str, posed: Problem, components: int, seed: int) -> list:
+    if name == "identity":
+        return [None]
+    source = bases.Source(posed.graph.n, posed.graph, embedding=posed.content)
+    key = {"basis": name, "n": posed.graph.n, "instance": 0}
+    return [
+        bases.compute(name, source, components, stream(seed, "basis", **key, draw=draw))
+        for draw in range(1 + block.DRAWS if name in bases.REDRAWN else 1)
+    ]
+
+
+def advice(posed: Problem, config: dict, grid: tuple[int, ...] = block.GRID) -> decision.Advice:
+    """Return what the paper's protocol advises."""
+    fitting = tuple(k for k in grid if k + 2 <= posed.graph.n)
+    return decision.weigh(regrets(posed, config, fitting), block.CHOOSING)
