@@ -5,13 +5,14 @@ from pathlib import Path
 from graphdr import __version__
 from graphdr.advise import tables, wording
 from graphdr.advise.findings import Findings
+from graphdr.core.terminal import printable
 from graphdr.show import palette
 from graphdr.show.report import template
 
 
 def fill(findings: Findings) -> str:
     """Return the page; the template escapes all texts of the user and draws both charts."""
-    return template.render(
+    page = template.render(
         (Path(__file__).parent / "page.html").read_text(encoding="utf-8"),
         **findings._asdict(),
         style=template.style(palette.css(sorted(findings.regret), [], findings.styles)),
@@ -22,3 +23,4 @@ def fill(findings: Findings) -> str:
         look=lambda series: palette.styles(list(series), findings.styles),
         words=wording.WORDS,
     )
+    return printable(page)
