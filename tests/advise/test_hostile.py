@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +18,11 @@ import scipy.sparse as sp
 import yaml
 
 from graphdr import __main__ as package
-from graphdr.advise import building, files, graph_files
+from graphdr.advise import building, files, graph_files, page
 from graphdr.cli import advising
-from graphdr.cli.main import main
+from graphdr.core import terminal
 from graphdr.core.errors import UserError
-from graphdr.plan import config
+from graphdr.plan.yaml_files import read_yaml
 from graphdr.raw import bounded
 from tests.support import hostile
 from tests.support.project import ROOT
@@ -49,8 +50,12 @@ def asked(name: str) -> list[list[str]]:
     """Return the commands that read a file: a graph is read in one way, a table in several."""
     if Path(name).suffix in graph_files.READERS:
         return [["advise", "--edges", name]]
-    as_log = ["advise", "good.csv", "--log", name]
-    return [["advise", name], ["advise", "--edges", name, "--rewards", name], ["advise", "good.csv", "--rewards", name], as_log]
+    return [
+        ["advise", name],
+        ["advise", "--edges", name, "--rewards", name],
+        ["advise", "good.csv", "--rewards", name],
+        ["advise", "good.csv", "--log", name],
+    ]
 
 
 def test_every_hostile_file_is_one_clear_line_within_bounds(project):
@@ -72,5 +77,167 @@ def test_every_hostile_file_is_one_clear_line_within_bounds(project):
         assert (answer["code"], len(lines), answer["out"]) == (1, 1, ""), (command, answer)
         assert lines[0].startswith("error: "), command
         assert lines[0].isprintable(), command
+        assert len(lines[0]) <= 1000, command
         assert expected.get(name, "") in lines[0], command
     assert sum(answer["seconds"] for answer in answers) < SECONDS
+
+
+# What is no attack is read as before
+
+
+def test_a_file_unpacks_within_bounds(tmp_path, monkeypatch):
+    content, packed = b"user,item\n" * 1000, tmp_path / "good.csv.gz"
+    packed.write_bytes(gzip.compress(content[:5000]) + gzip.compress(content[5000:]))
+    assert bounded.contents(packed) == content
+    monkeypatch.setattr(bounded, "SMALL", 9000)
+    assert bounded.contents(packed) == content  # of less than 200 times the size
+    monkeypatch.setattr(bounded, "RATIO", 50)
+    with pytest.raises(UserError, match=r"would take 10\.0 kB, for 116 bytes in the file: not plausible data"):
+        bounded.contents(packed)
+    monkeypatch.undo()
+    monkeypatch.setattr(bounded, "free_memory", lambda: 30_000)
+    with pytest.raises(UserError, match=r"10\.0 kB, and 7\.5 kB is the most that one file may take here, 25% of"):
+        bounded.contents(packed)
+
+
+def test_free_memory_is_what_the_limits_of_a_process_leave():
+    code = (
+        "import resource; from graphdr.raw import bounded; before = bounded.free_memory();"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**30,) * 2); print(before, bounded.free_memory())"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    before, after = map(float, run.stdout.split())
+    assert 0 < after < min(before, 2**30)
+
+
+def test_nodes_without_edges_are_nodes(tmp_path):
+    path = tmp_path / "graph.npz"
+    sp.save_npz(path, sp.coo_array(([1.0, 1.0], ([0, 4], [4, 0])), shape=(100_000, 100_000)))
+    edges, nodes = graph_files.npz(path)
+    assert [column.to_pylist() for column in edges.columns.values()] == [["0"], ["4"], ["1"]]
+    assert len(nodes.columns["id"]) == 100_000
+
+
+def test_texts_of_parquet_are_as_they_were_written(tmp_path):
+    words = ["a", None, "b\n", "", "a"]
+    kinds = {"text": pa.string(), "long": pa.large_string(), "bytes": pa.binary()}
+    table = pa.table({name: pa.array(words, pa.string()).cast(kind) for name, kind in kinds.items()})
+    table = table.append_column("kinds", pa.array(words).dictionary_encode()).append_column("x.y", pa.array(range(5)))
+    pq.write_table(table, tmp_path / "t.parquet")
+    data = (tmp_path / "t.parquet").read_bytes()
+    assert files.parquet("t", data).equals(table)
+    assert files.parquet("t", data, lambda names: names[:1]).equals(table.select(["text"]))
+
+
+def test_data_of_graphml_come_together_whatever_cuts_them(tmp_path):
+    path, cut = tmp_path / "g.graphml", "x&amp;y\n<!-- z -->&#233;" * 1000
+    keys = "<key id='d' attr.name='label'/>"
+    path.write_text(hostile.GRAPHML.format(keys, f"<node id='a'/><node id='b'><data key='d'> {cut} </data></node>"))
+    nodes = graph_files.graphml(path)[1]
+    assert nodes.columns["label"].to_pylist() == ["", ("x&y\né" * 1000)]
+    assert nodes.place(1).startswith("line ")
+
+
+def test_anchors_of_every_day_are_read(tmp_path):
+    path = tmp_path / "some.yaml"
+    path.write_text("a: &a {x: 1}\nb: {<<: *a, y: 2}\nc: [*a, *a]\n")
+    assert read_yaml(path) == {"a": {"x": 1}, "b": {"x": 1, "y": 2}, "c": [{"x": 1}, {"x": 1}]}
+    for text, complaint in (
+        ("a: &a [*a]", r"\*a is part of itself"),
+        ("[" * 300_000, "nested more than 50 levels deep"),
+        ("a: *b", "undefined alias"),
+    ):
+        path.write_text(text)
+        with pytest.raises(UserError, match=f"^here: .*some.yaml: .*{complaint}"):
+            read_yaml(path, "here: ")
+
+
+# Time
+
+
+def written(folder: Path, rows: int) -> dict[str, tuple[Path, Callable]]:
+    """Write a table, or a graph, of so many rows in every format; return how each is read."""
+    rng = np.random.default_rng(0)
+    ends = rng.integers(0, rows, (2, rows))
+    lines = [f"{a},{b},{c}" for a, b, c in zip(*ends.tolist(), (ends[0] % 7).tolist(), strict=True)]
+    text = "\n".join(["user,item,value", *lines])
+    nodes = "".join(f"<node id='{a}'><data key='x'>a\nb</data></node>" for a in range(rows))
+    edges = "".join(f"<edge source='{a}' target='{b}'/>\n" for a, b in ends.T)
+    (folder / "t.csv").write_text(text)
+    (folder / "q.csv").write_text(text.replace("user", '"user"'))
+    (folder / "t.tsv").write_text(text.replace(",", "\t"))
+    (folder / "t.csv.gz").write_bytes(gzip.compress(text.encode(), 1))
+    pq.write_table(pa.table({"user": ends[0].astype(str), "item": ends[1]}), folder / "t.parquet")
+    (folder / "g.graphml").write_text(hostile.GRAPHML.format("", nodes + edges))
+    sp.save_npz(folder / "g.npz", sp.coo_array((np.ones(rows), ends), shape=(rows, rows)), compressed=False)
+    return {path.name: (path, graph_files.READERS.get(path.suffix, files.read)) for path in folder.iterdir()}
+
+
+def test_time_is_linear_in_the_size_of_every_format(tmp_path):
+    sizes = {}
+    for times in (1, 4):
+        (tmp_path / str(times)).mkdir()
+        sizes[times] = written(tmp_path / str(times), 10_000 * times)
+    for name in sizes[1]:
+        spent = {times: [] for times in sizes}
+        for times in (*sizes, *sizes, *sizes, *sizes):
+            path, read = sizes[times][name]
+            begin = time.process_time()
+            read(path)
+            spent[times].append(time.process_time() - begin)
+        assert min(spent[4]) < 8 * min(spent[1]) + 0.01, (name, spent)  # 16 times if it were quadratic
+
+
+# Memory, links and letters
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(MemoryError(), "not enough memory"), (RecursionError(), "nested too deeply")],
+)
+def test_what_does_not_fit_is_one_line(error, said, project, monkeypatch, capsys):
+    def fail(*_) -> None:
+        raise error
+
+    monkeypatch.chdir(project)
+    monkeypatch.setattr(advising, "run", fail)
+    monkeypatch.setattr(package, "run_stage", fail)
+    for arguments in (["advise", "good.csv"], ["run_bandit", "code", "{}"]):
+        assert package.main(arguments) == 1
+        lines = capsys.readouterr().err.splitlines()
+        assert len(lines) == 1
+        assert lines[0].startswith(f"error: {arguments[0]}: ")
+        assert said in lines[0]
+
+
+def test_no_link_is_followed_when_advice_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "false")  # for Snakemake
+    (tmp_path / "mine").write_text("mine")
+    folder = building.lay_out(tmp_path, "data", {"seed": 1}, {"inter": b"x"})
+    for name in (building.LOG, "config.yaml", "data/raw/data/data.inter"):
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(tmp_path / "mine")
+    building.lay_out(tmp_path, "data", {"seed": 2}, {"inter": b"y"})
+    with pytest.raises(UserError, match=r"build\.log says why"):
+        building.build(folder, "none", print)
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert not (folder / building.LOG).is_symlink()
+    (folder.parent / "linked").symlink_to(tmp_path)
+    with pytest.raises(UserError, match="linked: a link; remove it, or give another --name"):
+        building.lay_out(tmp_path, "linked", {"seed": 1}, {})
+    assert not (tmp_path / "config.yaml").exists()
+
+
+def test_no_control_character_reaches_a_terminal_or_a_page(monkeypatch, capsys):
+    monkeypatch.setattr(terminal, "coloured", lambda: True)
+    painted = terminal.printable(f"{ESCAPE}\t{terminal.paint(ESCAPE, 'red')}\n")
+    clean = "�]0;owned��[31m��31m"
+    assert painted == f"{clean}\t\033[31m{clean}\033[0m\n"
+    assert terminal.unpainted(terminal.paint("a", "red")) == "a"
+    assert terminal.printable("é ü 電影 👩\u200d🔬 می\u200cخواهم") == "é ü 電影 👩\u200d🔬 می\u200cخواهم"
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    terminal.Status()(ESCAPE)
+    assert capsys.readouterr().err == f"\r\033[K{clean}"
+    assert terminal.as_json({"x": f"{ESCAPE}\x7f"}).isascii()
+    assert "\x7f" not in terminal.as_json("\x7f")
+    assert page.template.render("<p>{{ text }}</p>", text="<b>&") == "<p>&lt;b&gt;&amp;</p>"

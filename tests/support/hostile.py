@@ -4,6 +4,7 @@ import gzip
 import io
 import os
 import socket
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 CLAIM = 10**12  # numbers, of 8 TB
+LOGGED = ("action", "reward", "propensity")
 GRAPHML = "<graphml>{}<graph>{}<edge source='a' target='b'/></graph></graphml>"
 
 
@@ -31,8 +33,15 @@ def plain(array) -> bytes:
 
 def npz(path: Path, packing: int = zipfile.ZIP_DEFLATED, twice: str = "", **changes: bytes) -> None:
     """Write a matrix of one entry, some of its arrays changed and perhaps one of them there twice."""
-    parts = {"format": plain(b"coo"), "shape": plain([5, 5]), "data": plain([1.0]), "row": plain([0]), "col": plain([1])}
-    with zipfile.ZipFile(path, "w", packing) as archive:
+    parts = {
+        "format": plain(b"coo"),
+        "shape": plain([5, 5]),
+        "data": plain([1.0]),
+        "row": plain([0]),
+        "col": plain([1]),
+    }
+    with warnings.catch_warnings(), zipfile.ZipFile(path, "w", packing) as archive:
+        warnings.simplefilter("ignore")  # of the same name twice
         for name, data in (parts | changes).items():
             archive.writestr(f"{name}.npy", data)
         if twice:
@@ -49,13 +58,13 @@ def claimed_member(path: Path) -> None:
 
 
 def many_rows(path: Path) -> None:
-    table = pa.table({"user": np.zeros(20_000_000, np.int8)})
-    pq.write_table(table, path, row_group_size=len(table), write_statistics=False)
+    zeros = np.zeros(5_000_000, np.int8)
+    pq.write_table(pa.table(dict.fromkeys(LOGGED, zeros)), path, row_group_size=len(zeros), write_statistics=False)
 
 
 def many_copies(path: Path) -> None:
     places = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, np.int32)), pa.array(["x" * 10**6]))
-    pq.write_table(pa.table({"user": places, "item": places}), path, store_schema=False, dictionary_pagesize_limit=2**22)
+    pq.write_table(pa.table(dict.fromkeys(LOGGED, places)), path, store_schema=False)
 
 
 def listening(path: Path) -> None:
@@ -66,7 +75,17 @@ def listening(path: Path) -> None:
 
 def laughs() -> str:
     lines = [f'<!ENTITY l{at} "{f"&l{at - 1};" * 10}">' for at in range(1, 10)]
-    return f'<!DOCTYPE g [<!ENTITY l0 "ha">{"".join(lines)}]>' + GRAPHML.format("", "<node id='a'><data key='x'>&l9;</data></node>")
+    node = "<node id='a'><data key='x'>&l9;</data></node>"
+    return f'<!DOCTYPE g [<!ENTITY l0 "ha">{"".join(lines)}]>' + GRAPHML.format("", node)
+
+
+def outside() -> str:
+    return "<!DOCTYPE g [<!ENTITY x SYSTEM 'file:///etc/passwd'>]>" + GRAPHML.format("", "&x;")
+
+
+def long_text() -> str:
+    node = "<node id='a'><data key='x'>" + "a\n" * 500_000 + "</data></node><node id='b'/>"
+    return GRAPHML.format("\n" * 10**6, node)
 
 
 def own_keys() -> str:
@@ -90,19 +109,19 @@ FILES = {  # how each is made, and a part of the line that answers it
     "pipe.csv": (os.mkfifo, f"a pipe{SPECIAL}"),
     "folder.csv": (Path.mkdir, f"a folder{SPECIAL}"),
     "socket.csv": (listening, f"a socket{SPECIAL}"),
-    "bomb.csv.gz": (lambda path: path.write_bytes(gzip.compress(bytes(10**8))), "not plausible data"),
+    "bomb.csv.gz": (lambda path: path.write_bytes(gzip.compress(bytes(10**8), 1)), "not plausible data"),
     "cut.csv.gz": (lambda path: path.write_bytes(gzip.compress(os.urandom(1000))[:500]), "cannot be read"),
     "no_gzip.csv.gz": (text("user,item,value\n"), "cannot be read"),
-    "rows.parquet": (many_rows, "its table would take 180.0 MB"),
+    "rows.parquet": (many_rows, "its table would take 120.0 MB"),
     "copies.parquet": (many_copies, "the texts of a column would take 20.0 GB"),
     "cut.parquet": (text(b"PAR1" + bytes(100) + b"\xff\xff\xff\x7fPAR1"), "not a readable parquet file"),
-    "commas.csv": (text("," * 10**6), ""),
-    "zeros.csv": (text(bytes(10**6)), "not a table of text"),
+    "commas.csv": (text("," * 10**5), ""),
+    "zeros.csv": (text(bytes(10**6)), ""),
     "quote.csv": (text('user,item,value\n"' + "a\n" * 500_000), ""),
-    "nodes.npz": (lambda path: npz(path, shape=plain([2 * 10**9] * 2)), "a matrix of 2,000,000,000 nodes with 1 entries"),
+    "nodes.npz": (lambda path: npz(path, shape=plain([2 * 10**9] * 2)), "a matrix of 2,000,000,000 nodes"),
     "claim.npz": (lambda path: npz(path, data=npy((CLAIM,), bytes(8))), DAMAGED),
     "member.npz": (claimed_member, "its arrays, unpacked, would take 4.3 GB"),
-    "bomb.npz": (lambda path: npz(path, data=npy((2 * 10**7,), bytes(16 * 10**7))), "its arrays, unpacked, would take 160.0 MB"),
+    "bomb.npz": (lambda path: npz(path, data=npy((10**7,), bytes(8 * 10**7))), "unpacked, would take 80.0 MB"),
     "twice.npz": (lambda path: npz(path, twice="row"), DAMAGED),
     "packed.npz": (lambda path: npz(path, zipfile.ZIP_BZIP2), DAMAGED),
     "object.npz": (lambda path: npz(path, data=npy((1,), b"\x80\x04N.", "|O")), DAMAGED),
@@ -111,9 +130,9 @@ FILES = {  # how each is made, and a part of the line that answers it
     "negative.npz": (lambda path: npz(path, data=npy((-1, -1), bytes(8))), DAMAGED),
     "oblong.npz": (lambda path: npz(path, shape=plain([5, 6])), "which is square"),
     "cut.npz": (lambda path: (sp.save_npz(path, sp.eye(50)), path.write_bytes(path.read_bytes()[:-60])), DAMAGED),
-    "text.graphml": (text(GRAPHML.format("\n" * 10**6, "<node id='a'><data key='x'>" + "a\n" * 500_000 + "</data></node><node id='b'/>")), NO_REWARDS),
+    "text.graphml": (text(long_text()), NO_REWARDS),
     "laughs.graphml": (text(laughs()), "defines the entity 'l0'"),
-    "outside.graphml": (text("<!DOCTYPE g [<!ENTITY x SYSTEM 'file:///etc/passwd'>]>" + GRAPHML.format("", "&x;")), "defines the entity 'x'"),
+    "outside.graphml": (text(outside()), "defines the entity 'x'"),
     "deep.graphml": (text("<a>" * 300_000), "not XML"),
     "keys.graphml": (text(own_keys()), "a table of 10,000 nodes and 10,001 different data"),
 }  # fmt: skip

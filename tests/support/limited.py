@@ -1,6 +1,7 @@
-"""``python -m tests.support.limited FOLDER SECONDS BYTES`` runs commands of graphdr with little more memory than imports take.
+"""``python -m tests.support.limited FOLDER SECONDS BYTES`` runs commands of graphdr in little memory.
 
-Commands come as JSON, a list of arguments each; answered are their exit codes, seconds and what they said.
+The bytes are those besides what imports take. Commands come as JSON, a list of arguments each; the answers are their
+exit codes, seconds and what they said.
 """
 
 import contextlib
@@ -19,7 +20,7 @@ import scipy.sparse.csgraph  # noqa: F401 - taken before the limit, as all that 
 from pyarrow import csv, parquet  # noqa: F401
 
 import graphdr.cli.advising  # noqa: F401
-from graphdr.cli.main import main
+from graphdr.__main__ import main
 
 
 def run(arguments: list[str], seconds: int) -> dict:

@@ -13,7 +13,7 @@ from pathlib import Path
 from graphdr import __version__
 from graphdr.cli import names
 from graphdr.core.errors import UserError
-from graphdr.core.terminal import as_json, exhausted, printable
+from graphdr.core.terminal import as_json, elide, exhausted, printable
 
 COMMANDS = {  # each with its module, which is imported only if it is asked for
     "ls": ("listing", "list what is cached, and whether it is current"),
@@ -24,6 +24,7 @@ COMMANDS = {  # each with its module, which is imported only if it is asked for
     "advise": ("advising", "say whether a graph helps on your own data"),
 }
 HELP = files("graphdr.cli") / "help"
+LONGEST = 1000  # letters of a mistake that are shown, whatever a file holds
 MARKERS = ("config.yaml", "Snakefile")  # what is in the folder of a project
 
 
@@ -81,7 +82,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(elide(f"error: {error}", LONGEST), file=sys.stderr)
         return 1
     except (MemoryError, RecursionError) as error:
         print(exhausted(next(filter(COMMANDS.__contains__, arguments), "graphdr"), error), file=sys.stderr)

@@ -104,7 +104,7 @@ def _unpacked(path: Path | str, stream: IO[bytes], size: int) -> bytes:
         while block := content.read(BLOCK):
             data.write(block)
             if data.tell() > most:
-                require(path, data.tell(), size, "its content, as far as it was unpacked,")
+                require(path, data.tell(), size, "its content, unpacked so far,")
     return data.getvalue()  # without a copy
 
 
