@@ -24,7 +24,7 @@ from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.plan.yaml_files import read_yaml
 from graphdr.raw import bounded
-from tests.support import hostile
+from tests.support import hostile, limited
 from tests.support.project import ROOT
 
 SECONDS, MEMORY = 10, 500 * 10**6
@@ -66,7 +66,7 @@ def test_every_hostile_file_is_one_clear_line_within_bounds(project):
     expected |= {"anchors": "more than 200,000 values, with its aliases written out"}
     environment = os.environ | {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "NUMBA")}
     run = subprocess.run(
-        [sys.executable, "-m", "tests.support.limited", project, str(SECONDS), str(MEMORY)],
+        [sys.executable, "-m", limited.__name__, project, str(SECONDS), str(MEMORY)],
         cwd=ROOT, env=environment, input=json.dumps([command for _, command in commands]),
         capture_output=True, text=True, check=False,
     )  # fmt: skip

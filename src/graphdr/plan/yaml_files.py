@@ -10,7 +10,7 @@ from graphdr.raw import bounded
 
 MOST_VALUES = 200_000  # config.yaml has some thousands
 DEEPEST = 50  # lists and mappings in each other; config.yaml has less than ten
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_yaml(path: Path, where: str = "") -> Any:
@@ -18,7 +18,7 @@ def read_yaml(path: Path, where: str = "") -> Any:
     try:
         text = bounded.contents(path).decode()
         _check_size(path, text)
-        return yaml.load(text, Loader=LOADER)
+        return yaml.load(text, Loader=SafeLoader)
     except UserError as error:
         raise UserError(f"{where}{error}") from None
     except (ValueError, yaml.YAMLError) as error:
@@ -29,7 +29,7 @@ def _check_size(path: Path, text: str) -> None:
     """Refuse a text whose aliases stand for too many values, or that is nested too deeply, before it is built."""
     sizes: dict[str, int] = {}  # values behind every anchor
     open_: list[tuple[str | None, int]] = [(None, 0)]  # collections that are not closed, with the values in them
-    for event in yaml.parse(text, Loader=LOADER):  # one at a time: the rest of a refused text is never parsed
+    for event in yaml.parse(text, Loader=SafeLoader):  # one at a time: the rest of a refused text is never parsed
         if isinstance(event, yaml.CollectionStartEvent):
             open_.append((event.anchor, 1))
             if len(open_) > DEEPEST:
@@ -40,7 +40,7 @@ def _check_size(path: Path, text: str) -> None:
         elif isinstance(event, yaml.AliasEvent):
             if any(anchor == event.anchor for anchor, _ in open_):
                 raise UserError(f"{path}: *{event.anchor} is part of itself")
-            anchor, count = None, sizes.get(event.anchor, 1)
+            anchor, count = None, sizes.get(event.anchor or "", 1)
         elif isinstance(event, yaml.ScalarEvent):
             anchor, count = event.anchor, 1
         else:
