@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -108,6 +109,17 @@ def test_free_memory_is_what_the_limits_of_a_process_leave():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     before, after = map(float, run.stdout.split())
     assert 0 < after < min(before, 2**30)
+
+
+def test_free_memory_is_what_a_container_leaves(monkeypatch):
+    folder = "/sys/fs/cgroup/job/memory"
+    texts = {"/proc/self/cgroup": "0::/job\n", f"{folder}.max": "10000\n", f"{folder}.current": "9000\n"}
+    monkeypatch.setattr(bounded, "_text", lambda path: texts.get(path, ""))
+    assert bounded.free_memory() == 1000
+    texts[f"{folder}.stat"] = "anon 5\ninactive_file 3000\n"
+    assert bounded.free_memory() == 4000
+    texts[f"{folder}.max"] = "max\n"
+    assert bounded.free_memory() > 10000
 
 
 def test_nodes_without_edges_are_nodes(tmp_path):
@@ -241,3 +253,14 @@ def test_no_control_character_reaches_a_terminal_or_a_page(monkeypatch, capsys):
     assert terminal.as_json({"x": f"{ESCAPE}\x7f"}).isascii()
     assert "\x7f" not in terminal.as_json("\x7f")
     assert page.template.render("<p>{{ text }}</p>", text="<b>&") == "<p>&lt;b&gt;&amp;</p>"
+
+
+def test_no_control_character_reaches_the_report():
+    """The page replaces them in its JSON, which has them escaped, before it is parsed."""
+    script = (ROOT / "src/graphdr/show/report/static/page.js").read_text(encoding="utf-8")
+    pattern = re.search(r"CONTROLS = /(.*)/g;", script)[1]
+    idle = "\b\f\r\x7f"  # do nothing in a page
+    controls = [letter for letter in map(chr, range(0xD800)) if terminal.printable(letter) != letter not in idle]
+    assert len(controls) > 70
+    shown = page.template.render("{{ document | tojson }}", document=[*controls, "a\n\t<é\u200d"])
+    assert json.loads(re.sub(pattern, r"\\ufffd", shown)) == ["�"] * len(controls) + ["a\n\t<é\u200d"]

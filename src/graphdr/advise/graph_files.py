@@ -143,8 +143,7 @@ def npz(path: Path) -> tuple[Sheet, Sheet]:
         raise UserError(f"{path}: not a sparse matrix of scipy.sparse.save_npz, or a damaged one") from None
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise UserError(f"{path}: shape {matrix.shape} is not that of an adjacency matrix, which is square")
-    nodes = f"a matrix of {matrix.shape[0]:,} nodes with {len(values):,} entries"
-    bounded.require(path, NODE * matrix.shape[0], len(data), nodes)
+    bounded.require(path, NODE * matrix.shape[0], len(data), f"a matrix of {matrix.shape[0]:,} nodes")
     kept = values != 0
     if (abs(matrix - matrix.T) > 0).nnz == 0:
         kept &= row <= column

@@ -69,9 +69,14 @@ def _of_machine() -> float:
 
 
 def _of_group() -> float:
-    """Return what a container or a batch system leaves to its processes."""
-    most, used = (_text(f"/sys/fs/cgroup/memory.{name}").strip() for name in ("max", "current"))
-    return int(most) - int(used) if most.isdecimal() and used.isdecimal() else math.inf
+    """Return what a container or a batch system leaves to its processes; copies of files in memory count as free."""
+    found = re.search(r"^0::(.*)", _text("/proc/self/cgroup"), re.MULTILINE)
+    folder = f"/sys/fs/cgroup{found[1].rstrip('/') if found else ''}"
+    most, used = (_text(f"{folder}/memory.{name}").strip() for name in ("max", "current"))
+    copies = re.search(r"^inactive_file (\d+)", _text(f"{folder}/memory.stat"), re.MULTILINE)
+    if not most.isdecimal() or not used.isdecimal():
+        return math.inf
+    return int(most) - int(used) + (int(copies[1]) if copies else 0)
 
 
 def _of_process() -> float:
