@@ -8,8 +8,11 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import yaml
 from hypothesis import strategies as st
+from pyarrow import parquet
+from scipy import sparse
 
 from graphdr.core.errors import UserError
 from graphdr.raw import text
@@ -131,6 +134,26 @@ def _tiny() -> dict:
 
 MEMBER = b"".join(b"%d\t%d\t%d\t0\n" % (i % 7 + 1, i % 5 + 1, i % 5 + 1) for i in range(40))
 EVIL = ("../evil", "/etc/passwd", "a/../../evil", "C:\\x", "\\\\host\\x", "..\\x", "~/x", "a\x00b", "CON", "x" * 300)
+
+
+def user_files() -> dict[str, bytes]:
+    """Return a small file of every format that a user may bring, by its name."""
+    table, matrix, rows = (
+        streams.BytesIO(),
+        streams.BytesIO(),
+        [(f"u{at % 7}", f"i{at % 5}", at % 3) for at in range(40)],
+    )
+    columns = dict(zip(("user", "item", "value"), zip(*rows, strict=True), strict=True))
+    parquet.write_table(pa.table({name: list(column) for name, column in columns.items()}), table)
+    sparse.save_npz(matrix, sparse.coo_array((np.ones(8), (np.arange(8), np.arange(1, 9))), shape=(9, 9)))
+    text = "".join(f"{user},{item},{value}\n" for user, item, value in [("user", "item", "value"), *rows])
+    nodes = "".join(f"<node id='n{at}'>\n<data key='d'>{at}</data></node>\n" for at in range(9))
+    edges = "".join(f"<edge source='n{at}' target='n{at + 1}'/>\n" for at in range(8))
+    graph = f"<graphml><key id='d' attr.name='reward'/>\n<graph>{nodes}{edges}</graph></graphml>"
+    return {
+        "t.csv": text.encode(), "t.csv.gz": gzip.compress(text.encode()), "t.parquet": table.getvalue(),
+        "g.graphml": graph.encode(), "g.npz": matrix.getvalue(),
+    }  # fmt: skip
 
 
 @st.composite

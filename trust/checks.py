@@ -4,6 +4,7 @@
 
 import contextlib
 import hashlib
+import re
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,19 @@ def configuration(given: dict) -> bool:
         design.expand(config.read(given))
     except UserError as error:
         assert len(str(error)) < 20_000, str(error)[:200]
+        return False
+    return True
+
+
+def user_file(data: bytes, path: Path) -> bool:
+    """Read a file as ``graphdr advise`` does; tell whether it is taken."""
+    from graphdr.advise import files, graph_files
+
+    path.write_bytes(data)
+    try:
+        graph_files.READERS.get(path.suffix, files.read)(path)
+    except UserError as error:
+        assert one_line(error, re.escape(str(path))), str(error)
         return False
     return True
 

@@ -61,6 +61,13 @@ def parsers(folder: Path) -> dict[str, tuple[float, Callable]]:
             )
             for kind in heads
         },
+        **{
+            f"user's {name}": (
+                0.5,
+                lambda data, name=name, own=own: checks.user_file(data.draw(cases.odd_files(own)), folder / name),
+            )
+            for name, own in cases.user_files().items()
+        },
         "graph": (0.5, _graph),
         "all stages": (0.1, lambda data: _stages(data, folder)),
     }

@@ -32,6 +32,11 @@ def main(arguments: list[str] | None = None) -> int:
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except (MemoryError, RecursionError) as error:
+        from graphdr.core.terminal import exhausted
+
+        print(exhausted(arguments[0], error), file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130

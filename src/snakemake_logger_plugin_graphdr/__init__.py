@@ -15,6 +15,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
 from graphdr.cache import paths
+from graphdr.core.terminal import printable
 from snakemake_logger_plugin_graphdr.build import Build, clock, name_of, recorded_seconds
 
 ROWS = 4  # running jobs that the display names
@@ -54,7 +55,7 @@ class LogHandler(LogHandlerBase):
             elif act := getattr(self, f"on_{event}", None):
                 act(record)
             elif self._is_news(record, event):
-                self._write(self.own.decorate(record, self.format(record)))
+                self._write(self.own.decorate(record, printable(self.format(record))))
         except Exception:  # what is shown never stops a build
             self.handleError(record)
 
@@ -86,7 +87,7 @@ class LogHandler(LogHandlerBase):
         rule, wildcards, _ = self.build.fail(record.jobid) or (record.rule_name, {}, 0)
         logs = show_logs(record.log) if self.common_settings.show_failed_logs else record.log
         lines = [f"Error in rule {name_of(rule, wildcards)}:", *(line for line in logs if line.strip("="))]
-        self._write("\n    ".join(lines))
+        self._write(printable("\n    ".join(lines)))
 
     def close(self) -> None:
         """End the display and say what was done."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.core.errors import UserError
-from graphdr.raw import text
+from graphdr.raw import parquet_files, text
 from graphdr.raw.tables import encode
 from graphdr.raw.text import KINDS, Sheet, refuse, short
 
@@ -35,13 +35,8 @@ def content(path: Path) -> bytes:
 
 def parquet(name: str, data: bytes, choose: Callable[[list[str]], list[str]] | None = None) -> pa.Table:
     """Read a parquet file, or those of its columns that are chosen by their names."""
-    import pyarrow.parquet as pq
-
     try:
-        file = pq.ParquetFile(pa.BufferReader(data))
-        table = file.read(columns=choose(file.schema_arrow.names) if choose else None)
-        table.validate(full=True)
-        return table
+        return parquet_files.table(name, data, choose)
     except (pa.ArrowException, OSError, KeyError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise UserError(f"{name}: not a readable parquet file ({short(reason)})") from None

@@ -1,8 +1,11 @@
 """Graphs in formats of their own, GraphML and SciPy's sparse matrices, as sheets of edges and of nodes."""
 
 import io
+import lzma
+import math
 import zipfile
 import zlib
+from array import array
 from pathlib import Path
 from xml.parsers import expat
 
@@ -12,27 +15,32 @@ import pyarrow.compute as pc
 
 from graphdr.advise.files import content, repeated
 from graphdr.core.errors import UserError
+from graphdr.raw import bounded
 from graphdr.raw.text import Sheet, refuse
 
 KEPT = {"node": ("id",), "edge": ("source", "target")}  # attributes of the elements of a GraphML file
+CELL, NODE = 8, 100  # bytes that an empty field of a sheet takes, and a node of a graph until it is read
 UNREADABLE = (
-    *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, MemoryError),
-    *(NotImplementedError, zipfile.BadZipFile, zlib.error),
+    *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, RuntimeError),
+    *(SyntaxError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
 )
 
 
 def graphml(path: Path) -> tuple[Sheet, Sheet]:
     """Read the edges of a GraphML file, with their weights if they have any, and its nodes with their data."""
-    elements, data = _Collector(), content(path)
+    data = content(path)
+    elements = _Collector(path)
     try:
         elements.parser.Parse(data, True)
     except expat.ExpatError as error:
         raise UserError(f"{path}, line {error.lineno}: not XML ({expat.errors.messages[error.code]})") from None
-    edges, nodes = (_sheet(path, elements.rows[tag]) for tag in ("edge", "node"))
-    if not elements.rows["edge"]:
+    except (LookupError, ValueError) as error:
+        raise UserError(f"{path}: not XML in an encoding that can be read ({error})") from None
+    edges, nodes = (elements.rows[tag].sheet(path, len(data), f"{tag}s") for tag in ("edge", "node"))
+    if not len(elements.rows["edge"].lines):
         raise UserError(f"{path}: a graph without edges; expected GraphML with <edge> elements")
     for name in ("source", "target"):
-        if name not in edges.columns or "" in edges.columns[name].to_pylist():
+        if name not in edges.columns or pc.any(pc.equal(edges.columns[name], "")).as_py():
             raise UserError(f"{path}: an edge without {name!r}; expected <edge source=… target=…>")
     ids = nodes.columns.get("id", pa.array([], pa.string()))
     again = repeated(ids) | np.asarray(pc.equal(ids, ""), bool)
@@ -40,54 +48,92 @@ def graphml(path: Path) -> tuple[Sheet, Sheet]:
     return edges, nodes
 
 
+class _Rows:
+    """Elements of one kind: the line of each, and the texts that they have by column, each with its row."""
+
+    def __init__(self) -> None:
+        self.lines = array("q")
+        self.columns: dict[str, tuple[array, list[str]]] = {}
+
+    def put(self, name: str, row: int, text: str) -> None:
+        """Note a text of an element; the last one counts."""
+        rows, texts = self.columns.setdefault(name, (array("q"), []))
+        rows.append(row)
+        texts.append(text.strip())
+
+    def sheet(self, path: Path, size: int, what: str) -> Sheet:
+        """Return all columns in full length, empty where an element has no text."""
+        count = len(self.lines)
+        cells = f"a table of {count:,} {what} and {len(self.columns):,} different data"
+        bounded.require(path, CELL * count * len(self.columns), size, cells)
+        columns = {}
+        for name, (rows, texts) in self.columns.items():
+            place = np.full(count, -1)
+            place[np.frombuffer(rows, np.int64)] = np.arange(len(rows))
+            places = pa.array(place, mask=place < 0)
+            columns[name] = pc.fill_null(pa.array(texts, pa.string()).take(places), "")
+        return Sheet(columns, str(path), lines=self.lines)
+
+
 class _Collector:
     """Collect nodes and edges with their data, each with its line, while a file is parsed."""
 
-    def __init__(self) -> None:
-        self.names: dict[str, str] = {}
-        self.rows: dict[str, list[tuple[int, dict]]] = {tag: [] for tag in KEPT}
-        self.current = self.key = None
+    def __init__(self, path: Path) -> None:
+        self.path, self.names = path, {}
+        self.rows = {tag: _Rows() for tag in KEPT}
+        self.current: tuple[_Rows, int] | None = None
+        self.key, self.parts = None, []
         self.parser = expat.ParserCreate(namespace_separator=" ")
+        self.parser.buffer_text = True
         self.parser.StartElementHandler, self.parser.EndElementHandler = self.start, self.end
-        self.parser.CharacterDataHandler = self.text
+        self.parser.CharacterDataHandler, self.parser.EntityDeclHandler = self.text, self.entity
 
     def start(self, name: str, attributes: dict) -> None:
         tag = name.rpartition(" ")[2]
         if tag == "key":
             self.names[attributes.get("id", "")] = attributes.get("attr.name", attributes.get("id", ""))
         elif tag in KEPT:
-            self.current = {part: attributes[part] for part in KEPT[tag] if part in attributes}
-            self.rows[tag].append((self.parser.CurrentLineNumber, self.current))
+            rows = self.rows[tag]
+            self.current = rows, len(rows.lines)
+            rows.lines.append(self.parser.CurrentLineNumber)
+            for part in KEPT[tag]:
+                if part in attributes:
+                    rows.put(part, self.current[1], attributes[part])
         elif tag == "data" and self.current is not None:
             self.key = self.names.get(attributes.get("key", ""), attributes.get("key", ""))
+            self.parts = []
 
     def text(self, text: str) -> None:
-        if self.key and self.current is not None and self.key not in ("id", "source", "target"):
-            self.current[self.key] = self.current.get(self.key, "") + text
+        if self.key and self.key not in ("id", "source", "target"):
+            self.parts.append(text)
 
     def end(self, name: str) -> None:
         tag = name.rpartition(" ")[2]
         if tag == "data":
-            self.key = None
+            if self.parts and self.current is not None:
+                rows, row = self.current
+                rows.put(self.key, row, "".join(self.parts))
+            self.key, self.parts = None, []
         elif tag in KEPT:
             self.current = None
 
-
-def _sheet(path: Path, rows: list[tuple[int, dict]]) -> Sheet:
-    order = dict.fromkeys(name for _, row in rows for name in row)
-    columns = {name: pa.array([row.get(name, "").strip() for _, row in rows], pa.string()) for name in order}
-    return Sheet(columns, str(path), lines=[line for line, _ in rows])
+    def entity(self, name: str, *_: object) -> None:
+        """Refuse a file that defines entities, which may stand for any amount of text, or for other files."""
+        line = self.parser.CurrentLineNumber
+        raise UserError(f"{self.path}, line {line}: defines the entity {name!r}; expected GraphML without entities")
 
 
 def npz(path: Path) -> tuple[Sheet, Sheet]:
     """Read the edges of a sparse adjacency matrix that SciPy saved, and all of its nodes; nothing is unpickled.
 
-    Of a symmetric matrix the part above the diagonal is taken, and the diagonal.
+    Of a symmetric matrix the part above the diagonal is taken, and the diagonal. A node without an edge is a node, too:
+    a small file that claims very many of them is refused.
     """
     import scipy.sparse as sp
 
     data = content(path)
     try:
+        _check_members(path, data)
         matrix = sp.load_npz(io.BytesIO(data))
         if hasattr(matrix, "check_format"):  # that entries are inside the shape, before anything follows them
             matrix.check_format()
@@ -97,6 +143,7 @@ def npz(path: Path) -> tuple[Sheet, Sheet]:
         raise UserError(f"{path}: not a sparse matrix of scipy.sparse.save_npz, or a damaged one") from None
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise UserError(f"{path}: shape {matrix.shape} is not that of an adjacency matrix, which is square")
+    bounded.require(path, NODE * matrix.shape[0], len(data), f"a matrix of {matrix.shape[0]:,} nodes")
     kept = values != 0
     if (abs(matrix - matrix.T) > 0).nnz == 0:
         kept &= row <= column
@@ -106,6 +153,32 @@ def npz(path: Path) -> tuple[Sheet, Sheet]:
     columns = dict(zip(("source", "target", "weight"), texts, strict=True))
     nodes = Sheet({"id": pa.array(np.arange(matrix.shape[0])).cast(pa.string())}, str(path), unit="node")
     return Sheet(columns, str(path), unit="entry"), nodes
+
+
+def _check_members(path: Path, data: bytes) -> None:
+    """Refuse arrays whose headers do not say what the file holds, before any of them is read."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        bounded.require(path, sum(member.file_size for member in members), len(data), "its arrays, unpacked,")
+        if len({member.filename for member in members}) < len(members):
+            raise ValueError("two members of one name")
+        for member in members:
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise ValueError("packed as NumPy packs nothing")
+            with archive.open(member) as stream:
+                shape, dtype = _header(stream)
+                if dtype.kind not in "biufSU":
+                    raise ValueError("neither numbers nor a text")
+                if stream.tell() + dtype.itemsize * math.prod(shape) != member.file_size:
+                    raise ValueError("another size than its header says")
+
+
+def _header(stream) -> tuple[tuple[int, ...], np.dtype]:
+    """Read the shape and the kind of numbers that the header of an array claims."""
+    version = np.lib.format.read_magic(stream)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    return shape, dtype
 
 
 READERS = {".graphml": graphml, ".npz": npz}

@@ -5,6 +5,7 @@ from pathlib import Path
 from graphdr import __version__
 from graphdr.advise import tables, wording
 from graphdr.advise.findings import Findings
+from graphdr.core.terminal import printable
 from graphdr.show import palette
 from graphdr.show.report import template
 
@@ -21,7 +22,7 @@ def fill(findings: Findings) -> str:
     curves = {name: findings.curves[name] for name in list(shown)[:SHOWN]}
     pairs = zip(palette.DATASETS, DASHES, strict=False)
     looks = {name: dict(zip(("light", "dark", "dash"), (*pair, dash), strict=True)) for name, (pair, dash) in zip(curves, pairs, strict=False)}
-    return template.render(
+    page = template.render(
         "".join((FOLDER / part).read_text(encoding="utf-8") for part in ("parts.html", "page.html")),
         **findings._asdict() | {"curves": curves},
         labels={name: wording.short(name) for name in curves},
@@ -33,3 +34,4 @@ def fill(findings: Findings) -> str:
         first_look=wording.screen(findings.screen),
         words=wording.WORDS,
     )
+    return printable(page)

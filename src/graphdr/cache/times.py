@@ -7,7 +7,7 @@ from pathlib import Path
 
 from graphdr.cache import manifest, paths
 from graphdr.core import spent
-from graphdr.core.atomic import writing
+from graphdr.core.atomic import write_text
 
 BUILD = f"{paths.TIMES}/snakemake.json"
 LIBRARIES = f"{paths.TIMES}/libraries.json"
@@ -49,10 +49,7 @@ def libraries(since: float, root: str = ".") -> float:
 
 
 def _write(cost: dict, path: str) -> None:
-    """Write a file in place: nothing is built from it, and a half of it counts for nothing."""
-    with writing(path):
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(json.dumps(cost) + "\n", encoding="utf-8")
+    write_text(json.dumps(cost) + "\n", path)
 
 
 def _read(path: Path) -> dict | None:

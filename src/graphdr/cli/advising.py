@@ -36,7 +36,7 @@ def run(arguments: Namespace, here: Path) -> Answer:
     finally:
         say("")
     lines = text(findings)
-    advice.write(findings, Path(), terminal.unpainted("\n".join(lines)), as_json(findings))
+    advice.write(findings, Path(), terminal.printable(terminal.unpainted("\n".join(lines))), as_json(findings))
     return 0, findings, lambda: lines
 
 

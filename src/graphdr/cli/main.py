@@ -13,7 +13,7 @@ from pathlib import Path
 from graphdr import __version__
 from graphdr.cli import names
 from graphdr.core.errors import UserError
-from graphdr.core.terminal import as_json
+from graphdr.core.terminal import as_json, elide, exhausted, printable
 
 COMMANDS = {  # each with its module, which is imported only if it is asked for
     "ls": ("listing", "list what is cached, and whether it is current"),
@@ -24,6 +24,7 @@ COMMANDS = {  # each with its module, which is imported only if it is asked for
     "advise": ("advising", "say whether a graph helps on your own data"),
 }
 HELP = files("graphdr.cli") / "help"
+LONGEST = 1000  # letters of a mistake that are shown, whatever a file holds
 MARKERS = ("config.yaml", "Snakefile")  # what is in the folder of a project
 
 
@@ -31,7 +32,7 @@ class Parser(argparse.ArgumentParser):
     """A parser whose mistakes are one line."""
 
     def error(self, message: str) -> None:
-        self.exit(2, f"error: {message} ({self.prog} --help)\n")
+        self.exit(2, printable(f"error: {message} ({self.prog} --help)".replace("\n", " ")) + "\n")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -77,11 +78,14 @@ def main(arguments: Sequence[str]) -> int:
         with contextlib.chdir(_checked(getattr(options, "root", here).expanduser())):
             command = import_module(f"graphdr.cli.{COMMANDS[options.command][0]}")
             code, answer, text = command.run(options, here)
-            print(as_json(answer) if options.json else "\n".join(text()))
+            print(as_json(answer) if options.json else printable("\n".join(text())))
         sys.stdout.flush()
         return code
     except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(elide(f"error: {error}", LONGEST), file=sys.stderr)
+        return 1
+    except (MemoryError, RecursionError) as error:
+        print(exhausted(next(filter(COMMANDS.__contains__, arguments), "graphdr"), error), file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader has seen enough, as `head` has
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -16,6 +16,11 @@ NO_TERMINAL = 120  # columns where output goes to a file or a pipe
 GAP = "  "
 NARROWEST, LONGEST = 12, 40  # columns that a wrapped text keeps: at least, and of a long word at most
 PATIENCE, EVERY = 5, 60  # seconds before the first line of progress, and between two, where no terminal is
+OURS = f"\033<{os.urandom(8).hex()}>"  # how a colour of ours begins until it is printed: no file can know it
+# Characters that move the cursor, change colours or turn the order of letters around; not line breaks and tabs.
+CONTROLS = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
+)
 UNITS = (("y", 31_557_600), ("mo", 2_629_800), ("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 Answer = tuple[int, object, Callable[[], list[str]]]  # of a command: exit code, JSON for scripts, what makes its text
@@ -35,12 +40,17 @@ def paint(text: str, *styles: str) -> str:
     """Colour a text, or leave it as it is where colours are not wanted."""
     if not text or not styles or not coloured():
         return text
-    return f"\033[{';'.join(CODES[style] for style in styles)}m{text}\033[0m"
+    return f"{OURS}[{';'.join(CODES[style] for style in styles)}m{text}{OURS}[0m"
 
 
 def unpainted(text: str) -> str:
     """Return a text without its colours."""
-    return re.sub(r"\033\[[0-9;]*m", "", text)
+    return re.sub(rf"{OURS}\[[0-9;]*m", "", text)
+
+
+def printable(text: str) -> str:
+    """Return a text to print or to write into a page, without control characters that a file or its name brought."""
+    return "\033".join(CONTROLS.sub("\N{REPLACEMENT CHARACTER}", part) for part in text.split(OURS))
 
 
 def number(value: object, digits: int = 6) -> str:
@@ -88,11 +98,19 @@ class Status:
 
     def __call__(self, text: str) -> None:
         """Say a text; an empty one clears the line."""
+        text = printable(text)
         if sys.stderr.isatty():
             print(f"\r\033[K{elide(text, width() - 1)}", end="", file=sys.stderr, flush=True)
         elif text and time.monotonic() >= self.next:
             self.next = time.monotonic() + EVERY
             print(text, file=sys.stderr, flush=True)
+
+
+def exhausted(what: str, error: MemoryError | RecursionError) -> str:
+    """Say in one line that the memory was not enough, or that something is nested too deeply."""
+    if isinstance(error, RecursionError):
+        return f"error: {what}: its input is nested too deeply to be read"
+    return f"error: {what}: not enough memory; take fewer nodes or a part of the data, or a machine with more memory"
 
 
 def elide(text: str, room: int) -> str:
@@ -166,7 +184,7 @@ def _row(cells: list[tuple[str, int, bool]]) -> list[str]:
 
 def as_json(answer: object) -> str:
     """Return an answer as JSON, records as objects; numbers that JSON does not know are null."""
-    return json.dumps(_plain(answer), indent=1, default=str)
+    return json.dumps(_plain(answer), indent=1, default=str).replace("\x7f", "\\u007f")  # the rest is escaped by itself
 
 
 def _plain(value):

@@ -11,6 +11,7 @@ from graphdr.core.errors import UserError
 from graphdr.plan import short_forms
 from graphdr.plan.blocks import Config
 from graphdr.plan.references import check
+from graphdr.plan.yaml_files import read_yaml
 
 LONGEST = 60  # characters of a wrong value that a message repeats
 
@@ -24,7 +25,7 @@ def read(raw: Any, folder: Path = Path()) -> Config:
 
 def load(path: Path) -> Config:
     """Read a file with a configuration; a mistake names the file."""
-    raw = short_forms.read_yaml(path)
+    raw = read_yaml(path)
     try:
         return read(raw, path.parent)
     except UserError as error:

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_origin
 
-import yaml
-
 from graphdr.core.errors import UserError, no_such
 from graphdr.plan.blocks import Config
+from graphdr.plan.yaml_files import read_yaml
 
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?")
 LARGEST_WHOLE = 2**53  # beyond, not every whole number is a float
@@ -67,15 +66,6 @@ def typed(value: Any, name: str = "") -> Any:
     if isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_WHOLE:
         return int(value)
     return value
-
-
-def read_yaml(path: Path, where: str = "") -> Any:
-    """Read a YAML file that is named somewhere."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise UserError(f"{where}{path}: cannot be read ({' '.join(str(error).split())})") from None
 
 
 def problem_name(base: str, changes: Mapping[str, Any]) -> str:

@@ -7,7 +7,6 @@ more text, is a mistake.
 """
 
 import csv
-import gzip
 import re
 import zipfile
 import zlib
@@ -26,6 +25,7 @@ import pyarrow.csv as arrow_csv
 
 from graphdr.core import spent
 from graphdr.core.errors import UserError, reason
+from graphdr.raw import bounded
 
 BOM = b"\xef\xbb\xbf"
 BLOCK = 1 << 22  # bytes parsed at a time; no line of a real file comes near
@@ -132,12 +132,8 @@ def load(raw: Raw, role: str, encoding: str = "utf-8") -> File:
 
 
 def contents(path: Path | str) -> bytes:
-    """Return the bytes of a user's file, unpacked if it is gzipped by its name."""
-    try:
-        data = Path(path).read_bytes()
-        return gzip.decompress(data) if Path(path).suffix == ".gz" else data
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise UserError(f"{path}: cannot be read ({reason(error)})") from None
+    """Return the bytes of a user's file within bounds, unpacked if it is gzipped by its name."""
+    return bounded.contents(path)
 
 
 def user_text(name: str, data: bytes) -> File:

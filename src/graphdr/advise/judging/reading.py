@@ -10,6 +10,7 @@ on one page do little harm, since intervals over larger groups of rounds still h
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -115,7 +116,7 @@ def _is_list(kind: pa.DataType) -> bool:
 
 def _roles(name: str, header: list[str], named: Mapping[str, str]) -> dict[str, str]:
     """Return the column of every role, those that the user named first; refuse what is missing or not clear."""
-    if twice := [column for column in header if header.count(column) > 1]:
+    if twice := [column for column, count in Counter(header).items() if count > 1]:
         raise UserError(f"{name}: two columns are called {short(twice[0])}")
     if wrong := [column for column in named.values() if column not in header]:
         raise UserError(f"{name}: no column {short(wrong[0])}; there are: {_briefly(header)}")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TextIO
 
 import yaml
 
@@ -21,6 +22,8 @@ PROGRESS = re.compile(r"^\d+ of \d+ jobs? done in ")
 def lay_out(root: Path, name: str, config: dict, raw: Mapping[str, bytes]) -> Path:
     """Lay out the folder: links to the workflow, the configuration, the raw files; what is the same stays as it is."""
     folder = root / paths.ADVICE / name
+    if folder.is_symlink():  # to another project, whose configuration would be overwritten
+        raise UserError(f"{folder}: a link; remove it, or give another --name: advise writes to folders of its own")
     with writing(folder):
         raw_folder = folder / Path(paths.receipt(name)).parent
         raw_folder.mkdir(parents=True, exist_ok=True)
@@ -41,7 +44,7 @@ def build(folder: Path, target: str, say: Callable[[str], None]) -> None:
     lines = []
     with (
         writing(folder),
-        (folder / LOG).open("w", encoding="utf-8") as log,
+        _fresh(folder / LOG) as log,
         subprocess.Popen(
             command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, errors="replace",
@@ -54,6 +57,12 @@ def build(folder: Path, target: str, say: Callable[[str], None]) -> None:
                 say(f"building: {lines[-1]}")
     if process.returncode:
         raise UserError(_why(folder, lines))
+
+
+def _fresh(path: Path) -> TextIO:
+    """Open a new file in place of what has its name; a link there is removed, never followed."""
+    path.unlink(missing_ok=True)
+    return path.open("x", encoding="utf-8")
 
 
 def _why(folder: Path, lines: list[str]) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 from graphdr import __version__
 from graphdr.advise.paper import tables, wording
 from graphdr.advise.paper.findings import Findings
+from graphdr.core.terminal import printable
 from graphdr.show import palette
 from graphdr.show.report import template
 
@@ -13,7 +14,7 @@ FOLDER = Path(__file__).parent
 
 def fill(findings: Findings) -> str:
     """Return the page; the template escapes all texts of the user and draws both charts."""
-    return template.render(
+    page = template.render(
         "".join(part.read_text(encoding="utf-8") for part in (FOLDER.parent / "parts.html", FOLDER / "page.html")),
         **findings._asdict(),
         style=template.style(palette.css(sorted(findings.regret), [], findings.styles)),
@@ -24,3 +25,4 @@ def fill(findings: Findings) -> str:
         look=lambda series: palette.styles(list(series), findings.styles),
         words=wording.WORDS,
     )
+    return printable(page)

@@ -1,6 +1,8 @@
 // Read the data and show every part; the contents list what there is.
 
-const DATA = JSON.parse(byId("data").textContent);
+// Control characters, and those that turn the order of letters around; JSON has them escaped.
+const CONTROLS = /\\u(00[0189][0-9a-f]|061c|200[ef]|202[89a-e]|206[6-9]|fff[9ab])/g;
+const DATA = JSON.parse(byId("data").textContent.replace(CONTROLS, "\\ufffd"));
 
 function showContents() {
   const link = (href, text) => byId(href.slice(1)) && h("li", null, h("a", { href }, text));

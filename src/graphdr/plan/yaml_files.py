@@ -1,0 +1,53 @@
+"""YAML files within bounds: what their aliases stand for is counted before it is built."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from graphdr.core.errors import UserError
+from graphdr.raw import bounded
+
+MOST_VALUES = 200_000  # config.yaml has some thousands
+DEEPEST = 50  # lists and mappings in each other; config.yaml has less than ten
+SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def read_yaml(path: Path, where: str = "") -> Any:
+    """Read a YAML file that is named somewhere."""
+    try:
+        text = bounded.contents(path).decode()
+        _check_size(path, text)
+        return yaml.load(text, Loader=SafeLoader)
+    except UserError as error:
+        raise UserError(f"{where}{error}") from None
+    except (ValueError, yaml.YAMLError) as error:
+        raise UserError(f"{where}{path}: cannot be read ({' '.join(str(error).split())})") from None
+
+
+def _check_size(path: Path, text: str) -> None:
+    """Refuse a text whose aliases stand for too many values, or that is nested too deeply, before it is built."""
+    sizes: dict[str, int] = {}  # values behind every anchor
+    open_: list[tuple[str | None, int]] = [(None, 0)]  # collections that are not closed, with the values in them
+    for event in yaml.parse(text, Loader=SafeLoader):  # one at a time: the rest of a refused text is never parsed
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_.append((event.anchor, 1))
+            if len(open_) > DEEPEST:
+                raise UserError(f"{path}: lists or mappings are nested more than {DEEPEST} levels deep")
+            continue
+        if isinstance(event, yaml.CollectionEndEvent):
+            anchor, count = open_.pop()
+        elif isinstance(event, yaml.AliasEvent):
+            if any(anchor == event.anchor for anchor, _ in open_):
+                raise UserError(f"{path}: *{event.anchor} is part of itself")
+            anchor, count = None, sizes.get(event.anchor or "", 1)
+        elif isinstance(event, yaml.ScalarEvent):
+            anchor, count = event.anchor, 1
+        else:
+            continue
+        if anchor:
+            sizes[anchor] = count
+        outer, before = open_.pop()
+        open_.append((outer, before + count))
+        if before + count > MOST_VALUES:
+            raise UserError(f"{path}: more than {MOST_VALUES:,} values, with its aliases written out")
