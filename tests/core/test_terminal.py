@@ -48,12 +48,13 @@ def clock(monkeypatch) -> SimpleNamespace:
     return time
 
 
-def test_progress_is_a_line_a_minute_where_no_terminal_is(clock, capsys):
+def test_progress_is_a_line_now_and_then_where_no_terminal_is(clock, capsys):
     say = terminal.Status()
-    for clock.now in range(0, 131, 5):
+    for clock.now in range(0, 31, 2):
         say(f"at {clock.now}")
         say("")
-    assert capsys.readouterr() == ("", "at 5\nat 65\nat 125\n")
+    say.keep("a first answer")
+    assert capsys.readouterr() == ("", "at 6\nat 16\nat 26\na first answer\n")
 
 
 def test_progress_is_one_line_that_is_written_over_on_a_terminal(monkeypatch, capsys):

@@ -21,7 +21,10 @@ def fill(findings: Findings) -> str:
     shown = dict.fromkeys([verdict.best_graph, verdict.best_without, *best])
     curves = {name: findings.curves[name] for name in list(shown)[:SHOWN]}
     pairs = zip(palette.DATASETS, DASHES, strict=False)
-    looks = {name: dict(zip(("light", "dark", "dash"), (*pair, dash), strict=True)) for name, (pair, dash) in zip(curves, pairs, strict=False)}
+    looks = {
+        name: dict(zip(("light", "dark", "dash"), (*pair, dash), strict=True))
+        for name, (pair, dash) in zip(curves, pairs, strict=False)
+    }
     page = template.render(
         "".join((FOLDER / part).read_text(encoding="utf-8") for part in ("parts.html", "page.html")),
         **findings._asdict() | {"curves": curves},

@@ -36,17 +36,23 @@ CONTROLS = {
 
 def advise(
     data: Data, label: str, name: str, config: dict, game: Game, nodes: int | None, log: Log | None = None,
-    say: Callable[[str], None] = print,
+    say: Callable[[str], None] = print, keep: Callable[[str], None] = print,
 ) -> tuple[Findings, Trial]:  # fmt: skip
-    """Return advice with its evidence, and the runs behind it; ``nodes`` None takes all, and a log is optional."""
+    """Return advice with its evidence, and the runs behind it; ``nodes`` None takes all, and a log is optional.
+
+    ``say`` is told what is going on, ``keep`` a first answer.
+    """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise UserError(f"--name: {name!r} is not a name of lower case letters, digits and _, a letter first")
     if data.rewards is None and data.interactions is None:
         data = _with_rewards(data, log)
     source = worlds.source(data, nodes)
     if len(source.item) < max(game.arms, 4):
-        raise UserError(f"{len(source.item)} items are fewer than the {max(game.arms, 4)} that a round needs; bring more data")
-    played = trial(source, game, config["seed"], say)
+        raise UserError(
+            f"{len(source.item)} items are fewer than the {max(game.arms, 4)} that a round needs; bring more data"
+        )
+    say("making graphs and features")
+    played = trial(source, game, config["seed"], say, lambda found: keep(wording.screen(_screen([found]))))
     say("asking the paper's protocol")
     posed = in_memory.problem(data, config["observed"], len(data.keys) if nodes is None else nodes)
     verdict = judge(played, source.split.spread)
@@ -62,7 +68,7 @@ def advise(
         folder=f"{paths.ADVICE}/{name}",
         answer=[],
         verdict=verdict,
-        screen=Screen(float(np.median(factors)), factors, float(np.median(factors)) > SPEAKS),
+        screen=_screen(factors),
         paper=paper,
         size=Size(source.available, len(source.item), connected, (min(edges), max(edges)), source.split.by, noise),
         game=game,
@@ -72,6 +78,11 @@ def advise(
         notes=[*data.notes, *wording.notes(source, connected)],
     )
     return findings._replace(answer=wording.answer(findings)), played
+
+
+def _screen(factors: list[float]) -> Screen:
+    middle = float(np.median(factors))
+    return Screen(middle, factors, middle > SPEAKS)
 
 
 def _with_rewards(data: Data, log: Log | None) -> Data:
@@ -105,9 +116,7 @@ def _scores(played: Trial) -> dict[str, Score]:
 
 def _curves(played: Trial) -> dict[str, list[list[float]]]:
     rounds = played.every * np.arange(1, 1 + next(iter(played.curves.values())).shape[-1])
-    return {
-        name: np.column_stack([rounds, curve.mean(axis=(0, 1))]).tolist() for name, curve in played.curves.items()
-    }
+    return {name: np.column_stack([rounds, curve.mean(axis=(0, 1))]).tolist() for name, curve in played.curves.items()}
 
 
 def _judged_by(log: Log, data: Data, posed: in_memory.Problem, played: Trial) -> ByLog:
@@ -118,8 +127,13 @@ def _judged_by(log: Log, data: Data, posed: in_memory.Problem, played: Trial) ->
     whole = played.tables[0].world._replace(graph=posed.graph, item=item, content=posed.content, ratings=ratings)
     arms: dict = {}
     best = FIELD[played.best_graph]
-    shuffled = field.control(best, arm_features.SHUFFLED)._replace(label=CONTROLS["shuffled"].format(wording.short(played.best_graph)))
-    for name, method in {**{name: FIELD[name] for name in (field.FULL, played.best_without, played.best_graph)}, "shuffled": shuffled}.items():
+    shuffled = field.control(best, arm_features.SHUFFLED)._replace(
+        label=CONTROLS["shuffled"].format(wording.short(played.best_graph))
+    )
+    for name, method in {
+        **{name: FIELD[name] for name in (field.FULL, played.best_without, played.best_graph)},
+        "shuffled": shuffled,
+    }.items():
         label = method.label.partition(" (")[0]
         if method.basis is None:
             arms[label] = None
@@ -152,6 +166,8 @@ def runs(played: Trial) -> pa.Table:
     for name, curve in played.curves.items():
         splits, count, points = curve.shape
         split, run, point = (part.ravel() for part in np.indices(curve.shape))
-        for column, values in zip(columns, ([name] * curve.size, split, run, played.every * (point + 1), curve.ravel()), strict=True):
+        for column, values in zip(
+            columns, ([name] * curve.size, split, run, played.every * (point + 1), curve.ravel()), strict=True
+        ):
             columns[column].append(pa.array(values))
     return pa.table({name: pa.chunked_array(parts) for name, parts in columns.items()})

@@ -57,8 +57,15 @@ def _row(label: str, share: Interval) -> list[str]:
     elif share.high < 0:
         verdict = "worse"
     else:
-        verdict = f"not better by {wording.percent(PRACTICAL)}" if share.high < PRACTICAL else "not clearly better or worse"
-    return [label, wording.percent(share.estimate), f"{wording.percent(share.low)} … {wording.percent(share.high)}", verdict]
+        verdict = (
+            f"not better by {wording.percent(PRACTICAL)}" if share.high < PRACTICAL else "not clearly better or worse"
+        )
+    return [
+        label,
+        wording.percent(share.estimate),
+        f"{wording.percent(share.low)} … {wording.percent(share.high)}",
+        verdict,
+    ]
 
 
 def data(findings: Findings) -> Table:

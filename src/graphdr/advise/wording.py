@@ -80,8 +80,10 @@ def saving(verdict: Verdict, horizon: int) -> str:
     if verdict.reason == "longest":
         text = f"{best} saves {span(verdict.over_longest)} of the regret of a policy that learns nothing"
         return f"{text} and plays the longest feature row."
-    text = f"Over {horizon:,} rounds the best method with the graph, {best}, " if verdict.outcome != HELPS else (
-        f"Over {horizon:,} rounds it "
+    text = (
+        f"Over {horizon:,} rounds the best method with the graph, {best}, "
+        if verdict.outcome != HELPS
+        else (f"Over {horizon:,} rounds it ")
     )
     text += f"saves {span(verdict.saves)} of the regret of the best method without a graph, {other}"
     if verdict.outcome == HELPS:
@@ -117,6 +119,12 @@ def paper(advice: Advice, helps: bool) -> Paper:
     name = SHORT[advice.method] + (f" with k = {advice.k}" if advice.k else "")
     text = f"use {'the graph, through ' if advice.use_graph else ''}{name}{'' if advice.use_graph else ', without the graph'}."
     return Paper(advice.use_graph, advice.method, advice.k, text, advice.use_graph != helps)
+
+
+def under_paper(paper: Paper) -> str:
+    """Say what the paper's protocol would advise, and whether that is another answer."""
+    other = "which is another answer" if paper.differs else "which agrees on the graph"
+    return f"Under the paper's protocol (one width for all, graph and rewards from the same users), {other}: {paper.answer}"
 
 
 def _by_log(findings: Findings) -> str:

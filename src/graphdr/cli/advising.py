@@ -4,17 +4,21 @@ from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
 
-from graphdr.advise import logs, reading, tables, wording
-from graphdr.advise import run as advice
-from graphdr.advise.paper.findings import Findings
+from graphdr.advise import logs, reading
+from graphdr.advise.logs import Log
+from graphdr.advise.paper import block
 from graphdr.cli import project
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.core.terminal import Answer, as_json, paint
 
 FILES = ("interactions", "edges", "rewards", "features", "titles")
-CHOICES = ("transform", "positive", "merge_duplicates", "drop_loops", "ignore_unknown")
-COLUMNS = ("user", "item", "value", "source", "target", "weight", "node", "reward", "title")
+CHOICES = (
+    *("transform", "positive", "merge_duplicates", "drop_loops", "ignore_unknown", "tolerant"),
+    *("encoding", "separator"),
+)
+COLUMNS = ("user", "item", "value", "time", "source", "target", "weight", "node", "reward", "title")
+PAPER = "paper"  # the other protocol
 
 
 def run(arguments: Namespace, here: Path) -> Answer:
@@ -28,16 +32,60 @@ def run(arguments: Namespace, here: Path) -> Answer:
         columns={role: getattr(arguments, role) for role in COLUMNS if getattr(arguments, role)},
         header=False if arguments.no_header else None,
     )
-    rounds = logs.read(log, _columns(arguments.log_columns)) if log else None
-    choices = arguments.name, _nodes(arguments.nodes), _grid(arguments.k), rounds
     say = terminal.Status()
     try:
-        findings = advice.advise(request, project.load_config().plain(), Path(), *choices, say)
+        rounds = logs.read(log, _columns(arguments.log_columns)) if log else None
+        return (_by_paper if arguments.protocol == PAPER else _held_out)(arguments, request, rounds, say)
     finally:
         say("")
-    lines = text(findings)
+
+
+def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, say: terminal.Status) -> Answer:
+    from graphdr.advise import run as advice
+    from graphdr.advise import tables, wording
+    from graphdr.advise.simulation.trial import Game
+
+    if arguments.k:
+        raise UserError(f"--k: each method finds its own k; to try others give --protocol {PAPER}")
+    game = Game(
+        horizon=_at_least(arguments.rounds, 100, "--rounds"),
+        splits=_at_least(arguments.splits, 2, "--splits"),
+        candidates=arguments.candidates,
+    )
+    label, config = reading.source(request).name, project.load_config().plain()
+    name = arguments.name or block.slug(label.split(".")[0])
+    say("reading")
+    data = reading.read(request)
+    findings, played = advice.advise(data, label, name, config, game, _nodes(arguments.nodes), log, say, say.keep)
+    shown = (*tables.simulation(findings), *tables.log(findings))
+    below = [wording.screen(findings.screen), wording.under_paper(findings.paper), *findings.notes]
+    lines = text(findings.answer, below, shown, findings.log, wording.WORDS)
+    page = f"{findings.folder}/{advice.FILES['page']}"
+    lines += ["", f"To read: {page}. Every run: {findings.folder}/{advice.RUNS}."]
+    advice.write(findings, played, Path(), terminal.printable(terminal.unpainted("\n".join(lines))), as_json(findings))
+    return 0, findings, lambda: lines
+
+
+def _by_paper(arguments: Namespace, request: reading.Request, log: Log | None, say: terminal.Status) -> Answer:
+    from graphdr.advise.paper import run as advice
+    from graphdr.advise.paper import tables, wording
+
+    config = project.load_config().plain()
+    choices = arguments.name, _nodes(arguments.nodes), _grid(arguments.k), log
+    findings = advice.advise(request, config, Path(), *choices, say)
+    shown = (*tables.simulation(findings), *tables.log(findings))
+    lines = text(findings.answer, findings.notes, shown, findings.log, wording.WORDS)
+    page, blocks = (f"{findings.folder}/{advice.FILES[kind]}" for kind in ("page", "block"))
+    lines += ["", f"To read: {page}. To keep the data set, paste the blocks of {blocks} into config.yaml, and"]
+    lines += [f"  {findings.paste}"]
     advice.write(findings, Path(), terminal.printable(terminal.unpainted("\n".join(lines))), as_json(findings))
     return 0, findings, lambda: lines
+
+
+def _at_least(count: int, least: int, option: str) -> int:
+    if count < least:
+        raise UserError(f"{option}: {count} is too few; give at least {least}")
+    return count
 
 
 def _nodes(text: str) -> int | None:
@@ -60,21 +108,26 @@ def _grid(ks: list[int] | None) -> tuple[int, ...] | None:
     return tuple(sorted(set(ks))) if ks else None
 
 
-def text(findings: Findings) -> list[str]:
+def text(
+    answer: list[str], notes: list[str], tables: Iterable[tuple], log: logs.ByLog | None, words: dict[str, str]
+) -> list[str]:
     """Lay advice out: the answer, then the evidence."""
     width = terminal.width()
 
     def listed(sentences: Iterable[str], first: str = "- ", rest: str = "  ") -> list[str]:
         return [line for sentence in sentences for line in terminal.wrapped(sentence, width, first, rest)]
 
-    lines = [paint(line, "bold") for line in terminal.wrapped(" ".join(findings.answer), width, most=12)]
-    lines += ["", *listed(findings.notes)]
-    for caption, head, body in (*tables.simulation(findings), *tables.log(findings)):
-        lines += ["", *terminal.wrapped(caption, width), *terminal.table(head, body, terminal.figures(head), width)]
-    if findings.log:
-        lines += ["", *listed(findings.log.warnings)]
+    lines = [paint(line, "bold") for line in terminal.wrapped(" ".join(answer), width, most=12)]
+    lines += ["", *listed(notes)]
+    for caption, head, body in tables:
+        lines += ["", *terminal.wrapped(caption, width), *terminal.table(head, body, _right(head, body), width)]
+    if log:
+        lines += ["", *listed(log.warnings)]
     lines += ["", "In these tables:"]
-    lines += listed((f"{word}: {meaning}." for word, meaning in wording.WORDS.items()), "  ", "    ")
-    page, blocks = (f"{findings.folder}/{advice.FILES[kind]}" for kind in ("page", "block"))
-    lines += ["", f"To read: {page}. To keep the data set, paste the blocks of {blocks} into config.yaml, and"]
-    return [*lines, f"  {findings.paste}"]
+    return lines + listed((f"{word}: {meaning}." for word, meaning in words.items()), "  ", "    ")
+
+
+def _right(head: list[str], body: list[list[str]]) -> list[bool]:
+    """Set columns of figures to the right."""
+    numeric = [all(row[at][:1] in "0123456789+-−" for row in body if row[at]) for at in range(len(head))]
+    return [False, *numeric[1:]]

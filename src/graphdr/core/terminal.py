@@ -15,7 +15,7 @@ CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "c
 NO_TERMINAL = 120  # columns where output goes to a file or a pipe
 GAP = "  "
 NARROWEST, LONGEST = 12, 40  # columns that a wrapped text keeps: at least, and of a long word at most
-PATIENCE, EVERY = 5, 60  # seconds before the first line of progress, and between two, where no terminal is
+PATIENCE, EVERY = 5, 10  # seconds before the first line of progress, and between two, where no terminal is
 OURS = f"\033<{os.urandom(8).hex()}>"  # how a colour of ours begins until it is printed: no file can know it
 # Characters that move the cursor, change colours or turn the order of letters around; not line breaks and tabs.
 CONTROLS = re.compile(
@@ -91,7 +91,7 @@ def plural(count: int, noun: str) -> str:
 
 
 class Status:
-    """Say what is going on: on a terminal in one line that is written over, elsewhere in a line a minute at most."""
+    """Say what is going on: on a terminal in one line that is written over, elsewhere in a line now and then."""
 
     def __init__(self) -> None:
         self.next = time.monotonic() + PATIENCE  # a mistake at the start stays the only line
@@ -104,6 +104,11 @@ class Status:
         elif text and time.monotonic() >= self.next:
             self.next = time.monotonic() + EVERY
             print(text, file=sys.stderr, flush=True)
+
+    def keep(self, text: str) -> None:
+        """Say a text that stays, such as a first answer."""
+        self("")
+        print(printable(text), file=sys.stderr, flush=True)
 
 
 def exhausted(what: str, error: MemoryError | RecursionError) -> str:

@@ -85,7 +85,9 @@ def control(method: Method, kind: dict[str, str]) -> Method:
 def compute_basis(name: str, world: World, rng: np.random.Generator) -> Basis:
     """Compute one basis of a world, or a control of it."""
     embedding = getattr(world, NEEDED[name]) if name in NEEDED else None
-    return bases.compute(name, bases.Source(world.graph.n, world.graph, embedding=embedding), columns(world.graph.n), rng)
+    return bases.compute(
+        name, bases.Source(world.graph.n, world.graph, embedding=embedding), columns(world.graph.n), rng
+    )
 
 
 def play(

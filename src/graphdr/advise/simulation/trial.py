@@ -76,16 +76,27 @@ class Trial(NamedTuple):
         return {name: curve[:, :, -1] for name, curve in self.curves.items()}
 
 
-def trial(given: Source, game: Game, seed: int = 0, say: Callable[[str], None] = lambda text: None, workers: int | None = None) -> Trial:
-    """Play all splits."""
+def trial(
+    given: Source,
+    game: Game,
+    seed: int = 0,
+    say: Callable[[str], None] = lambda text: None,
+    look: Callable[[float], None] = lambda log_bayes: None,
+    workers: int | None = None,
+) -> Trial:
+    """Play all splits, saying what is going on; ``look`` is told what the first split's random rewards say."""
     every = game.every
     horizon = every * (game.horizon // every)
     done: list[float] = []
+    chosen: list[int] = []
+    played: list[float] = []
 
     def set_up(number: int) -> Table:
         table = _table(given, game, seed, number)
         done.append(table.log_bayes)
-        say(f"{len(done)} of {game.splits} splits set up; screen: {screen(done)}")
+        if len(done) == 1:
+            look(table.log_bayes)
+        say(f"graphs and features: {len(done)} of {game.splits} splits")
         return table
 
     def run(table: Table, method: Method, settings: Settings, number: int, drawn, extra=None) -> np.ndarray:
@@ -104,7 +115,8 @@ def trial(given: Source, game: Game, seed: int = 0, say: Callable[[str], None] =
             drawn = draw(table, number)
             for name, method in table.methods.items():
                 found[name].append([run(table, method, one, number, drawn)[-1] for one in field.grid(method, size)])
-        say(f"choosing settings: split {table.number + 1} of {game.splits}")
+        chosen.append(table.number)
+        say(f"choosing settings: {len(chosen)} of {game.splits} splits")
         return {name: np.mean(values, axis=0) for name, values in found.items()}
 
     def judge(table: Table) -> tuple[dict[str, list], dict[str, list]]:
@@ -123,7 +135,9 @@ def trial(given: Source, game: Game, seed: int = 0, say: Callable[[str], None] =
                     final[name].append(curve[-1])
             for name, method in () if closely else controls.items():
                 final[name].append(run(table, method, settings[best_graph], number, drawn, extra)[-1])
-        say(f"playing: split {table.number + 1} of {game.splits}")
+        played.append(1 - np.mean(final[best_graph]) / np.mean(final[best_without]))
+        so_far = f"the graph saves {100 * np.mean(played):.0f} % so far"
+        say(f"playing: {len(played)} of {game.splits} splits; {so_far}")
         return curves, final
 
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
@@ -137,7 +151,10 @@ def trial(given: Source, game: Game, seed: int = 0, say: Callable[[str], None] =
             best = int(found.mean(axis=0).argmin())
             settings[name], chosen_on[name] = field.grid(method, size)[best], found[:, best]
         best_graph, best_without = (
-            min((n for n, m in methods.items() if m.sees_graph == graph and n != field.RANDOM), key=lambda n: chosen_on[n].mean())
+            min(
+                (n for n, m in methods.items() if m.sees_graph == graph and n != field.RANDOM),
+                key=lambda n: chosen_on[n].mean(),
+            )
             for graph in (True, False)
         )
         tables = [table._replace(methods=methods) for table in tables]
@@ -160,10 +177,3 @@ def _table(given: Source, game: Game, seed: int, number: int) -> Table:
     columns = model.columns(*arm_features.graded("laplacian_low", known["laplacian_low"]))
     factor = evidence.log_bayes_factor(seen, columns)
     return Table(number, made._replace(ratings=None, content=None), known, factor, methods)
-
-
-def screen(factors: list[float]) -> str:
-    """Say in a few words what random rewards say for the graph."""
-    middle = float(np.median(factors))
-    verdict = "speak for the graph" if middle > 2 else "do not show that the graph matters"
-    return f"random rewards {verdict} (ln B = {middle:+.1f})"

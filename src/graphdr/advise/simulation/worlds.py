@@ -185,9 +185,13 @@ def world(given: Source, arms: int, seed: int, number: int) -> World:
     item = graph.origin
     reward = value[item]
     if len(item) < max(arms, 4):
-        raise UserError(f"{len(item)} connected items are fewer than the {max(arms, 4)} that a round needs; bring more data")
+        raise UserError(
+            f"{len(item)} connected items are fewer than the {max(arms, 4)} that a round needs; bring more data"
+        )
     if np.ptp(reward) == 0:
-        raise UserError(f"all {len(item):,} connected items have the reward {reward[0]:g}, so that there is nothing to learn")
+        raise UserError(
+            f"all {len(item):,} connected items have the reward {reward[0]:g}, so that there is nothing to learn"
+        )
     theta = rewards.centred(reward)
     paid = noise = None
     if deviates is not None:
