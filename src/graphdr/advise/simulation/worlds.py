@@ -153,14 +153,12 @@ def _enough(rows: Interactions, role: np.ndarray, n: int) -> np.ndarray:
 
 def world(given: Source, arms: int, seed: int, number: int) -> World:
     """Make the world of one split."""
-    data, n, rng = given.data, len(given.item), stream(seed, "split", number=number // 2)
+    data, n, rng = given.data, len(given.item), stream(seed, "split", number=number)
     value, chance, deviates = np.full(n, np.nan), None, None
     making, kept = data.interactions, np.ones(n, bool)
     if data.interactions and data.rewards is None:
         rows = data.interactions
         role = _pays(rows, given.split, rng)
-        if given.split is USERS and number % 2:
-            role = 1 - role
         kept = _enough(rows, role, n)
         paying, making = (_rows(rows, kept[rows.item] & (role == side)) for side in (1, 0))
         if rows.value is None:
