@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.advise.tabular import values
 from graphdr.advise.tabular.delimited import TEXT, Delimited
 from graphdr.advise.tabular.dialect import sniff
 from graphdr.advise.tabular.encoding import as_utf8
@@ -18,7 +17,7 @@ from graphdr.advise.tabular.roles import UNNAMED, USUAL, plain
 from graphdr.core.errors import UserError
 from graphdr.raw import parquet_files, text
 from graphdr.raw.tables import encode
-from graphdr.raw.text import Sheet, refuse, short
+from graphdr.raw.text import Sheet, short
 
 __all__ = ["USUAL", "plain"]  # names that belong here, wherever they are made
 DELIMITERS = ("\t", ",", ";", "|")
@@ -76,7 +75,7 @@ def opened(path: Path, written: Written = Written(), known: Callable[[str], bool
     if path.suffix == ".parquet":
         return Parquet(str(path), data, _schema(str(path), data))
     data, encoding = as_utf8(str(path), data, written.encoding)
-    if not data.strip():
+    if (data[:4096].isspace() and data.isspace()) or not data:
         raise UserError(f"{path}: empty file")
     if data.startswith(WRONG) or b"\0" in data[:4096]:
         kinds = "csv, tsv or RecBole), nor a parquet file by its name"

@@ -23,7 +23,7 @@ IMPLICIT = "no column of values: a row says that the user chose the item; name o
 
 
 class Request(NamedTuple):
-    """What a user asks about: files, names of columns by role, how the files are written, and what to do with mistakes."""
+    """What a user asks about: files, columns by role, how the files are written, and what to do with mistakes."""
 
     interactions: Path | None = None
     edges: Path | None = None
@@ -47,7 +47,9 @@ def source(request: Request) -> Path:
     path = request.interactions or request.edges or request.features
     if path is None:
         graph = "--edges FILE with --rewards FILE, or both"
-        raise UserError(f"give a file of interactions, or {graph}, or --features FILE with --rewards FILE or --log FILE")
+        raise UserError(
+            f"give a file of interactions, or {graph}, or --features FILE with --rewards FILE or --log FILE"
+        )
     return path
 
 
@@ -130,8 +132,8 @@ def _graph(request: Request, data: Data) -> tuple[Data, Sheet | None]:
     i, j = merged[: len(sources)][i].astype(np.int64), merged[len(sources) :][j].astype(np.int64)
     if nodes is not None:
         unknown = pc.is_null(pc.index_in(names, value_set=nodes.columns["id"])).to_numpy(zero_copy_only=False)
+        among = "is not among the nodes of the graph"
         for end in (i, j):
-            among = "is not among the nodes of the graph"
             problems.rows(unknown[end], lambda row, end=end: f"{_name(names, end[row])} {among}")
     known = np.ones(len(names), bool)
     if data.interactions:
@@ -223,7 +225,9 @@ def _rewards(request: Request, data: Data, nodes: Sheet | None) -> Rewards | Non
         data.notes.append(f"reward: 1 where column {name!r} is {request.positive!r}, else 0")
     rows, item = _aligned(request, problems, keys, place, data)
     if more := len(item) - len(data.keys):
-        data.notes.append(f"{Path(sheet.name).name}: {more:,} further rewards of items that have one: each of them counts")
+        data.notes.append(
+            f"{Path(sheet.name).name}: {more:,} further rewards of items that have one: each of them counts"
+        )
     value = value[rows]
     means = np.bincount(item, value) / np.bincount(item)
     files.refuse_equal(means, f"{sheet.name}: all rewards are")
@@ -233,7 +237,7 @@ def _rewards(request: Request, data: Data, nodes: Sheet | None) -> Rewards | Non
 def _aligned(
     request: Request, problems: Problems, names: pa.Array, place: np.ndarray, data: Data, needed: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows that are about items of the data, and their items; rows about others, and items without a row, are refused."""
+    """Return the rows about items of the data, and their items; refuse rows about others, and items without a row."""
     item_of = pc.index_in(names, value_set=data.keys)
     item = pc.fill_null(item_of, -1).to_numpy()[place]
     missing = pc.is_null(pc.index_in(data.keys, value_set=names))

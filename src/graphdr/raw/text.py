@@ -194,9 +194,9 @@ def _parse_quoted(file: File, start: int, first: int, columns: Columns, delimite
         text = file.data[start:].decode()
     except UnicodeDecodeError as error:
         raise fault(file.name, _line(file.data, start + error.start), "not UTF-8 text") from None
-    records, lines, tables = records(file.name, text, first, delimiter), [], []
+    rows, lines, tables = records(file.name, text, first, delimiter), [], []
     used = {name: at for at, (name, kind) in enumerate(columns.items()) if kind}
-    while block := list(islice(records, ROWS)):
+    while block := list(islice(rows, ROWS)):
         for line, fields in block:
             if fields and len(fields) != len(columns):
                 raise fault(file.name, line, _miscounted(len(fields), columns, delimiter))

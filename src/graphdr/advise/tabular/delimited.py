@@ -1,4 +1,4 @@
-"""The rows of a table of text as columns: by Arrow where all is well, and line by line to name the place of a mistake."""
+"""The rows of a table of text as columns: by Arrow, and row by row only to name the place of a mistake."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -46,7 +46,7 @@ class Delimited(NamedTuple):
         return [row[place] for row in self.dialect.sample if len(row) > place]
 
     def sheet(self, kinds: Mapping[str, str]) -> Sheet:
-        """Read columns as these kinds; one that does not parse is read as texts, and rows of other lengths are faults."""
+        """Read columns as these kinds, or as texts if one does not parse; rows of another length are faults."""
         body, mark = self._body()
         if not body.size:
             raise UserError(f"{self.name}: no rows below the header")

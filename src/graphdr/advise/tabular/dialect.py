@@ -1,4 +1,4 @@
-"""How a table of text is written: its separator, quotes, decimal mark, comments and header, told from its first lines."""
+"""How a table of text is written, told from its first lines: separator, quotes, decimal mark, comments and header."""
 
 import csv
 import re
@@ -73,7 +73,8 @@ def sniff(
         assumed.append("columns named as in the last comment")
     elif header if header is not None else typed or _is_header(rows, separator, known):
         heading = rows.pop(0)
-        start, line = _below(data, start, line, heading, separator, quotes)
+        start, line = _below(data, start, line, heading, quotes)
+        quotes = quotes and data.find(b'"', start) >= 0
     else:
         heading = None
     width = len(heading or rows[0])
@@ -132,13 +133,27 @@ def _separator(text: str) -> str:
     if not fitting:
         return marks[0]
     best = fitting[0]
-    commas = text.count(",")
-    if best == "," and len(fitting) > 1 and commas == len(re.findall(r"(?<=\d),(?=\d)", text)):
-        return fitting[1]  # the commas are decimal ones
-    if best == "\t" and _width(rows := [line.split() for line in text.splitlines()]) > first.count("\t") + 1:
-        mixed = all(map(NUMBER.fullmatch, (field for row in rows for field in row))) and " " in first.split("\t")[0]
-        return BLANKS if mixed else best
+    if best == "," and text.count(",") == len(re.findall(r"(?<=\d),(?=\d)", text)):  # they may be decimal commas
+        return fitting[1] if len(fitting) > 1 else BLANKS if _ends_in_decimals(text) else best
+    if best == "\t" and _are_blanks(text):
+        return BLANKS
     return best
+
+
+def _ends_in_decimals(text: str) -> bool:
+    """Say whether blanks separate fields of which some have decimal commas, and the first, a name, has none."""
+    rows = [line.split() for line in re.split(r"\r\n|\n|\r", text)]
+    return _width(rows) > 1 and "." not in text and not any("," in row[0] for row in rows if row)
+
+
+def _are_blanks(text: str) -> bool:
+    """Say whether blanks separate as well as tabs: fields have blanks around them, or the first is several numbers."""
+    lines = [line for line in re.split(r"\r\n|\n|\r", text) if line]
+    cut, fields = [line.split() for line in lines], [line.split("\t") for line in lines]
+    if _width(cut) == _width(fields):
+        return any(field != field.strip() for row in fields for field in row)
+    numbers = all(NUMBER.fullmatch(field) for row in cut for field in row)
+    return numbers and _width(cut) > _width(fields) and " " in fields[0][0].strip()
 
 
 def _width(rows: list[list[str]]) -> int:
@@ -188,7 +203,7 @@ def _is_header(rows: list[list[str]], separator: str, known: Callable[[str], boo
     return not any(field in below for field in first if field)
 
 
-def _below(data: bytes, start: int, line: int, names: list[str], separator: str, quotes: bool) -> tuple[int, int]:
+def _below(data: bytes, start: int, line: int, names: list[str], quotes: bool) -> tuple[int, int]:
     """Return where the row below the header begins, and its line; names that are quoted may hold line breaks."""
     breaks = sum(len(re.findall(r"\r\n|\n|\r", name)) for name in names) if quotes else 0
     for _ in range(breaks + 1):

@@ -42,7 +42,9 @@ def matrix(problems: Problems, names: list[str]) -> tuple[np.ndarray, list[str]]
 
 def _check_size(rows: int, columns: int, name: str) -> None:
     if rows * columns > LARGEST:
-        raise UserError(f"{name}: {rows:,} × {columns:,} features are more than {LARGEST:,} numbers; take fewer columns")
+        raise UserError(
+            f"{name}: {rows:,} × {columns:,} features are more than {LARGEST:,} numbers; take fewer columns"
+        )
 
 
 def _is_list(column: pa.Array) -> bool:

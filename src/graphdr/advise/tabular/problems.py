@@ -18,7 +18,7 @@ TOLERANT = "--tolerant leaves such lines out"
 
 
 class Problem(NamedTuple):
-    """A mistake: where it is first (if it has a place), what it is, the places of more such, and what would settle it."""
+    """A mistake: where it is first, if it has a place, what it is, where more such are, and what would settle it."""
 
     place: str
     complaint: str
@@ -41,6 +41,8 @@ class Problems:
         if sheet.faults:
             lines, complaints = zip(*sheet.faults, strict=True)
             self._take([f"{sheet.unit} {line}" for line in lines[: SHOWN + 1]], len(lines), complaints[0], TOLERANT)
+        if not self.count:
+            raise self.error() if self.found else UserError(f"{sheet.name}: no rows that can be read")
 
     def rows(
         self,

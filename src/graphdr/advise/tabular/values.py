@@ -31,7 +31,9 @@ def numbers(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
 
 
 def _taken(values: np.ndarray, places: pa.Array) -> np.ndarray:
-    taken = values.take(pc.fill_null(places, 0).to_numpy(zero_copy_only=False)) if len(values) else np.empty(len(places))
+    taken = (
+        values.take(pc.fill_null(places, 0).to_numpy(zero_copy_only=False)) if len(values) else np.empty(len(places))
+    )
     return np.where(places.is_null().to_numpy(zero_copy_only=False), np.nan, taken) if places.null_count else taken
 
 
