@@ -72,7 +72,8 @@ def read(request: Request) -> Data:
 
 
 def _interactions(request: Request, data: Data) -> Data:
-    sheet, columns = _table(request.interactions, request, ("user", "item"), ("value", "time"), data.notes)
+    table, columns = _opened(request.interactions, request, ("user", "item"), ("value", "time"), data.notes)
+    sheet = table.sheet({name: KINDS.get(role, KEY) for role, name in columns.items()})
     problems, notes = Problems(sheet, request.tolerant), data.notes
     (users, user), (items, item) = (problems.names(columns[role]) for role in ("user", "item"))
     value = time = None
@@ -85,7 +86,8 @@ def _interactions(request: Request, data: Data) -> Data:
             problems.rows(value < 0, lambda row: f"{name} {value[row]:g} has no log(1 + value)")
         notes.append(f"value: column {name!r}, {why}")
     elif not request.rewards:
-        notes.append(IMPLICIT)
+        unused = [name for name in table.names if name not in (*columns.values(), roles.UNNAMED)]
+        notes.append(IMPLICIT + (f" (not used: {', '.join(unused[:5])}{', …' * (len(unused) > 5)})" if unused else ""))
     if "time" in columns:
         time = values.times(sheet.columns[columns["time"]])
         if time is None:

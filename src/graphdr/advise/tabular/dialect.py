@@ -125,7 +125,7 @@ def _text(data: bytes, start: int) -> str:
 
 def _separator(text: str) -> str:
     """Choose the mark that is most often in the first line, among those that cut all lines into as many fields."""
-    first = re.match(r"[^\r\n]*", text)[0]
+    first = re.sub(r'"[^"]*"', "", re.match(r"[^\r\n]*", text)[0])  # a mark within quotes separates nothing
     marks = sorted((mark for mark in MARKS if mark in first), key=first.count, reverse=True)
     fitting = [mark for mark in marks if _width(split(text, mark, mark != "\t", False)) > 1]
     if not marks:
@@ -133,17 +133,11 @@ def _separator(text: str) -> str:
     if not fitting:
         return marks[0]
     best = fitting[0]
-    if best == "," and text.count(",") == len(re.findall(r"(?<=\d),(?=\d)", text)):  # they may be decimal commas
-        return fitting[1] if len(fitting) > 1 else BLANKS if _ends_in_decimals(text) else best
+    if best == "," and len(fitting) > 1 and text.count(",") == len(re.findall(r"(?<=\d),(?=\d)", text)):
+        return fitting[1]  # the commas are decimal ones
     if best == "\t" and _are_blanks(text):
         return BLANKS
     return best
-
-
-def _ends_in_decimals(text: str) -> bool:
-    """Say whether blanks separate fields of which some have decimal commas, and the first, a name, has none."""
-    rows = [line.split() for line in re.split(r"\r\n|\n|\r", text)]
-    return _width(rows) > 1 and "." not in text and not any("," in row[0] for row in rows if row)
 
 
 def _are_blanks(text: str) -> bool:

@@ -65,7 +65,9 @@ class Problems:
 
     def _take(self, places: list[str], count: int, complaint: str, remedy: str) -> None:
         first, *others = places
-        many = f", {count - 1:,} more such: {', '.join(others)}{', …' if count > len(places) else ''}"
+        unit = self.sheet.unit
+        numbers = ", ".join(place.removeprefix(unit).strip() for place in others)
+        many = f", {count - 1:,} more such: {unit}{'s' * (count > 2)} {numbers}{', …' * (count > len(places))}"
         if self.tolerant:
             lines = f"{count:,} lines are" if count > 1 else "a line is"
             self.notes.append(f"{Path(self.sheet.name).name}: {lines} left out (first: {first}: {complaint})")

@@ -39,7 +39,8 @@ def word(name: str) -> str:
 
 def known(name: str, roles: Sequence[str]) -> bool:
     """Say whether a column of this name would have one of these roles."""
-    return any(plain(name) in NAMES[role] or _near(name, role) for role in roles)
+    worded = not any(map(str.isdigit, name))  # "user 1" is a user
+    return any(plain(name) in NAMES[role] or (worded and _near(name, role)) for role in roles)
 
 
 def _near(name: str, role: str) -> bool:
