@@ -116,6 +116,14 @@ def test_interactions_of_all_kinds_are_read(put, text, expected):
     assert rows(read(Request(**put(interactions=text)))) == expected
 
 
+@pytest.mark.parametrize("mark", ["é", "<>", "~", "tab", "blanks"])
+def test_any_separator_can_be_named(put, mark):
+    text = "user,item,rating\na,x,1\nb,y,2\n".replace(",", {"tab": "\t", "blanks": " "}.get(mark, mark))
+    assert rows(read(Request(**put(interactions=text), separator=mark))) == [("a", "x", 1), ("b", "y", 2)]
+    with pytest.raises(UserError, match="^--separator: '\"' is no mark"):
+        read(Request(**put(interactions=text), separator='"'))
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig", "cp1252", "latin-1"])
 def test_the_encoding_is_told_from_the_bytes_or_by_the_user(put, encoding):
     text = "user,item,rating\nJos\xe9,x,1\nb,\xfc,2\n"
@@ -281,6 +289,16 @@ def test_lines_with_mistakes_are_left_out_if_tolerated(put):
     assert rows(data) == [("a", "x", 1), ("c", "y", 4)]
     assert (data.users.to_pylist(), data.keys.to_pylist()) == (["a", "c"], ["x", "y"])
     assert sum("left out" in note for note in data.notes) == 3
+
+
+def test_a_line_without_end_is_refused_before_it_is_cut(put):
+    with pytest.raises(UserError, match=r"^interactions, line 1: longer than 4 MB"):
+        read(Request(**put(interactions=b"a," * 3_000_000)))
+    with pytest.raises(UserError, match=r"^interactions: cannot be parsed; a row may be longer than 4 MB"):
+        read(Request(**put(interactions=b"user,item,rating\n" + b"a" * 9_000_000)))
+    long = " ".join(["0.5"] * 50_000)
+    asked = put(interactions="user,item,rating\na,x,1\nb,y,2\n", features=f"item,v\nx,{long}\ny,{long}\n")
+    assert read(Request(**asked)).features.shape == (2, 50_000)
 
 
 def test_nothing_to_read_is_said(put):

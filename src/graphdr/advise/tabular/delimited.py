@@ -8,13 +8,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
-from graphdr.advise.tabular.dialect import BLANKS, Dialect, is_number
+from graphdr.advise.tabular.dialect import BLANKS, LONGEST, Dialect, is_number
 from graphdr.core.errors import UserError
 from graphdr.raw.text import SEPARATORS, Sheet, records
 
 KEY, NUMBER, TIME, TEXT = "key", "number", "time", "text"  # what a column is read as
 TYPES = {KEY: pa.dictionary(pa.int32(), pa.string()), NUMBER: pa.float64(), TEXT: pa.string()}
-BLOCK = 1 << 22  # bytes parsed at a time
+BLOCK = LONGEST  # bytes parsed at a time
 MARK = "\x1f"  # stands for a separator of two letters: it is in no text
 
 
@@ -62,17 +62,19 @@ class Delimited(NamedTuple):
 
     def _faulty(self, body: pa.Buffer, mark: str, kinds: Mapping[str, str]) -> Sheet:
         """Read the rows of the right length, and say which are not."""
-        refused = []
+        refused = Refused()
         table = self._parsed(body, mark, dict.fromkeys(kinds, TYPES[TEXT]), refused)
         if table is None:
-            size = f"a row is longer than {BLOCK >> 20} MB, or the text cannot be cut into rows"
-            raise UserError(f"{self.name}: cannot be parsed ({size})")
-        every = np.arange(len(table) + len(refused))
-        starts = _Lines(self, body, mark) if self.dialect.quotes else every + self.dialect.line
-        wrong = np.array([row.number - 1 for row in refused], int)
-        faults = [(int(starts[at]), self._miscounted(row)) for at, row in zip(wrong, refused, strict=True)]
-        lines = [int(starts[at]) for at in np.delete(every, wrong)]
-        return Sheet(self._columns(table, kinds), self.name, lines=lines, faults=faults)
+            raise UserError(f"{self.name}: cannot be parsed; a row may be longer than {LONGEST >> 20} MB")
+        count = len(table) + len(refused.rows)
+        starts = np.arange(count) + self.dialect.line
+        if self.dialect.quotes:
+            found = _Lines(self, body, mark)
+            starts = np.array([found[row] for row in range(count)])
+        wrong = np.array(refused.rows, int) - 1
+        complaint = self._miscounted(refused.first) if refused.rows else ""
+        faults = [(int(line), complaint) for line in starts[wrong]]
+        return Sheet(self._columns(table, kinds), self.name, lines=np.delete(starts, wrong), faults=faults)
 
     def _miscounted(self, row: arrow_csv.InvalidRow) -> str:
         if self.dialect.quotes and row.text.count('"') % 2:
@@ -96,20 +98,16 @@ class Delimited(NamedTuple):
             end -= 1
         if separator == BLANKS:
             return pa.py_buffer(_single_blanks(self.data[start:end])), " "
-        if len(separator) > 1:
+        if len(separator.encode()) > 1:
             if self.data.find(MARK.encode()) >= 0:
                 raise UserError(f"{self.name}: character {MARK!r}; expected text")
             return pa.py_buffer(self.data[start:end].replace(separator.encode(), MARK.encode())), MARK
         return pa.py_buffer(self.data).slice(start, end - start), separator
 
     def _parsed(
-        self, body: pa.Buffer, mark: str, types: dict[str, pa.DataType], refused: list | None = None
+        self, body: pa.Buffer, mark: str, types: dict[str, pa.DataType], refused: "Refused | None" = None
     ) -> pa.Table | None:
-        """Parse the rows, or return None; rows of other lengths are skipped if there is a list to put them into."""
-
-        def skip(row: arrow_csv.InvalidRow) -> str:
-            refused.append(row)
-            return "skip"
+        """Parse the rows, or return None; rows of other lengths are skipped if they are asked for."""
 
         shape = self.dialect
         # Rows have numbers only where one thread reads them.
@@ -121,7 +119,7 @@ class Delimited(NamedTuple):
             escape_char="\\" if shape.escape else False,
             newlines_in_values=shape.quotes,
             ignore_empty_lines=False,
-            invalid_row_handler=None if refused is None else skip,
+            invalid_row_handler=None if refused is None else refused.skip,
         )
         convert = arrow_csv.ConvertOptions(
             column_types=types, include_columns=list(types), null_values=[], decimal_point=shape.decimal
@@ -139,6 +137,19 @@ class Delimited(NamedTuple):
             point = {"pattern": r"^([-+]?[0-9]+),([0-9]+)$", "replacement": r"\1.\2"}
             columns |= {name: pc.replace_substring_regex(columns[name], **point) for name in numbers}
         return columns
+
+
+class Refused:
+    """The numbers of rows that have another length than the others, and the first of these rows."""
+
+    def __init__(self):
+        self.rows, self.first = [], None
+
+    def skip(self, row: arrow_csv.InvalidRow) -> str:
+        """Take a row, and have it skipped."""
+        self.rows.append(row.number)
+        self.first = self.first or row
+        return "skip"
 
 
 class _Lines(Sequence):

@@ -12,6 +12,8 @@ BLANKS = "blanks"  # any run of blanks and tabs
 MARKS = ("\t", ",", ";", "|", "::")
 NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": BLANKS, " ": BLANKS}
 SAMPLE = 1 << 16  # bytes that are looked at
+LONGEST = 1 << 22  # bytes of a line
+COMMENTS = 100  # more of them are no rows
 END = re.compile(rb"\r\n|\n|\r")
 EXCEL = re.compile(rb'"?sep=([^\r\n])"?[ ,;\t]*(?:\r\n|\n|\r)', re.IGNORECASE)  # the first line that Excel understands
 MATRIX = b"%%MatrixMarket"  # below its comments, a line has the size of the matrix
@@ -49,6 +51,8 @@ def sniff(
     below by rows that are texts alone.
     """
     separator = NAMED.get(separator, separator) if separator else "\t" if typed else None
+    if separator and set(separator) & set('\r\n"'):
+        raise UserError(f"--separator: {separator!r} is no mark between fields")
     start, line = 0, 1
     if excel := EXCEL.match(data):
         separator, start, line = separator or excel[1].decode(errors="replace"), excel.end(), 2
@@ -61,13 +65,15 @@ def sniff(
         start, line = _end(data, start), line + 1
     if comments and (start >= len(data) or _are_rows(comments, _text(data, start), separator)):
         (start, line), comments = above, []
+    if _end(data, start) - start > LONGEST:
+        raise UserError(f"{name}, line {line}: longer than {LONGEST >> 20} MB; expected a table")
     text = _text(data, start)
     separator = separator or _separator(text)
-    quotes = _quoted(text, separator) if separator in ("\t", BLANKS) else separator != "::" and data.find(b'"') >= 0
+    quotes = _quoted(text, separator) if separator in ("\t", BLANKS) else _plain(separator) and data.find(b'"') >= 0
     escape = quotes and _escapes(data, separator)
     rows = [[field.strip() for field in row] for row in split(text, separator, quotes, escape) if row]
     if not rows:
-        raise UserError(f"{name}: empty file")
+        raise UserError(f"{name}: no rows, or a quoted field is too long")
     heading, assumed = _commented(comments, separator, len(rows[0]), known), []
     if header is None and heading:
         assumed.append("columns named as in the last comment")
@@ -91,16 +97,19 @@ def sniff(
 
 def split(text: str, separator: str, quotes: bool, escape: bool) -> list[list[str]]:
     """Split lines into fields; what cannot be split gives no rows."""
-    if separator in ("::", BLANKS):
+    if not _plain(separator) or not quotes or '"' not in text:
         lines = re.split(r"\r\n|\n|\r", text)
         rows = [line.split() if separator == BLANKS else line.split(separator) if line else [] for line in lines]
         return [[field.strip('"') for field in row] for row in rows] if quotes else rows
-    quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
-    shape = {"delimiter": separator, "quoting": quoting, "escapechar": "\\" if escape else None}
+    shape = {"delimiter": separator, "escapechar": "\\" if escape else None}
     try:
         return list(csv.reader(StringIO(text, newline=""), **shape))
     except (csv.Error, TypeError, ValueError):
         return []
+
+
+def _plain(separator: str) -> bool:
+    return len(separator.encode()) == 1
 
 
 def is_number(field: str, decimal: str = ".") -> bool:
@@ -119,7 +128,7 @@ def _text(data: bytes, start: int) -> str:
     stop = start + SAMPLE
     if stop < len(data):
         stop = max(data.rfind(b"\n", start, stop), data.rfind(b"\r", start, stop)) + 1
-        stop = max(stop, _end(data, _end(data, start)))
+        stop = min(max(stop, _end(data, _end(data, start))), start + 2 * LONGEST)
     return data[start:stop].decode(errors="replace")
 
 
@@ -158,6 +167,8 @@ def _width(rows: list[list[str]]) -> int:
 
 def _are_rows(comments: list[str], text: str, separator: str | None) -> bool:
     """Say whether lines that begin like comments are rows of the table: as many fields, numbers among them."""
+    if len(comments) > COMMENTS:
+        return False
     mark = separator or _separator(text)
     rows = split("\n".join([*comments, text]), mark, False, False)
     return _width(rows) > 1 and all(any(map(NUMBER.fullmatch, row)) for row in rows[: len(comments)])
