@@ -21,8 +21,8 @@ from graphdr.advise.decision import CONTROLS, COPIES, FULL, LENGTH, LONGEST, SHU
 from graphdr.advise.findings import ByLog, Findings, Mean, Setting
 from graphdr.advise.reading import Request
 from graphdr.advise.survey import Survey, survey
-from graphdr.advise.tabular.recbole import Dataset
-from graphdr.advise.tabular.recbole import dataset as as_dataset
+from graphdr.advise.paper.recbole import Dataset
+from graphdr.advise.paper.recbole import dataset as as_dataset
 from graphdr.bandit import environment, linucb, rewards
 from graphdr.cli.main import main
 from graphdr.core.errors import UserError
