@@ -302,6 +302,15 @@ def test_a_line_without_end_is_refused_before_it_is_cut(put):
     assert read(Request(**asked)).features.shape == (2, 50_000)
 
 
+def test_a_file_of_nothing_but_mistakes_is_refused_soon(put):
+    for text, message in (
+        ("user,item,rating\n" + "a\n" * 150_000, r"line 2: number of fields is 1; .* as in 100,000 more rows$"),
+        ("# x\n" * 150_000 + "a,b,1\n", r": more than 100,000 lines of comments"),
+    ):
+        with pytest.raises(UserError, match=message):
+            read(Request(**put(interactions=text)))
+
+
 def test_nothing_to_read_is_said(put):
     for asked in ({}, {"titles": Path("t")}):
         with pytest.raises(UserError, match=r"^give a file of interactions, or --edges FILE with"):

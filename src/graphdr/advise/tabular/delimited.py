@@ -15,6 +15,7 @@ from graphdr.raw.text import SEPARATORS, Sheet, records
 KEY, NUMBER, TIME, TEXT = "key", "number", "time", "text"  # what a column is read as
 TYPES = {KEY: pa.dictionary(pa.int32(), pa.string()), NUMBER: pa.float64(), TEXT: pa.string()}
 BLOCK = LONGEST  # bytes parsed at a time
+MOST = 100_000  # rows of another length that are collected
 MARK = "\x1f"  # stands for a separator of two letters: it is in no text
 
 
@@ -64,6 +65,9 @@ class Delimited(NamedTuple):
         """Read the rows of the right length, and say which are not."""
         refused = Refused()
         table = self._parsed(body, mark, dict.fromkeys(kinds, TYPES[TEXT]), refused)
+        if table is None and len(refused.rows) > MOST:
+            complaint = f"{self._miscounted(refused.first)}, as in {MOST:,} more rows"
+            raise UserError(f"{self.name}, line {self.dialect.line + refused.rows[0] - 1}: {complaint}")
         if table is None:
             raise UserError(f"{self.name}: cannot be parsed; a row may be longer than {LONGEST >> 20} MB")
         count = len(table) + len(refused.rows)
@@ -149,7 +153,7 @@ class Refused:
         """Take a row, and have it skipped."""
         self.rows.append(row.number)
         self.first = self.first or row
-        return "skip"
+        return "skip" if len(self.rows) <= MOST else "error"
 
 
 class _Lines(Sequence):

@@ -14,6 +14,7 @@ NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|", "
 SAMPLE = 1 << 16  # bytes that are looked at
 LONGEST = 1 << 22  # bytes of a line
 COMMENTS = 100  # more of them are no rows
+MANY = 100_000  # comments
 END = re.compile(rb"\r\n|\n|\r")
 EXCEL = re.compile(rb'"?sep=([^\r\n])"?[ ,;\t]*(?:\r\n|\n|\r)', re.IGNORECASE)  # the first line that Excel understands
 MATRIX = b"%%MatrixMarket"  # below its comments, a line has the size of the matrix
@@ -61,6 +62,8 @@ def sniff(
         end = _end(data, start)
         comments.append(data[start:end].strip().decode(errors="replace"))
         start, line = end, line + 1
+        if len(comments) > MANY:
+            raise UserError(f"{name}: more than {MANY:,} lines of comments; expected a table")
     if comments and data.startswith(MATRIX):
         start, line = _end(data, start), line + 1
     if comments and (start >= len(data) or _are_rows(comments, _text(data, start), separator)):

@@ -79,7 +79,8 @@ def find(table, named: Mapping[str, str], needed: Sequence[str], optional: Seque
 def _matches(free: list[str], role: str, near: bool) -> list[str]:
     if near:
         return [name for name in free if _near(name, role)]
-    return [name for usual in NAMES[role] for name in free if plain(name) == usual]
+    rank = {usual: place for place, usual in reversed(list(enumerate(NAMES[role])))}
+    return sorted((name for name in free if plain(name) in rank), key=lambda name: rank[plain(name)])
 
 
 def _said(role: str, found: list[str]) -> str:
