@@ -43,4 +43,5 @@ class Data(NamedTuple):
     features: np.ndarray | None = None  # a row of numbers for every item
     titles: pa.Array | None = None
     transform: str = "identity"  # of the values of interactions: as they are, or log1p
+    users: pa.Array | None = None  # names of the users
     notes: list[str] = []  # noqa: RUF012 - never changed; what was assumed, with the option that changes it

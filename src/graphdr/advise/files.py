@@ -1,29 +1,98 @@
-"""Tables of a user in any usual format, as sheets of text columns: mistakes name the file and the line."""
+"""Tables of a user in any usual format: open one, see its columns, and read those that are needed."""
 
 import os
-import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphdr.advise.tabular.delimited import TEXT, Delimited
+from graphdr.advise.tabular.dialect import sniff
+from graphdr.advise.tabular.encoding import as_utf8
+from graphdr.advise.tabular.problems import Problems
+from graphdr.advise.tabular.roles import UNNAMED, USUAL, plain
 from graphdr.core.errors import UserError
 from graphdr.raw import parquet_files, text
 from graphdr.raw.tables import encode
-from graphdr.raw.text import KINDS, Sheet, refuse, short
+from graphdr.raw.text import Sheet, short
 
-USUAL = tomllib.loads((Path(__file__).parent / "columns.toml").read_text(encoding="utf-8"))  # names of columns
+__all__ = ["USUAL", "plain"]  # names that belong here, wherever they are made
 DELIMITERS = ("\t", ",", ";", "|")
 TYPED = (".inter", ".item", ".net")  # RecBole's atomic files, whose header names a type besides
 WRONG = (b"\x1f\x8b", b"PK\x03\x04", b"<!DOCTYPE", b"<html")
 
 
-def read(path: Path, header: bool | None = None, usual: Iterable[str] = ()) -> Sheet:
-    """Read a table; unless ``header`` says, the first line is one if it holds no number, or one of the usual names."""
+class Written(NamedTuple):
+    """How the files of a user are written, where they do not show it: an encoding, a separator, a header or none."""
+
+    encoding: str | None = None
+    separator: str | None = None
+    header: bool | None = None
+
+
+class Table(Protocol):
+    """A table that was opened: its columns, whether their names are its own, its first fields, and columns by kind."""
+
+    name: str
+
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def header(self) -> bool: ...
+    @property
+    def assumed(self) -> list[str]: ...
+    def sample(self, name: str) -> list[str]: ...
+    def sheet(self, kinds: Mapping[str, str]) -> Sheet: ...
+
+
+def read(
+    path: Path,
+    header: bool | None = None,
+    usual: Iterable[str] = (),
+    choose: Callable[[list[str]], Collection[str]] | None = None,
+    written: Written = Written(),  # noqa: B008 - never changed
+) -> Sheet:
+    """Read a table as texts, or those of its columns that are chosen by their names; ``note`` says what was assumed.
+
+    Unless ``header`` says, the first line is one if it holds no number, or one of the usual names.
+    """
+    usual = set(usual)
+    written = written if header is None else written._replace(header=header)
+    table = opened(path, written, lambda name: plain(name) in usual)
+    chosen = table.names if choose is None else list(choose(table.names))
+    sheet = table.sheet(dict.fromkeys(chosen, TEXT))
+    Problems(sheet).kept()
+    columns = {name: _as_text(column) for name, column in sheet.columns.items()}
+    return sheet._replace(columns=columns, note=noted(path, table.assumed))
+
+
+def opened(path: Path, written: Written = Written(), known: Callable[[str], bool] = lambda name: False) -> Table:  # noqa: B008
+    """Open a table of text or a parquet file; ``known`` says of a name whether a column would have it."""
     data = content(path)
-    return _parquet(path, data) if path.suffix == ".parquet" else _text(path, data, header, set(usual))
+    if path.suffix == ".parquet":
+        return Parquet(str(path), data, _schema(str(path), data))
+    data, encoding = as_utf8(str(path), data, written.encoding)
+    if (data[:4096].isspace() and data.isspace()) or not data:
+        raise UserError(f"{path}: empty file")
+    if data.startswith(WRONG) or b"\0" in data[:4096]:
+        kinds = "csv, tsv or RecBole), nor a parquet file by its name"
+        raise UserError(f"{path}: not a table of text ({kinds}; --encoding names an unusual encoding")
+    typed = Path(path.name.removesuffix(".gz")).suffix in TYPED
+    dialect = sniff(str(path), data, written.separator, written.header, known, typed)
+    names = [name or UNNAMED for name in dialect.names]
+    if len(set(names)) < len(names):
+        raise UserError(f"{path}, line {max(1, dialect.line - 1)}: two columns of one name: {', '.join(names)}")
+    said = [] if typed else dialect.assumed
+    said = ([] if encoding == "UTF-8" else [f"encoding {encoding} (--encoding)"]) + said
+    return Delimited(str(path), data, dialect._replace(names=names, assumed=said))
+
+
+def noted(path: Path, assumed: list[str]) -> str:
+    """Return what was assumed about a file as one line, or nothing."""
+    return f"{path.name}: {'; '.join(assumed)}" if assumed else ""
 
 
 def content(path: Path) -> bytes:
@@ -38,52 +107,68 @@ def parquet(name: str, data: bytes, choose: Callable[[list[str]], list[str]] | N
     try:
         return parquet_files.table(name, data, choose)
     except (pa.ArrowException, OSError, KeyError, ValueError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UserError(f"{name}: not a readable parquet file ({short(reason)})") from None
+        raise _unreadable(name, error) from None
 
 
-def _parquet(path: Path, data: bytes) -> Sheet:
-    table = parquet(str(path), data)
-    if len(set(table.column_names)) < len(table.column_names):
-        raise UserError(f"{path}: two columns of one name: {', '.join(table.column_names)}")
-    if not len(table) or not table.column_names:
-        raise UserError(f"{path}: no rows")
+def _schema(name: str, data: bytes) -> list[str]:
+    import pyarrow.parquet as pq
+
     try:
-        columns = {name: _as_text(table[name].combine_chunks()) for name in table.column_names}
-    except pa.ArrowException as error:
-        raise UserError(f"{path}: a column that is neither text nor numbers ({short(str(error))})") from None
-    return Sheet(columns, str(path), unit="row")
+        file = pq.ParquetFile(pa.BufferReader(data))
+        names, rows = file.schema_arrow.names, file.metadata.num_rows
+    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+        raise _unreadable(name, error) from None
+    if len(set(names)) < len(names):
+        raise UserError(f"{name}: two columns of one name: {', '.join(names)}")
+    if not rows or not names:
+        raise UserError(f"{name}: no rows")
+    return names
+
+
+def _unreadable(name: str, error: Exception) -> UserError:
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return UserError(f"{name}: not a readable parquet file ({short(reason)})")
+
+
+class Parquet(NamedTuple):
+    """A parquet file and the names of its columns."""
+
+    name: str
+    data: bytes
+    names: list[str]
+    header: bool = True
+    assumed: tuple[str, ...] = ()
+
+    def sample(self, name: str) -> list[str]:
+        """Return nothing: the types of the columns say what they hold."""
+        return []
+
+    def sheet(self, kinds: Mapping[str, str]) -> Sheet:
+        """Read columns; those of texts and lists become texts, others stay numbers and times."""
+        table = parquet(self.name, self.data, lambda names: list(kinds))
+        try:
+            columns = {name: _flat(table[name].unify_dictionaries().combine_chunks()) for name in kinds}
+        except pa.ArrowException as error:
+            reason = short(str(error))
+            raise UserError(f"{self.name}: a column that is neither text nor numbers ({reason})") from None
+        return Sheet(columns, self.name, unit="row")
+
+
+def _flat(column: pa.Array) -> pa.Array:
+    """Return lists of numbers as texts, other columns as they are if texts can be made of them."""
+    kind, types = column.type, pa.types
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        texts = (" ".join(map(str, numbers)) if numbers is not None else "" for numbers in column.to_pylist())
+        return pa.array(texts, pa.string())
+    column.slice(0, 0).cast(pa.string()) if not types.is_dictionary(kind) else column.dictionary.cast(pa.string())
+    return column.cast(pa.string()) if types.is_large_string(kind) else column
 
 
 def _as_text(column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type) or pa.types.is_fixed_size_list(column.type):
-        texts = (" ".join(map(str, numbers)) if numbers is not None else "" for numbers in column.to_pylist())
-        return pa.array(texts, pa.string())
     column = column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column
     return pc.fill_null(column.cast(pa.string()), "")
-
-
-def _text(path: Path, data: bytes, header: bool | None, usual: set[str]) -> Sheet:
-    file = text.user_text(str(path), data)
-    if file.data.startswith(WRONG) or b"\0" in file.data[:4096]:
-        raise UserError(f"{path}: not a table of text (csv, tsv or RecBole), nor a parquet file by its name")
-    typed = Path(path.name.removesuffix(".gz")).suffix in TYPED
-    delimiter = "\t" if typed else delimiter_of(file)
-    names = [field.strip() for field in text.heading(file, delimiter)]
-    if typed:
-        names = [field.rpartition(":")[0] or field for field in names]
-    if header is None:  # data hold some number, and no name that a column would have
-        header = typed or not any(map(_is_number, names)) or any(plain(field) in usual for field in names)
-    if not header:
-        names = [str(number) for number in range(1, 1 + len(names))]
-    if len(set(names)) < len(names):
-        raise UserError(f"{path}, line 1: two columns of one name: {', '.join(names)}")
-    kinds = dict.fromkeys(names, "text")
-    sheet = text.parse(file, kinds, delimiter, text.first_line(file) if header else None, quoted=True)
-    note = "" if header else f"{path.name} has no header: its columns are 1 to {len(names)}"
-    return sheet._replace(columns={name: sheet.columns[name].combine_chunks() for name in names}, note=note)
 
 
 def delimiter_of(file: text.File) -> str:
@@ -91,36 +176,20 @@ def delimiter_of(file: text.File) -> str:
     return max(DELIMITERS, key=text.first_line(file).count)
 
 
-def plain(name: str) -> str:
-    """Return a name as it is compared: lower case, letters and digits alone."""
-    return "".join(letter for letter in name.lower() if letter.isalnum())
-
-
-def _is_number(field: str) -> bool:
-    try:
-        return "_" not in field and bool(np.isfinite(float(field)))
-    except ValueError:
-        return False
-
-
 def numbers(sheet: Sheet, name: str, rows: np.ndarray | None = None) -> np.ndarray:
     """Return a column as finite numbers; ``rows`` are their rows in the file, if others."""
-    column, complaint = sheet.columns[name], KINDS["float"].complaint
-    try:
-        values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    except pa.ArrowException:
-        values = np.array([float(field) if _is_number(field) else np.nan for field in column.to_pylist()])
-    refuse(sheet, KINDS["float"].bad(pa.array(values)), lambda at: f"{name} {quoted(column, at)} {complaint}", rows)
-    return values
+    problems = Problems(sheet)
+    found = problems.numbers(name, rows)
+    problems.kept()
+    return found
 
 
 def keys(sheet: Sheet, name: str) -> pa.Array:
     """Return a column of names of users, items or nodes: not empty, and without a tab or a line break."""
-    column = sheet.columns[name]
-    refuse(sheet, pc.equal(column, ""), lambda row: f"{name} is empty")
-    broken = pc.match_substring_regex(column, "[\t\r\n]")
-    refuse(sheet, broken, lambda row: f"{name} {quoted(column, row)} holds a tab or a line break")
-    return column
+    problems = Problems(sheet)
+    problems.names(name)
+    problems.kept()
+    return _as_text(sheet.columns[name])
 
 
 def quoted(column: pa.Array | pa.ChunkedArray, at: int) -> str:
@@ -130,8 +199,8 @@ def quoted(column: pa.Array | pa.ChunkedArray, at: int) -> str:
 
 def repeated(values: np.ndarray | pa.Array) -> np.ndarray:
     """Say of each value whether it was there before."""
-    places = encode(values)[1] if isinstance(values, pa.Array) else values
-    return ~np.isin(np.arange(len(places)), np.unique(places, return_index=True)[1])
+    places = encode(values if isinstance(values, pa.Array) else pa.array(values))[1]
+    return np.diff(np.maximum.accumulate(places), prepend=-1) == 0
 
 
 def refuse_equal(values: np.ndarray, what: str) -> None:

@@ -1,5 +1,6 @@
-"""What a user brings, interactions or a graph with rewards, as RecBole's files, which the workflow reads."""
+"""What a user brings, interactions, a graph, features, or several of these, as arrays."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,16 +9,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.advise import files, graph_files
+from graphdr.advise.data import Data, Edges, Interactions, Rewards
+from graphdr.advise.tabular import features, roles, values
+from graphdr.advise.tabular.delimited import KEY, NUMBER, TEXT, TIME
+from graphdr.advise.tabular.problems import Problems
 from graphdr.core.errors import UserError
 from graphdr.raw.tables import encode
-from graphdr.raw.text import Sheet, refuse
+from graphdr.raw.text import Sheet, short
 
-NAMES = {role: names.split() for role, names in files.USUAL["tables"].items()}
+KINDS = {"value": NUMBER, "weight": NUMBER, "reward": NUMBER, "time": TIME, "title": TEXT}  # others are keys
 MANY, SKEW = 100, 10  # counts reach above the one, and above so many medians: their logarithm says more
+IMPLICIT = "no column of values: a row says that the user chose the item; name one by --value"
 
 
 class Request(NamedTuple):
-    """What a user asks about: files, names of columns by role, and how mistakes in the data are to be taken."""
+    """What a user asks about: files, columns by role, how the files are written, and what to do with mistakes."""
 
     interactions: Path | None = None
     edges: Path | None = None
@@ -31,121 +37,165 @@ class Request(NamedTuple):
     merge_duplicates: bool = False
     drop_loops: bool = False
     ignore_unknown: bool = False
-
-
-class Dataset(NamedTuple):
-    """The data in the workflow's own format: bytes by role, and what the block of the data set must say of them."""
-
-    format: str
-    files: dict[str, bytes]
-    content: str
-    transform: str
-    options: dict  # of the adapter
-    notes: list[str]
+    encoding: str | None = None
+    separator: str | None = None
+    tolerant: bool = False  # leave out lines with mistakes, besides the three choices above
 
 
 def source(request: Request) -> Path:
-    """Return the file that the data set is named after: interactions or edges, of which there must be one."""
-    if (request.interactions is None) == (request.edges is None):
-        raise UserError("give a file of interactions, or --edges FILE with --rewards FILE; not both, not neither")
-    return request.interactions or request.edges
+    """Return the file that the data set is named after: interactions, edges or features, of which there must be one."""
+    path = request.interactions or request.edges or request.features
+    if path is None:
+        graph = "--edges FILE with --rewards FILE, or both"
+        raise UserError(
+            f"give a file of interactions, or {graph}, or --features FILE with --rewards FILE or --log FILE"
+        )
+    return path
 
 
-def read(request: Request) -> Dataset:
+def read(request: Request) -> Data:
     """Read and check all that a user brings."""
     source(request)
-    return _graph(request) if request.edges else _interactions(request)
+    if request.tolerant:
+        request = request._replace(merge_duplicates=True, drop_loops=True, ignore_unknown=True)
+    data, nodes = Data(pa.array([], pa.string()), notes=[]), None
+    if request.interactions:
+        data = _interactions(request, data)
+    if request.edges:
+        data, nodes = _graph(request, data)
+    if request.features:
+        data = _features(request, data)
+    data = data._replace(rewards=_rewards(request, data, nodes))
+    if request.edges and not (request.interactions or data.rewards):
+        raise UserError(f"{request.edges}: no rewards; give --rewards FILE with a line per node")
+    return data._replace(titles=_titles(request, data)) if request.titles else data
 
 
-def _interactions(request: Request) -> Dataset:
-    sheet, columns = _table(request.interactions, request, ("user", "item"), ("value", "time"))
-    users, items = (files.keys(sheet, columns[role]) for role in ("user", "item"))
-    notes = [sheet.note] if sheet.note else []
-    written = {"user_id:token": users, "item_id:token": items}
-    value, transform = np.ones(len(users)), "identity"
+def _interactions(request: Request, data: Data) -> Data:
+    table, columns = _opened(request.interactions, request, ("user", "item"), ("value", "time"), data.notes)
+    sheet = table.sheet({name: KINDS.get(role, KEY) for role, name in columns.items()})
+    problems, notes = Problems(sheet, request.tolerant), data.notes
+    (users, user), (items, item) = (problems.names(columns[role]) for role in ("user", "item"))
+    value = time = None
+    transform = "identity"
     if "value" in columns:
-        value = files.numbers(sheet, columns["value"])
-        transform, why = chosen_transform(value, request.transform)
+        name = columns["value"]
+        value = problems.numbers(name)
+        transform, why = chosen_transform(value[np.isfinite(value)], request.transform)
         if transform == "log1p":
-            refuse(sheet, value < 0, lambda row: f"{columns['value']} {value[row]:g} has no log(1 + value)")
-        notes.append(f"value: column {columns['value']!r}, {why}")
-        written["value:float"] = pa.array(value)
+            problems.rows(value < 0, lambda row: f"{name} {value[row]:g} has no log(1 + value)")
+        notes.append(f"value: column {name!r}, {why}")
     elif not request.rewards:
-        names = ", ".join(sheet.columns)
-        raise UserError(f"{sheet.name}: no column of values; there are: {names}; name it by --value, or give --rewards")
-    keys, place = encode(items)
-    if again := len(users) - len(pa.table([users, items], ["user", "item"]).group_by(["user", "item"]).aggregate([])):
+        unused = [name for name in table.names if name not in (*columns.values(), roles.UNNAMED)]
+        notes.append(IMPLICIT + (f" (not used: {', '.join(unused[:5])}{', …' * (len(unused) > 5)})" if unused else ""))
+    if "time" in columns:
+        time = values.times(sheet.columns[columns["time"]])
+        if time is None:
+            wrong = "neither numbers nor dates such as 2024-12-31"
+            notes.append(f"time: column {columns['time']!r} is not used, for it holds {wrong} (--time)")
+    kept = problems.kept()
+    if kept is not None:
+        (users, user), (items, item) = values.compact(users, user[kept]), values.compact(items, item[kept])
+        value, time = (column if column is None else column[kept] for column in (value, time))
+    notes += problems.notes
+    pairs = np.sort(user.astype(np.int64) * len(items) + item)
+    if again := int((pairs[1:] == pairs[:-1]).sum()):
         notes.append(f"{again:,} interactions repeat a user and an item: each of them counts")
-    attributes = _attributes(request, keys, notes)
-    if not request.rewards:
-        means = np.bincount(place, np.log1p(value) if transform == "log1p" else value) / np.bincount(place)
+    if value is not None and not request.rewards:
+        means = np.bincount(item, np.log1p(value) if transform == "log1p" else value) / np.bincount(item)
         files.refuse_equal(means, f"{sheet.name}: all items have the mean value")
-    texts = {"inter": _written(written)} | ({"item": _written(attributes)} if len(attributes) > 1 else {})
-    content = "features" if request.features else "ratings" if "value" in columns else "none"
-    options = ({"value": "value"} if "value" in columns else {}) | ({"log1p": True} if transform == "log1p" else {})
-    return Dataset("recbole", texts, content, transform, options, notes)
+    met = Interactions(user, item, value, time)
+    return data._replace(keys=items, users=users, interactions=met, transform=transform)
 
 
 def chosen_transform(value: np.ndarray, wanted: str) -> tuple[str, str]:
     """Choose between values as they are and log(1 + value), and say why; only counts with a long tail are logged."""
     if wanted != "auto":
         return wanted, {"identity": "taken as it is", "log1p": "as log(1 + value)"}[wanted] + ", as asked"
-    median = float(np.median(value))
-    counts = value.min() >= 0 and np.array_equal(value, np.floor(value))
-    if counts and value.max() > MANY and value.max() > SKEW * max(median, 1.0):
-        size = f"whole numbers up to {value.max():g} with median {median:g}"
-        return "log1p", f"as log(1 + value), for they are {size} (--transform identity takes them as they are)"
+    if len(value) and value.min() >= 0 and value.max() > MANY and np.array_equal(value, np.floor(value)):
+        median = float(np.median(value))
+        if value.max() > SKEW * max(median, 1.0):
+            size = f"whole numbers up to {value.max():g} with median {median:g}"
+            return "log1p", f"as log(1 + value), for they are {size} (--transform identity takes them as they are)"
     return "identity", "taken as it is (--transform log1p would take log(1 + value))"
 
 
-def _graph(request: Request) -> Dataset:
-    sheet, columns, nodes = _edges(request)
-    notes = [sheet.note] if sheet.note else []
-    ends = [files.keys(sheet, columns[role]) for role in ("source", "target")]
-    weight = files.numbers(sheet, columns["weight"]) if "weight" in columns else None
+def _graph(request: Request, data: Data) -> tuple[Data, Sheet | None]:
+    """Read a graph, among the items of interactions if there are any, and what it says about its nodes, if it does."""
+    sheet, columns, nodes = _edges(request, data.notes)
+    problems, notes = Problems(sheet, request.tolerant), data.notes
+    (sources, i), (targets, j) = (problems.names(columns[role]) for role in ("source", "target"))
+    weight = problems.numbers(columns["weight"]) if "weight" in columns else None
     if weight is not None:
-        refuse(sheet, weight < 0, lambda row: f"negative weight {weight[row]:g}; a weight says how near two nodes are")
-        refuse(sheet, weight == 0, lambda row: "weight 0; leave out the edge")
-    for end in ends if nodes is not None else ():
-        unknown = pc.is_null(pc.index_in(end, value_set=nodes.columns["id"]))
-        refuse(sheet, unknown, lambda row, end=end: f"{files.quoted(end, row)} is not among the nodes of the graph")
-    ends, weight = _simple(sheet, ends, weight, request, notes)
-    keys = pc.unique(pa.concat_arrays(ends)) if nodes is None else nodes.columns["id"]
-    attributes = _attributes(request, keys, notes, nodes)
-    if "reward:float" not in attributes:
-        raise UserError(f"{request.edges}: no rewards; give --rewards FILE with a line per node")
-    written = dict(zip(("source_id:token", "target_id:token"), ends, strict=True))
-    written |= {} if weight is None else {"weight:float": pa.array(weight)}
-    content = "features" if request.features else "none"
-    return Dataset("graph", {"net": _written(written), "item": _written(attributes)}, content, "identity", {}, notes)
+        nearness = "a weight says how near two nodes are"
+        problems.rows(weight < 0, lambda row: f"negative weight {weight[row]:g}; {nearness}")
+        problems.rows(weight == 0, lambda row: "weight 0; leave out the edge")
+    names, merged = encode(pa.concat_arrays([sources, targets]))
+    i, j = merged[: len(sources)][i].astype(np.int64), merged[len(sources) :][j].astype(np.int64)
+    if nodes is not None:
+        unknown = pc.is_null(pc.index_in(names, value_set=nodes.columns["id"])).to_numpy(zero_copy_only=False)
+        among = "is not among the nodes of the graph"
+        for end in (i, j):
+            problems.rows(unknown[end], lambda row, end=end: f"{_name(names, end[row])} {among}")
+    known = np.ones(len(names), bool)
+    if data.interactions:
+        known = pc.is_valid(pc.index_in(names, value_set=data.keys)).to_numpy(zero_copy_only=False)
+    _refuse_repeats(request, problems, names, i, j)
+    kept = problems.kept()
+    rows = np.arange(len(i)) if kept is None else kept
+    rows = rows[known[i[rows]] & known[j[rows]]]
+    if strange := (len(i) if kept is None else len(kept)) - len(rows):
+        notes.append(f"{strange:,} edges with an end that is not among the interactions' items are dropped")
+    notes += problems.notes
+    i, j, weight = _simple(sheet, i[rows], j[rows], None if weight is None else weight[rows], notes)
+    if data.interactions or nodes is not None:
+        keys = data.keys if data.interactions else nodes.columns["id"]
+        place = pc.fill_null(pc.index_in(names, value_set=keys), 0).to_numpy()
+    else:
+        keys, place = values.compact(names, np.concatenate([i, j]))
+        i, j, place = place[: len(i)], place[len(i) :], np.arange(len(keys))
+    return data._replace(keys=keys, edges=Edges(place[i], place[j], weight)), nodes
 
 
-def _edges(request: Request) -> tuple[Sheet, dict[str, str], Sheet | None]:
+def _edges(request: Request, notes: list[str]) -> tuple[Sheet, dict[str, str], Sheet | None]:
     """Read a graph: its edges with their columns, and what it says about its nodes, if it does."""
-    roles = ("source", "target"), ("weight",)
+    needed, optional = ("source", "target"), ("weight",)
     if request.edges.suffix not in graph_files.READERS:
-        return *_table(request.edges, request, *roles), None
+        return *_table(request.edges, request, needed, optional, notes), None
     edges, nodes = graph_files.READERS[request.edges.suffix](request.edges)
-    return edges, _columns(edges, request, *roles), nodes if "id" in nodes.columns else None
+    columns = _columns(_Whole(edges), request, needed, optional, notes)
+    return edges, columns, nodes if "id" in nodes.columns else None
 
 
-def _simple(sheet: Sheet, ends: list[pa.Array], weight: np.ndarray | None, request: Request, notes: list[str]):
-    """Refuse loops and repeated edges or, if asked to, drop and merge them."""
-    keys = pc.unique(pa.concat_arrays(ends))
-    i, j = (pc.index_in(end, value_set=keys).to_numpy().astype(np.int64) for end in ends)
+def _repeats(i: np.ndarray, j: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the loops, the edges that were there before, and for each edge the first one between the same nodes."""
+    size = max(i.max(), j.max()) + 1 if len(i) else 1
     loops = i == j
+    code = np.where(loops, -1 - np.arange(len(i)), np.minimum(i, j) * size + np.maximum(i, j))
+    place = encode(pa.array(code))[1]
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(place), prepend=-1))  # places count up as pairs appear
+    return loops, first[place] != np.arange(len(i)), first[place]
+
+
+def _refuse_repeats(request: Request, problems: Problems, names: pa.Array, i: np.ndarray, j: np.ndarray) -> None:
+    loops, again, first = _repeats(i, j)
     if not request.drop_loops:
-        to_itself = "is joined to itself; --drop-loops leaves that out"
-        refuse(sheet, loops, lambda row: f"{files.quoted(ends[0], row)} {to_itself}")
-    code = np.minimum(i, j) * len(keys) + np.maximum(i, j)
-    code = np.where(loops, -1 - np.arange(len(code)), code)
-    _, first, place = np.unique(code, return_index=True, return_inverse=True)
-    again = first[place] != np.arange(len(code))
-    if again.any() and not request.merge_duplicates:
-        row = int(again.argmax())
-        pair = " and ".join(files.quoted(end, row) for end in ends)
-        former = sheet.place(int(first[place][row]))
-        raise sheet.fault(row, f"{pair} are joined again (as in {former}); --merge-duplicates makes them one edge")
+        itself = "is joined to itself"
+        problems.rows(loops, lambda row: f"{_name(names, i[row])} {itself}", "--drop-loops leaves that out")
+    if not request.merge_duplicates:
+
+        def complaint(row: int) -> str:
+            former = problems.sheet.place(int(first[row]))
+            return f"{_name(names, i[row])} and {_name(names, j[row])} are joined again (as in {former})"
+
+        problems.rows(again, complaint, "--merge-duplicates makes them one edge")
+
+
+def _simple(
+    sheet: Sheet, i: np.ndarray, j: np.ndarray, weight: np.ndarray | None, notes: list[str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return the edges without loops and repeats; weights of repeated edges are added."""
+    loops, again, first = _repeats(i, j)
     if loops.any():
         notes.append(f"{loops.sum():,} edges from a node to itself are dropped")
     if again.any():
@@ -154,136 +204,164 @@ def _simple(sheet: Sheet, ends: list[pa.Array], weight: np.ndarray | None, reque
     kept = np.flatnonzero(~loops & ~again)
     if not len(kept):
         raise UserError(f"{sheet.name}: no edge between two nodes")
-    if weight is not None:
-        weight = np.bincount(place, weight)[place][kept]
-    return [end.take(pa.array(kept)) for end in ends], weight
+    return i[kept], j[kept], None if weight is None else np.bincount(first, weight)[kept]
 
 
-def _attributes(request: Request, keys: pa.Array, notes: list[str], nodes: Sheet | None = None) -> dict[str, pa.Array]:
-    """Return what is known about the nodes, one column per fact: in their order, for a graph in that of the rewards."""
-    attributes, reward = {"item_id:token": keys}, request.columns.get("reward", "reward")
-    rewards = _table(request.rewards, request, ("node", "reward")) if request.rewards else None
-    if not rewards and nodes is not None and reward in nodes.columns:
-        rewards = nodes, {"node": "id", "reward": reward}
-    if rewards:
-        sheet, columns = rewards
-        order = _aligned(request, sheet, columns["node"], keys, notes)
-        attributes["reward:float"] = _rewards(sheet, columns["reward"], order, request.positive, notes)
-    if request.titles:
-        sheet, columns = _table(request.titles, request, ("node", "title"))
-        place = _aligned(request._replace(ignore_unknown=True), sheet, columns["node"], keys, notes, needed=False)
-        texts = pc.replace_substring_regex(sheet.columns[columns["title"]], r"[\t\r\n]+", " ")
-        attributes["title:token_seq"] = pc.fill_null(texts.take(place), "")
-    if request.features:
-        attributes["features:float_seq"] = _features(request, keys, notes)
-    if rewards and request.edges:  # the order of the rewards decides between nodes of one degree
-        attributes = {name: column.take(pc.sort_indices(order)) for name, column in attributes.items()}
-    return attributes
-
-
-def _rewards(sheet: Sheet, name: str, place: pa.Array, positive: str | None, notes: list[str]) -> pa.Array:
-    if positive is None:
-        reward = files.numbers(sheet, name)
+def _rewards(request: Request, data: Data, nodes: Sheet | None) -> Rewards | None:
+    reward = request.columns.get("reward", "reward")
+    if request.rewards:
+        kind = {"reward": NUMBER if request.positive is None else TEXT}
+        sheet, columns = _table(request.rewards, request, ("node", "reward"), (), data.notes, kind)
+    elif nodes is not None and reward in nodes.columns and not request.interactions:
+        sheet, columns = nodes, {"node": "id", "reward": reward}
     else:
-        reward = pc.equal(sheet.columns[name], positive).to_numpy(zero_copy_only=False).astype(float)
-        if not reward.any():
-            raise UserError(f"{sheet.name}: no {name} is {positive!r}, the value of --positive")
-        notes.append(f"reward: 1 where column {name!r} is {positive!r}, else 0")
-    reward = reward[place.to_numpy()]
-    files.refuse_equal(reward, f"{sheet.name}: all rewards are")
-    return pa.array(reward)
-
-
-def _features(request: Request, keys: pa.Array, notes: list[str]) -> pa.Array:
-    sheet, columns = _table(request.features, request, ("node",))
-    column = columns["node"]
-    place = _aligned(request, sheet, column, keys, notes)
-    others = [name for name in sheet.columns if name != column]
-    if not others:
-        raise UserError(f"{sheet.name}: no column besides {column!r}; expected numbers about each item")
-    parts = [_number_texts(sheet, name) for name in others]
-    joined = pc.binary_join_element_wise(*parts, " ") if len(parts) > 1 else parts[0]
-    sizes = pc.list_value_length(pc.split_pattern(joined, " "))
-    expected = sizes[0].as_py()
-    refuse(sheet, pc.not_equal(sizes, expected), lambda row: f"{sizes[row]} features; expected {expected} as above")
-    return joined.take(place)
-
-
-def _number_texts(sheet: Sheet, name: str) -> pa.Array:
-    """Return a column of numbers, or of lists of numbers, as text."""
-    column = sheet.columns[name]
-    if not pc.any(pc.match_substring(column, " ")).as_py():
-        return pa.array(files.numbers(sheet, name)).cast(pa.string())
-    lists = pc.split_pattern(column, " ")
-    rows = pc.list_parent_indices(lists).to_numpy()
-    files.numbers(sheet._replace(columns={name: lists.flatten()}), name, rows)
-    return column
+        return None
+    problems, name = Problems(sheet, request.tolerant), columns["reward"]
+    keys, place = problems.names(columns["node"])
+    if request.positive is None:
+        value = problems.numbers(name)
+    else:
+        value = pc.equal(sheet.columns[name], request.positive).to_numpy(zero_copy_only=False).astype(float)
+        if not value.any():
+            raise UserError(f"{sheet.name}: no {name} is {request.positive!r}, the value of --positive")
+        data.notes.append(f"reward: 1 where column {name!r} is {request.positive!r}, else 0")
+    rows, item = _aligned(request, problems, keys, place, data)
+    if more := len(item) - len(data.keys):
+        data.notes.append(
+            f"{Path(sheet.name).name}: {more:,} further rewards of items that have one: each of them counts"
+        )
+    value = value[rows]
+    means = np.bincount(item, value) / np.bincount(item)
+    files.refuse_equal(means, f"{sheet.name}: all rewards are")
+    return Rewards(item, value)
 
 
 def _aligned(
-    request: Request, sheet: Sheet, column: str, keys: pa.Array, notes: list[str], needed: bool = True
-) -> pa.Array:
-    """Return for each key the row that is about it; rows about others, and keys without a row, are refused."""
-    named = files.keys(sheet, column)
-    refuse(sheet, files.repeated(named), lambda row: f"{column} {files.quoted(named, row)} again; expected each once")
-    unknown, place = pc.index_in(named, value_set=keys), pc.index_in(keys, value_set=named)
-    if unknown.null_count:
-        row, count, first = _first_missing(unknown, named)
-        if not request.ignore_unknown:
-            raise sheet.fault(row, f"{count} are not in the data, {first} first; drop them, or give --ignore-unknown")
-        notes.append(f"{Path(sheet.name).name}: {count} are not in the data and are left out, {first} first")
-    if place.null_count:
-        _, count, first = _first_missing(place, keys)
+    request: Request, problems: Problems, names: pa.Array, place: np.ndarray, data: Data, needed: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows about items of the data, and their items; refuse rows about others, and items without a row."""
+    item_of = pc.index_in(names, value_set=data.keys)
+    item = pc.fill_null(item_of, -1).to_numpy()[place]
+    missing = pc.is_null(pc.index_in(data.keys, value_set=names))
+    name = Path(problems.sheet.name).name
+    if item_of.null_count:
+        row = int(np.argmax(item < 0))
+        others = f"{item_of.null_count:,} of {len(names):,} are not in the data"
+        first = f"{_name(names, place[row])} first"
+        if request.ignore_unknown or not needed:
+            data.notes.append(f"{name}: {others} and are left out, {first}")
+        else:
+            remedy = "drop them, or give --ignore-unknown"
+            problems.whole(f"{others}, {first}", problems.sheet.place(row), remedy)
+    if count := pc.sum(missing).as_py():
+        first = _name(data.keys, pc.index(missing, True).as_py())
+        lacking = f"{count:,} of {len(data.keys):,} items"
         if needed:
-            raise UserError(f"{sheet.name}: {count} items of the data are missing, {first} first; expected each once")
-        notes.append(f"{Path(sheet.name).name}: {count} items have no line, {first} first")
-    return place
+            problems.whole(f"{lacking} of the data are missing, {first} first; expected each once")
+        else:
+            data.notes.append(f"{name}: {lacking} have no line, {first} first")
+    kept = problems.kept()
+    data.notes.extend(problems.notes)
+    rows = np.flatnonzero(item >= 0) if kept is None else kept[item[kept] >= 0]
+    return rows, item[rows]
 
 
-def _first_missing(places: pa.Array, names: pa.Array) -> tuple[int, str, str]:
-    """Return the row of the first name without a place, how many there are, and that name."""
-    row = pc.index(pc.is_null(places), True).as_py()
-    return row, f"{places.null_count:,} of {len(names):,}", files.quoted(names, row)
+def _titles(request: Request, data: Data) -> pa.Array:
+    sheet, columns = _table(request.titles, request, ("node", "title"), (), data.notes)
+    problems = Problems(sheet, request.tolerant)
+    names, place = problems.names(columns["node"])
+    rows, item = _aligned(request, problems, names, place, data, needed=False)
+    if again := int(files.repeated(item).sum()):
+        data.notes.append(f"{Path(sheet.name).name}: {again:,} further titles of items that have one are left out")
+    row_of = np.full(len(data.keys), -1)
+    row_of[item[::-1]] = rows[::-1]  # the first one is the last to be put
+    texts = sheet.columns[columns["title"]].cast(pa.string())
+    titles = texts.take(pa.array(row_of, mask=row_of < 0))
+    return pc.fill_null(pc.replace_substring_regex(titles, r"[\t\r\n]+", " "), "")
+
+
+def _features(request: Request, data: Data) -> Data:
+    """Read a row of numbers for every item; without interactions and edges, these are the items."""
+    table, columns = _opened(request.features, request, ("node",), (), data.notes)
+    node = columns["node"]
+    others = [name for name in table.names if name not in (node, roles.UNNAMED)]
+    if not others:
+        raise UserError(f"{table.name}: no column besides {node!r}; expected numbers about each item")
+    sheet = table.sheet({node: KEY} | dict.fromkeys(others, NUMBER))
+    problems = Problems(sheet, request.tolerant)
+    names, place = problems.names(node)
+    again = files.repeated(place)
+    problems.rows(again, lambda row: f"{node} {_name(names, place[row])} again; expected each once")
+    numbers, assumed = features.matrix(problems, others)
+    if assumed:
+        data.notes.append(files.noted(request.features, assumed))
+    if not (data.interactions or data.edges):
+        kept = problems.kept()
+        data.notes.extend(problems.notes)
+        rows = np.arange(len(place)) if kept is None else kept
+        return data._replace(keys=names.take(pa.array(place[rows])), features=numbers[rows])
+    rows, item = _aligned(request, problems, names, place, data)
+    return data._replace(features=numbers[rows][np.argsort(item)])
+
+
+def _name(names: pa.Array, at: int) -> str:
+    return short(names[int(at)].as_py())
+
+
+class _Whole(NamedTuple):
+    """A sheet that was read from a format of its own, as a table that was opened."""
+
+    whole: Sheet
+    header: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.whole.name
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.whole.columns)
 
 
 def _table(
-    path: Path, request: Request, needed: tuple[str, ...], optional: tuple[str, ...] = ()
+    path: Path,
+    request: Request,
+    needed: Sequence[str],
+    optional: Sequence[str],
+    notes: list[str],
+    kinds: dict[str, str] = KINDS,
 ) -> tuple[Sheet, dict[str, str]]:
-    """Read a file, and find its columns by role."""
-    roles = *needed, *optional
-    named = [files.plain(request.columns[role]) for role in roles if role in request.columns]
-    sheet = files.read(path, request.header, [*named, *(name for role in roles for name in NAMES[role])])
-    return sheet, _columns(sheet, request, needed, optional)
+    """Read the columns of a file that have a role, and say which they are."""
+    table, columns = _opened(path, request, needed, optional, notes)
+    return table.sheet({name: (KINDS | kinds).get(role, KEY) for role, name in columns.items()}), columns
 
 
-def _columns(sheet: Sheet, request: Request, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, str]:
-    """Find the columns of a sheet by role: as the user says, by usual names, or in order where there is no header."""
-    roles = *needed, *optional
-    columns = {role: request.columns[role] for role in roles if role in request.columns}
-    for role, name in columns.items():
-        if name not in sheet.columns:
-            raise _no_column(sheet, repr(name), role)
-    for role in [role for role in roles if role not in columns]:
-        free = [name for name in sheet.columns if name not in columns.values()]
-        usual = [name for word in NAMES[role] for name in free if files.plain(name) == word]
-        if usual or (sheet.note and free):
-            columns[role] = (usual or free)[0]
-    free = [name for name in sheet.columns if name not in columns.values()]
-    missing = [role for role in needed if role not in columns]
-    if len(sheet.columns) == len(missing) + len(columns) == 2:  # two columns, in the usual order
-        columns |= dict(zip(missing, free, strict=True))
-    elif missing:
-        raise _no_column(sheet, f"of {missing[0]}s", missing[0])
+def _opened(
+    path: Path, request: Request, needed: Sequence[str], optional: Sequence[str], notes: list[str]
+) -> tuple[files.Table, dict[str, str]]:
+    """Open a file, and find its columns by role."""
+    all_roles = *needed, *optional
+    named = {files.plain(request.columns[role]) for role in all_roles if role in request.columns}
+    written = files.Written(request.encoding, request.separator, request.header)
+    table = files.opened(path, written, lambda name: files.plain(name) in named or roles.known(name, all_roles))
+    return table, _columns(table, request, needed, optional, notes)
+
+
+def _columns(
+    table: files.Table | _Whole, request: Request, needed: Sequence[str], optional: Sequence[str], notes: list[str]
+) -> dict[str, str]:
+    for role in (*needed, *optional):
+        if role in request.columns and request.columns[role] not in table.names:
+            raise _no_column(table, repr(request.columns[role]), role)
+    columns, missing, assumed = roles.find(table, request.columns, needed, optional)
+    if missing:
+        raise _no_column(table, f"of {missing[0]}s", missing[0])
+    said = [*getattr(table, "assumed", ()), *assumed]
+    if note := files.noted(Path(table.name), said):
+        notes.append(note)
     return columns
 
 
-def _no_column(sheet: Sheet, which: str, role: str) -> UserError:
-    names = ", ".join(list(sheet.columns)[:12])
-    return UserError(f"{sheet.name}: no column {which}; there are: {names}; name it by --{role} COLUMN")
-
-
-def _written(columns: dict[str, pa.Array]) -> bytes:
-    """Write columns with their typed names as one of RecBole's files."""
-    texts = [column.cast(pa.string()) for column in columns.values()]
-    lines = pc.binary_join_element_wise(*texts, "\t") if len(texts) > 1 else texts[0]
-    return "\n".join(["\t".join(columns), *lines.to_pylist(), ""]).encode()
+def _no_column(table: files.Table | _Whole, which: str, role: str) -> UserError:
+    names = ", ".join(table.names[:12])
+    return UserError(f"{table.name}: no column {which}; there are: {names}; name it by --{role} COLUMN")

@@ -72,6 +72,7 @@ class Sheet(NamedTuple):
     unit: str = "line"
     lines: Sequence[int] | None = None
     note: str = ""  # on how the file was understood
+    faults: Sequence[tuple[int, str]] = ()  # lines that are no rows, and why
 
     def place(self, row: int) -> str:
         """Name the place of a row."""
@@ -157,7 +158,7 @@ def heading(file: File, delimiter: str) -> list[str]:
     line = first_line(file)
     if delimiter == "\t" or '"' not in line:
         return line.split(delimiter)
-    return next(_records(file.name, line, 1, delimiter))[1]
+    return next(records(file.name, line, 1, delimiter))[1]
 
 
 def parse(file: File, columns: Columns, delimiter: str, header: str | None = None, quoted: bool = False) -> Sheet:
@@ -193,9 +194,9 @@ def _parse_quoted(file: File, start: int, first: int, columns: Columns, delimite
         text = file.data[start:].decode()
     except UnicodeDecodeError as error:
         raise fault(file.name, _line(file.data, start + error.start), "not UTF-8 text") from None
-    records, lines, tables = _records(file.name, text, first, delimiter), [], []
+    rows, lines, tables = records(file.name, text, first, delimiter), [], []
     used = {name: at for at, (name, kind) in enumerate(columns.items()) if kind}
-    while block := list(islice(records, ROWS)):
+    while block := list(islice(rows, ROWS)):
         for line, fields in block:
             if fields and len(fields) != len(columns):
                 raise fault(file.name, line, _miscounted(len(fields), columns, delimiter))
@@ -206,9 +207,12 @@ def _parse_quoted(file: File, start: int, first: int, columns: Columns, delimite
     return Sheet(pa.concat_tables(tables), file.name, lines=lines)
 
 
-def _records(name: str, text: str, line: int, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of quoted text, each with the line in which it begins."""
-    reader, first = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True), line
+def records(
+    name: str, text: str, line: int, delimiter: str, strict: bool = True, escape: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of quoted text, each with the line in which it begins; a quote may be escaped by a backslash."""
+    shape = {"delimiter": delimiter, "strict": strict, "escapechar": "\\" if escape else None}
+    reader, first = csv.reader(StringIO(text, newline=""), **shape), line
     try:
         for fields in reader:
             yield line, fields

@@ -4,7 +4,7 @@ import hashlib
 import re
 
 from graphdr.advise.paper.decision import CONTENT, CONTROLS, COPIES, FULL, GRAPH, LONGEST, RANDOM
-from graphdr.advise.reading import Dataset
+from graphdr.advise.paper.recbole import Dataset
 from graphdr.advise.paper.survey import Survey
 from graphdr.core.errors import UserError
 

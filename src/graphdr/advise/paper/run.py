@@ -12,6 +12,7 @@ from graphdr.advise.paper import block, building, decision, measuring, wording
 from graphdr.advise.paper.findings import Findings, Setting
 from graphdr.advise.logs import ByLog, Log
 from graphdr.advise.paper.survey import survey
+from graphdr.advise.paper import recbole
 from graphdr.cache import paths
 from graphdr.core.atomic import update
 from graphdr.plan.references import TARGETS
@@ -37,7 +38,7 @@ def advise(
     stages = {path.stem for path in (Path(__file__).parents[2] / "stages").glob("*.py")}
     block.check_name(name, TARGETS | stages)
     say("reading")
-    data = reading.read(request)
+    data = recbole.dataset(reading.read(request))
     arms = config["protocol"]["arms"]
     graph = survey(data, config["observed"], arms, nodes, grid or block.GRID, told=grid is not None)
     pasted = block.blocks(name, label, data, graph)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.advise.files import refuse_equal
-from graphdr.advise.reading import Dataset
+from graphdr.advise.paper.recbole import Dataset
 from graphdr.core.errors import UserError
 from graphdr.raw.text import Memory
 

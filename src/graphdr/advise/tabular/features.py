@@ -1,0 +1,72 @@
+"""Columns about items as one matrix: numbers as they are, lists of numbers side by side, categories as indicators."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphdr.advise.tabular import values
+from graphdr.advise.tabular.dialect import is_number
+from graphdr.advise.tabular.problems import FINITE, Problems
+from graphdr.core.errors import UserError
+from graphdr.raw.text import short
+
+CATEGORIES = 1000  # different texts that a column may hold
+LARGEST = 1 << 28  # numbers in all, which take 2 GB
+
+
+def matrix(problems: Problems, names: list[str]) -> tuple[np.ndarray, list[str]]:
+    """Return a row of numbers per row of the sheet, and what was assumed about columns of texts."""
+    parts, assumed, indicators = [], [], []
+    for name in names:
+        column = problems.sheet.columns[name]
+        if _is_list(column):
+            parts.append(_lists(problems, name))
+        elif _is_category(column):
+            keys, place = values.places(column)
+            if len(keys) > CATEGORIES:
+                assumed.append(f"column {name!r} is left out, for it holds {len(keys):,} different texts")
+                continue
+            _check_size(len(place), len(keys), problems.sheet.name)
+            indicators.append(name)
+            parts.append((place[:, None] == np.arange(len(keys))).astype(float))
+        else:
+            parts.append(problems.numbers(name)[:, None])
+    if indicators:
+        shown = ", ".join(map(repr, indicators[:3])) + (", …" if len(indicators) > 3 else "")
+        assumed.append(f"columns of texts as indicators, one per category: {shown}")
+    if not parts:
+        raise UserError(f"{problems.sheet.name}: no column of numbers or of at most {CATEGORIES:,} different texts")
+    _check_size(len(parts[0]), sum(part.shape[1] for part in parts), problems.sheet.name)
+    return np.hstack(parts), assumed
+
+
+def _check_size(rows: int, columns: int, name: str) -> None:
+    if rows * columns > LARGEST:
+        raise UserError(
+            f"{name}: {rows:,} × {columns:,} features are more than {LARGEST:,} numbers; take fewer columns"
+        )
+
+
+def _is_list(column: pa.Array) -> bool:
+    words = str(column[0].as_py()).split() if pa.types.is_string(column.type) and len(column) else []
+    return len(words) > 1 and all(map(is_number, words))
+
+
+def _is_category(column: pa.Array) -> bool:
+    """Say whether a column is of texts: among numbers, a text that is none is a mistake."""
+    return np.isfinite(values.numbers(column)).mean() < 0.5
+
+
+def _lists(problems: Problems, name: str) -> np.ndarray:
+    sheet = problems.sheet
+    lists = pc.split_pattern(pc.utf8_trim_whitespace(sheet.columns[name]), " ")
+    sizes = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
+    problems.rows(sizes != sizes[0], lambda row: f"{sizes[row]} features; expected {sizes[0]} as above")
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    words = lists.flatten()
+    found = values.numbers(words)
+    problems.rows(~np.isfinite(found), lambda at: f"{name} {short(words[at].as_py())} {FINITE}", rows=rows)
+    even = sizes[rows] == sizes[0]
+    numbers = np.zeros((len(sizes), sizes[0]))
+    numbers[sizes == sizes[0]] = found[even].reshape(-1, sizes[0])
+    return numbers

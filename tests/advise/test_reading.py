@@ -1,0 +1,394 @@
+"""Tables as people have them: whatever the dialect, the same arrays; mistakes of a file are named together."""
+
+import codecs
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from graphdr.advise import files
+from graphdr.advise.data import Data
+from graphdr.advise.paper import recbole
+from graphdr.advise.reading import Request, read
+from graphdr.advise.tabular import roles
+from graphdr.core.errors import UserError
+
+
+@pytest.fixture
+def put(tmp_path, monkeypatch):
+    """Write files into an empty folder, which is the current one; return the names as paths."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(**contents) -> dict[str, Path]:
+        for name, text in contents.items():
+            Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        return {name: Path(name) for name in contents}
+
+    return write
+
+
+def rows(data: Data) -> list[tuple]:
+    """Return interactions as tuples of names and numbers."""
+    met = data.interactions
+    columns = [data.users.take(pa.array(met.user)).to_pylist(), data.keys.take(pa.array(met.item)).to_pylist()]
+    columns += [column.tolist() for column in (met.value, met.time) if column is not None]
+    return list(zip(*columns, strict=True))
+
+
+def pairs(data: Data) -> list[tuple]:
+    """Return edges as pairs of names."""
+    return [tuple(data.keys[int(end)].as_py() for end in edge) for edge in zip(*data.edges[:2], strict=True)]
+
+
+# Files as they are published
+
+
+BOOKS = (
+    '"User-ID";"ISBN";"Book-Rating"\r\n"276725";"034545104X";"0"\r\n"276726";"0155061224";"5"\r\n'
+    '"276727";"034545104X";"3"\r\n'
+)
+
+
+def test_book_crossing_is_read_as_it_is_published(put):
+    titles = '"ISBN";"Book-Title"\n"034545104X";"The \\"Real\\" caf\xe9; &amp; more"\n"0155061224";"B"\n'
+    asked = put(interactions=BOOKS, titles=titles.encode("latin-1"))
+    data = read(Request(**asked))
+    assert rows(data) == [("276725", "034545104X", 0), ("276726", "0155061224", 5), ("276727", "034545104X", 3)]
+    assert data.titles.to_pylist() == ['The "Real" café; &amp; more', "B"]
+    assert data.notes[0] == "interactions: separated by ; (--separator); value: column 'Book-Rating' (--value)"
+    assert any("encoding Latin-1 (--encoding)" in note for note in data.notes)
+
+
+SNAP = "# Directed graph: x.txt\n# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n0\t1\n1\t2\n"
+REWARDS = "node,reward\n0,1\n1,2\n2,4\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "weights"),
+    [
+        (SNAP, None),
+        (SNAP.replace("\t", "  "), None),
+        ("% bip unweighted\n0 1\n1 2\n", None),
+        ("0 1 0.5\n1 2 1.5\n", [0.5, 1.5]),
+        ("% sym\n0 1\t2\n1 2\t3\n", [2, 3]),
+        ("%%MatrixMarket matrix coordinate pattern symmetric\n% made by x\n3 3 2\n0 1\n1 2\n", None),
+        (" 0   1\n 1 \t 2 \n", None),
+        ("source target weight\n0 1 2,5\n1 2 3\n", [2.5, 3]),
+        ("0::1::2::978300760\n1::2::3::978300760\n", [2, 3]),
+        ("0 1 1217567877\n1 2 1217573801\n", None),
+        ("sep=;\nfrom;to;w\n0;1;2,5\n1;2;3\n", [2.5, 3]),
+    ],
+)
+def test_edge_lists_of_all_kinds_are_read(put, text, weights):
+    data = read(Request(**put(edges=text, rewards=REWARDS)))
+    assert pairs(data) == [("0", "1"), ("1", "2")]
+    assert weights == (None if data.edges.weight is None else data.edges.weight.tolist())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("user;item;value\na;x;1,5\nb;y;2,25\n", [("a", "x", 1.5), ("b", "y", 2.25)]),
+        ("1;2;1,5\n3;4;2,25\n", [("1", "2", 1.5), ("3", "4", 2.25)]),
+        ("user 1,2,5\nuser 2,3,4\n", [("user 1", "2", 5), ("user 2", "3", 4)]),
+        ("user,item,liked,value\na,x,q,true\nb,y,q,No\n", [("a", "x", 1), ("b", "y", 0)]),
+        ("u1 i1 4 978300760\nu2 i2 5 978300761\n", [("u1", "i1", 4, 978300760), ("u2", "i2", 5, 978300761)]),
+        (
+            "user,item,rating,date\na,x,1,2024-01-01\nb,y,2,2024-01-01 00:00:10\n",
+            [("a", "x", 1, 1704067200), ("b", "y", 2, 1704067210)],
+        ),
+        ("user,item,rating,date\na,x,1,yesterday\nb,y,2,today\n", [("a", "x", 1), ("b", "y", 2)]),
+        ("user,item\na,x\nb,x\nb,y\n", [("a", "x"), ("b", "x"), ("b", "y")]),
+        ("a,x,978300760\nb,x,978300761\n", [("a", "x", 978300760), ("b", "x", 978300761)]),
+        ("userId:token,movieId:token,rating:float\na,x,1\nb,y,2\n", [("a", "x", 1), ("b", "y", 2)]),
+        ('"user"\t"item"\t"rating"\n"a"\t"x"\t1\n"b"\t"y"\t2\n', [("a", "x", 1), ("b", "y", 2)]),
+        ("#user,item,rating\na,x,1\nb,y,2\n", [("a", "x", 1), ("b", "y", 2)]),
+        ("#cat,x,1\n#dog,y,5\nmouse,x,3\n", [("#cat", "x", 1), ("#dog", "y", 5), ("mouse", "x", 3)]),
+        ("user,item,rating\na,x, 1\nb,y,+2 \n", [("a", "x", 1), ("b", "y", 2)]),
+    ],
+)
+def test_interactions_of_all_kinds_are_read(put, text, expected):
+    assert rows(read(Request(**put(interactions=text)))) == expected
+
+
+@pytest.mark.parametrize("mark", ["é", "<>", "~", "tab", "blanks"])
+def test_any_separator_can_be_named(put, mark):
+    text = "user,item,rating\na,x,1\nb,y,2\n".replace(",", {"tab": "\t", "blanks": " "}.get(mark, mark))
+    assert rows(read(Request(**put(interactions=text), separator=mark))) == [("a", "x", 1), ("b", "y", 2)]
+    with pytest.raises(UserError, match=r"^--separator: .* is no mark"):
+        read(Request(**put(interactions=text), separator='"'))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig", "cp1252", "latin-1"])
+def test_the_encoding_is_told_from_the_bytes_or_by_the_user(put, encoding):
+    text = "user,item,rating\nJos\xe9,x,1\nb,\xfc,2\n"
+    mark = codecs.BOM_UTF16_BE if encoding == "utf-16-be" else b""
+    expected = [("Jos\xe9", "x", 1), ("b", "\xfc", 2)]
+    assert rows(read(Request(**put(interactions=mark + text.encode(encoding))))) == expected
+    assert rows(read(Request(**put(interactions=text.encode("utf-16-le")), encoding="utf-16-le"))) == expected
+    for wrong, message in (
+        ("klingon", "^--encoding: no encoding 'klingon'"),
+        ("ascii", "^interactions: not ascii text"),
+    ):
+        with pytest.raises(UserError, match=message):
+            read(Request(**put(interactions=text), encoding=wrong))
+
+
+def test_the_euro_sign_of_windows_is_named(put):
+    data = read(Request(**put(interactions=b"user,item,rating\n\x80,x,1\nb,y,2\n")))
+    assert rows(data)[0][0] == "€"
+    assert "interactions: encoding Windows-1252 (--encoding)" in data.notes
+
+
+def test_two_columns_for_a_role_are_said(put):
+    data = read(Request(**put(interactions="user,item,rating,score\na,x,1,3\nb,y,2,4\n")))
+    assert "interactions: value: column 'rating', not 'score' (--value)" in data.notes
+    named = Request(**put(interactions="user,item,rating,score\na,x,1,3\nb,y,2,4\n"), columns={"value": "score"})
+    assert read(named).interactions.value.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        *(
+            ("Book-Rating", "value"),
+            ("User-ID", "user"),
+            ("movieId", "item"),
+            ("user_id", "user"),
+            ("reviewTime", "time"),
+        ),
+        *(("FromNodeId", "source"), ("ToNodeId", "target"), ("customer_unique_id", "user"), ("Book-Title", "title")),
+    ],
+)
+def test_the_word_that_counts_in_a_name_says_its_role(name, role):
+    assert roles.known(name, [role])
+    assert not any(roles.known(name, [other]) for other in {"user", "value", "time", "source", "target"} - {role})
+
+
+def test_a_first_line_of_names_is_data_if_they_are_said_again(put):
+    names = "node,reward\nann,1\nbob,2\ncarl,4\n"
+    assert pairs(read(Request(**put(edges="ann,bob\nbob,carl\n", rewards=names)))) == [("ann", "bob"), ("bob", "carl")]
+    data = read(Request(**put(edges="page,link\nann,bob\nbob,carl\n", rewards=names)))
+    assert pairs(data) == [("ann", "bob"), ("bob", "carl")]
+
+
+def test_items_chosen_without_a_value_are_rewarded_by_their_share_of_users(put):
+    data = read(Request(**put(interactions="user,item\na,x\nb,x\nb,y\nb,y\n")))
+    assert data.interactions.value is None
+    assert any("no column of values" in note and "--value" in note for note in data.notes)
+    form = recbole.dataset(data)
+    assert form.files["item"] == b"item_id:token\treward:float\nx\t1\ny\t0.5\n"
+    assert (form.content, form.options) == ("none", {})
+
+
+# Several files
+
+
+def test_interactions_may_come_with_a_graph(put):
+    asked = put(interactions="user,item,rating\na,x,1\nb,y,5\nb,x,3\n", edges="source,target\nx,y\ny,z\nz,z\n")
+    data = read(Request(**asked, drop_loops=True))
+    assert (data.keys.to_pylist(), pairs(data)) == (["x", "y"], [("x", "y")])
+    assert any(note.startswith("2 edges with an end that is not among") for note in data.notes)
+    form = recbole.dataset(data)
+    assert form.format == "graph"
+    assert form.files["item"] == b"item_id:token\treward:float\nx\t2\ny\t5\n"
+
+
+def test_features_may_come_alone_and_hold_categories(put):
+    text = ",item_id,item_feature_0,item_feature_1\n0,7,0.5,4ae3\n1,8,-1,9b2f\n2,9,2,4ae3\n"
+    data = read(Request(**put(features=text)))
+    assert data.keys.to_pylist() == ["7", "8", "9"]
+    assert data.features.tolist() == [[0.5, 1, 0], [-1, 0, 1], [2, 1, 0]]
+    assert data.rewards is None
+    assert any("indicators" in note and "'item_feature_1'" in note for note in data.notes)
+    rewards = "node,reward\n9,1\n7,2\n8,3\n"
+    data = read(Request(**put(features=text, rewards=rewards)))
+    assert (data.rewards.item.tolist(), data.rewards.value.tolist()) == ([2, 0, 1], [1, 2, 3])
+    with pytest.raises(UserError, match="makes no graph"):
+        recbole.dataset(data)
+    with pytest.raises(UserError, match=r"^features, line 4: item_id '7' again; expected each once"):
+        read(Request(**put(features=text.replace("2,9", "2,7"))))
+
+
+def test_lists_of_numbers_are_features(put):
+    asked = put(interactions="user,item,rating\na,x,1\nb,y,2\n", features="item,v\nx,1 2\ny,3 4\n")
+    assert read(Request(**asked)).features.tolist() == [[1, 2], [3, 4]]
+    for text, message in (("x,1 2\ny,3\n", "1 features; expected 2"), ("x,1 2\ny,3 q\n", "v 'q' is not a finite")):
+        with pytest.raises(UserError, match=f"^features, line 3: {message}"):
+            read(Request(**asked | put(features=f"item,v\n{text}")))
+
+
+def test_a_node_may_have_several_rewards(put):
+    data = read(Request(**put(edges="source,target\na,b\n", rewards="node,reward\nb,1\na,2\nb,5\n")))
+    assert (data.rewards.item.tolist(), data.rewards.value.tolist()) == ([1, 0, 1], [1, 2, 5])
+    assert "rewards: 1 further rewards of items that have one: each of them counts" in data.notes
+    assert recbole.dataset(data).files["item"] == b"item_id:token\treward:float\nb\t3\na\t2\n"
+
+
+def test_parquet_keeps_numbers_and_times(put):
+    put()
+    dates = pa.array([0, 1000, 2000], pa.timestamp("ms"))
+    table = pa.table({"user": [7, 7, 8], "item": pa.array(["y", "x", "y"]).dictionary_encode(), "rating": [1, 2, 4]})
+    pq.write_table(table.append_column("date", dates), "x.parquet")
+    assert rows(read(Request(interactions=Path("x.parquet")))) == [("7", "y", 1, 0), ("7", "x", 2, 1), ("8", "y", 4, 2)]
+
+
+# Mistakes
+
+
+def test_all_mistakes_of_a_file_are_named_at_once(put):
+    text = "source,target,weight\na,b,1\nb,b,1\nb,c,x\na,b,2\nc\nc,a,y\nb,a,1\nd,d,1\n"
+    asked = put(edges=text, rewards="node,reward\na,1\nb,2\nc,3\n")
+    with pytest.raises(UserError) as caught:
+        read(Request(**asked))
+    assert str(caught.value) == (
+        "edges: 4 problems: "
+        "(1) line 6: number of fields is 1; expected 3 (source, target, weight), separated by commas "
+        "(2) line 4: weight 'x' is not a finite number of at most 1e+100, 1 more such: line 7 "
+        "(3) line 3: 'b' is joined to itself, 1 more such: line 9; --drop-loops leaves that out "
+        "(4) line 5: 'a' and 'b' are joined again (as in line 2), 1 more such: line 8; --merge-duplicates makes them "
+        "one edge; --tolerant leaves such lines out"
+    )
+    data = read(Request(**asked | put(rewards="node,reward\na,1\nb,2\nq,3\n"), tolerant=True))
+    assert (pairs(data), data.edges.weight.tolist()) == ([("a", "b")], [4])
+    assert "edges: a line is left out (first: line 6: number of fields is 1" in " ".join(data.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            'user,item,rating\na,"x\ny",1\nb,z,q\n',
+            "^interactions: 2 problems: .*line 2: item 'x.*holds a tab or a line break",
+        ),
+        (
+            "user,item,rating\na\nb,x\n",
+            "^interactions, line 2: number of fields is 1; expected 3 .*1 more such: line 3",
+        ),
+        ('user,item,rating\na,"x",1\nb,"z,2\n', "^interactions, line 3: a quote that is not closed: 'b,\"z,2'"),
+        ('user,item,rating\na,"x, y",1\n\nb,"z",2\n', "^interactions, line 3: user is empty"),
+        (
+            "user,item,rating\n" + "a,x,1\n" * 9000 + "b,y,q\n" * 5,
+            "^interactions, line 9002: .*4 more such: lines 9003, 9004, 9005, …",
+        ),
+    ],
+)
+def test_the_line_of_a_mistake_is_right_with_quotes_and_far_below(put, text, message):
+    with pytest.raises(UserError, match=message):
+        read(Request(**put(interactions=text)))
+
+
+def test_lines_with_mistakes_are_left_out_if_tolerated(put):
+    text = "user,item,rating\na,x,1\nb,y\n,z,3\nc,y,4\nd,x,NA\n"
+    data = read(Request(**put(interactions=text), tolerant=True))
+    assert rows(data) == [("a", "x", 1), ("c", "y", 4)]
+    assert (data.users.to_pylist(), data.keys.to_pylist()) == (["a", "c"], ["x", "y"])
+    assert sum("left out" in note for note in data.notes) == 3
+
+
+def test_a_line_without_end_is_refused_before_it_is_cut(put):
+    with pytest.raises(UserError, match=r"^interactions, line 1: longer than 4 MB"):
+        read(Request(**put(interactions=b"a," * 3_000_000)))
+    with pytest.raises(UserError, match=r"^interactions: cannot be parsed; a row may be longer than 4 MB"):
+        read(Request(**put(interactions=b"user,item,rating\n" + b"a" * 9_000_000)))
+    long = " ".join(["0.5"] * 50_000)
+    asked = put(interactions="user,item,rating\na,x,1\nb,y,2\n", features=f"item,v\nx,{long}\ny,{long}\n")
+    assert read(Request(**asked)).features.shape == (2, 50_000)
+
+
+def test_a_file_of_nothing_but_mistakes_is_refused_soon(put):
+    for text, message in (
+        ("user,item,rating\n" + "a\n" * 150_000, r"line 2: number of fields is 1; .* as in 100,000 more rows$"),
+        ("# x\n" * 150_000 + "a,b,1\n", r": more than 100,000 lines of comments"),
+    ):
+        with pytest.raises(UserError, match=message):
+            read(Request(**put(interactions=text)))
+
+
+def test_nothing_to_read_is_said(put):
+    for asked in ({}, {"titles": Path("t")}):
+        with pytest.raises(UserError, match=r"^give a file of interactions, or --edges FILE with"):
+            read(Request(**asked))
+
+
+def test_sheets_of_text_say_what_was_assumed(put):
+    put(log=b"arm;reward\nb\xe9;1\nc;0\n")
+    sheet = files.read(Path("log"), choose=lambda names: names[:1])
+    assert {name: column.to_pylist() for name, column in sheet.columns.items()} == {"arm": ["bé", "c"]}
+    assert sheet.note == "log: encoding Latin-1 (--encoding); separated by ; (--separator)"
+
+
+# Any table in any dialect
+
+
+LETTERS = st.sampled_from("abcé ü0;,|:.x'")
+VALUES = st.integers(-999, 999).map(lambda number: number / 4)
+
+
+@st.composite
+def dialects(draw) -> dict:
+    separator = draw(st.sampled_from([",", ";", "\t", "|", "::", "  ", " \t"]))
+    return {
+        "separator": separator,
+        "encoding": draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "latin-1", "cp1252"])),
+        "quotes": len(separator) == 1 and separator != "\t" and draw(st.sampled_from(["all", "some"])),
+        "comma": separator not in (",", "  ", " \t") and draw(st.booleans()),
+        "header": draw(st.booleans()),
+        "comments": draw(st.sampled_from(["", "# a comment\n", "% one\n% and two\n"])),
+        "end": draw(st.sampled_from(["\n", "\r\n"])),
+        "last": draw(st.booleans()),
+        "excel": len(separator) == 1 and draw(st.booleans()),
+    }
+
+
+def in_dialect(table: list[tuple], shape: dict) -> bytes:
+    point = "," if shape["comma"] else "."
+    lines = [[user, item, str(value).replace(".", point)] for user, item, value in table]
+    lines = [["User-ID", "movieId", "Book-Rating"], *lines] if shape["header"] else lines
+    if shape["quotes"]:
+        stream = io.StringIO()
+        quoting = csv.QUOTE_ALL if shape["quotes"] == "all" else csv.QUOTE_MINIMAL
+        csv.writer(stream, delimiter=shape["separator"], quoting=quoting, lineterminator="\n").writerows(lines)
+        text = stream.getvalue()
+    else:
+        text = "".join(f"{shape['separator'].join(line)}\n" for line in lines)
+    text = (f"sep={shape['separator']}\n" if shape["excel"] else "") + shape["comments"] + text
+    text = text if shape["last"] else text.removesuffix("\n")
+    return text.replace("\n", shape["end"]).encode(shape["encoding"])
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.text(LETTERS, max_size=4), st.text(LETTERS, max_size=4), VALUES), min_size=2), dialects())
+@example([("", "", 0.25), ("", "a", 1.0)], {"separator": ";", "encoding": "latin-1", "quotes": "all", "comma": True,
+         "header": False, "comments": "", "end": "\r\n", "last": False, "excel": True})  # fmt: skip
+def test_a_table_in_any_dialect_is_read_back(put, table, shape):
+    lost = {"all": "", "some": ";,|:".replace(shape["separator"], "")}.get(shape["quotes"], ";,|: ")
+    clean = str.maketrans("", "", lost)  # a mark outside of quotes might separate
+    table = [(f"k{user.translate(clean)}", f"k{item.translate(clean)}", value) for user, item, value in table]
+    asked = Request(**put(interactions=in_dialect(table, shape), rewards=in_rewards(table)), transform="identity")
+    assert rows(read(asked)) == table
+
+
+def in_rewards(table: list[tuple]) -> bytes:
+    """Write a reward for each item, so that equal values are no mistake."""
+    items = dict.fromkeys(item for _, item, _ in table)
+    stream = io.StringIO()
+    csv.writer(stream).writerows([("item", "reward"), *((item, at) for at, item in enumerate(items))])
+    return stream.getvalue().encode()
+
+
+def test_many_rows_are_read_as_arrays(put):
+    rng = np.random.default_rng(0)
+    user, item, value = rng.integers(0, 900, 50_000), rng.integers(0, 70, 50_000), rng.integers(1, 6, 50_000)
+    text = "".join(f"{u},{i},{v}\n" for u, i, v in zip(user, item, value, strict=True))
+    data = read(Request(**put(interactions=f"user,item,rating\n{text}")))
+    names = [np.asarray(names.to_pylist(), int) for names in (data.users, data.keys)]
+    met = data.interactions
+    for found, expected in ((names[0][met.user], user), (names[1][met.item], item), (met.value, value)):
+        np.testing.assert_array_equal(found, expected)
