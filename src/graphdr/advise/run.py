@@ -28,7 +28,7 @@ FILES = {"text": "advice.txt", "json": "advice.json", "page": "advice.html"}
 RUNS = "runs.parquet"
 SPEAKS = 2.0  # log evidence from which on random rewards speak for the graph
 CONTROLS = {
-    "shuffled": "{} on a shuffled graph",
+    field.SHUFFLED: "{} on a shuffled graph",
     "length": "{} with row lengths alone",
     "longest": "the longest row",
 }
@@ -115,7 +115,7 @@ def _scores(played: Trial) -> dict[str, Score]:
 
 
 def _curves(played: Trial) -> dict[str, list[list[float]]]:
-    rounds = played.every * np.arange(1, 1 + next(iter(played.curves.values())).shape[-1])
+    rounds = played.game.every * np.arange(1, 1 + next(iter(played.curves.values())).shape[-1])
     return {name: np.column_stack([rounds, curve.mean(axis=(0, 1))]).tolist() for name, curve in played.curves.items()}
 
 
@@ -128,7 +128,7 @@ def _judged_by(log: Log, data: Data, posed: in_memory.Problem, played: Trial) ->
     arms: dict = {}
     best = FIELD[played.best_graph]
     shuffled = field.control(best, arm_features.SHUFFLED)._replace(
-        label=CONTROLS["shuffled"].format(wording.short(played.best_graph))
+        label=CONTROLS[field.SHUFFLED].format(wording.short(played.best_graph))
     )
     for name, method in {
         **{name: FIELD[name] for name in (field.FULL, played.best_without, played.best_graph)},
@@ -140,7 +140,7 @@ def _judged_by(log: Log, data: Data, posed: in_memory.Problem, played: Trial) ->
             continue
         known = field.compute_basis(method.basis, whole, stream(0, "basis of the log"))
         if method.policy in field.TUNED:
-            settings = played.settings[played.best_graph if name == "shuffled" else name]
+            settings = played.settings[played.best_graph if name == field.SHUFFLED else name]
             arms[label] = arm_features.select(method.basis, known.vectors, settings.k)
         else:
             arms[label] = logs.GraphPrior(*arm_features.graded(method.basis, known))
@@ -167,7 +167,7 @@ def runs(played: Trial) -> pa.Table:
         splits, count, points = curve.shape
         split, run, point = (part.ravel() for part in np.indices(curve.shape))
         for column, values in zip(
-            columns, ([name] * curve.size, split, run, played.every * (point + 1), curve.ravel()), strict=True
+            columns, ([name] * curve.size, split, run, played.game.every * (point + 1), curve.ravel()), strict=True
         ):
             columns[column].append(pa.array(values))
     return pa.table({name: pa.chunked_array(parts) for name, parts in columns.items()})

@@ -18,7 +18,9 @@ WIDTHS = (0.3, 1.0, 3.0)  # in standard deviations of the noise
 RIDGES = (0.1, 1.0)
 DIMENSIONS = (5, 10, 20, 40)
 TUNED = ("linucb", "thompson")
-RANDOM, FULL, ALONE = "random", "full", "alone"
+RANDOM, FULL = "random", "full"  # names of methods
+GRAPH = "laplacian_low"  # the basis that a first look asks about
+SHUFFLED = "shuffled"  # the control that plays as often as the best methods do
 
 
 class Method(NamedTuple):
@@ -135,7 +137,7 @@ def _chosen(method: Method, given: Settings, world: World, run: linucb.Run, rng:
 def controls(method: Method) -> dict[str, Method]:
     """Return the controls of a method on the graph: shuffled, of equal lengths, and the longest row."""
     return {
-        "shuffled": control(method, arm_features.SHUFFLED),
+        SHUFFLED: control(method, arm_features.SHUFFLED),
         "length": control(method, arm_features.LENGTH),
         "longest": method._replace(policy="longest", beside=None),
     }

@@ -4,7 +4,7 @@ Splits are played side by side in threads: compiled kernels and linear algebra l
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -18,20 +18,21 @@ from graphdr.core.rng import stream
 from graphdr.graphs import arm_features
 from graphdr.graphs.arm_features import Basis
 
-PULLS = 2000  # random rewards behind the screen
+PULLS = 2000  # random rewards behind the first look
 POINTS = 100  # of a curve
+Regrets = dict[str, np.ndarray]
 
 
 class Game(NamedTuple):
-    """How much is played: rounds, candidates of a round and how they are drawn, splits, and rounds of each to judge."""
+    """How much is played: rounds, candidates of a round and how they are drawn, splits, and runs on each of them."""
 
     horizon: int = 20_000
     arms: int = 10
     candidates: str = "uniform"
-    splits: int = 6
-    choosing: int = 1
-    judging: int = 2  # … and further ones of those that are compared most closely
-    closely: int = 4
+    splits: int = 8
+    choosing: int = 1  # runs that choose settings and methods …
+    judging: int = 1  # … that judge …
+    closely: int = 2  # … and that judge the best two and the shuffled control besides
 
     @property
     def every(self) -> int:
@@ -40,7 +41,7 @@ class Game(NamedTuple):
 
 
 class Table(NamedTuple):
-    """One split: its world, its bases, what random rewards say for its graph, and who plays."""
+    """One split: its world, its bases, what random rewards say for its graph, and who can play."""
 
     number: int
     world: World
@@ -50,30 +51,49 @@ class Table(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """What came out: settings by method, and regrets by method, splits x runs x points of a curve.
-
-    ``chosen_on`` are the final regrets, with the settings chosen, in the rounds that chose them.
-    """
+    """What came out: settings by method, and regrets by method."""
 
     game: Game
     tables: list[Table]
     settings: dict[str, Settings]
-    chosen_on: dict[str, np.ndarray]
-    curves: dict[str, np.ndarray]
+    chosen_on: Regrets  # final regrets in the rounds that chose, splits
+    curves: Regrets  # splits x runs x points
     best_graph: str
     best_without: str
-    finalists: dict[str, np.ndarray]  # final regrets of these two, splits x more runs
-    controls: dict[str, np.ndarray]  # … and of the controls of the first
+    finalists: Regrets  # final regrets of these two, splits x more runs
+    controls: Regrets  # … and of the controls of the first
 
     @property
-    def every(self) -> int:
-        """Return the rounds between two points of a curve."""
-        return self.game.every
-
-    @property
-    def finals(self) -> dict[str, np.ndarray]:
+    def finals(self) -> Regrets:
         """Return the final regrets of the judged rounds, splits x runs."""
         return {name: curve[:, :, -1] for name, curve in self.curves.items()}
+
+
+def set_up(given: Source, game: Game, seed: int, number: int) -> Table:
+    """Make the world of a split and its bases, and look what random rewards say for its graph."""
+    made = world(given, game.arms, seed, number)
+    methods = field.present(made)
+    names = {basis for method in methods.values() for basis in (method.basis, method.beside) if basis}
+    rng = stream(seed, "basis", split=number)
+    known = {name: field.compute_basis(name, made, rng) for name in sorted(names)}
+    pulled = rounds(made, "uniform", PULLS, 1, stream(seed, "first look", split=number))
+    arms = pulled.arms[:, 0]
+    seen = model.statistics(len(made.theta), arms, made.theta[arms] + pulled.noise.reshape(PULLS, -1)[:, 0])
+    factor = evidence.log_bayes_factor(seen, model.columns(*arm_features.graded(field.GRAPH, known[field.GRAPH])))
+    return Table(number, made._replace(ratings=None, content=None), known, factor, methods)
+
+
+def play(table: Table, game: Game, seed: int, number: int, who: Mapping[str, tuple[Method, Settings]]) -> Regrets:
+    """Let methods with their settings meet the same rounds of a split; return the regret of each along them."""
+    horizon = game.every * (game.horizon // game.every)
+    key = {"split": table.number, "number": number}
+    drawn = rounds(table.world, game.candidates, horizon, game.arms, stream(seed, "rounds", **key))
+    curves = {}
+    for name, (method, given) in who.items():
+        parts = (table.bases.get(basis) if basis else None for basis in (method.basis, method.beside))
+        luck = stream(seed, "policy", **key)
+        curves[name] = field.play(method, given, table.world, *parts, drawn, luck, game.every)
+    return curves
 
 
 def trial(
@@ -85,95 +105,85 @@ def trial(
     workers: int | None = None,
 ) -> Trial:
     """Play all splits, saying what is going on; ``look`` is told what the first split's random rewards say."""
-    every = game.every
-    horizon = every * (game.horizon // every)
-    done: list[float] = []
-    chosen: list[int] = []
-    played: list[float] = []
-
-    def set_up(number: int) -> Table:
-        table = _table(given, game, seed, number)
-        done.append(table.log_bayes)
-        if len(done) == 1:
-            look(table.log_bayes)
-        say(f"graphs and features: {len(done)} of {game.splits} splits")
-        return table
-
-    def run(table: Table, method: Method, settings: Settings, number: int, drawn, extra=None) -> np.ndarray:
-        known = table.bases | (extra or {})
-        rng = stream(seed, "policy", split=table.number, number=number)
-        parts = (known.get(basis) if basis else None for basis in (method.basis, method.beside))
-        return field.play(method, settings, table.world, *parts, drawn, rng, every)
-
-    def draw(table: Table, number: int):
-        rng = stream(seed, "rounds", split=table.number, number=number)
-        return rounds(table.world, game.candidates, horizon, game.arms, rng)
-
-    def choose(table: Table) -> dict[str, np.ndarray]:
-        found: dict[str, list] = {name: [] for name in table.methods}
-        for number in range(game.choosing):
-            drawn = draw(table, number)
-            for name, method in table.methods.items():
-                found[name].append([run(table, method, one, number, drawn)[-1] for one in field.grid(method, size)])
-        chosen.append(table.number)
-        say(f"choosing settings: {len(chosen)} of {game.splits} splits")
-        return {name: np.mean(values, axis=0) for name, values in found.items()}
-
-    def judge(table: Table) -> tuple[dict[str, list], dict[str, list]]:
-        curves: dict[str, list] = {name: [] for name in table.methods}
-        final: dict[str, list] = {name: [] for name in (*finalists, *controls)}
-        rng = stream(seed, "controls", split=table.number)
-        drawn_ones = {one.basis for one in controls.values()} & arm_features.CONTROLS.keys()
-        extra = {name: field.compute_control(name, table.bases, rng) for name in sorted(drawn_ones)}
-        for number in range(game.choosing, game.choosing + game.judging + game.closely):
-            drawn = draw(table, number)
-            closely = number >= game.choosing + game.judging
-            for name in finalists if closely else table.methods:
-                curve = run(table, table.methods[name], settings[name], number, drawn)
-                curves[name] += [] if closely else [curve]
-                if name in finalists:
-                    final[name].append(curve[-1])
-            for name, method in () if closely else controls.items():
-                final[name].append(run(table, method, settings[best_graph], number, drawn, extra)[-1])
-        played.append(1 - np.mean(final[best_graph]) / np.mean(final[best_without]))
-        so_far = f"the graph saves {100 * np.mean(played):.0f} % so far"
-        say(f"playing: {len(played)} of {game.splits} splits; {so_far}")
-        return curves, final
-
+    looked: list[float] = []
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
-        tables = list(pool.map(set_up, range(game.splits)))
+
+        def every_split(task: Callable, what: str, told: Callable[[list], str] = lambda done: "") -> list:
+            done: list = []
+
+            def one(split):
+                done.append(task(split))
+                say(f"{what}: {len(done)} of {game.splits} splits{told(done)}")
+                return done[-1]
+
+            return list(pool.map(one, tables))
+
+        def seat(number: int) -> Table:
+            table = set_up(given, game, seed, number)
+            looked.append(table.log_bayes)
+            if len(looked) == 1:
+                look(table.log_bayes)
+            return table
+
+        tables: list = list(range(game.splits))
+        tables = every_split(seat, "making graphs and features")
+        methods = _of_all(tables)
         size = min(table.world.graph.n for table in tables)
-        grids = list(pool.map(choose, tables))
-        methods = {name: method for name, method in tables[0].methods.items() if all(name in t.methods for t in tables)}
-        settings, chosen_on = {}, {}
-        for name, method in methods.items():
-            found = np.array([one[name] for one in grids])
-            best = int(found.mean(axis=0).argmin())
-            settings[name], chosen_on[name] = field.grid(method, size)[best], found[:, best]
-        best_graph, best_without = (
+        grids = {name: field.grid(method, size) for name, method in methods.items()}
+        tried = every_split(lambda table: _try_all(table, game, seed, methods, grids), "choosing settings")
+        found = {name: np.array([one[name] for one in tried]) for name in methods}  # splits x settings
+        best = {name: int(regret.mean(axis=0).argmin()) for name, regret in found.items()}
+        settings = {name: grids[name][best[name]] for name in methods}
+        chosen_on = {name: regret[:, best[name]] for name, regret in found.items()}
+        finalists = [
             min(
-                (n for n, m in methods.items() if m.sees_graph == graph and n != field.RANDOM),
-                key=lambda n: chosen_on[n].mean(),
+                (name for name, method in methods.items() if method.sees_graph == graph and name != field.RANDOM),
+                key=lambda name: chosen_on[name].mean(),
             )
             for graph in (True, False)
-        )
-        tables = [table._replace(methods=methods) for table in tables]
-        finalists, controls = (best_graph, best_without), field.controls(methods[best_graph])
-        judged = list(pool.map(judge, tables))
-    curves, final = ({name: np.array([part[at][name] for part in judged]) for name in judged[0][at]} for at in (0, 1))
-    best = {name: final.pop(name) for name in finalists}
-    return Trial(game, tables, settings, chosen_on, curves, best_graph, best_without, best, final)
+        ]
+        who = {name: (method, settings[name]) for name, method in methods.items()}
+        controls = {name: (one, settings[finalists[0]]) for name, one in field.controls(methods[finalists[0]]).items()}
+
+        def saved(done: list) -> str:
+            mine, other = (np.mean([final[name] for _, final in done]) for name in finalists)
+            return f"; the graph saves {100 * (1 - mine / other):.0f} % so far"
+
+        judged = every_split(lambda table: _judge(table, game, seed, who, finalists, controls), "playing", saved)
+    curves = {name: np.array([split[name] for split, _ in judged]) for name in methods}
+    final = {name: np.array([split[name] for _, split in judged]) for name in (*finalists, *controls)}
+    closest = {name: final.pop(name) for name in finalists}
+    return Trial(game, tables, settings, chosen_on, curves, *finalists, closest, final)
 
 
-def _table(given: Source, game: Game, seed: int, number: int) -> Table:
-    made = world(given, game.arms, seed, number)
-    methods = field.present(made)
-    names = {basis for method in methods.values() for basis in (method.basis, method.beside) if basis}
-    rng = stream(seed, "basis", split=number)
-    known = {name: field.compute_basis(name, made, rng) for name in sorted(names)}
-    pulled = rounds(made, "uniform", PULLS, 1, stream(seed, "screen", split=number))
-    arms = pulled.arms[:, 0]
-    seen = model.statistics(len(made.theta), arms, made.theta[arms] + pulled.noise.reshape(PULLS, -1)[:, 0])
-    columns = model.columns(*arm_features.graded("laplacian_low", known["laplacian_low"]))
-    factor = evidence.log_bayes_factor(seen, columns)
-    return Table(number, made._replace(ratings=None, content=None), known, factor, methods)
+def _of_all(tables: list[Table]) -> dict[str, Method]:
+    """Return the methods that every split has data for."""
+    return {name: method for name, method in tables[0].methods.items() if all(name in one.methods for one in tables)}
+
+
+def _try_all(
+    table: Table, game: Game, seed: int, methods: dict[str, Method], grids: dict[str, list[Settings]]
+) -> Regrets:
+    """Return the mean final regret of every method with every setting."""
+    who = {(name, at): (methods[name], given) for name, grid in grids.items() for at, given in enumerate(grid)}
+    runs = [play(table, game, seed, number, who) for number in range(game.choosing)]
+    mean = {key: np.mean([run[key][-1] for run in runs]) for key in who}
+    return {name: np.array([mean[name, at] for at in range(len(grid))]) for name, grid in grids.items()}
+
+
+def _judge(table: Table, game: Game, seed: int, who: dict, finalists: list[str], controls: dict) -> tuple[dict, dict]:
+    """Return the curves of all methods and the final regrets of the best two and of controls, each with all its runs."""
+    drawn = {one.basis for one, _ in controls.values()} & arm_features.CONTROLS.keys()
+    rng = stream(seed, "controls", split=table.number)
+    extra = {name: field.compute_control(name, table.bases, rng) for name in sorted(drawn)}
+    table = table._replace(bases=table.bases | extra)
+    first = game.choosing
+    runs = [play(table, game, seed, first + at, who | controls) for at in range(game.judging)]
+    close = {name: (who | controls)[name] for name in (*finalists, field.SHUFFLED)}
+    more = [play(table, game, seed, first + game.judging + at, close) for at in range(game.closely)]
+    curves = {name: np.array([run[name] for run in runs]) for name in who}
+    final = {
+        name: np.array([run[name][-1] for run in (*runs, *(more if name in close else []))])
+        for name in (*finalists, *controls)
+    }
+    return curves, final

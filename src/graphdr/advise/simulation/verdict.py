@@ -7,7 +7,6 @@ those that judge, so that luck in the choice does not count as a gain.
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from graphdr.advise.simulation import field
 from graphdr.advise.simulation.field import Settings
@@ -18,6 +17,7 @@ SURE = {"sure": 0.99, "fairly sure": 0.95}  # levels at which an outcome holds
 UNSURE = "not sure"
 PRACTICAL = 0.05  # a saving below this share is not worth a graph
 HELPS, DOES_NOT, UNKNOWN = "helps", "does not help", "cannot be told"
+DRAWS = 20_000  # of variances behind an interval
 HOPELESS = 100  # times as much data as there are
 
 
@@ -55,18 +55,22 @@ def shares(regret: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def interval(values: np.ndarray, spread: float, level: float = LEVEL) -> Interval:
-    """Return the t interval of a mean over data sets from values on splits of one of them (splits x runs).
+    """Return the interval of a mean over data sets from values on splits of one of them (splits x runs).
 
-    Splits of one data set differ less than data sets do: ``spread`` says by how much, as after Nadeau and Bengio
-    (2003). What differs between runs of a split is luck of the rounds, and averages out.
+    The variance between splits beyond the luck of their rounds is partly that between data sets: ``spread`` says how
+    much of it, after Nadeau and Bengio (2003). Both variances are uncertain, with few splits: the interval is a
+    generalised one (Weerahandi, 1993), over draws of both from what the values say about them.
     """
     splits, runs = values.shape
-    means = values.mean(axis=1)
-    variance = means.var(ddof=1)
-    luck = values.var(axis=1, ddof=1).mean() / runs if runs > 1 else 0.0
-    error = np.sqrt(variance / splits + spread * max(variance - luck, 0.0))
-    half = float(stats.t.ppf(0.5 + level / 2, splits - 1) * error)
-    middle = float(means.mean())
+    rng = np.random.default_rng(0)  # the same values have the same interval
+    between = values.mean(axis=1).var(ddof=1) * (splits - 1) / rng.chisquare(splits - 1, DRAWS)
+    luck = 0.0
+    if runs > 1:
+        free = splits * (runs - 1)
+        luck = values.var(axis=1, ddof=1).mean() / runs * free / rng.chisquare(free, DRAWS)
+    between = np.maximum(between, luck)
+    error = np.sqrt(between / splits + spread * (between - luck)) * rng.standard_normal(DRAWS)
+    middle, half = float(values.mean()), float(np.quantile(np.abs(error), level))
     return Interval(middle, middle - half, middle + half)
 
 
@@ -75,14 +79,14 @@ def judge(trial: Trial, spread: float) -> Verdict:
     finals, final = trial.finals, trial.finalists
     graph, without = trial.best_graph, trial.best_without
 
-    def saves(other: np.ndarray, level: float = LEVEL, more: float = 0.0) -> Interval:
-        regret = final[graph][:, : other.shape[1]]  # controls play fewer runs
-        return interval(shares(regret, other), spread + more, level)
+    def saves(other: np.ndarray, level: float = LEVEL, least: float = 0.0) -> Interval:
+        regret = final[graph][:, : other.shape[1]]  # some controls play fewer runs
+        return interval(shares(regret, other), max(spread, least), level)
 
     def outcome(level: float) -> tuple[str, str]:
         gain = saves(final[without], level)
         # If the graph said nothing, it would be one more of its shuffled copies.
-        shuffled = saves(trial.controls["shuffled"], level, more=max(1.0 - spread, 0.0))
+        shuffled = saves(trial.controls[field.SHUFFLED], level, least=1.0)
         longest = saves(trial.controls["longest"], level)
         if gain.high < PRACTICAL:
             return DOES_NOT, "without"
@@ -113,11 +117,11 @@ def judge(trial: Trial, spread: float) -> Verdict:
         best_without=without,
         saves=gain,
         saves_full=interval(shares(finals[graph], finals[field.FULL]), spread),
-        over_shuffled=saves(trial.controls["shuffled"]),
+        over_shuffled=saves(trial.controls[field.SHUFFLED]),
         over_length=saves(trial.controls["length"]),
         over_longest=saves(trial.controls["longest"]),
         over_random=learns,
-        pays_after=pays_after(trial.curves[graph], trial.curves[without], trial.every),
+        pays_after=pays_after(trial.curves[graph], trial.curves[without], trial.game.every),
         times_the_data=_needed(gain) if found == UNKNOWN else None,
     )
 
