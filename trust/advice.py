@@ -1,9 +1,8 @@
 """Trials of `graphdr advise`: how often it is right where the truth is known, and on data of your own.
 
-    python -m trust.advice planted 100        outcomes on graphs that help by 30 %, by 10 % and not at all
-    python -m trust.advice coverage 100       how often intervals hold the truth, on two kinds of data sets
-    python -m trust.advice permuted 20 FILE   outcomes with the rewards given to other items
-    python -m trust.advice fresh 10 FILE      the advised method on splits of the data that it was not chosen on
+python -m trust.advice planted 100        where the truth is known: outcomes, and whether intervals hold it
+python -m trust.advice permuted 20 FILE   outcomes with the rewards given to other items
+python -m trust.advice fresh 10 FILE      the advised method on splits of the data that it was not chosen on
 """
 
 import multiprocessing
@@ -23,26 +22,23 @@ from graphdr.advise import reading
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
 from graphdr.advise.simulation import field, worlds
 from graphdr.advise.simulation.trial import Game, Trial, play, set_up, trial
-from graphdr.advise.simulation.verdict import Verdict, judge
+from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, UNKNOWN, Verdict, judge, shares
 from graphdr.core.rng import stream
 from graphdr.graphs import model, random_graphs, spectral
 from graphdr.graphs.records import TRANSFORMS
 
 SMALL = Game(horizon=4000)
-# The share of the rewards' variance that is smooth on the graph, and what the graph then saves: measured once, with
-# 60 draws each that the trials do not use.
-PLANTED = {0.0: "0 %", 0.34: "10 %", 0.55: "30 %"}
-COVERED = {"a graph and several rewards of every item": 0.4, "ratings": 0.7}
+# The share of the expected rewards' variance that is smooth on the graph, and what the graph then saves.
+PLANTED = {0.0: "nothing", 0.38: "10 %", 0.65: "30 %"}
+RATED = 0.7  # … where users rate items
 RUNS = 5  # of every method on a fresh split
 
 
 class Outcome(NamedTuple):
-    """What one advice says, and the saving behind it."""
+    """What one advice says, and the savings behind it, splits x runs."""
 
     verdict: Verdict
-    saving: float
-    low: float
-    high: float
+    savings: np.ndarray
 
 
 def advised(data: Data, game: Game, seed: int, nodes: int | None = None) -> tuple[Trial, Verdict]:
@@ -52,12 +48,12 @@ def advised(data: Data, game: Game, seed: int, nodes: int | None = None) -> tupl
     return played, judge(played, source.split.spread)
 
 
-def graph_data(smooth: float, draw: int, fixed: bool = False, n: int = 200, rewards: int = 20) -> Data:
-    """Draw a graph of eight blocks, expected rewards of which a share is smooth on it, and noisy rewards of every node.
+def graph_data(smooth: float, draw: int, n: int = 200, rewards: int = 20) -> Data:
+    """Draw noisy rewards on a graph of eight blocks; a share of the expected rewards' variance is smooth on it.
 
-    With ``fixed``, only the noise is drawn anew.
+    Graph and expected rewards are always the same ones, so that the graph helps by as much in every draw.
     """
-    rng = stream(0 if fixed else draw, "planted graph", smooth=str(smooth))
+    rng = stream(0, "planted graph")
     graph = model.largest_component(random_graphs.sbm(n, rng, blocks=8, p_in=0.3, p_out=0.01))
     low = spectral.low_eigenpairs(graph, 9).vectors[:, 1:] @ rng.standard_normal(8)
     expected = np.sqrt(smooth) * low / low.std() + np.sqrt(1 - smooth) * rng.standard_normal(graph.n)
@@ -67,7 +63,7 @@ def graph_data(smooth: float, draw: int, fixed: bool = False, n: int = 200, rewa
     return Data(_keys(graph.n), edges=Edges(i, j), rewards=Rewards(item, paid))
 
 
-def rating_data(smooth: float, draw: int, n: int = 250, users: int = 300, each: int = 40) -> Data:
+def rating_data(smooth: float, draw: int, n: int = 150, users: int = 200, each: int = 40) -> Data:
     """Draw users who rate items of six kinds, each kind to the taste of some: the items are always the same ones."""
     items, rng = stream(0, "rated items"), stream(draw, "users", smooth=str(smooth))
     kind = items.integers(6, size=n)
@@ -95,30 +91,27 @@ def permuted(data: Data, draw: int) -> Data:
 
 
 def planted(draws: int, first: int = 1000) -> Iterator[str]:
-    """Count the outcomes on planted graphs."""
-    for smooth, size in PLANTED.items():
-        found = _all(partial(_small, partial(graph_data, smooth)), range(first, first + draws))
-        counts = Counter(outcome.verdict.outcome for outcome in found)
-        mean = np.mean([outcome.saving for outcome in found])
-        yield f"graph that saves {size} (mean estimate {100 * mean:.1f} %): {dict(counts)}"
+    """Count the outcomes, and how often the interval holds the mean saving over data sets of the same items."""
+    kinds = {f"a graph that saves {size}": partial(graph_data, smooth) for smooth, size in PLANTED.items()}
+    for kind, maker in (kinds | {"users who rate": partial(rating_data, RATED)}).items():
+        found = _all(partial(_small, maker), range(first, first + draws))
+        saving, low, high = np.array([outcome.verdict.saves for outcome in found]).T
+        truth, spread = 100 * saving.mean(), 100 * saving.std(ddof=1)
+        held = 100 * np.mean((low <= saving.mean()) & (saving.mean() <= high))
+        yield f"{kind}: {_counts(found)}"
+        yield f"  saves {truth:.1f} % on average, ± {spread:.1f} from data set to data set"
+        yield f"  intervals of ± {50 * np.mean(high - low):.1f} on average hold that in {held:.0f} % of {draws} data sets"
 
 
-def coverage(draws: int) -> Iterator[str]:
-    """Count how often the interval of the saving holds its mean over data sets of the same items."""
-    makers = partial(graph_data, fixed=True), rating_data
-    for (kind, smooth), maker in zip(COVERED.items(), makers, strict=True):
-        found = _all(partial(_small, partial(maker, smooth)), range(draws))
-        saving, low, high = np.array([outcome[1:] for outcome in found]).T
-        truth = saving.mean()
-        held = np.mean((low <= truth) & (truth <= high))
-        size = f"mean saving {100 * truth:.1f} %, standard deviation {100 * saving.std(ddof=1):.1f}"
-        yield f"{kind}: {size}, mean half width {100 * np.mean(high - low) / 2:.1f}; held {100 * held:.1f} % of {draws}"
+def _counts(found: list[Outcome]) -> str:
+    counts = Counter(outcome.verdict.outcome for outcome in found)
+    return ", ".join(f"{outcome} {counts[outcome]}" for outcome in (HELPS, UNKNOWN, DOES_NOT))
 
 
 def permutations(count: int, data: Data, game: Game, nodes: int | None) -> Iterator[str]:
     """Count the outcomes with permuted rewards."""
     found = _all(partial(_permuted, data, game, nodes), range(count))
-    yield f"permuted rewards: {dict(Counter(outcome.verdict.outcome for outcome in found))}"
+    yield f"permuted rewards: {_counts(found)}"
 
 
 def fresh(count: int, data: Data, game: Game, nodes: int | None, first: int = 1000) -> Iterator[str]:
@@ -137,13 +130,15 @@ def fresh(count: int, data: Data, game: Game, nodes: int | None, first: int = 10
 
 
 def _small(maker: partial, draw: int) -> Outcome:
-    _, verdict = advised(maker(draw), SMALL, draw)
-    return Outcome(verdict, *verdict.saves)
+    return _outcome(*advised(maker(draw), SMALL, draw))
 
 
 def _permuted(data: Data, game: Game, nodes: int | None, draw: int) -> Outcome:
-    _, verdict = advised(permuted(data, draw), game, draw, nodes)
-    return Outcome(verdict, *verdict.saves)
+    return _outcome(*advised(permuted(data, draw), game, draw, nodes))
+
+
+def _outcome(played: Trial, verdict: Verdict) -> Outcome:
+    return Outcome(verdict, shares(*(played.finalists[name] for name in (verdict.best_graph, verdict.best_without))))
 
 
 def _on_split(source: worlds.Source, game: Game, settings: dict[str, field.Settings], number: int) -> dict[str, float]:
@@ -163,8 +158,8 @@ def _all(task, numbers: range) -> list:
 def main(kind: str, count: str, *files: str) -> None:
     """Run one kind of trial, and print what came out."""
     number = int(count)
-    if kind in ("planted", "coverage"):
-        lines = {"planted": planted, "coverage": coverage}[kind](number)
+    if kind == "planted":
+        lines = planted(number)
     else:
         request = dict(zip(("interactions", "rewards"), map(Path, files), strict=False))
         if len(files) > 1:

@@ -20,7 +20,7 @@ DIMENSIONS = (5, 10, 20, 40)
 TUNED = ("linucb", "thompson")
 RANDOM, FULL = "random", "full"  # names of methods
 GRAPH = "laplacian_low"  # the basis that a first look asks about
-SHUFFLED = "shuffled"  # the control that plays as often as the best methods do
+SHUFFLED = "shuffled"  # a control
 
 
 class Method(NamedTuple):

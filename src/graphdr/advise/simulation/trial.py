@@ -31,8 +31,8 @@ class Game(NamedTuple):
     candidates: str = "uniform"
     splits: int = 8
     choosing: int = 1  # runs that choose settings and methods …
-    judging: int = 1  # … that judge …
-    closely: int = 2  # … and that judge the best two and the shuffled control besides
+    judging: int = 2  # … that judge …
+    closely: int = 5  # … and that judge the best two besides: luck decides a single run
 
     @property
     def every(self) -> int:
@@ -172,14 +172,14 @@ def _try_all(
 
 
 def _judge(table: Table, game: Game, seed: int, who: dict, finalists: list[str], controls: dict) -> tuple[dict, dict]:
-    """Return the curves of all methods and the final regrets of the best two and of controls, each with all its runs."""
+    """Return the curves of all methods and the final regrets of the best two and of controls."""
     drawn = {one.basis for one, _ in controls.values()} & arm_features.CONTROLS.keys()
     rng = stream(seed, "controls", split=table.number)
     extra = {name: field.compute_control(name, table.bases, rng) for name in sorted(drawn)}
     table = table._replace(bases=table.bases | extra)
     first = game.choosing
     runs = [play(table, game, seed, first + at, who | controls) for at in range(game.judging)]
-    close = {name: (who | controls)[name] for name in (*finalists, field.SHUFFLED)}
+    close = {name: who[name] for name in finalists}
     more = [play(table, game, seed, first + game.judging + at, close) for at in range(game.closely)]
     curves = {name: np.array([run[name] for run in runs]) for name in who}
     final = {

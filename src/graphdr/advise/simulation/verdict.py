@@ -80,7 +80,7 @@ def judge(trial: Trial, spread: float) -> Verdict:
     graph, without = trial.best_graph, trial.best_without
 
     def saves(other: np.ndarray, level: float = LEVEL, least: float = 0.0) -> Interval:
-        regret = final[graph][:, : other.shape[1]]  # some controls play fewer runs
+        regret = final[graph][:, : other.shape[1]]  # controls play fewer runs
         return interval(shares(regret, other), max(spread, least), level)
 
     def outcome(level: float) -> tuple[str, str]:
