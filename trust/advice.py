@@ -100,7 +100,7 @@ def planted(draws: int, first: int = 1000) -> Iterator[str]:
         held = 100 * np.mean((low <= saving.mean()) & (saving.mean() <= high))
         yield f"{kind}: {_counts(found)}"
         yield f"  saves {truth:.1f} % on average, ± {spread:.1f} from data set to data set"
-        yield f"  intervals of ± {50 * np.mean(high - low):.1f} on average hold that in {held:.0f} % of {draws} data sets"
+        yield f"  intervals, ± {50 * np.mean(high - low):.1f} on average, hold that in {held:.0f} % of {draws} data sets"
 
 
 def _counts(found: list[Outcome]) -> str:

@@ -164,7 +164,6 @@ def runs(played: Trial) -> pa.Table:
     """Return the regret of every judged run of every method, along its rounds."""
     columns: dict[str, list] = {"method": [], "split": [], "run": [], "round": [], "regret": []}
     for name, curve in played.curves.items():
-        splits, count, points = curve.shape
         split, run, point = (part.ravel() for part in np.indices(curve.shape))
         for column, values in zip(
             columns, ([name] * curve.size, split, run, played.game.every * (point + 1), curve.ravel()), strict=True

@@ -21,8 +21,8 @@ def regrets(findings: Findings) -> Table:
     """Show the regret of every method at its settings, the least first."""
     game, use = findings.game, findings.verdict.method
     caption = (
-        f"Regret after {game.horizon:,} simulated rounds of {game.arms} candidates: mean over {game.splits} splits of the "
-        f"data, {game.judging} runs each, ± standard error over splits; * the method to use"
+        f"Regret after {game.horizon:,} simulated rounds of {game.arms} candidates: mean over {game.splits} splits of "
+        f"the data, {game.judging} runs each, ± standard error over splits; * the method to use"
     )
     rows = [
         [

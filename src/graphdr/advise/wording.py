@@ -8,7 +8,6 @@ import numpy as np
 from graphdr.advise.findings import Findings, Paper, Screen
 from graphdr.advise.logs import LOGGED
 from graphdr.advise.paper.decision import Advice
-from graphdr.advise.simulation import field
 from graphdr.advise.simulation.field import FIELD, Settings
 from graphdr.advise.simulation.verdict import HELPS, PRACTICAL, UNKNOWN, UNSURE, Interval, Verdict
 from graphdr.advise.simulation.worlds import NEIGHBOURS, Source
@@ -102,7 +101,7 @@ def more_data(verdict: Verdict, findings: Findings) -> str:
     if times is None:
         return "The saving is so near to what would not matter that no realistic amount of data would decide."
     if by == "nothing":
-        return f"About {np.ceil(times * findings.game.splits):.0f} repetitions would decide (--splits), if it is as it seems."
+        return f"If it is as it seems, --splits {np.ceil(times * findings.game.splits):.0f} would decide."
     return f"If the saving is as it seems, about {times:.1f} times as many {UNITS[by]} would decide."
 
 
@@ -117,14 +116,15 @@ def paper(advice: Advice, helps: bool) -> Paper:
     from graphdr.advise.paper.wording import SHORT
 
     name = SHORT[advice.method] + (f" with k = {advice.k}" if advice.k else "")
-    text = f"use {'the graph, through ' if advice.use_graph else ''}{name}{'' if advice.use_graph else ', without the graph'}."
+    text = f"use the graph, through {name}." if advice.use_graph else f"use {name}, without the graph."
     return Paper(advice.use_graph, advice.method, advice.k, text, advice.use_graph != helps)
 
 
 def under_paper(paper: Paper) -> str:
     """Say what the paper's protocol would advise, and whether that is another answer."""
     other = "which is another answer" if paper.differs else "which agrees on the graph"
-    return f"Under the paper's protocol (one width for all, graph and rewards from the same users), {other}: {paper.answer}"
+    protocol = "Under the paper's protocol (one width for all, graph and rewards from the same users)"
+    return f"{protocol}, {other}: {paper.answer}"
 
 
 def _by_log(findings: Findings) -> str:

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from graphdr.advise.paper.decision import Advice
 from graphdr.advise.logs import ByLog
+from graphdr.advise.paper.decision import Advice
 from graphdr.advise.paper.survey import Survey
 
 

@@ -8,11 +8,10 @@ import numpy as np
 import yaml
 
 from graphdr.advise import logs, reading
-from graphdr.advise.paper import block, building, decision, measuring, wording
-from graphdr.advise.paper.findings import Findings, Setting
 from graphdr.advise.logs import ByLog, Log
+from graphdr.advise.paper import block, building, decision, measuring, recbole, wording
+from graphdr.advise.paper.findings import Findings, Setting
 from graphdr.advise.paper.survey import survey
-from graphdr.advise.paper import recbole
 from graphdr.cache import paths
 from graphdr.core.atomic import update
 from graphdr.plan.references import TARGETS

@@ -3,9 +3,9 @@
 import tomllib
 from pathlib import Path
 
+from graphdr.advise.logs import LOGGED
 from graphdr.advise.paper.decision import FULL, GRAPH, Advice
 from graphdr.advise.paper.findings import Findings
-from graphdr.advise.logs import LOGGED
 from graphdr.advise.paper.survey import Survey
 from graphdr.cache import paths
 

@@ -1,1 +1,1 @@
-"""An honest simulation on a user's data: what makes graph and features pays no reward, and every method is calibrated."""
+"""A simulation on a user's data: who makes graph and features pays no reward, and every method is calibrated."""

@@ -63,7 +63,7 @@ USERS, TIME, ROWS, NOTHING = Split("users", 0.5), Split("time", EARLY), Split("r
 
 
 class Source(NamedTuple):
-    """The data on the items that are asked for, and how to split them; items have new numbers, ``item`` the old ones."""
+    """The data on the items that are asked for, and how to split them; ``item`` has the old numbers of the items."""
 
     data: Data
     item: np.ndarray
