@@ -14,6 +14,7 @@ from graphdr.advise.simulation.worlds import NEIGHBOURS, Source
 
 TEXTS = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
 WORDS = TEXTS["glossary"]
+ALONE = ("full", "alone")  # methods that learn every item by itself
 UNITS = {"users": "users", "time": "users", "rewards": "rewards of every item"}
 
 
@@ -47,6 +48,7 @@ def answer(findings: Findings) -> list[str]:
         said.append(more_data(verdict, findings))
     elif verdict.sure != UNSURE:
         said.append(TEXTS["certainty"][verdict.sure])
+    said.append(sharing(verdict))
     if findings.paper and findings.paper.differs:
         said.append(f"The paper's protocol would have said otherwise: {findings.paper.answer}")
     return [*(text for text in said if text), *([_by_log(findings)] if findings.log else [])]
@@ -89,8 +91,16 @@ def saving(verdict: Verdict, horizon: int) -> str:
         after = f"; it is ahead for good after about {verdict.pays_after:,} rounds" if verdict.pays_after else ""
         return f"{text}{after}."
     if verdict.outcome != UNKNOWN:
-        return f"{text}: less than the {percent(PRACTICAL)} that would matter."
-    return f"{text}, which could be nothing and could be worth it."
+        return f"{text}: not more than the {percent(PRACTICAL)} that would matter."
+    return f"{text}: that may be nothing, and may be worth it."
+
+
+def sharing(verdict: Verdict) -> str:
+    """Say what it gains to learn from other items at all, where that is not the graph's own gain."""
+    if verdict.outcome == HELPS or verdict.best_without in ALONE or verdict.saves_full.low <= 0:
+        return ""
+    gain = f"{span(verdict.saves_full)} of the regret of full LinUCB, which learns every item by itself"
+    return f"To learn about items from each other does help: {short(verdict.best_graph)} saves {gain}."
 
 
 def more_data(verdict: Verdict, findings: Findings) -> str:

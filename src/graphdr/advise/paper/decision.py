@@ -3,7 +3,7 @@
 Everything is chosen on some seeds and judged on the others, so that luck in the choice does not count as a gain.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -71,27 +71,32 @@ def best_k(regrets: Mapping[int, np.ndarray], choosing: int, draw: int = 0) -> i
     return min(sorted(regrets), key=lambda k: regrets[k][draw, :choosing].mean())
 
 
+def order(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int, methods: Sequence[str]) -> list[str]:
+    """Return methods by their mean regret on the choosing seeds, each at its best k, the least first."""
+    least = {method: regrets[method][best_k(regrets[method], choosing)][0, :choosing].mean() for method in methods}
+    return sorted(least, key=lambda method: (least[method], method))
+
+
 def weigh(regrets: Mapping[str, Mapping[int, np.ndarray]], choosing: int) -> Advice:
     """Weigh all methods; ``regrets`` are by method and k, draws x seeds, and the first ``choosing`` seeds choose."""
     weighed = [method for method in regrets if method not in (*COPIES, *LONGEST.values())]
     chosen = {method: best_k(regrets[method], choosing) for method in weighed}
     judged = {method: regrets[method][k][0, choosing:] for method, k in chosen.items()}
-    chance = {method: regrets[method][k][0, :choosing].mean() for method, k in chosen.items() if method != RANDOM}
-    order = sorted(chance, key=lambda method: (chance[method], method))
-    graph = next(method for method in order if method in GRAPH)
-    helps = CONTENT in order and interval(judged[FULL] - judged[CONTENT]).low > 0
+    ranked = order(regrets, choosing, [method for method in weighed if method != RANDOM])
+    graph = next(method for method in ranked if method in GRAPH)
+    helps = CONTENT in ranked and interval(judged[FULL] - judged[CONTENT]).low > 0
     helps = helps and control(regrets[CONTROLS[CONTENT]], judged[CONTENT], choosing).low > 0
     plain = CONTENT if helps else FULL
-    against = {method: interval(judged[method] - judged[graph]) for method in order if method != graph}
+    against = {method: interval(judged[method] - judged[graph]) for method in ranked if method != graph}
     against[CONTROLS[graph]] = control(regrets[CONTROLS[graph]], judged[graph], choosing)
     longest = regrets[LONGEST[graph]]
     against[LONGEST[graph]] = interval(longest[best_k(longest, choosing)][0, choosing:] - judged[graph])
     rivals = {method: gap for method, gap in against.items() if method not in GRAPH}
-    if graph == "graphdr":  # shown beside, since what it shares with the others is shown by them
+    if graph == "graphdr" and LENGTH in regrets:  # shown beside, since what it shares with the others is shown by them
         against[LENGTH] = control(regrets[LENGTH], judged[graph], choosing)
     reason = _reason(rivals, graph, plain, interval(judged[RANDOM] - judged[plain]))
     winner = {"graph": graph, "nothing": FULL}.get(reason, plain)
-    others = [method for method in order if method != winner]
+    others = [method for method in ranked if method != winner]
     return Advice(
         use_graph=reason == "graph",
         reason=reason,

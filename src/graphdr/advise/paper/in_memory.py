@@ -1,6 +1,7 @@
 """The paper's protocol without a build: the same numbers as the stages compute, for an answer beside the other one."""
 
 import os
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import NamedTuple
@@ -70,8 +71,10 @@ def mean_reward(data: Data) -> np.ndarray:
     return node_means(rows.item, TRANSFORMS[data.transform](rows.value), count)
 
 
-def regrets(posed: Problem, config: dict, grid: tuple[int, ...]) -> dict[str, dict[int, np.ndarray]]:
-    """Play every method at every k; return final regrets by method and k, draws x seeds."""
+def regrets(
+    posed: Problem, config: dict, grid: tuple[int, ...], names: Collection[str] = block.METHODS
+) -> dict[str, dict[int, np.ndarray]]:
+    """Play methods at every k; return final regrets by method and k, draws x seeds. Without content some are missing."""
     n, components = posed.graph.n, min(max(*grid, 10) + 2, posed.graph.n)
     spec = config["protocol"] | {"candidates": "uniform"}
     streams = [environment.draw(config["seed"], spec, n, instance=0, seed=seed) for seed in range(block.SEEDS)]
@@ -91,23 +94,30 @@ def regrets(posed: Problem, config: dict, grid: tuple[int, ...]) -> dict[str, di
             found[k] = np.reshape(final, (len(drawn), block.SEEDS))
         return found | {k: found[grid[0]] for k in grid if k not in found}
 
-    names = [name for name in used if posed.content is not None or decision.CONTENT not in name]
+    there = [name for name in names if posed.content is not None or decision.CONTENT not in name]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(zip(names, pool.map(of, names), strict=True))
+        return dict(zip(there, pool.map(of, there), strict=True))
 
 
 def _bases(name: str, posed: Problem, components: int, seed: int) -> list:
     if name == "identity":
         return [None]
     source = bases.Source(posed.graph.n, posed.graph, embedding=posed.content)
-    key = {"basis": name, "n": posed.graph.n, "instance": 0}
+    key = {"n": posed.graph.n, "instance": 0}
+    if name in bases.MADE_OF:
+        made_of = bases.stored(name)
+        original = bases.BASES[made_of](source, components, stream(seed, "basis", basis=made_of, **key, draw=0))
+        source = source._replace(original=original)
     return [
-        bases.compute(name, source, components, stream(seed, "basis", **key, draw=draw))
+        bases.BASES[name](source, components, stream(seed, "basis", basis=name, **key, draw=draw))
         for draw in range(1 + block.DRAWS if name in bases.REDRAWN else 1)
     ]
 
 
 def advice(posed: Problem, config: dict, grid: tuple[int, ...] = block.GRID) -> decision.Advice:
-    """Return what the paper's protocol advises."""
+    """Return what the paper's protocol advises; of the controls only those play that it looks at."""
     fitting = tuple(k for k in grid if k + 2 <= posed.graph.n)
-    return decision.weigh(regrets(posed, config, fitting), block.CHOOSING)
+    found = regrets(posed, config, fitting, (decision.RANDOM, decision.FULL, decision.CONTENT, *decision.GRAPH))
+    graph = decision.order(found, block.CHOOSING, decision.GRAPH)[0]
+    controls = decision.CONTROLS[graph], decision.CONTROLS[decision.CONTENT], decision.LONGEST[graph]
+    return decision.weigh(found | regrets(posed, config, fitting, controls), block.CHOOSING)

@@ -70,6 +70,7 @@ class Source(NamedTuple):
     split: Split
     popularity: np.ndarray
     available: int
+    users: np.ndarray | None = None  # in the order of their mean time, where the split is by time
 
 
 def source(data: Data, n: int | None) -> Source:
@@ -85,7 +86,11 @@ def source(data: Data, n: int | None) -> Source:
         rewards=data.rewards and _of(data.rewards, place),
         features=None if data.features is None else data.features[kept],
     )
-    return Source(fewer, kept, _how(fewer, len(kept)), popularity[kept], count)
+    users = None
+    if fewer.interactions and fewer.interactions.time is not None:
+        users = _in_time(fewer.interactions)
+    found = Source(fewer, kept, TIME if users is not None else USERS, popularity[kept], count, users)
+    return found._replace(split=_how(found))
 
 
 def _popularity(data: Data, count: int) -> np.ndarray:
@@ -119,33 +124,39 @@ def _of(paid, place: np.ndarray):
     return paid._replace(item=place[paid.item[there]], value=paid.value[there])
 
 
-def _how(data: Data, n: int) -> Split:
+def _in_time(rows: Interactions) -> np.ndarray:
+    """Return the users in the order of their mean time."""
+    sizes = np.bincount(rows.user)
+    return np.argsort(np.bincount(rows.user, rows.time - rows.time.min()) / np.maximum(sizes, 1), kind="stable")
+
+
+def _how(given: Source) -> Split:
+    """Decide how to split the data: by time only where that leaves enough of the items."""
+    data, n = given.data, len(given.item)
     if data.rewards is not None:
         several = np.bincount(data.rewards.item, minlength=n).min() > 1
         return ROWS if several else NOTHING
-    rows = data.interactions
-    if rows.time is None:
+    if given.users is None:
         return USERS
     by_time, at_random = (
-        _enough(rows, _pays(rows, split, np.random.default_rng(0)), n).sum() for split in (TIME, USERS)
+        _enough(data.interactions, _roles(given._replace(split=split), np.random.default_rng(0)), n).sum()
+        for split in (TIME, USERS)
     )
     return TIME if by_time >= FEW * at_random else USERS
 
 
-def _pays(rows: Interactions, split: Split, rng: np.random.Generator) -> np.ndarray:
+def _roles(given: Source, rng: np.random.Generator) -> np.ndarray:
     """Return for every row whether its user makes the graph (0), pays (1), or is left out of this split (-1)."""
-    count = 1 + rows.user.max()
+    user = given.data.interactions.user
+    count = 1 + user.max()
     role = np.full(count, -1, np.int8)
-    if split is USERS:
+    if given.split is USERS:
         makes, pays = raters.halves(count, rng)
     else:
-        sizes = np.bincount(rows.user, minlength=count)
-        when = np.bincount(rows.user, rows.time - rows.time.min(), count) / np.maximum(sizes, 1)
-        order = np.argsort(when, kind="stable")
-        sides = order[: count // 2], order[count // 2 :]
+        sides = given.users[: count // 2], given.users[count // 2 :]
         makes, pays = (rng.permutation(side)[: int(np.ceil(EARLY * len(side)))] for side in sides)
     role[makes], role[pays] = 0, 1
-    return role[rows.user]
+    return role[user]
 
 
 def _enough(rows: Interactions, role: np.ndarray, n: int) -> np.ndarray:
@@ -160,7 +171,7 @@ def world(given: Source, arms: int, seed: int, number: int) -> World:
     making, kept = data.interactions, np.ones(n, bool)
     if data.interactions and data.rewards is None:
         rows = data.interactions
-        role = _pays(rows, given.split, rng)
+        role = _roles(given, rng)
         kept = _enough(rows, role, n)
         paying, making = (_rows(rows, kept[rows.item] & (role == side)) for side in (1, 0))
         if rows.value is None:
@@ -222,7 +233,9 @@ def world(given: Source, arms: int, seed: int, number: int) -> World:
 
 
 def _rows(rows: Interactions, kept: np.ndarray) -> Interactions:
-    return Interactions(*(None if column is None else column[kept] for column in rows))
+    """Take some rows, without their times."""
+    at = np.flatnonzero(kept)
+    return Interactions(rows.user[at], rows.item[at], None if rows.value is None else rows.value[at])
 
 
 def _deviations(theta, reward, item, of, values) -> tuple[Deviations | None, float]:
