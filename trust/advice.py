@@ -100,7 +100,7 @@ def planted(draws: int, first: int = 1000) -> Iterator[str]:
         held = 100 * np.mean((low <= saving.mean()) & (saving.mean() <= high))
         yield f"{kind}: {_counts(found)}"
         yield f"  saves {truth:.1f} % on average, ± {spread:.1f} from data set to data set"
-        yield f"  intervals, ± {50 * np.mean(high - low):.1f} on average, hold that in {held:.0f} % of {draws} data sets"
+        yield f"  intervals, ± {50 * np.mean(high - low):.1f} on average, hold that in {held:.0f} of 100 data sets"
 
 
 def _counts(found: list[Outcome]) -> str:
@@ -138,7 +138,7 @@ def _permuted(data: Data, game: Game, nodes: int | None, draw: int) -> Outcome:
 
 
 def _outcome(played: Trial, verdict: Verdict) -> Outcome:
-    return Outcome(verdict, shares(*(played.finalists[name] for name in (verdict.best_graph, verdict.best_without))))
+    return Outcome(verdict, shares(*(played.judged[name] for name in (verdict.best_graph, verdict.best_without))))
 
 
 def _on_split(source: worlds.Source, game: Game, settings: dict[str, field.Settings], number: int) -> dict[str, float]:

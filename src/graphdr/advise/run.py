@@ -17,7 +17,7 @@ from graphdr.advise.paper import in_memory
 from graphdr.advise.simulation import field, worlds
 from graphdr.advise.simulation.field import FIELD, Settings
 from graphdr.advise.simulation.trial import Game, Trial, trial
-from graphdr.advise.simulation.verdict import HELPS, judge
+from graphdr.advise.simulation.verdict import judge
 from graphdr.cache import paths
 from graphdr.core.atomic import replacing, update
 from graphdr.core.errors import UserError
@@ -29,8 +29,8 @@ RUNS = "runs.parquet"
 SPEAKS = 2.0  # log evidence from which on random rewards speak for the graph
 CONTROLS = {
     field.SHUFFLED: "{} on a shuffled graph",
-    "length": "{} with row lengths alone",
-    "longest": "the longest row",
+    field.LENGTH: "{} with row lengths alone",
+    field.LONGEST: "the longest row",
 }
 
 
@@ -60,7 +60,7 @@ def advise(
     connected = min(graph.n for graph in sizes), max(graph.n for graph in sizes)
     edges = [graph.adjacency.nnz // 2 for graph in sizes]
     factors = [table.log_bayes for table in played.tables]
-    paper = wording.paper(in_memory.advice(posed, config), verdict.outcome == HELPS)
+    paper = wording.paper(in_memory.advice(posed, config), verdict.outcome)
     noise = float(np.mean([table.world.noise for table in played.tables]))
     findings = Findings(
         name=name,
@@ -105,12 +105,12 @@ def _scores(played: Trial) -> dict[str, Score]:
 
     best = FIELD[played.best_graph]
     scores = {
-        name: score(FIELD[name].label, FIELD[name], played.settings[name], finals, False)
-        for name, finals in played.finals.items()
+        name: score(FIELD[name].label, FIELD[name], played.settings[name], curve[:, :, -1], False)
+        for name, curve in played.curves.items()
     }
     return scores | {
-        name: score(CONTROLS[name].format(wording.short(played.best_graph)), best, Settings(), finals, True)
-        for name, finals in played.controls.items()
+        name: score(text.format(wording.short(played.best_graph)), best, Settings(), played.judged[name], True)
+        for name, text in CONTROLS.items()
     }
 
 
@@ -161,7 +161,7 @@ def write(findings: Findings, played: Trial, root: Path, text: str, json: str) -
 
 
 def runs(played: Trial) -> pa.Table:
-    """Return the regret of every judged run of every method, along its rounds."""
+    """Return the regret of every run in which all methods are compared, along its rounds."""
     columns: dict[str, list] = {"method": [], "split": [], "run": [], "round": [], "regret": []}
     for name, curve in played.curves.items():
         split, run, point = (part.ravel() for part in np.indices(curve.shape))

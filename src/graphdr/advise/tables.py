@@ -22,7 +22,7 @@ def regrets(findings: Findings) -> Table:
     game, use = findings.game, findings.verdict.method
     caption = (
         f"Regret after {game.horizon:,} simulated rounds of {game.arms} candidates: mean over {game.splits} splits of "
-        f"the data, {game.judging} runs each, ± standard error over splits; * the method to use"
+        f"the data, {game.comparing} runs each, ± standard error over splits; * the method to use"
     )
     rows = [
         [

@@ -50,7 +50,8 @@ def answer(findings: Findings) -> list[str]:
         said.append(TEXTS["certainty"][verdict.sure])
     said.append(sharing(verdict))
     if findings.paper and findings.paper.differs:
-        said.append(f"The paper's protocol would have said otherwise: {findings.paper.answer}")
+        how = "been surer than these data allow" if verdict.outcome == UNKNOWN else "said otherwise"
+        said.append(f"The paper's protocol would have {how}: {findings.paper.answer}")
     return [*(text for text in said if text), *([_by_log(findings)] if findings.log else [])]
 
 
@@ -121,13 +122,14 @@ def screen(found: Screen) -> str:
     return f"First look, before any simulation: 2,000 random rewards {verdict} (ln B = {found.log_bayes:+.1f})."
 
 
-def paper(advice: Advice, helps: bool) -> Paper:
+def paper(advice: Advice, outcome: str) -> Paper:
     """Say what the paper's protocol would advise."""
     from graphdr.advise.paper.wording import SHORT
 
     name = SHORT[advice.method] + (f" with k = {advice.k}" if advice.k else "")
     text = f"use the graph, through {name}." if advice.use_graph else f"use {name}, without the graph."
-    return Paper(advice.use_graph, advice.method, advice.k, text, advice.use_graph != helps)
+    differs = outcome == UNKNOWN or advice.use_graph != (outcome == HELPS)
+    return Paper(advice.use_graph, advice.method, advice.k, text, differs)
 
 
 def under_paper(paper: Paper) -> str:

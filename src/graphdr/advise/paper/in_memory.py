@@ -74,7 +74,10 @@ def mean_reward(data: Data) -> np.ndarray:
 def regrets(
     posed: Problem, config: dict, grid: tuple[int, ...], names: Collection[str] = block.METHODS
 ) -> dict[str, dict[int, np.ndarray]]:
-    """Play methods at every k; return final regrets by method and k, draws x seeds. Without content some are missing."""
+    """Play methods at every k; return final regrets by method and k, draws x seeds.
+
+    Methods on content are left out where there is none.
+    """
     n, components = posed.graph.n, min(max(*grid, 10) + 2, posed.graph.n)
     spec = config["protocol"] | {"candidates": "uniform"}
     streams = [environment.draw(config["seed"], spec, n, instance=0, seed=seed) for seed in range(block.SEEDS)]

@@ -20,7 +20,7 @@ DIMENSIONS = (5, 10, 20, 40)
 TUNED = ("linucb", "thompson")
 RANDOM, FULL = "random", "full"  # names of methods
 GRAPH = "laplacian_low"  # the basis that a first look asks about
-SHUFFLED = "shuffled"  # a control
+SHUFFLED, LENGTH, LONGEST = "shuffled", "length", "longest"  # names of controls
 
 
 class Method(NamedTuple):
@@ -138,8 +138,8 @@ def controls(method: Method) -> dict[str, Method]:
     """Return the controls of a method on the graph: shuffled, of equal lengths, and the longest row."""
     return {
         SHUFFLED: control(method, arm_features.SHUFFLED),
-        "length": control(method, arm_features.LENGTH),
-        "longest": method._replace(policy="longest", beside=None),
+        LENGTH: control(method, arm_features.LENGTH),
+        LONGEST: method._replace(policy="longest", beside=None),
     }
 
 

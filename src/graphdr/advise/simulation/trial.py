@@ -1,4 +1,7 @@
-"""The trial: settings are chosen on some rounds of every split, and all methods are judged on others.
+"""The trial, on three sets of rounds of every split: one chooses settings, one the best methods, and one judges these.
+
+A method with many settings looks better than it is in the rounds that chose among them, and so does the best of many
+methods in the rounds that chose it.
 
 Splits are played side by side in threads: compiled kernels and linear algebra leave the interpreter alone.
 """
@@ -30,9 +33,10 @@ class Game(NamedTuple):
     arms: int = 10
     candidates: str = "uniform"
     splits: int = 8
-    choosing: int = 1  # runs that choose settings and methods …
-    judging: int = 2  # … that judge …
-    closely: int = 5  # … and that judge the best two besides: luck decides a single run
+    choosing: int = 1  # runs that choose settings …
+    comparing: int = 2  # … that compare all methods …
+    judging: int = 6  # … and that judge the best two: luck decides a single run
+    controls: int = 2  # … of which controls play so many
 
     @property
     def every(self) -> int:
@@ -56,17 +60,10 @@ class Trial(NamedTuple):
     game: Game
     tables: list[Table]
     settings: dict[str, Settings]
-    chosen_on: Regrets  # final regrets in the rounds that chose, splits
-    curves: Regrets  # splits x runs x points
+    curves: Regrets  # of all methods where they are compared, splits x runs x points
     best_graph: str
     best_without: str
-    finalists: Regrets  # final regrets of these two, splits x more runs
-    controls: Regrets  # … and of the controls of the first
-
-    @property
-    def finals(self) -> Regrets:
-        """Return the final regrets of the judged rounds, splits x runs."""
-        return {name: curve[:, :, -1] for name, curve in self.curves.items()}
+    judged: Regrets  # final regrets of these two, full LinUCB, random play and controls, splits x runs
 
 
 def set_up(given: Source, game: Game, seed: int, number: int) -> Table:
@@ -131,29 +128,25 @@ def trial(
         size = min(table.world.graph.n for table in tables)
         grids = {name: field.grid(method, size) for name, method in methods.items()}
         tried = every_split(lambda table: _try_all(table, game, seed, methods, grids), "choosing settings")
-        found = {name: np.array([one[name] for one in tried]) for name in methods}  # splits x settings
-        best = {name: int(regret.mean(axis=0).argmin()) for name, regret in found.items()}
-        settings = {name: grids[name][best[name]] for name in methods}
-        chosen_on = {name: regret[:, best[name]] for name, regret in found.items()}
-        finalists = [
-            min(
-                (name for name, method in methods.items() if method.sees_graph == graph and name != field.RANDOM),
-                key=lambda name: chosen_on[name].mean(),
-            )
-            for graph in (True, False)
-        ]
+        settings = {
+            name: grid[int(np.mean([split[name] for split in tried], axis=0).argmin())] for name, grid in grids.items()
+        }
         who = {name: (method, settings[name]) for name, method in methods.items()}
+        compared = every_split(lambda table: _compare(table, game, seed, who), "comparing methods")
+        curves = {name: np.array([split[name] for split in compared]) for name in who}
+        finalists = [
+            _best(curves, [name for name in who if methods[name].sees_graph == graph]) for graph in (True, False)
+        ]
+        close = {name: who[name] for name in (*finalists, field.FULL, field.RANDOM)}
         controls = {name: (one, settings[finalists[0]]) for name, one in field.controls(methods[finalists[0]]).items()}
 
         def saved(done: list) -> str:
-            mine, other = (np.mean([final[name] for _, final in done]) for name in finalists)
+            mine, other = (np.mean([split[name] for split in done]) for name in finalists)
             return f"; the graph saves {100 * (1 - mine / other):.0f} % so far"
 
-        judged = every_split(lambda table: _judge(table, game, seed, who, finalists, controls), "playing", saved)
-    curves = {name: np.array([split[name] for split, _ in judged]) for name in methods}
-    final = {name: np.array([split[name] for _, split in judged]) for name in (*finalists, *controls)}
-    closest = {name: final.pop(name) for name in finalists}
-    return Trial(game, tables, settings, chosen_on, curves, *finalists, closest, final)
+        judged = every_split(lambda table: _judge(table, game, seed, close, controls), "judging the best", saved)
+    final = {name: np.array([split[name] for split in judged]) for name in (*close, *controls)}
+    return Trial(game, tables, settings, curves, *finalists, final)
 
 
 def _of_all(tables: list[Table]) -> dict[str, Method]:
@@ -171,19 +164,26 @@ def _try_all(
     return {name: np.array([mean[name, at] for at in range(len(grid))]) for name, grid in grids.items()}
 
 
-def _judge(table: Table, game: Game, seed: int, who: dict, finalists: list[str], controls: dict) -> tuple[dict, dict]:
-    """Return the curves of all methods and the final regrets of the best two and of controls."""
+def _compare(table: Table, game: Game, seed: int, who: dict[str, tuple[Method, Settings]]) -> Regrets:
+    """Return the curves of all methods, runs x points."""
+    runs = [play(table, game, seed, game.choosing + number, who) for number in range(game.comparing)]
+    return {name: np.array([run[name] for run in runs]) for name in who}
+
+
+def _best(curves: Regrets, names: list[str]) -> str:
+    """Return the method of the least mean final regret; random play learns nothing."""
+    return min((name for name in names if name != field.RANDOM), key=lambda name: curves[name][:, :, -1].mean())
+
+
+def _judge(table: Table, game: Game, seed: int, close: dict, controls: dict) -> Regrets:
+    """Return the final regrets of the best methods in all runs, and of controls in the first ones."""
     drawn = {one.basis for one, _ in controls.values()} & arm_features.CONTROLS.keys()
     rng = stream(seed, "controls", split=table.number)
     extra = {name: field.compute_control(name, table.bases, rng) for name in sorted(drawn)}
     table = table._replace(bases=table.bases | extra)
-    first = game.choosing
-    runs = [play(table, game, seed, first + at, who | controls) for at in range(game.judging)]
-    close = {name: who[name] for name in finalists}
-    more = [play(table, game, seed, first + game.judging + at, close) for at in range(game.closely)]
-    curves = {name: np.array([run[name] for run in runs]) for name in who}
-    final = {
-        name: np.array([run[name][-1] for run in (*runs, *(more if name in close else []))])
-        for name in (*finalists, *controls)
-    }
-    return curves, final
+    first = game.choosing + game.comparing
+    runs = [
+        play(table, game, seed, first + number, close | (controls if number < game.controls else {}))
+        for number in range(game.judging)
+    ]
+    return {name: np.array([run[name][-1] for run in runs if name in run]) for name in (*close, *controls)}

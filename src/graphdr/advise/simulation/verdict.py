@@ -76,18 +76,17 @@ def interval(values: np.ndarray, spread: float, level: float = LEVEL) -> Interva
 
 def judge(trial: Trial, spread: float) -> Verdict:
     """Judge a trial; ``spread`` is that of the split."""
-    finals, final = trial.finals, trial.finalists
-    graph, without = trial.best_graph, trial.best_without
+    judged, graph, without = trial.judged, trial.best_graph, trial.best_without
 
-    def saves(other: np.ndarray, level: float = LEVEL, least: float = 0.0) -> Interval:
-        regret = final[graph][:, : other.shape[1]]  # controls play fewer runs
-        return interval(shares(regret, other), max(spread, least), level)
+    def saves(other: str, level: float = LEVEL, least: float = 0.0, of: str = graph) -> Interval:
+        runs = judged[other].shape[1]  # controls play fewer
+        return interval(shares(judged[of][:, :runs], judged[other]), max(spread, least), level)
 
     def outcome(level: float) -> tuple[str, str]:
-        gain = saves(final[without], level)
+        gain = saves(without, level)
         # If the graph said nothing, it would be one more of its shuffled copies.
-        shuffled = saves(trial.controls[field.SHUFFLED], level, least=1.0)
-        longest = saves(trial.controls["longest"], level)
+        shuffled = saves(field.SHUFFLED, level, least=1.0)
+        longest = saves(field.LONGEST, level)
         if gain.high < PRACTICAL:
             return DOES_NOT, "without"
         if shuffled.high < PRACTICAL:
@@ -102,9 +101,9 @@ def judge(trial: Trial, spread: float) -> Verdict:
 
     found, reason = outcome(LEVEL)
     sure = next((word for word, level in SURE.items() if outcome(level) == (found, reason)), UNSURE)
-    gain = saves(final[without])
+    gain = saves(without)
     use = graph if found == HELPS or (found == UNKNOWN and gain.estimate > 0 and reason == "without") else without
-    learns = interval(shares(finals[use], finals[field.RANDOM]), spread)
+    learns = saves(field.RANDOM, of=use)
     if learns.low <= 0:
         found, reason, sure = UNKNOWN, "nothing", UNSURE
     return Verdict(
@@ -116,10 +115,10 @@ def judge(trial: Trial, spread: float) -> Verdict:
         best_graph=graph,
         best_without=without,
         saves=gain,
-        saves_full=interval(shares(finals[graph], finals[field.FULL]), spread),
-        over_shuffled=saves(trial.controls[field.SHUFFLED]),
-        over_length=saves(trial.controls["length"]),
-        over_longest=saves(trial.controls["longest"]),
+        saves_full=saves(field.FULL),
+        over_shuffled=saves(field.SHUFFLED),
+        over_length=saves(field.LENGTH),
+        over_longest=saves(field.LONGEST),
         over_random=learns,
         pays_after=pays_after(trial.curves[graph], trial.curves[without], trial.game.every),
         times_the_data=_needed(gain) if found == UNKNOWN else None,
