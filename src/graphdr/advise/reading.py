@@ -100,7 +100,8 @@ def _interactions(request: Request, data: Data) -> Data:
     notes += problems.notes
     pairs = np.sort(user.astype(np.int64) * len(items) + item)
     if again := int((pairs[1:] == pairs[:-1]).sum()):
-        notes.append(f"{again:,} interactions repeat a user and an item: each of them counts")
+        counted = "each of them counts" if value is not None else "the item's reward counts its users, each once"
+        notes.append(f"{again:,} interactions repeat a user and an item: {counted}")
     if value is not None and not request.rewards:
         means = np.bincount(item, np.log1p(value) if transform == "log1p" else value) / np.bincount(item)
         files.refuse_equal(means, f"{sheet.name}: all items have the mean value")
