@@ -1,4 +1,4 @@
-"""Logs as people have them: whatever the dialect of the file, the same rounds; and rewards that count users."""
+"""Logs as people have them: whatever the dialect of the file, the same rounds."""
 
 import numpy as np
 import pyarrow as pa
@@ -6,9 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from graphdr.advise import logs
-from graphdr.advise.data import Data, Interactions
 from graphdr.advise.files import Written
-from graphdr.advise.paper import in_memory, recbole
 from graphdr.core.errors import UserError
 
 HEADER = ["round", "action", "reward", "propensity", "candidates"]
@@ -70,11 +68,3 @@ def test_lists_of_candidates_keep_names_with_blanks(tmp_path):
     columns["candidates"] = pa.array([row[4].split("|") for row in ROWS], pa.list_(pa.string(), 3))
     pq.write_table(pa.table(columns), tmp_path / "log")  # a parquet file by its content
     assert logs.read(tmp_path / "log").arms == ["café 0", "café 1", "café 2"]
-
-
-def test_without_values_a_user_who_chose_an_item_twice_counts_once():
-    rows = Interactions(np.array([0, 0, 0, 1, 2]), np.array([0, 0, 1, 1, 1]))
-    assert_array_equal(rows.choosers(3), [1, 3, 0])
-    data = Data(pa.array(["a", "b", "c"]), rows, users=pa.array(["x", "y", "z"]))
-    assert_allclose(in_memory.mean_reward(data), [1 / 3, 1, 0])
-    assert_allclose(recbole.shares(data), in_memory.mean_reward(data))

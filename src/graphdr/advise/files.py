@@ -21,6 +21,7 @@ from graphdr.raw.tables import encode
 from graphdr.raw.text import Sheet, short
 
 __all__ = ["USUAL", "plain"]  # names that belong here, wherever they are made
+READING = 6  # times the size of a text that reading it takes; up to 14, for very short rows
 SHOWN = 12  # names of columns in a message
 TYPED = (".inter", ".item", ".net")  # RecBole's atomic files, whose header names a type besides
 WRONG = (b"\x1f\x8b", b"PK\x03\x04", b"<!DOCTYPE", b"<html")
@@ -81,6 +82,7 @@ def opened(path: Path, written: Written = Written(), known: Callable[[str], bool
     if data.startswith(WRONG) or b"\0" in data[:4096]:
         kinds = "csv, tsv or RecBole), nor a parquet file by its name"
         raise UserError(f"{path}: not a table of text ({kinds}; --encoding names an unusual encoding")
+    bounded.require(path, READING * len(data), len(data), "its table", share=1.0)
     typed = Path(path.name.removesuffix(".gz")).suffix in TYPED
     dialect = sniff(str(path), data, written.separator, written.header, known, typed)
     names = [name or UNNAMED for name in dialect.names]
