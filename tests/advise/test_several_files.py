@@ -27,7 +27,7 @@ GOOD = {
     [
         (
             {"edges": "source,target\na,a\n", "rewards": "node,reward\na,x\n", "features": "item,x\na,1\na,2\n"},
-            "^edges, line 2: 'a' is joined to itself; --drop-loops leaves that out. Also features, line 3: item 'a' again.*"
+            "^edges, line 2: 'a' is joined to itself; --drop-loops.* out. Also features, line 3: item 'a' again.*"
             ". Also rewards, line 2: reward 'x' is not a finite number",
         ),
         (
