@@ -19,12 +19,14 @@ import scipy.sparse as sp
 import yaml
 
 from graphdr import __main__ as package
-from graphdr.advise import building, files, graph_files, page
+from graphdr.advise import files, graph_files
+from graphdr.advise.paper import building
 from graphdr.cli import advising
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.plan.yaml_files import read_yaml
-from graphdr.raw import bounded
+from graphdr.raw import bounded, parquet_files
+from graphdr.show.report import template
 from tests.support import hostile, limited
 from tests.support.project import ROOT
 
@@ -137,8 +139,8 @@ def test_texts_of_parquet_are_as_they_were_written(tmp_path):
     table = table.append_column("kinds", pa.array(words).dictionary_encode()).append_column("x.y", pa.array(range(5)))
     pq.write_table(table, tmp_path / "t.parquet")
     data = (tmp_path / "t.parquet").read_bytes()
-    assert files.parquet("t", data).equals(table)
-    assert files.parquet("t", data, lambda names: names[:1]).equals(table.select(["text"]))
+    assert parquet_files.table("t", data).equals(table)
+    assert parquet_files.table("t", data, lambda names: names[:1]).equals(table.select(["text"]))
 
 
 def test_data_of_graphml_come_together_whatever_cuts_them(tmp_path):
@@ -252,7 +254,7 @@ def test_no_control_character_reaches_a_terminal_or_a_page(monkeypatch, capsys):
     assert capsys.readouterr().err == f"\r\033[K{clean}"
     assert terminal.as_json({"x": f"{ESCAPE}\x7f"}).isascii()
     assert "\x7f" not in terminal.as_json("\x7f")
-    assert page.template.render("<p>{{ text }}</p>", text="<b>&") == "<p>&lt;b&gt;&amp;</p>"
+    assert template.render("<p>{{ text }}</p>", text="<b>&") == "<p>&lt;b&gt;&amp;</p>"
 
 
 def test_no_control_character_reaches_the_report():
@@ -262,5 +264,5 @@ def test_no_control_character_reaches_the_report():
     idle = "\b\f\r\x7f"  # do nothing in a page
     controls = [letter for letter in map(chr, range(0xD800)) if terminal.printable(letter) != letter not in idle]
     assert len(controls) > 70
-    shown = page.template.render("{{ document | tojson }}", document=[*controls, "a\n\t<é\u200d"])
+    shown = template.render("{{ document | tojson }}", document=[*controls, "a\n\t<é\u200d"])
     assert json.loads(re.sub(pattern, r"\\ufffd", shown)) == ["�"] * len(controls) + ["a\n\t<é\u200d"]

@@ -272,7 +272,9 @@ def test_all_mistakes_of_a_file_are_named_at_once(put):
             "^interactions, line 2: number of fields is 1; expected 3 .*1 more such: line 3",
         ),
         ('user,item,rating\na,"x",1\nb,"z,2\n', "^interactions, line 3: a quote that is not closed: 'b,\"z,2'"),
-        ('user,item,rating\na,"x, y",1\n\nb,"z",2\n', "^interactions, line 3: user is empty"),
+        ('user,item,rating\na,"x, y",1\n\nb,"z",q\n', "^interactions, line 4: rating 'q' is not a finite number"),
+        ("user,item,rating\r\n\r\na,x,1\r\n\r\nb,z,q\r\n", "^interactions, line 5: rating 'q' is not a finite"),
+        ("user,item,rating\na,x,1\n\n\nb,z\n", "^interactions, line 5: number of fields is 2"),
         (
             "user,item,rating\n" + "a,x,1\n" * 9000 + "b,y,q\n" * 5,
             "^interactions, line 9002: .*4 more such: lines 9003, 9004, 9005, …",

@@ -17,6 +17,11 @@ class Interactions(NamedTuple):
     value: np.ndarray | None = None
     time: np.ndarray | None = None  # any number that grows with it
 
+    def choosers(self, count: int) -> np.ndarray:
+        """Return for each of so many items how many users chose it; a user who did so twice is one."""
+        pairs = np.unique(self.user.astype(np.int64) * count + self.item)
+        return np.bincount(pairs % count, minlength=count)
+
 
 class Edges(NamedTuple):
     """The edges of a graph of the user's own, each once and none from a node to itself."""

@@ -9,18 +9,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.advise.tabular.delimited import TEXT, Delimited
-from graphdr.advise.tabular.dialect import sniff
+from graphdr.advise.tabular.delimited import KEY, LISTS, TEXT, Delimited
+from graphdr.advise.tabular.dialect import require_columns, sniff
 from graphdr.advise.tabular.encoding import as_utf8
 from graphdr.advise.tabular.problems import Problems
 from graphdr.advise.tabular.roles import UNNAMED, USUAL, plain
 from graphdr.core.errors import UserError
-from graphdr.raw import parquet_files, text
+from graphdr.raw import bounded, parquet_files
+from graphdr.raw.parquet_footer import MAGIC
 from graphdr.raw.tables import encode
 from graphdr.raw.text import Sheet, short
 
 __all__ = ["USUAL", "plain"]  # names that belong here, wherever they are made
-DELIMITERS = ("\t", ",", ";", "|")
+READING = 6  # times the size of a text that reading it takes; up to 14, for very short rows
+SHOWN = 12  # names of columns in a message
 TYPED = (".inter", ".item", ".net")  # RecBole's atomic files, whose header names a type besides
 WRONG = (b"\x1f\x8b", b"PK\x03\x04", b"<!DOCTYPE", b"<html")
 
@@ -72,19 +74,19 @@ def read(
 def opened(path: Path, written: Written = Written(), known: Callable[[str], bool] = lambda name: False) -> Table:  # noqa: B008
     """Open a table of text or a parquet file; ``known`` says of a name whether a column would have it."""
     data = content(path)
-    if path.suffix == ".parquet":
-        return Parquet(str(path), data, _schema(str(path), data))
+    if path.suffix == ".parquet" or (data.startswith(MAGIC) and b"\0" in data[:4096]):
+        return Parquet(str(path), data, _names(str(path), data))
     data, encoding = as_utf8(str(path), data, written.encoding)
     if (data[:4096].isspace() and data.isspace()) or not data:
         raise UserError(f"{path}: empty file")
     if data.startswith(WRONG) or b"\0" in data[:4096]:
         kinds = "csv, tsv or RecBole), nor a parquet file by its name"
         raise UserError(f"{path}: not a table of text ({kinds}; --encoding names an unusual encoding")
+    bounded.require(path, READING * len(data), len(data), "its table", share=1.0)
     typed = Path(path.name.removesuffix(".gz")).suffix in TYPED
     dialect = sniff(str(path), data, written.separator, written.header, known, typed)
     names = [name or UNNAMED for name in dialect.names]
-    if len(set(names)) < len(names):
-        raise UserError(f"{path}, line {max(1, dialect.line - 1)}: two columns of one name: {', '.join(names)}")
+    _require_distinct(f"{path}, line {max(1, dialect.line - 1)}", names)
     said = [] if typed else dialect.assumed
     said = ([] if encoding == "UTF-8" else [f"encoding {encoding} (--encoding)"]) + said
     return Delimited(str(path), data, dialect._replace(names=names, assumed=said))
@@ -99,35 +101,23 @@ def content(path: Path) -> bytes:
     """Return the bytes of a file, unpacked if they are gzipped."""
     if not os.path.exists(path):  # also for a name that is none, of which Path.exists makes an error
         raise UserError(f"{path}: no such file")
-    return text.contents(path)
+    return bounded.contents(path)
 
 
-def parquet(name: str, data: bytes, choose: Callable[[list[str]], list[str]] | None = None) -> pa.Table:
-    """Read a parquet file, or those of its columns that are chosen by their names."""
-    try:
-        return parquet_files.table(name, data, choose)
-    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
-        raise _unreadable(name, error) from None
-
-
-def _schema(name: str, data: bytes) -> list[str]:
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(pa.BufferReader(data))
-        names, rows = file.schema_arrow.names, file.metadata.num_rows
-    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
-        raise _unreadable(name, error) from None
-    if len(set(names)) < len(names):
-        raise UserError(f"{name}: two columns of one name: {', '.join(names)}")
+def _names(name: str, data: bytes) -> list[str]:
+    file = parquet_files.opened(name, data)
+    names, rows = file.schema_arrow.names, file.metadata.num_rows
+    require_columns(name, len(names))
+    _require_distinct(name, names)
     if not rows or not names:
         raise UserError(f"{name}: no rows")
     return names
 
 
-def _unreadable(name: str, error: Exception) -> UserError:
-    reason = (str(error).splitlines() or [type(error).__name__])[0]
-    return UserError(f"{name}: not a readable parquet file ({short(reason)})")
+def _require_distinct(place: str, names: list[str]) -> None:
+    if len(set(names)) < len(names):
+        listed = f"{', '.join(names[:SHOWN])}{', …' * (len(names) > SHOWN)}"
+        raise UserError(f"{place}: two columns of one name: {listed}")
 
 
 class Parquet(NamedTuple):
@@ -144,24 +134,35 @@ class Parquet(NamedTuple):
         return []
 
     def sheet(self, kinds: Mapping[str, str]) -> Sheet:
-        """Read columns; those of texts and lists become texts, others stay numbers and times."""
-        table = parquet(self.name, self.data, lambda names: list(kinds))
-        try:
-            columns = {name: _flat(table[name].unify_dictionaries().combine_chunks()) for name in kinds}
-        except pa.ArrowException as error:
-            reason = short(str(error))
-            raise UserError(f"{self.name}: a column that is neither text nor numbers ({reason})") from None
+        """Read columns; those of texts become texts, others stay numbers and times, and lists become what is asked."""
+        table = parquet_files.table(self.name, self.data, lambda names: list(kinds))
+        columns = {}
+        for name, kind in kinds.items():
+            try:
+                columns[name] = _flat(table[name].unify_dictionaries().combine_chunks(), kind)
+            except (pa.ArrowException, TypeError):
+                of_type = f"column {short(name)} is of type {short(str(table[name].type))}"
+                raise UserError(f"{self.name}: {of_type}; expected texts or numbers") from None
         return Sheet(columns, self.name, unit="row")
 
 
-def _flat(column: pa.Array) -> pa.Array:
-    """Return lists of numbers as texts, other columns as they are if texts can be made of them."""
-    kind, types = column.type, pa.types
-    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+def _flat(column: pa.Array, kind: str) -> pa.Array:
+    """Return texts as one type of them, lists as they are or as texts, and the rest if texts can be made of it."""
+    types = pa.types
+    if types.is_list(column.type) or types.is_large_list(column.type) or types.is_fixed_size_list(column.type):
+        pa.nulls(0, column.type.value_type).cast(pa.string())
+        if kind == LISTS:
+            return column
+        if kind == KEY:
+            raise TypeError
         texts = (" ".join(map(str, numbers)) if numbers is not None else "" for numbers in column.to_pylist())
         return pa.array(texts, pa.string())
-    column.slice(0, 0).cast(pa.string()) if not types.is_dictionary(kind) else column.dictionary.cast(pa.string())
-    return column.cast(pa.string()) if types.is_large_string(kind) else column
+    if types.is_large_string(column.type) or types.is_binary(column.type) or types.is_large_binary(column.type):
+        return column.cast(pa.string())
+    column.slice(0, 0).cast(pa.string()) if not types.is_dictionary(column.type) else column.dictionary.cast(
+        pa.string()
+    )
+    return column
 
 
 def _as_text(column: pa.Array) -> pa.Array:
@@ -169,11 +170,6 @@ def _as_text(column: pa.Array) -> pa.Array:
         column = column.dictionary_decode()
     column = column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column
     return pc.fill_null(column.cast(pa.string()), "")
-
-
-def delimiter_of(file: text.File) -> str:
-    """Return the mark that separates the fields: the one that is most often in the first line."""
-    return max(DELIMITERS, key=text.first_line(file).count)
 
 
 def numbers(sheet: Sheet, name: str, rows: np.ndarray | None = None) -> np.ndarray:

@@ -54,21 +54,36 @@ def source(request: Request) -> Path:
 
 
 def read(request: Request) -> Data:
-    """Read and check all that a user brings."""
+    """Read and check all that a user brings; mistakes of all files are one error."""
     source(request)
     if request.tolerant:
         request = request._replace(merge_duplicates=True, drop_loops=True, ignore_unknown=True)
-    data, nodes = Data(pa.array([], pa.string()), notes=[]), None
-    if request.interactions:
-        data = _interactions(request, data)
-    if request.edges:
-        data, nodes = _graph(request, data)
-    if request.features:
-        data = _features(request, data)
-    data = data._replace(rewards=_rewards(request, data, nodes))
+    steps = {
+        "interactions": _interactions,
+        "edges": _graph,
+        "features": _features,
+        "rewards": _rewards,
+        "titles": _titles,
+    }
+    data, errors = Data(pa.array([], pa.string()), notes=[]), []
+    for step in (step for name, step in steps.items() if getattr(request, name)):
+        try:
+            data = step(request, data)
+        except UserError as error:
+            errors.append(str(error))
+        except _NothingToCompareWith:
+            pass
+        if errors:
+            data = data._replace(keys=None)
+    if errors:
+        raise UserError(". Also ".join(dict.fromkeys(errors)))
     if request.edges and not (request.interactions or data.rewards):
         raise UserError(f"{request.edges}: no rewards; give --rewards FILE with a line per node")
-    return data._replace(titles=_titles(request, data)) if request.titles else data
+    return data
+
+
+class _NothingToCompareWith(Exception):
+    """The items are not known, for the file that names them has mistakes."""
 
 
 def _interactions(request: Request, data: Data) -> Data:
@@ -100,7 +115,8 @@ def _interactions(request: Request, data: Data) -> Data:
     notes += problems.notes
     pairs = np.sort(user.astype(np.int64) * len(items) + item)
     if again := int((pairs[1:] == pairs[:-1]).sum()):
-        notes.append(f"{again:,} interactions repeat a user and an item: each of them counts")
+        counted = "each of them counts" if value is not None else "the item's reward counts its users, each once"
+        notes.append(f"{again:,} interactions repeat a user and an item: {counted}")
     if value is not None and not request.rewards:
         means = np.bincount(item, np.log1p(value) if transform == "log1p" else value) / np.bincount(item)
         files.refuse_equal(means, f"{sheet.name}: all items have the mean value")
@@ -120,8 +136,8 @@ def chosen_transform(value: np.ndarray, wanted: str) -> tuple[str, str]:
     return "identity", "taken as it is (--transform log1p would take log(1 + value))"
 
 
-def _graph(request: Request, data: Data) -> tuple[Data, Sheet | None]:
-    """Read a graph, among the items of interactions if there are any, and what it says about its nodes, if it does."""
+def _graph(request: Request, data: Data) -> Data:
+    """Read a graph, among the items of interactions if there are any, and the rewards of its nodes, if it has them."""
     sheet, columns, nodes = _edges(request, data.notes)
     problems, notes = Problems(sheet, request.tolerant), data.notes
     (sources, i), (targets, j) = (problems.names(columns[role]) for role in ("source", "target"))
@@ -154,7 +170,11 @@ def _graph(request: Request, data: Data) -> tuple[Data, Sheet | None]:
     else:
         keys, place = values.compact(names, np.concatenate([i, j]))
         i, j, place = place[: len(i)], place[len(i) :], np.arange(len(keys))
-    return data._replace(keys=keys, edges=Edges(place[i], place[j], weight)), nodes
+    data = data._replace(keys=keys, edges=Edges(place[i], place[j], weight))
+    reward = request.columns.get("reward", "reward")
+    if nodes is None or reward not in nodes.columns or request.rewards or request.interactions:
+        return data
+    return _paid(request, data, nodes, {"node": "id", "reward": reward})
 
 
 def _edges(request: Request, notes: list[str]) -> tuple[Sheet, dict[str, str], Sheet | None]:
@@ -207,15 +227,13 @@ def _simple(
     return i[kept], j[kept], None if weight is None else np.bincount(first, weight)[kept]
 
 
-def _rewards(request: Request, data: Data, nodes: Sheet | None) -> Rewards | None:
-    reward = request.columns.get("reward", "reward")
-    if request.rewards:
-        kind = {"reward": NUMBER if request.positive is None else TEXT}
-        sheet, columns = _table(request.rewards, request, ("node", "reward"), (), data.notes, kind)
-    elif nodes is not None and reward in nodes.columns and not request.interactions:
-        sheet, columns = nodes, {"node": "id", "reward": reward}
-    else:
-        return None
+def _rewards(request: Request, data: Data) -> Data:
+    kind = {"reward": NUMBER if request.positive is None else TEXT}
+    return _paid(request, data, *_table(request.rewards, request, ("node", "reward"), (), data.notes, kind))
+
+
+def _paid(request: Request, data: Data, sheet: Sheet, columns: dict[str, str]) -> Data:
+    """Take the rewards of items from a sheet."""
     problems, name = Problems(sheet, request.tolerant), columns["reward"]
     keys, place = problems.names(columns["node"])
     if request.positive is None:
@@ -233,13 +251,16 @@ def _rewards(request: Request, data: Data, nodes: Sheet | None) -> Rewards | Non
     value = value[rows]
     means = np.bincount(item, value) / np.bincount(item)
     files.refuse_equal(means, f"{sheet.name}: all rewards are")
-    return Rewards(item, value)
+    return data._replace(rewards=Rewards(item, value))
 
 
 def _aligned(
     request: Request, problems: Problems, names: pa.Array, place: np.ndarray, data: Data, needed: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows about items of the data, and their items; refuse rows about others, and items without a row."""
+    if data.keys is None:
+        problems.kept()
+        raise _NothingToCompareWith
     item_of = pc.index_in(names, value_set=data.keys)
     item = pc.fill_null(item_of, -1).to_numpy()[place]
     missing = pc.is_null(pc.index_in(data.keys, value_set=names))
@@ -266,7 +287,7 @@ def _aligned(
     return rows, item[rows]
 
 
-def _titles(request: Request, data: Data) -> pa.Array:
+def _titles(request: Request, data: Data) -> Data:
     sheet, columns = _table(request.titles, request, ("node", "title"), (), data.notes)
     problems = Problems(sheet, request.tolerant)
     names, place = problems.names(columns["node"])
@@ -277,7 +298,7 @@ def _titles(request: Request, data: Data) -> pa.Array:
     row_of[item[::-1]] = rows[::-1]  # the first one is the last to be put
     texts = sheet.columns[columns["title"]].cast(pa.string())
     titles = texts.take(pa.array(row_of, mask=row_of < 0))
-    return pc.fill_null(pc.replace_substring_regex(titles, r"[\t\r\n]+", " "), "")
+    return data._replace(titles=pc.fill_null(pc.replace_substring_regex(titles, r"[\t\r\n]+", " "), ""))
 
 
 def _features(request: Request, data: Data) -> Data:
@@ -295,7 +316,7 @@ def _features(request: Request, data: Data) -> Data:
     numbers, assumed = features.matrix(problems, others)
     if assumed:
         data.notes.append(files.noted(request.features, assumed))
-    if not (data.interactions or data.edges):
+    if data.keys is not None and not (data.interactions or data.edges):
         kept = problems.kept()
         data.notes.extend(problems.notes)
         rows = np.arange(len(place)) if kept is None else kept

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from graphdr.advise import logs, reading
+from graphdr.advise.files import Written
 from graphdr.advise.logs import Log
 from graphdr.advise.paper import block
 from graphdr.cli import project
@@ -34,7 +35,8 @@ def run(arguments: Namespace, here: Path) -> Answer:
     )
     say = terminal.Status()
     try:
-        rounds = logs.read(log, _columns(arguments.log_columns)) if log else None
+        written = Written(arguments.encoding, arguments.separator)
+        rounds = logs.read(log, _columns(arguments.log_columns), written) if log else None
         return (_by_paper if arguments.protocol == PAPER else _held_out)(arguments, request, rounds, say)
     finally:
         say("")

@@ -46,14 +46,14 @@ def contents(path: Path | str) -> bytes:
         raise UserError(f"{path}: cannot be read ({reason(error)})") from None
 
 
-def require(name: Path | str, needed: int, size: int, what: str = "its content") -> None:
-    """Refuse what would take too many bytes of memory, for a file of this size and for this machine."""
+def require(name: Path | str, needed: int, size: int, what: str = "its content", share: float = SHARE) -> None:
+    """Refuse what would take too many bytes of memory, for a file of this size and for this share of what is free."""
     if needed > max(SMALL, RATIO * size):
         raise UserError(f"{name}: {what} would take {_size(needed)}, for {_size(size)} in the file: not plausible data")
-    if needed > (most := int(SHARE * free_memory())):
+    if needed > (most := int(share * free_memory())):
         raise UserError(
             f"{name}: {what} would take {_size(needed)}, and {_size(most)} is the most that one file may take here, "
-            f"{SHARE:.0%} of the free memory; bring a part of the data, or more memory"
+            f"{share:.0%} of the free memory; bring a part of the data, or more memory"
         )
 
 

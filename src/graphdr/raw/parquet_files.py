@@ -1,13 +1,31 @@
 """Parquet files of a user within bounds: the footer says how much memory a table would take, before it is read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.raw import bounded
+from graphdr.core.errors import UserError
+from graphdr.raw import bounded, parquet_footer
+from graphdr.raw.text import short
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 VALUE = 8  # bytes that a value takes at least, however well it is packed
+
+
+def opened(name: str, data: bytes) -> "pq.ParquetFile":
+    """Open a parquet file, without reading a column of it."""
+    import pyarrow.parquet as pq
+
+    with _readable(name):
+        file = pq.ParquetFile(pa.BufferReader(data))
+        _ = file.schema_arrow.names  # which may be no text
+        return file
 
 
 def table(name: str, data: bytes, choose: Callable[[list[str]], list[str]] | None = None) -> pa.Table:
@@ -18,30 +36,47 @@ def table(name: str, data: bytes, choose: Callable[[list[str]], list[str]] | Non
     """
     import pyarrow.parquet as pq
 
-    plain = pq.ParquetFile(pa.BufferReader(data))
+    plain = opened(name, data)
     names = plain.schema_arrow.names
     columns = choose(names) if choose else names
-    bounded.require(name, _claimed(plain, columns), len(data), "its table")
+    with _readable(name):
+        claimed = _claimed(plain, parquet_footer.chunks(data), columns)
+    bounded.require(name, claimed, len(data), "its table")
     texts = [field.name for field in plain.schema_arrow if _is_text(field.type) and names.count(field.name) == 1]
-    file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts)
-    read = file.read(columns=columns if choose else None)
-    read.validate(full=True)
+    with _readable(name):
+        file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts)
+        read = file.read(columns=columns if choose else None)
+        read.validate(full=True)
     for column in read.columns:
         if pa.types.is_dictionary(column.type) and _is_text(column.type.value_type):
             bounded.require(name, _length(column), len(data), "the texts of a column")
     fields = map(plain.schema_arrow.field, read.column_names if choose else range(len(names)))
-    return read.cast(pa.schema(fields))
+    with _readable(name):
+        return read.cast(pa.schema(fields))
 
 
-def _claimed(file, columns: list[str]) -> int:
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """Turn what damaged files raise into one line."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UserError(f"{name}: not a readable parquet file ({short(reason)})") from None
+
+
+def _claimed(file: "pq.ParquetFile", groups: list[list[parquet_footer.Chunk]], columns: list[str]) -> int:
     """Return the bytes of memory that columns will take, by the footer."""
-    total, footer = 0, file.metadata
-    for place, leaf in enumerate(map(file.schema.column, range(footer.num_columns))):
-        if any(leaf.path == column or leaf.path.startswith(f"{column}.") for column in columns):
-            for group in range(footer.num_row_groups):
-                part = footer.row_group(group).column(place)
-                width = max(VALUE, leaf.length or 0)
-                total += max(part.total_uncompressed_size, 0) + width * max(part.num_values, 0)
+    total = 0
+    wanted = set(columns)
+    leaves = list(map(file.schema.column, range(file.metadata.num_columns)))
+    if any(len(group) != len(leaves) for group in groups):
+        raise ValueError("a row group with another number of columns")
+    for place, leaf in enumerate(leaves):
+        if any(path in wanted for path in accumulate(leaf.path.split("."), "{}.{}".format)):
+            width = max(VALUE, leaf.length or 0)
+            for rows, values, unpacked in (group[place] for group in groups):
+                total += max(unpacked, 0) + width * max(rows, values, 0)
     return total
 
 

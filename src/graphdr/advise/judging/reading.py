@@ -10,7 +10,6 @@ on one page do little harm, since intervals over larger groups of rounds still h
 """
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -20,18 +19,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.advise import files
-from graphdr.advise.files import quoted, repeated
+from graphdr.advise.files import Written, quoted, repeated
+from graphdr.advise.tabular import values as columns_as
+from graphdr.advise.tabular.delimited import KEY, LISTS, NUMBER, TEXT, TIME
+from graphdr.advise.tabular.problems import FINITE, Problems
 from graphdr.core.errors import UserError, no_such
-from graphdr.raw import text
 from graphdr.raw.tables import encode, given
-from graphdr.raw.text import Sheet, refuse, short
+from graphdr.raw.text import LARGEST, Sheet, refuse, short
 from graphdr.scores.offpolicy import FEWEST
 
 NAMES = {role: [words.split() for words in tries] for role, tries in files.USUAL["logs"].items()}  # best first
 NEEDED = files.USUAL["needed"]
+KINDS = {"reward": NUMBER, "propensity": NUMBER, "time": TIME, "played": TEXT, "candidates": LISTS}  # others are keys
 BETWEEN = ("|", ";", ",", " ")  # of candidates in one text: the first of these that occurs
 MISSING = ("", "na", "nan", "null", "none")
-NUMBER = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?$"
 SMALLEST = 1e-12  # propensity: squares of rewards over it must be finite
 SHOWN = 150  # characters of the names of columns in a message
 LEAST = 2 * FEWEST  # rounds: one half to learn from, one to judge by
@@ -57,12 +58,20 @@ class Log(NamedTuple):
     pages: np.ndarray | None = None
 
 
-def read(path: str | Path, columns: Mapping[str, str] | None = None) -> Log:
-    """Read a csv, tsv or parquet file; ``columns`` names by role those that are not found by themselves."""
-    if unknown := [role for role in columns or {} if role not in NAMES]:
+def read(path: str | Path, columns: Mapping[str, str] | None = None, written: Written = Written()) -> Log:  # noqa: B008
+    """Read a table of text or a parquet file; ``columns`` names by role those that are not found by themselves.
+
+    ``written`` says how a text is written where it does not show it.
+    """
+    named = columns or {}
+    if unknown := [role for role in named if role not in NAMES]:
         raise no_such("columns", "role", unknown[0], NAMES)
-    data = text.contents(path)
-    sheet = (_parquet if data.startswith(b"PAR1") else _delimited)(str(path), data, columns or {})
+    known = {_plain(column) for column in named.values()}.union(*(words for tries in NAMES.values() for words in tries))
+    table = files.opened(Path(path), written, lambda name: _plain(name) in known)
+    roles = _roles(table.name, table.names, named)
+    sheet = table.sheet({column: KINDS.get(role, KEY) for role, column in roles.items()})
+    Problems(sheet).kept()
+    sheet = sheet._replace(columns={role: sheet.columns[column] for role, column in roles.items()})
     return enough((_long if "played" in sheet.columns else _wide)(sheet))
 
 
@@ -85,39 +94,12 @@ def rewards(log: Log) -> tuple[list[str], np.ndarray, np.ndarray]:
     return log.arms, log.played, log.rewards
 
 
-def _delimited(name: str, data: bytes, named: Mapping[str, str]) -> Sheet:
-    file = text.user_text(name, data)
-    delimiter = files.delimiter_of(file)
-    header = text.heading(file, delimiter)
-    roles = _roles(name, header, named)
-    kinds = {column: "text" if column in roles.values() else None for column in header}
-    sheet = text.parse(file, kinds, delimiter, text.first_line(file), quoted=True)
-    return sheet._replace(columns={role: sheet.columns[column] for role, column in roles.items()})
-
-
-def _parquet(name: str, data: bytes, named: Mapping[str, str]) -> Sheet:
-    table = files.parquet(name, data, lambda header: list(_roles(name, header, named).values()))
-    roles, types = _roles(name, table.column_names, named), pa.types
-    for role, column in roles.items():
-        kind, many = table[column].type, role == "candidates"
-        if types.is_dictionary(kind) or (many and _is_list(kind)):
-            kind = kind.value_type
-        tests = (types.is_string, types.is_large_string, types.is_integer, types.is_floating, types.is_boolean)
-        tests += (types.is_timestamp, types.is_date) if role == "time" else ()
-        if not any(test(kind) for test in tests):
-            of_type = f"column {short(column)} is of type {short(str(table[column].type))}"
-            raise UserError(f"{name}: {of_type}; expected {'lists or texts' if many else 'texts or numbers'}")
-    return Sheet({role: table[column] for role, column in roles.items()}, name, unit="row")
-
-
 def _is_list(kind: pa.DataType) -> bool:
-    return pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
 
 
 def _roles(name: str, header: list[str], named: Mapping[str, str]) -> dict[str, str]:
     """Return the column of every role, those that the user named first; refuse what is missing or not clear."""
-    if twice := [column for column, count in Counter(header).items() if count > 1]:
-        raise UserError(f"{name}: two columns are called {short(twice[0])}")
     if wrong := [column for column in named.values() if column not in header]:
         raise UserError(f"{name}: no column {short(wrong[0])}; there are: {_briefly(header)}")
     if len(set(named.values())) < len(named):
@@ -199,14 +181,13 @@ def _together(times: np.ndarray, positions: np.ndarray, near: float) -> np.ndarr
     return np.cumsum(gap | (positions == first)) - 1
 
 
-def _times(column: pa.ChunkedArray) -> tuple[np.ndarray | None, float]:
+def _times(column: pa.Array) -> tuple[np.ndarray | None, float]:
     """Return numbers that grow with time, and how near those of one page are; None for times that cannot be read."""
-    column = column.combine_chunks()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     dated = pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)
     if not dated:
-        values, wrong = _numbers(pa.chunked_array([column]))
+        values, wrong = _numbers(column)
         if not (wrong | np.isnan(values)).any():
             return values, 0.0  # in a unit that nobody knows
     for zone in ("UTC", None):
@@ -269,16 +250,15 @@ def _outcomes(sheet: Sheet, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _finite(sheet: Sheet, role: str, rows: np.ndarray) -> np.ndarray:
     column = sheet.columns[role].take(pa.array(rows))
     values, wrong = _numbers(column)
-    wrong |= np.abs(values) > text.LARGEST
-    refused = f"is not a finite number of at most {text.LARGEST:g}"
-    refuse(sheet, wrong, lambda at: f"{role} {quoted(column, at)} {refused}", rows)
+    wrong |= np.abs(values) > LARGEST
+    refuse(sheet, wrong, lambda at: f"{role} {quoted(column, at)} {FINITE}", rows)
     refuse(sheet, np.isnan(values), lambda at: f"{role} is missing", rows)
     return values
 
 
 def _candidates(sheet: Sheet) -> tuple[pa.Array, np.ndarray]:
     """Return the names of all candidates, round by round, and how many each round has."""
-    column = sheet.columns["candidates"].combine_chunks()
+    column = sheet.columns["candidates"]
     if not _is_list(column.type):
         texts = _texts(column)
         mark = next((mark for mark in BETWEEN if pc.any(pc.match_substring(texts, mark)).as_py()), BETWEEN[0])
@@ -289,7 +269,7 @@ def _candidates(sheet: Sheet) -> tuple[pa.Array, np.ndarray]:
 
 def _keys(sheet: Sheet, role: str) -> pa.Array:
     """Return a column of names, none of them empty."""
-    names = _texts(sheet.columns[role].combine_chunks())
+    names = _texts(sheet.columns[role])
     refuse(sheet, pc.equal(names, ""), lambda row: f"{role} is missing")
     return names
 
@@ -299,19 +279,14 @@ def _texts(column: pa.Array) -> pa.Array:
     return pc.utf8_trim_whitespace(pc.fill_null(column.cast(pa.string()), ""))
 
 
-def _numbers(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+def _numbers(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """Return numbers, nan where there is nothing, and which fields are something else; true is 1 and false 0."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        values = column.cast(kind).cast(pa.float64(), safe=False).to_numpy()
-        return values, np.isinf(values)
-    words = pc.ascii_lower(_texts(column.combine_chunks()))
-    for word, digit in (("true", "1"), ("false", "0")):
-        words = pc.if_else(pc.equal(words, word), digit, words)
-    good = pc.match_substring_regex(words, NUMBER)
-    nothing = pc.is_in(words, value_set=pa.array(MISSING))
-    values = pc.if_else(good, words, pa.scalar(None, pa.string())).cast(pa.float64())
-    return values.to_numpy(zero_copy_only=False), ~pc.or_(good, nothing).to_numpy(zero_copy_only=False)
+    numbers = columns_as.numbers(column)
+    if not np.isfinite(numbers).all():
+        words = pc.ascii_lower(_texts(column))
+        nothing = pc.is_in(words, value_set=pa.array(MISSING)).to_numpy(zero_copy_only=False)
+        return np.where(nothing, np.nan, numbers), ~np.isfinite(numbers) & ~nothing
+    return numbers, np.zeros(len(numbers), bool)
 
 
 def _refuse_twice(sheet: Sheet, arms: pa.Array, round_of: np.ndarray, place: np.ndarray, rows: np.ndarray) -> None:

@@ -67,7 +67,7 @@ def mean_reward(data: Data) -> np.ndarray:
     if data.rewards is not None:
         return node_means(*data.rewards, count)
     if rows.value is None:
-        return np.bincount(rows.item, minlength=count) / (1 + rows.user.max())
+        return rows.choosers(count) / (1 + rows.user.max())
     return node_means(rows.item, TRANSFORMS[data.transform](rows.value), count)
 
 

@@ -1,6 +1,9 @@
 """The rows of a table of text as columns: by Arrow, and row by row only to name the place of a mistake."""
 
+import re
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -12,10 +15,12 @@ from graphdr.advise.tabular.dialect import BLANKS, LONGEST, Dialect, is_number
 from graphdr.core.errors import UserError
 from graphdr.raw.text import SEPARATORS, Sheet, records
 
-KEY, NUMBER, TIME, TEXT = "key", "number", "time", "text"  # what a column is read as
-TYPES = {KEY: pa.dictionary(pa.int32(), pa.string()), NUMBER: pa.float64(), TEXT: pa.string()}
+KEY, NUMBER, TIME, TEXT, LISTS = "key", "number", "time", "text", "lists"  # what a column is read as
+TYPES = {KEY: pa.dictionary(pa.int32(), pa.string()), NUMBER: pa.float64(), TEXT: pa.string(), LISTS: pa.string()}
+ROW = re.compile(rb"[^\r\n]+")
 BLOCK = LONGEST  # bytes parsed at a time
 MOST = 100_000  # rows of another length that are collected
+EMPTY = (b"\n\n", b"\n\r", b"\r\r")  # where a line without a row is
 MARK = "\x1f"  # stands for a separator of two letters: it is in no text
 
 
@@ -48,17 +53,16 @@ class Delimited(NamedTuple):
 
     def sheet(self, kinds: Mapping[str, str]) -> Sheet:
         """Read columns as these kinds, or as texts if one does not parse; rows of another length are faults."""
-        body, mark = self._body()
-        if not body.size:
+        if not ROW.search(self.data, self.dialect.start):
             raise UserError(f"{self.name}: no rows below the header")
+        body, mark = self._body()
         types = {name: self._type(name, kind) for name, kind in kinds.items()}
         table = self._parsed(body, mark, types)
         if table is None and set(types.values()) - {TYPES[KEY], TYPES[TEXT]}:
             texts = {name: type_ if type_ == TYPES[KEY] else TYPES[TEXT] for name, type_ in types.items()}
             table = self._parsed(body, mark, texts)
         if table is not None:
-            lines = _Lines(self, body, mark) if self.dialect.quotes else None
-            return Sheet(self._columns(table, kinds), self.name, self.dialect.line, lines=lines)
+            return Sheet(self._columns(table, kinds), self.name, self.dialect.line, lines=self._lines(body, mark))
         return self._faulty(body, mark, kinds)
 
     def _faulty(self, body: pa.Buffer, mark: str, kinds: Mapping[str, str]) -> Sheet:
@@ -71,9 +75,9 @@ class Delimited(NamedTuple):
         if table is None:
             raise UserError(f"{self.name}: cannot be parsed; a row may be longer than {LONGEST >> 20} MB")
         count = len(table) + len(refused.rows)
+        found = self._lines(body, mark)
         starts = np.arange(count) + self.dialect.line
-        if self.dialect.quotes:
-            found = _Lines(self, body, mark)
+        if found is not None:
             starts = np.array([found[row] for row in range(count)])
         wrong = np.array(refused.rows, int) - 1
         complaint = self._miscounted(refused.first) if refused.rows else ""
@@ -96,17 +100,21 @@ class Delimited(NamedTuple):
         return TYPES[kind]
 
     def _body(self) -> tuple[pa.Buffer, str]:
-        """Return the rows, without empty lines at the end, and the letter between their fields."""
-        end, start, separator = len(self.data), self.dialect.start, self.dialect.separator
-        while end > start and self.data[end - 1] in b"\r\n":
-            end -= 1
+        """Return the rows and the letter between their fields."""
+        start, separator = self.dialect.start, self.dialect.separator
         if separator == BLANKS:
-            return pa.py_buffer(_single_blanks(self.data[start:end])), " "
+            return pa.py_buffer(_single_blanks(self.data[start:])), " "
         if len(separator.encode()) > 1:
             if self.data.find(MARK.encode()) >= 0:
                 raise UserError(f"{self.name}: character {MARK!r}; expected text")
-            return pa.py_buffer(self.data[start:end].replace(separator.encode(), MARK.encode())), MARK
-        return pa.py_buffer(self.data).slice(start, end - start), separator
+            return pa.py_buffer(self.data[start:].replace(separator.encode(), MARK.encode())), MARK
+        return pa.py_buffer(self.data).slice(start), separator
+
+    def _lines(self, body: pa.Buffer, mark: str) -> "_Lines | None":
+        """Return the lines of the rows, or None if they follow each other."""
+        if self.dialect.quotes or any(self.data.find(end, self.dialect.start) >= 0 for end in EMPTY):
+            return _Lines(self, body, mark)
+        return None
 
     def _parsed(
         self, body: pa.Buffer, mark: str, types: dict[str, pa.DataType], refused: "Refused | None" = None
@@ -122,7 +130,7 @@ class Delimited(NamedTuple):
             double_quote=shape.quotes,
             escape_char="\\" if shape.escape else False,
             newlines_in_values=shape.quotes,
-            ignore_empty_lines=False,
+            ignore_empty_lines=True,
             invalid_row_handler=None if refused is None else refused.skip,
         )
         convert = arrow_csv.ConvertOptions(
@@ -157,25 +165,30 @@ class Refused:
 
 
 class _Lines(Sequence):
-    """The line in which each row of quoted text begins, found when it is first asked for."""
+    """The line in which each row begins, as far as it was asked for."""
 
     def __init__(self, file: Delimited, body: pa.Buffer, mark: str):
-        self.file, self.body, self.mark, self.starts = file, body, mark, None
+        self.starts, self.more = array("q"), self._found(file, body, mark)
 
     def __len__(self) -> int:
-        return len(self._all())
+        self.starts.extend(self.more)
+        return len(self.starts)
 
     def __getitem__(self, row: int) -> int:
-        return self._all()[row] if row < len(self._all()) else self._all()[-1]
+        if row >= len(self.starts):
+            self.starts.extend(islice(self.more, row + 1 - len(self.starts)))
+        return self.starts[min(row, len(self.starts) - 1)]
 
-    def _all(self) -> list[int]:
-        if self.starts is None:
-            self.starts = list(self._found())
-        return self.starts
-
-    def _found(self) -> Iterator[int]:
-        shape, text = self.file.dialect, self.body.to_pybytes().decode()
-        for line, _ in records(self.file.name, text, shape.line, self.mark, strict=False, escape=shape.escape):
+    @staticmethod
+    def _found(file: Delimited, body: pa.Buffer, mark: str) -> Iterator[int]:
+        shape, data = file.dialect, body.to_pybytes()
+        if shape.quotes:
+            rows = records(file.name, data.decode(), shape.line, mark, strict=False, escape=shape.escape)
+            yield from (line for line, fields in rows if fields)
+            return
+        line, at, end = shape.line, 0, b"\n" if b"\n" in data else b"\r"
+        for row in ROW.finditer(data):
+            line, at = line + data.count(end, at, row.start()), row.start()
             yield line
 
 

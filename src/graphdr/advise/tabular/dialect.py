@@ -13,6 +13,7 @@ MARKS = ("\t", ",", ";", "|", "::")
 NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": BLANKS, " ": BLANKS}
 SAMPLE = 1 << 16  # bytes that are looked at
 LONGEST = 1 << 22  # bytes of a line
+WIDEST = 100_000  # columns
 COMMENTS = 100  # more of them are no rows
 MANY = 100_000  # comments
 END = re.compile(rb"\r\n|\n|\r")
@@ -77,6 +78,7 @@ def sniff(
     rows = [[field.strip() for field in row] for row in split(text, separator, quotes, escape) if row]
     if not rows:
         raise UserError(f"{name}: no rows, or a quoted field is too long")
+    require_columns(name, len(rows[0]))
     heading, assumed = _commented(comments, separator, len(rows[0]), known), []
     if header is None and heading:
         assumed.append("columns named as in the last comment")
@@ -96,6 +98,12 @@ def sniff(
     decimal = "," if separator != "," and _decimal_commas(rows) else "."
     assumed += ["decimal commas"] if decimal == "," else []
     return Dialect(separator, names, start, line, heading is not None, quotes, escape, decimal, rows, assumed)
+
+
+def require_columns(name: str, count: int) -> None:
+    """Refuse a table of too many columns, for each of them takes time."""
+    if count > WIDEST:
+        raise UserError(f"{name}: {count:,} columns; expected at most {WIDEST:,}")
 
 
 def split(text: str, separator: str, quotes: bool, escape: bool) -> list[list[str]]:
