@@ -67,7 +67,8 @@ def use(verdict: Verdict) -> str:
     if verdict.reason == "nothing":
         return "Bring more rewards, or simulate more rounds (--rounds)."
     if verdict.outcome == UNKNOWN:
-        return f"Until that is known use {name}{with_settings}: it had the least regret here."
+        why = "it has the least regret so far" if verdict.method == verdict.best_graph else "it needs no graph"
+        return f"Until that is known use {name}{with_settings}: {why}."
     return f"Use {name}{with_settings}."
 
 
