@@ -1,6 +1,5 @@
 """From a user's files to advice: read, look at the evidence, simulate, judge, and write it down."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +12,8 @@ from graphdr.advise import logs, wording
 from graphdr.advise.data import Data, Rewards
 from graphdr.advise.findings import Findings, Score, Screen, Size
 from graphdr.advise.logs import ByLog, Log
-from graphdr.advise.paper import in_memory
+from graphdr.advise.paper import block, in_memory
+from graphdr.advise.paper.building import own_folder
 from graphdr.advise.simulation import field, worlds
 from graphdr.advise.simulation.field import FIELD, Settings
 from graphdr.advise.simulation.trial import Game, Trial, trial
@@ -42,8 +42,7 @@ def advise(
 
     ``say`` is told what is going on, ``keep`` a first answer.
     """
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise UserError(f"--name: {name!r} is not a name of lower case letters, digits and _, a letter first")
+    block.check_name(name, set())
     if data.rewards is None and data.interactions is None:
         data = _with_rewards(data, log)
     source = worlds.source(data, nodes)
@@ -94,7 +93,10 @@ def _with_rewards(data: Data, log: Log | None) -> Data:
     if place.null_count:
         missing = names[pc.index(pc.is_null(place), True).as_py()]
         raise UserError(f"{log.name}: {place.null_count:,} of its arms have no features, {missing!r} first")
-    return data._replace(rewards=Rewards(place.to_numpy()[arms], paid))
+    item = place.to_numpy()[arms]
+    kept, item = np.unique(item, return_inverse=True)  # what was never played has no reward
+    there = data._replace(keys=data.keys.take(pa.array(kept)), features=data.features[kept])
+    return there._replace(rewards=Rewards(item, paid), titles=data.titles and data.titles.take(pa.array(kept)))
 
 
 def _scores(played: Trial) -> dict[str, Score]:
@@ -153,7 +155,7 @@ def write(findings: Findings, played: Trial, root: Path, text: str, json: str) -
     """Write advice down: as text, as JSON, as a page, and every run as parquet."""
     from graphdr.advise import page
 
-    folder = root / findings.folder
+    folder = own_folder(root, findings.name)
     for kind, content in {"text": f"{text}\n", "json": f"{json}\n", "page": page.fill(findings)}.items():
         update(content.encode(), folder / FILES[kind])
     with replacing(folder / RUNS) as beside:

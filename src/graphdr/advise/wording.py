@@ -33,6 +33,14 @@ def span(share: Interval) -> str:
     return f"{percent(share.estimate)} ({percent(share.low)} to {percent(share.high)})"
 
 
+def compared(share: Interval) -> str:
+    """Spell what is saved of the regret of another method or, where that is less than nothing, lost."""
+    if share.high < 0:
+        more = f"{percent(-share.estimate)} ({percent(-share.high)} to {percent(-share.low)})"
+        return f"has {more} more regret than"
+    return f"saves {span(share)} of the regret of"
+
+
 def settings(given: Settings) -> str:
     """Spell the settings of a method."""
     said = [f"k = {given.k}" if given.k else "", f"width {given.width:g}" if given.width else ""]
@@ -83,15 +91,13 @@ def saving(verdict: Verdict, horizon: int) -> str:
     if verdict.reason == "longest":
         text = f"{best} saves {span(verdict.over_longest)} of the regret of a policy that learns nothing"
         return f"{text} and plays the longest feature row."
-    text = (
-        f"Over {horizon:,} rounds the best method with the graph, {best}, "
-        if verdict.outcome != HELPS
-        else (f"Over {horizon:,} rounds it ")
-    )
-    text += f"saves {span(verdict.saves)} of the regret of the best method without a graph, {other}"
+    who = "it" if verdict.outcome == HELPS else f"the best method with the graph, {best},"
+    text = f"Over {horizon:,} rounds {who} {compared(verdict.saves)} the best method without a graph, {other}"
     if verdict.outcome == HELPS:
         after = f"; it is ahead for good after about {verdict.pays_after:,} rounds" if verdict.pays_after else ""
         return f"{text}{after}."
+    if verdict.saves.high < 0:
+        return f"{text}."
     if verdict.outcome != UNKNOWN:
         return f"{text}: not more than the {percent(PRACTICAL)} that would matter."
     return f"{text}: that may be nothing, and may be worth it."
@@ -162,6 +168,9 @@ def notes(source: Source, connected: tuple[int, int]) -> list[str]:
         count = f"{connected[0]:,}" if connected[0] == connected[1] else f"{connected[0]:,} to {connected[1]:,}"
         said.append(f"{count} of them are connected, with rewards enough in both parts: these are played")
     if source.data.edges is None:
-        what = "the users' values" if source.data.interactions else "their features"
-        said.append(f"the graph joins each item to its {NEIGHBOURS} nearest by cosine between {what}")
+        users = source.data.interactions is not None
+        nearest = f"{NEIGHBOURS} nearest by cosine between the users' values"
+        if not users:
+            nearest = f"nearest by cosine between their features, {NEIGHBOURS} or as many as connect them"
+        said.append(f"the graph joins each item to its {nearest}")
     return said

@@ -161,11 +161,18 @@ def cited(n: int | str, records: Records) -> Graph:
 
 @connected
 def nearest_by_features(features: np.ndarray, neighbours: int) -> Graph:
-    """Join each node to its nearest by cosine between rows of features, each column centred and of unit variance."""
-    spread = features.std(axis=0)
-    scaled = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    i, j, _ = cosine_knn(sp.csr_array(scaled), neighbours)
-    return union(len(features), i, j)
+    """Join each node to its nearest by cosine between rows of features, each column centred and of unit variance.
+
+    Categories fall apart: the number of neighbours is doubled until the graph is connected, if it can be.
+    """
+    n, spread = len(features), features.std(axis=0)
+    scaled = sp.csr_array((features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    while True:
+        i, j, _ = cosine_knn(scaled, neighbours)
+        graph = union(n, i, j)
+        if neighbours >= n or largest_component(graph).n == n:
+            return graph
+        neighbours *= 2
 
 
 def received(records: Records) -> np.ndarray:

@@ -19,11 +19,17 @@ LOG = "build.log"
 PROGRESS = re.compile(r"^\d+ of \d+ jobs? done in ")
 
 
+def own_folder(root: Path, name: str) -> Path:
+    """Return the folder of an advice; a link there could lead to another project, whose files would be overwritten."""
+    folder = root / paths.ADVICE / name
+    if folder.is_symlink():
+        raise UserError(f"{folder}: a link; remove it, or give another --name: advise writes to folders of its own")
+    return folder
+
+
 def lay_out(root: Path, name: str, config: dict, raw: Mapping[str, bytes]) -> Path:
     """Lay out the folder: links to the workflow, the configuration, the raw files; what is the same stays as it is."""
-    folder = root / paths.ADVICE / name
-    if folder.is_symlink():  # to another project, whose configuration would be overwritten
-        raise UserError(f"{folder}: a link; remove it, or give another --name: advise writes to folders of its own")
+    folder = own_folder(root, name)
     with writing(folder):
         raw_folder = folder / Path(paths.receipt(name)).parent
         raw_folder.mkdir(parents=True, exist_ok=True)

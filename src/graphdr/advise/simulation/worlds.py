@@ -134,7 +134,7 @@ def _how(given: Source) -> Split:
     """Decide how to split the data: by time only where that leaves enough of the items."""
     data, n = given.data, len(given.item)
     if data.rewards is not None:
-        several = np.bincount(data.rewards.item, minlength=n).min() > 1
+        several = np.median(np.bincount(data.rewards.item, minlength=n)) > 1
         return ROWS if several else NOTHING
     if given.users is None:
         return USERS
