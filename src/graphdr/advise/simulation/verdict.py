@@ -116,7 +116,7 @@ def judge(trial: Trial, spread: float) -> Verdict:
         best_without=without,
         saves=gain,
         saves_full=saves(field.FULL),
-        over_shuffled=saves(field.SHUFFLED),
+        over_shuffled=saves(field.SHUFFLED, least=1.0),
         over_length=saves(field.LENGTH),
         over_longest=saves(field.LONGEST),
         over_random=learns,
