@@ -19,7 +19,8 @@ import scipy.sparse as sp
 import yaml
 
 from graphdr import __main__ as package
-from graphdr.advise import building, files, graph_files, page
+from graphdr.advise import files, graph_files, page
+from graphdr.advise.paper import building
 from graphdr.cli import advising
 from graphdr.core import terminal
 from graphdr.core.errors import UserError

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from graphdr.advise.data import Data
+from graphdr.advise.data import Data, choosers
 from graphdr.advise.paper import block, decision
 from graphdr.bandit import environment, methods
 from graphdr.bandit.linucb import Run
@@ -67,7 +67,7 @@ def mean_reward(data: Data) -> np.ndarray:
     if data.rewards is not None:
         return node_means(*data.rewards, count)
     if rows.value is None:
-        return np.bincount(rows.item, minlength=count) / (1 + rows.user.max())
+        return choosers(rows, count) / (1 + rows.user.max())
     return node_means(rows.item, TRANSFORMS[data.transform](rows.value), count)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.advise.data import Data
+from graphdr.advise.data import Data, choosers
 from graphdr.advise.files import refuse_equal
 from graphdr.core.errors import UserError
 from graphdr.raw.tables import encode
@@ -71,9 +71,7 @@ def means(data: Data) -> np.ndarray:
 
 def shares(data: Data) -> np.ndarray:
     """Return for each item the share of users who chose it."""
-    count, users = len(data.keys), len(data.users)
-    pairs = np.unique(data.interactions.user.astype(np.int64) * count + data.interactions.item)
-    share = np.bincount(pairs % count, minlength=count) / users
+    share = choosers(data.interactions, len(data.keys)) / len(data.users)
     refuse_equal(share, "no values, and all items are chosen by a share of the users of")
     return share
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from graphdr.advise.data import Data, Interactions
+from graphdr.advise.data import Data, Interactions, choosers
 from graphdr.bandit import rewards
 from graphdr.bandit.environment import Arena, Deviations, Stream, deviations, offer, resample
 from graphdr.core.errors import UserError
@@ -176,7 +176,7 @@ def world(given: Source, arms: int, seed: int, number: int) -> World:
         paying, making = (_rows(rows, kept[rows.item] & (role == side)) for side in (1, 0))
         if rows.value is None:
             payers = len(np.unique(rows.user[role == 1]))
-            value = np.bincount(paying.item, minlength=n) / payers
+            value = choosers(paying, n) / payers
             chance = (0.0, 1.0)
         else:
             deviates = paying.item, TRANSFORMS[data.transform](paying.value)
