@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from graphdr.advise import block
 from graphdr.advise.judging.reading import NAMES
+from graphdr.advise.paper import block
 from graphdr.cache import io, manifest, paths
 from graphdr.cli import advising, integrity, project, records
 from graphdr.plan import jobs

@@ -10,7 +10,7 @@ from graphdr.advise.logs import LOGGED
 from graphdr.advise.paper.decision import Advice
 from graphdr.advise.simulation.field import FIELD, Settings
 from graphdr.advise.simulation.verdict import HELPS, PRACTICAL, UNKNOWN, UNSURE, Interval, Verdict
-from graphdr.advise.simulation.worlds import NEIGHBOURS, Source
+from graphdr.advise.simulation.worlds import Source
 
 TEXTS = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
 WORDS = TEXTS["glossary"]
@@ -155,12 +155,13 @@ def _by_log(findings: Findings) -> str:
     gain = rows[0]
     sign = "more" if gain.low > 0 else "less" if gain.high < 0 else "not clearly more or less"
     spread = f"{gain.value:+.3g} per round, {gain.low:+.3g} to {gain.high:+.3g}"
-    return f"By the log it would have earned {sign} than what was played ({spread})."
+    return f"By the log {label} would have earned {sign} than what was played ({spread})."
 
 
 def notes(source: Source, connected: tuple[int, int]) -> list[str]:
     """Say what became of the items, how they were joined, and how the data were split."""
-    taken, by = len(source.item), "interactions" if source.data.interactions else "neighbours"
+    taken, data = len(source.item), source.data
+    by = "interactions" if data.interactions else "neighbours" if data.edges else "rewards"
     said = [TEXTS["splits"][source.split.by]]
     if taken != source.available:
         said.append(f"the {taken:,} items of most {by} are taken, of {source.available:,} (--nodes N or --nodes all)")

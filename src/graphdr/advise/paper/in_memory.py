@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from graphdr.advise.data import Data
+from graphdr.advise.data import Data, choosers
 from graphdr.advise.paper import block, decision
+from graphdr.advise.simulation.worlds import connecting
 from graphdr.bandit import environment, methods
 from graphdr.bandit.linucb import Run
 from graphdr.bandit.rewards import centred
@@ -42,8 +43,11 @@ def problem(data: Data, observed: dict, n: int) -> Problem:
         value = np.ones(len(rows.user)) if rows.value is None else rows.value
         records = Records(rows.user, rows.item, value, np.bincount(rows.item, minlength=count))
         graph = from_data.knn(n, records, neighbours=observed["neighbours"], transform=data.transform)
-    else:
-        graph = from_data.nearest_by_features(data.features, observed["neighbours"])
+    else:  # the stages know no such graph: it is that of the other protocol, on the items whose reward is known
+        known = np.flatnonzero(~np.isnan(mean_reward(data)))
+        features = data.features[known]
+        graph = from_data.nearest_by_features(features, connecting(features))
+        graph = graph._replace(origin=known[graph.origin])
     item = graph.origin
     if data.features is not None:
         content = np.asarray(data.features[item], np.float32).astype(float)

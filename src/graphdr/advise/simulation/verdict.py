@@ -121,7 +121,7 @@ def judge(trial: Trial, spread: float) -> Verdict:
         over_longest=saves(field.LONGEST),
         over_random=learns,
         pays_after=pays_after(trial.curves[graph], trial.curves[without], trial.game.every),
-        times_the_data=_needed(gain) if found == UNKNOWN else None,
+        times_the_data=_needed(gain) if (found, reason) == (UNKNOWN, "without") else None,
     )
 
 

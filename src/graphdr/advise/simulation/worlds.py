@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from graphdr.advise.data import Data, Interactions
+from graphdr.advise.data import Data, Interactions, choosers
 from graphdr.bandit import rewards
 from graphdr.bandit.environment import Arena, Deviations, Stream, deviations, offer, resample
 from graphdr.core.errors import UserError
@@ -71,6 +71,7 @@ class Source(NamedTuple):
     popularity: np.ndarray
     available: int
     users: np.ndarray | None = None  # in the order of their mean time, where the split is by time
+    neighbours: int = NEIGHBOURS
 
 
 def source(data: Data, n: int | None) -> Source:
@@ -89,8 +90,18 @@ def source(data: Data, n: int | None) -> Source:
     users = None
     if fewer.interactions and fewer.interactions.time is not None:
         users = _in_time(fewer.interactions)
-    found = Source(fewer, kept, TIME if users is not None else USERS, popularity[kept], count, users)
+    by_features = data.edges is None and data.interactions is None
+    neighbours = connecting(fewer.features) if by_features else NEIGHBOURS
+    found = Source(fewer, kept, TIME if users is not None else USERS, popularity[kept], count, users, neighbours)
     return found._replace(split=_how(found))
+
+
+def connecting(features: np.ndarray) -> int:
+    """Return how many neighbours join all items, if that many do: items of few categories need more than usual."""
+    count = NEIGHBOURS
+    while count < len(features) and from_data.nearest_by_features(features, count).n < len(features):
+        count *= 2
+    return count if count < len(features) else NEIGHBOURS
 
 
 def _popularity(data: Data, count: int) -> np.ndarray:
@@ -173,6 +184,11 @@ def world(given: Source, arms: int, seed: int, number: int) -> World:
         rows = data.interactions
         role = _roles(given, rng)
         kept = _enough(rows, role, n)
+        if kept.sum() < max(arms, 4):
+            raise UserError(
+                f"{kept.sum()} items have {raters.FEWEST} interactions with either part of the users; "
+                f"a round needs {max(arms, 4)}; bring more data"
+            )
         paying, making = (_rows(rows, kept[rows.item] & (role == side)) for side in (1, 0))
         if rows.value is None:
             payers = len(np.unique(rows.user[role == 1]))
@@ -258,7 +274,8 @@ def _connected(given: Source, making: Interactions | None, kept: np.ndarray) -> 
         rows = similarity_rows(making.user, making.item, weight, nodes, data.transform)
         whole = _nearest(rows, nodes)
     else:
-        whole = from_data.nearest_by_features.__wrapped__(data.features[nodes], NEIGHBOURS)._replace(origin=nodes)
+        whole = from_data.nearest_by_features.__wrapped__(data.features[nodes], given.neighbours)
+        whole = whole._replace(origin=nodes)
     graph = largest_component(whole)
     if graph.n < LEAST * whole.n:
         part = f"its largest component holds {graph.n:,} of {whole.n:,} items, less than half"

@@ -1,0 +1,218 @@
+"""The command on held-out rewards: text, page and JSON say the same, and one command reads a log as it is published."""
+
+import contextlib
+import html
+import io
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from graphdr.advise import run, wording
+from graphdr.advise.data import Data, Rewards
+from graphdr.advise.paper import in_memory
+from graphdr.advise.simulation.field import FIELD
+from graphdr.advise.simulation.trial import Game
+from graphdr.advise.simulation.verdict import HELPS, Interval
+from graphdr.cli.main import main
+from graphdr.core.errors import UserError
+from graphdr.graphs import spectral
+from graphdr.graphs.model import edges
+from tests.support import shop_log
+from tests.support.project import ROOT, draw_sbm
+
+SHORT = ("--rounds", "300", "--splits", "3")
+OWN = (
+    "advise",
+    "--edges",
+    "links.csv",
+    "--rewards",
+    "clicks.csv",
+    "--name",
+    "mine",
+    "--rounds",
+    "600",
+    "--splits",
+    "6",
+)
+
+
+class Said(NamedTuple):
+    """What the command prints, as JSON and as text, and the page that it writes."""
+
+    json: dict
+    text: str
+    page: str
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    """A project with a graph, several noisy rewards of every node that are smooth on it, and a published log."""
+    folder = tmp_path_factory.mktemp("held_out")
+    (folder / "Snakefile").touch()
+    config = yaml.safe_load((ROOT / "tests/support/tiny.yaml").read_text(encoding="utf-8"))
+    config["protocol"] |= {"horizon": 200}
+    config["methods"] |= yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["methods"]
+    (folder / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    graph = draw_sbm(1, n=80)
+    i, j, _ = edges(graph)
+    expected = spectral.low_eigenpairs(graph, 4).vectors[:, 1:] @ np.ones(3)
+    node = np.repeat(np.arange(graph.n), 4)
+    paid = expected[node] + 0.1 * np.random.default_rng(0).normal(size=len(node))
+    (folder / "links.csv").write_text("from,to\n" + "".join(f"n{a},n{b}\n" for a, b in zip(i, j, strict=True)))
+    (folder / "clicks.csv").write_text(
+        "node,reward\n" + "".join(f"n{a},{value}\n" for a, value in zip(node, paid, strict=True))
+    )
+    shop_log.write(folder, pages=800)
+    return folder
+
+
+def asked(folder: Path, arguments: tuple[str, ...]) -> Said:
+    with contextlib.chdir(folder):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            assert main([*arguments, "--json"]) == 0
+        answer = json.loads(printed.getvalue())
+        place = Path(answer["folder"])
+        assert json.loads((place / "advice.json").read_text(encoding="utf-8")) == answer
+        return Said(answer, *((place / f"advice.{kind}").read_text(encoding="utf-8") for kind in ("txt", "html")))
+
+
+@pytest.fixture(scope="module")
+def said(project) -> Said:
+    return asked(project, OWN)
+
+
+def plain(page: str) -> str:
+    """Return the words of a page or a text, in one line."""
+    return " ".join(html.unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.DOTALL)).split())
+
+
+def test_text_page_and_json_agree(said):
+    answer, verdict = said.json, said.json["verdict"]
+    assert verdict["outcome"] == HELPS
+    texts = plain(said.text), plain(said.page)
+    saves = Interval(**verdict["saves"])
+    best, other = wording.short(verdict["best_graph"]), wording.short(verdict["best_without"])
+    compared = f"{wording.percent(saves.low)} … {wording.percent(saves.high)}"
+    for text in texts:
+        for sentence in answer["answer"]:
+            assert sentence in text
+        for share in (wording.span(saves), compared, best, other, f"{verdict['pays_after']:,} rounds"):
+            assert share in text
+        for score in answer["scores"].values():
+            assert f"{score['regret']:.1f} ± {score['sem']:.1f}" in text
+        for note in answer["notes"]:
+            assert note in text
+        assert answer["paper"]["answer"] in text
+        assert wording.screen(run._screen(answer["screen"]["by_split"])) in text
+    assert re.search(r"<h1>(.*?)</h1>", said.page)[1] == answer["answer"][0] == wording.TEXTS["outcomes"][HELPS]
+    starred = [line for line in said.text.splitlines() if re.match(r"\S[^*]*\*  ", line)]
+    assert [line.split("*")[0] for line in starred] == [wording.short(verdict["method"])]
+    least = min(answer["scores"], key=lambda name: answer["scores"][name]["regret"])
+    assert FIELD[least].sees_graph
+
+
+def test_the_answer_under_the_paper_s_protocol_is_on_the_page(said, project, monkeypatch):
+    paper = said.json["paper"]
+    assert paper["differs"] == (paper["use_graph"] != (said.json["verdict"]["outcome"] == HELPS))
+    section = plain(
+        re.search(
+            r"Under the paper&#39;s protocol</h2>.*?</section>|Under the paper's.*?</section>", said.page, re.DOTALL
+        )[0]
+    )
+    assert ("That differs from the answer above" in section) == paper["differs"]
+    assert ("Both agree on whether to use the graph" in section) == (not paper["differs"])
+    weigh = in_memory.advice
+    monkeypatch.setattr(
+        in_memory, "advice", lambda *given: (found := weigh(*given))._replace(use_graph=not found.use_graph)
+    )
+    other = asked(project, ("advise", *OWN[1:6], "turned", *OWN[7:]))
+    assert other.json["paper"]["differs"] != paper["differs"]
+    assert other.json["verdict"] == said.json["verdict"]
+    turned = "The paper's protocol would have said otherwise: "
+    assert (turned in " ".join(other.json["answer"])) == other.json["paper"]["differs"]
+    assert ("That differs from the answer above" in other.page) == other.json["paper"]["differs"]
+
+
+def test_the_page_loads_nothing_and_the_text_has_no_colours(said):
+    assert not re.search(r"(src|href)=\"(?!data:)|<script|@import|url\(|<!-- ", said.page)
+    assert "\033" not in said.text
+    assert said.json["curves"].keys() == {name for name, own in said.json["scores"].items() if not own["control"]}
+
+
+def test_every_judged_run_is_kept(said, project):
+    table = pq.read_table(project / said.json["folder"] / run.RUNS).to_pandas()
+    game = Game(**said.json["game"])
+    methods = [name for name, own in said.json["scores"].items() if not own["control"]]
+    counts = table.groupby("method").size()
+    assert set(counts.index) == set(methods)
+    assert set(counts) == {game.splits * game.judging * 100}
+    assert not table.duplicated(["method", "split", "run", "round"]).any()
+    last = table[table["round"] == game.horizon].groupby("method")["regret"].mean()
+    for name in methods:
+        assert last[name] == pytest.approx(said.json["scores"][name]["regret"])
+        assert said.json["curves"][name][-1] == pytest.approx([game.horizon, last[name]])
+
+
+def test_a_log_and_features_as_they_are_published_are_answered_by_one_command(project):
+    said = asked(project, ("advise", "--features", "item_context.csv", "--log", "all.csv", *SHORT))
+    answer = said.json
+    assert (answer["size"]["items"], answer["size"]["connected"]) == (shop_log.ITEMS, [shop_log.ITEMS] * 2)
+    assert answer["size"]["split_by"] == "rewards"
+    policies = {row["policy"] for row in answer["log"]["estimates"]}
+    verdict = answer["verdict"]
+    assert policies >= {"logged", "random", *(wording.short(verdict[name]) for name in ("best_graph", "best_without"))}
+    assert answer["answer"][-1].startswith(("By the log ", "The log says nothing of "))
+    assert "<h2>By the log</h2>" in said.page
+    assert any("nearest by cosine between their features" in note for note in answer["notes"])
+
+
+def test_rewards_of_a_log_are_those_of_the_arms_played(project):
+    rows = pa.array(["a", "b", "c"])
+    with pytest.raises(UserError, match="features alone say nothing about rewards; give --rewards FILE, or --log FILE"):
+        run._with_rewards(Data(rows, features=np.eye(3)), None)
+    with contextlib.chdir(project):
+        log = run.logs.read(Path("all.csv"), {})
+        with pytest.raises(UserError, match=r"^all.csv: 80 of its arms have no features, '\d+' first$"):
+            run._with_rewards(Data(rows, features=np.eye(3)), log)
+    keys = pa.array([str(number) for number in reversed(range(shop_log.ITEMS))])
+    found = run._with_rewards(Data(keys, features=np.ones((len(keys), 1))), log).rewards
+    clicked = np.bincount(found.item, found.value, len(keys))
+    raw = np.loadtxt(project / "all.csv", delimiter=",", skiprows=1, usecols=(2, 4))  # item_id, click
+    np.testing.assert_allclose(clicked[::-1], np.bincount(raw[:, 0].astype(int), raw[:, 1], len(keys)))
+
+
+def test_items_without_a_reward_do_not_reach_the_paper_s_protocol():
+    features = np.random.default_rng(0).normal(size=(40, 3))
+    paid = np.random.default_rng(1).normal(size=30)
+    data = Data(pa.array(map(str, range(40))), rewards=Rewards(np.arange(5, 35), paid), features=features)
+    posed = in_memory.problem(data, {"neighbours": 10}, 40)
+    assert np.isfinite(posed.theta).all()
+    np.testing.assert_array_equal(posed.graph.origin, np.arange(5, 35))
+    np.testing.assert_allclose(np.corrcoef(posed.theta, paid)[0, 1], 1)
+    np.testing.assert_allclose(posed.content, features[5:35], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (["--k", "5"], "--k: each method finds its own k; to try others give --protocol paper"),
+        (["--splits", "1"], "--splits: 1 is too few; give at least 2"),
+        (["--rounds", "50"], "--rounds: 50 is too few; give at least 100"),
+        (["--name", "A b"], "--name: 'A b' is not a name of lower case letters"),
+        (["--nodes", "6"], "6 items are fewer than the 10 that a round needs; bring more data"),
+    ],
+)
+def test_wrong_usage_is_one_line(project, monkeypatch, capsys, extra, message):
+    monkeypatch.chdir(project)
+    assert main([*OWN, *extra]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[-1].startswith(f"error: {message}")
+    assert len(said) == 1

@@ -1,0 +1,364 @@
+"""The simulation behind advice: who makes the graph pays nothing, and who chooses settings does not judge."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from graphdr.advise.data import Data, Edges, Interactions, Rewards
+from graphdr.advise.simulation import field, trial, worlds
+from graphdr.advise.simulation.field import FIELD, Settings
+from graphdr.advise.simulation.trial import Game
+from graphdr.advise.simulation.worlds import World
+from graphdr.bandit import rewards
+from graphdr.bandit.environment import Stream
+from graphdr.core.errors import UserError
+from graphdr.core.rng import stream
+from graphdr.graphs import arm_features, bases, from_data, model, raters
+from graphdr.graphs.arm_features import Basis
+from tests.support.project import draw_sbm
+
+ITEMS, USERS, SMALL = 40, 80, Game(horizon=300, splits=2, judging=1, closely=1)
+RNG = np.random.default_rng(0)
+ABOUT = RNG.normal(size=(ITEMS, 3))
+
+
+def keys(n: int) -> pa.Array:
+    return pa.array([f"i{number}" for number in range(n)])
+
+
+def rated(timed: bool = False, implicit: bool = False, **more) -> Data:
+    """Return what users say about items, half of the items each; item 0 has few ratings."""
+    rng = np.random.default_rng(1)
+    item = np.concatenate([rng.choice(np.arange(1, ITEMS), ITEMS // 2, replace=False) for _ in range(USERS)])
+    user = np.repeat(np.arange(USERS), ITEMS // 2)
+    user, item = np.append(user, np.arange(8)), np.append(item, np.zeros(8, int))
+    taste = rng.normal(size=(USERS, 3))
+    value = ABOUT[item].sum(axis=1) + np.sum(taste[user] * ABOUT[item], axis=1) + rng.normal(size=len(item))
+    time = rng.permutation(USERS)[user] + rng.random(len(user)) if timed else None
+    return Data(keys(ITEMS), Interactions(user, item, None if implicit else value, time), **more)
+
+
+def ring(paid: np.ndarray, each: int = 1) -> Data:
+    n = len(paid) // each
+    edges = Edges(np.arange(n), (np.arange(n) + 1) % n)
+    return Data(keys(n), edges=edges, rewards=Rewards(np.repeat(np.arange(n), each), paid))
+
+
+def world(data: Data, number: int = 0, n: int | None = None) -> World:
+    return worlds.world(worlds.source(data, n), 10, 0, number)
+
+
+# Worlds
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_who_makes_the_graph_pays_nothing(timed):
+    data = rated(timed)
+    rows, made = data.interactions, world(data)
+    makers = np.isin(rows.user, np.flatnonzero(abs(made.ratings).sum(axis=0)))
+    assert 0.25 < makers.mean() < 0.6
+    for part, parts in ((makers, ("theta", "paid")), (~makers, ("graph", "ratings", "content"))):
+        changed = world(data._replace(interactions=rows._replace(value=np.where(part, -rows.value, rows.value))))
+        for name in parts:  # of what the others say nothing is changed
+            mine, other = (_flat(getattr(one, name)) for one in (made, changed))
+            np.testing.assert_array_equal(mine, other, err_msg=name)
+        other = "theta" if "theta" not in parts else "content"
+        assert not np.array_equal(getattr(made, other), getattr(changed, other))
+    if timed:
+        late = rows.time > np.median(rows.time)
+        assert not late[makers].mean() > 0.1
+        assert worlds.source(data, None).split is worlds.TIME
+
+
+def _flat(part) -> np.ndarray:
+    if isinstance(part, model.Graph):
+        part = part.adjacency
+    if isinstance(part, tuple):
+        return np.concatenate(part)
+    return part if isinstance(part, np.ndarray) else part.toarray()
+
+
+def test_splits_differ_and_a_split_is_always_the_same():
+    one, again, other = (world(rated(), number) for number in (0, 0, 1))
+    np.testing.assert_array_equal(one.theta, again.theta)
+    assert abs(one.theta[:5] - other.theta[:5]).min() > 0
+
+
+def test_times_that_leave_few_items_are_not_used():
+    rows = rated(timed=True).interactions
+    new_items = rows._replace(item=rows.item % 20 + 20 * (rows.time > USERS / 2))  # late users met no earlier item
+    assert worlds.source(Data(keys(ITEMS), new_items), None).split is worlds.USERS
+
+
+def test_rewards_are_the_means_of_who_pays_in_units():
+    data = rated()
+    rows, made = data.interactions, world(data)
+    payers = ~np.isin(rows.user, np.flatnonzero(abs(made.ratings).sum(axis=0)))
+    assert 0 not in made.item  # eight ratings cannot be five and five
+    assert len(made.item) == ITEMS - 1
+    mean = raters.node_means(rows.item[payers], rows.value[payers], ITEMS)[made.item]
+    np.testing.assert_allclose(made.theta, rewards.centred(mean))
+    np.testing.assert_allclose([made.theta.sum(), np.linalg.norm(made.theta)], [0, 1], atol=1e-12)
+    sums = np.add.reduceat(made.paid.values, made.paid.starts[:-1])
+    np.testing.assert_allclose(sums, 0, atol=1e-12)
+    np.testing.assert_array_equal(np.diff(made.paid.starts), np.bincount(rows.item[payers])[made.item])
+    assert made.noise == made.paid.size
+    drawn = worlds.rounds(made, "uniform", 50, 10, stream(0, "test"))
+    for arm, noise in zip(drawn.arms.ravel(), drawn.noise.ravel(), strict=True):
+        assert noise in made.paid.values[made.paid.starts[arm] : made.paid.starts[arm + 1]]
+
+
+def test_implicit_feedback_pays_yes_or_no_with_the_share_of_users_as_its_mean():
+    rows = rated().interactions
+    data = Data(keys(ITEMS), Interactions(rows.user[rows.item > 0], rows.item[rows.item > 0]))
+    twice = Interactions(*(np.tile(column, 2) for column in data.interactions[:2]))
+    made, repeated = world(data), world(data._replace(interactions=twice))
+    np.testing.assert_array_equal(made.theta, repeated.theta)  # a user who chose an item twice is one user
+    assert made.chance == repeated.chance
+    drawn = worlds.rounds(made, "uniform", 20_000, 10, stream(0, "test"))
+    paid = made.theta[drawn.arms] + drawn.noise.reshape(drawn.arms.shape)
+    no, yes = made.chance
+    assert np.isclose(paid[..., None], [no, yes]).any(axis=-1).all()
+    mean = raters.node_means(drawn.arms.ravel(), paid.ravel(), len(made.theta))
+    assert abs(mean - made.theta).max() < 5 * made.noise / np.sqrt(20_000 * 10 / ITEMS)
+    assert np.isclose(np.sqrt(np.mean(drawn.noise**2)), made.noise, rtol=0.01)
+    share = (made.theta - no) / (yes - no)
+    assert np.isclose(share * USERS / 2, np.round(share * USERS / 2)).all()
+
+
+def test_several_rewards_of_a_node_are_split_and_one_has_normal_noise():
+    several = ring(RNG.normal(size=5 * ITEMS), each=5)
+    assert worlds.source(several, None).split is worlds.ROWS
+    one, other = (world(several, number) for number in (0, 1))
+    assert abs(one.theta - other.theta).min() > 0
+    np.testing.assert_array_equal(np.diff(one.paid.starts), 3)  # of five
+    single = ring(RNG.normal(size=ITEMS))
+    assert worlds.source(single, None).split.spread == 0
+    one, other = (world(single, number) for number in (0, 1))
+    np.testing.assert_array_equal(one.theta, other.theta)
+    np.testing.assert_allclose(one.theta, rewards.centred(single.rewards.value[one.item]))
+    assert (one.paid, one.chance, one.noise) == (None, None, worlds.NOISE)
+    assert np.isclose(worlds.rounds(one, "uniform", 20_000, 10, stream(0, "test")).noise.std(), 0.1, rtol=0.03)
+
+
+def test_features_alone_make_a_graph_of_nearest_neighbours():
+    data = Data(keys(ITEMS), rewards=Rewards(np.arange(ITEMS), RNG.normal(size=ITEMS)), features=ABOUT)
+    made = world(data)
+    expected = from_data.nearest_by_features(ABOUT, worlds.NEIGHBOURS)
+    assert (made.graph.adjacency != expected.adjacency).nnz == 0
+    np.testing.assert_array_equal(made.content, ABOUT[made.item])
+    unpaid = data._replace(rewards=Rewards(np.arange(10, ITEMS), RNG.normal(size=ITEMS - 10)))
+    assert world(unpaid).item.min() == 10
+
+
+def test_items_of_few_categories_are_joined_to_more_neighbours_until_all_are_connected():
+    kinds = np.arange(90) % 3
+    features = np.column_stack([np.eye(3)[kinds], np.arange(90) / 45])
+    data = Data(keys(90), rewards=Rewards(np.arange(90), RNG.normal(size=90)), features=features)
+    given = worlds.source(data, None)
+    assert from_data.nearest_by_features(features, worlds.NEIGHBOURS).n < 45
+    assert given.neighbours > worlds.NEIGHBOURS
+    assert worlds.world(given, 10, 0, 0).graph.n == 90
+
+
+PAIRS = Edges(np.arange(0, ITEMS, 2), np.arange(1, ITEMS, 2))
+FEW = Interactions(np.repeat(np.arange(3), ITEMS), np.tile(np.arange(ITEMS), 3), RNG.normal(size=3 * ITEMS))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (ring(RNG.normal(size=ITEMS))._replace(edges=PAIRS), "the graph falls apart: .* holds 2 of 40 items"),
+        (ring(RNG.normal(size=8)), "8 connected items are fewer than the 10 that a round needs"),
+        (ring(np.ones(ITEMS)), "all 40 connected items have the reward 1, so that there is nothing to learn"),
+        (Data(keys(ITEMS), FEW), "0 items have 5 interactions with either part of the users"),
+        (Data(keys(ITEMS), FEW._replace(user=FEW.user * 0, time=FEW.value)), "0 items have 5 interactions"),
+    ],
+)
+def test_data_that_cannot_be_played_are_refused_in_one_line(data, message):
+    with pytest.raises(UserError, match=message) as caught:
+        world(data)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_most_popular_items_are_taken():
+    data = rated()
+    given = worlds.source(data, 20)
+    counts = np.bincount(data.interactions.item)
+    assert counts[given.item].min() >= np.sort(counts)[-20]
+    np.testing.assert_array_equal(given.popularity, counts[given.item])
+    np.testing.assert_array_equal(np.bincount(given.data.interactions.item), given.popularity)
+
+
+# Methods
+
+
+class Played(NamedTuple):
+    """A world with all bases of it, and rounds to play."""
+
+    world: World
+    bases: dict[str, Basis]
+    rounds: Stream
+
+    def play(self, method: field.Method, known: dict[str, Basis] | None = None, seed: int = 0) -> np.ndarray:
+        parts = ((known or self.bases).get(basis) for basis in (method.basis, method.beside))
+        given = field.grid(method, self.world.graph.n)[0]
+        return field.play(method, given, self.world, *parts, self.rounds, stream(seed, "policy"), every=10)
+
+
+NAMES = sorted({basis for method in FIELD.values() for basis in (method.basis, method.beside) if basis})
+
+
+def known_bases(made: World) -> dict[str, Basis]:
+    return {name: field.compute_basis(name, made, stream(0, "basis")) for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def played() -> Played:
+    made = world(rated(features=ABOUT))
+    return Played(made, known_bases(made), worlds.rounds(made, "uniform", 300, 10, stream(0, "rounds")))
+
+
+@pytest.mark.parametrize("name", FIELD)
+def test_every_method_plays_and_the_graph_matters_to_those_that_see_it(played, name):
+    method = FIELD[name]
+    regret = played.play(method)
+    assert regret.shape == (30,)
+    assert np.isfinite(regret).all()
+    assert (np.diff(regret, prepend=0) >= -1e-12).all()
+    assert name in field.present(played.world)
+    order = np.random.default_rng(0).permutation(played.world.graph.n)
+    other = played.world._replace(graph=model.induced(played.world.graph, order))
+    same = np.array_equal(regret, played.play(method, known_bases(other)))
+    assert same == (not method.sees_graph)
+
+
+def test_a_method_stays_away_where_its_data_are_missing():
+    assert set(field.present(world(rated(features=ABOUT)))) == set(FIELD)
+    described = {"prior_content", "prior_beside_content"}
+    assert set(FIELD) - set(field.present(world(rated()))) == described
+    from_ratings = {name for name, one in FIELD.items() if "interaction_svd" in (one.basis, one.beside)}
+    of_content = {name for name, one in FIELD.items() if "content_pca" in (one.basis, one.beside)}
+    assert set(FIELD) - set(field.present(world(rated(implicit=True)))) == of_content
+    assert set(FIELD) - set(field.present(world(ring(RNG.normal(size=ITEMS))))) == from_ratings | of_content
+
+
+def test_the_prior_of_independent_items_is_the_graph_prior_without_columns(played):
+    n = played.world.graph.n
+    nothing = {"laplacian_low": Basis(np.zeros((n, 0)), np.zeros(0), np.zeros(0))}
+    np.testing.assert_array_equal(played.play(FIELD["alone"]), played.play(FIELD["prior"], nothing))
+
+
+def test_grids_fit_the_number_of_items():
+    assert field.grid(FIELD["prior"], 100) == [Settings()]
+    assert {given.k for given in field.grid(FIELD["full"], 100)} == {None}
+    for n in (4, 12, 60, 1000):
+        ks = {given.k for given in field.grid(FIELD["graphdr"], n)}
+        assert min(ks) >= 1
+        assert max(ks) < field.columns(n)
+
+
+@pytest.mark.parametrize("name", [name for name, one in FIELD.items() if one.sees_graph])
+def test_controls_have_permuted_rows_and_rows_of_the_same_lengths(played, name):
+    method, k = FIELD[name], 5
+    controls = field.controls(method)
+    assert controls["longest"].policy == "longest"
+    rows = arm_features.select(method.basis, played.bases[method.basis].vectors, k)
+
+    def drawn(control: field.Method) -> np.ndarray:
+        basis = field.compute_control(control.basis, played.bases, stream(0, "controls"))
+        return arm_features.select(control.basis, basis.vectors, k)
+
+    shuffled, length = drawn(controls[field.SHUFFLED]), drawn(controls["length"])
+    np.testing.assert_allclose(np.sort(shuffled, axis=0), np.sort(rows, axis=0))
+    assert not np.allclose(shuffled, rows)
+    np.testing.assert_allclose(np.linalg.norm(length, axis=1), np.linalg.norm(rows, axis=1))
+    assert not np.allclose(length, rows)
+
+
+def test_the_longest_row_is_played(played):
+    longest = field.controls(FIELD["graphdr"])["longest"]
+    regret = field.play(
+        longest, Settings(k=5), played.world, played.bases["laplacian_low"], None, played.rounds, stream(0, "x"), 1
+    )
+    lengths = np.linalg.norm(played.bases["laplacian_low"].vectors[:, 1:6], axis=1)
+    arms, theta = played.rounds.arms, played.world.theta
+    chosen = np.array([max(arms_of, key=lambda arm: lengths[arm]) for arms_of in arms])
+    np.testing.assert_allclose(regret, np.cumsum(theta[arms].max(axis=1) - theta[chosen]))
+
+
+# Trials
+
+
+@pytest.fixture(scope="module")
+def planted() -> worlds.Source:
+    """A graph with several noisy rewards of every node, smooth on it."""
+    graph = draw_sbm(1, n=40)
+    low = bases.compute("laplacian_low", bases.Source(graph.n, graph), 5, stream(0, "basis")).vectors[:, 1:4]
+    i, j, _ = model.edges(graph)
+    item = np.repeat(np.arange(graph.n), 6)
+    paid = (low @ np.ones(3))[item] + 0.1 * np.random.default_rng(0).normal(size=len(item))
+    return worlds.source(Data(keys(graph.n), edges=Edges(i, j), rewards=Rewards(item, paid)), None)
+
+
+def test_a_trial_is_the_same_whatever_the_number_of_workers(planted):
+    said = []
+    one = trial.trial(planted, SMALL, 3, said.append, workers=1)
+    other = trial.trial(planted, SMALL, 3, workers=3)
+    assert one.settings == other.settings
+    for mine, theirs in (
+        (one.curves, other.curves), (one.finalists, other.finalists), (one.controls, other.controls),
+        (one.chosen_on, other.chosen_on),
+    ):  # fmt: skip
+        assert mine.keys() == theirs.keys()
+        assert all(np.array_equal(mine[name], theirs[name]) for name in mine)
+    assert (one.finals["full"] != trial.trial(planted, SMALL, 4, workers=1).finals["full"]).all()
+    assert said[-1].startswith("playing: 2 of 2 splits; the graph saves ")
+    shapes = {name: curve.shape for name, curve in one.curves.items()}
+    assert set(shapes.values()) == {(SMALL.splits, SMALL.judging, 100)}
+    assert one.finalists[one.best_graph].shape == (SMALL.splits, SMALL.judging + SMALL.closely)
+    np.testing.assert_array_equal(one.finalists[one.best_graph][:, :1], one.finals[one.best_graph])
+    assert set(one.controls) == {"shuffled", "length", "longest"}
+    assert FIELD[one.best_graph].sees_graph
+    assert not FIELD[one.best_without].sees_graph
+    assert one.best_without != field.RANDOM
+
+
+def test_settings_and_methods_are_chosen_on_rounds_that_do_not_judge(planted, monkeypatch):
+    first = trial.trial(planted, SMALL, 0, workers=1)
+    play = trial.play
+
+    def elsewhere(table, game, seed, number, who):
+        return play(table, game, seed, number if number < game.choosing else 1000 + number, who)
+
+    monkeypatch.setattr(trial, "play", elsewhere)
+    second = trial.trial(planted, SMALL, 0, workers=1)
+    assert first.settings == second.settings
+    assert (first.best_graph, first.best_without) == (second.best_graph, second.best_without)
+    assert all(np.array_equal(first.chosen_on[name], second.chosen_on[name]) for name in first.chosen_on)
+    assert all((first.finals[name] != second.finals[name]).all() for name in first.curves)
+    for name, regret in first.chosen_on.items():  # the rounds that chose are not among those that judge
+        assert not np.isin(regret, first.finals[name]).any()
+
+
+def test_all_methods_meet_the_same_rounds(planted):
+    table = trial.set_up(planted, SMALL, 0, 0)
+    who = {
+        (name, copy): (method, field.grid(method, table.world.graph.n)[0])
+        for copy in range(2)
+        for name, method in table.methods.items()
+    }
+    curves = trial.play(table, SMALL, 0, 1, who)
+    assert all(np.array_equal(curves[name, 0], curves[name, 1]) for name in table.methods)
+    other = trial.play(table, SMALL, 0, 2, who)
+    assert all(not np.array_equal(curves[key], other[key]) for key in who)
+
+
+def test_random_rewards_speak_for_a_graph_that_they_are_smooth_on(planted):
+    table = trial.set_up(planted, SMALL, 0, 0)
+    rows = planted.data.rewards
+    order = np.random.default_rng(0).permutation(len(planted.item))
+    moved = planted._replace(data=planted.data._replace(rewards=rows._replace(item=order[rows.item])))
+    assert table.log_bayes > 2 > trial.set_up(moved, SMALL, 0, 0).log_bayes

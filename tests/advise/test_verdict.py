@@ -1,0 +1,285 @@
+"""What the numbers of a trial say: intervals that cover, an outcome for every case, and sentences that agree."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from graphdr.advise import page, tables, wording
+from graphdr.advise.findings import Findings, Paper, Score, Screen, Size
+from graphdr.advise.simulation.field import FIELD, Settings
+from graphdr.advise.simulation.trial import Game, Trial
+from graphdr.advise.simulation.verdict import (
+    DOES_NOT,
+    HELPS,
+    PRACTICAL,
+    SURE,
+    UNKNOWN,
+    UNSURE,
+    Interval,
+    interval,
+    judge,
+    pays_after,
+)
+from graphdr.core.terminal import as_json
+
+GAME = Game(horizon=400, splits=8)
+RUNS = {"curves": GAME.judging, "finalists": GAME.judging + GAME.closely}
+
+
+# Intervals
+
+
+@pytest.mark.parametrize("level", [0.95, 0.99])
+@pytest.mark.parametrize("splits", [2, 4, 8, 30])
+def test_an_interval_without_spread_is_that_of_student(splits, level):
+    values = np.random.default_rng(splits).normal(size=(splits, 1))
+    found = interval(values, 0.0, level)
+    low, high = stats.t.interval(level, splits - 1, values.mean(), stats.sem(values[:, 0]))
+    assert found.estimate == values.mean()
+    tolerance = 0.02 if splits > 2 else 0.1  # tails of one degree of freedom are long
+    np.testing.assert_allclose(found[1:], (low, high), atol=tolerance * (high - low) / 2)
+
+
+@given(st.integers(2, 8), st.integers(1, 4), st.floats(0, 1), st.floats(-5, 5), st.integers(0, 99))
+def test_an_interval_moves_with_its_values_and_is_wider_for_a_larger_spread(splits, runs, spread, shift, seed):
+    values = np.random.default_rng(seed).normal(size=(splits, runs))
+    one = interval(values, spread)
+    assert one.low <= one.estimate <= one.high
+    np.testing.assert_allclose(interval(values + shift, spread), np.array(one) + shift, atol=1e-9)
+    np.testing.assert_allclose(interval(values * 3, spread), np.array(one) * 3, atol=1e-9)
+    wider = interval(values, spread + 0.5)
+    assert wider.high - wider.low >= one.high - one.low
+    assert interval(values, spread, 0.99).high >= one.high
+
+
+@pytest.mark.parametrize(("share", "luck"), [(0.0, 0.2), (0.0, 4.0), (0.5, 1.0), (1.0, 0.2), (1.0, 4.0)])
+def test_intervals_cover_the_mean_over_data_sets(share, luck):
+    """Splits vary by one and runs by luck; data sets vary by a share of the former, which the spread says."""
+    rng, draws, splits, runs = np.random.default_rng(7), 250, 8, 5
+    data_set = np.sqrt(share) * rng.normal(size=(draws, 1, 1))
+    values = data_set + rng.normal(size=(draws, splits, 1)) + np.sqrt(luck) * rng.normal(size=(draws, splits, runs))
+
+    def covered(spread: float) -> int:
+        return sum(one.low <= 0 <= one.high for one in (interval(own, spread) for own in values))
+
+    nearly = stats.binom(draws, 0.935)  # what the worst case has, in many more draws
+    assert covered(share) >= nearly.ppf(0.01)
+    if share:
+        assert covered(0.0) < nearly.ppf(1e-6)
+
+
+# Outcomes
+
+
+def trial(seed: int = 0, luck: float = 0.02, between: float = 0.01, **means: float) -> Trial:
+    """Return a trial whose methods and controls have these final regrets, with luck of splits and runs."""
+    rng = np.random.default_rng(seed)
+    usual = {"random": 300.0, "full": 120.0, "prior": 60.0, "shuffled": 125.0, "length": 130.0, "longest": 250.0}
+    usual |= means
+
+    def draw(name: str, runs: int) -> np.ndarray:
+        by_split = 1 + between * rng.normal(size=(GAME.splits, 1))
+        return usual[name] * by_split * (1 + luck * rng.normal(size=(GAME.splits, runs)))
+
+    methods = ("random", "full", "prior")
+    finals = {name: draw(name, RUNS["finalists"]) for name in methods}
+    time = np.linspace(0.01, 1, 100)
+    curves = {name: final[:, : RUNS["curves"], None] * time for name, final in finals.items()}
+    return Trial(
+        GAME, [], {"random": Settings(), "full": Settings(None, 0.3, 0.1), "prior": Settings()}, {}, curves,
+        "prior", "full", {name: finals[name] for name in ("prior", "full")},
+        {name: draw(name, RUNS["curves"]) for name in ("shuffled", "length", "longest")},
+    )  # fmt: skip
+
+
+CASES = {  # regrets, luck, variation between splits: outcome, reason, method
+    "much better": ({}, (0.02, 0.01), (HELPS, "graph", "prior")),
+    "much worse": ({"prior": 150}, (0.02, 0.01), (DOES_NOT, "without", "full")),
+    "the same": ({"prior": 120}, (0.02, 0.005), (DOES_NOT, "without", "full")),
+    "better by little": ({"prior": 117}, (0.01, 0.003), (DOES_NOT, "without", "full")),
+    "perhaps better": ({"prior": 95}, (0.2, 0.1), (UNKNOWN, "without", "prior")),
+    "perhaps worse": ({"prior": 130}, (0.3, 0.3), (UNKNOWN, "without", "full")),
+    "as good when shuffled": ({"shuffled": 60}, (0.01, 0.003), (DOES_NOT, "shuffled", "full")),
+    "perhaps as good when shuffled": ({"prior": 50, "shuffled": 52}, (0.1, 0.1), (UNKNOWN, "shuffled", "full")),
+    "no better than the longest row": ({"longest": 60}, (0.01, 0.003), (DOES_NOT, "longest", "full")),
+    "perhaps the longest row": ({"longest": 61}, (0.05, 0.05), (UNKNOWN, "longest", "full")),
+    "only lengths": ({"length": 60}, (0.02, 0.01), (HELPS, "graph", "prior")),  # shown, but not decisive
+    "random play": ({"random": 62}, (0.1, 0.1), (UNKNOWN, "nothing", "prior")),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_outcome_follows_from_the_intervals(case):
+    means, (luck, between), expected = CASES[case]
+    verdict = judge(trial(luck=luck, between=between, **means), 0.5)
+    assert (verdict.outcome, verdict.reason, verdict.method) == expected
+    assert (verdict.sure == UNSURE) == (verdict.outcome == UNKNOWN)
+    assert (verdict.times_the_data is not None) == ((verdict.outcome, verdict.reason) == (UNKNOWN, "without"))
+    assert verdict.settings == (Settings() if verdict.method == "prior" else Settings(None, 0.3, 0.1))
+    if verdict.outcome == HELPS:
+        assert min(verdict.saves.low, verdict.over_shuffled.low, verdict.over_longest.low, verdict.over_random.low) > 0
+    if verdict.reason == "without" and verdict.outcome == DOES_NOT:
+        assert verdict.saves.high < PRACTICAL
+
+
+def test_being_sure_is_holding_at_the_higher_level():
+    gain = np.array([0.34, 0.1, 0.3, 0.5, -0.02, 0.2, 0.4, 0.1])[:, None]
+    one = trial(luck=0, between=0)
+    final = one.finalists["full"] * (1 - gain)
+    both = one._replace(
+        finalists=one.finalists | {"prior": final}, controls=one.controls | {"shuffled": 400 * final[:, :2]}
+    )
+    for spread, sure in ((0.0, "sure"), (0.1, "fairly sure")):
+        verdict = judge(both, spread)
+        assert (verdict.outcome, verdict.sure) == (HELPS, sure)
+        saved = 1 - final / one.finalists["full"]
+        assert (interval(saved, spread, SURE["sure"]).low > 0) == (sure == "sure")
+        assert interval(saved, spread).low > 0
+    assert judge(both, 3.0).outcome == UNKNOWN
+
+
+def test_a_shuffled_graph_is_one_more_copy_that_the_graph_must_beat():
+    """One permutation says little: the control has the spread of whole data sets, whatever the split."""
+    verdict = judge(trial(prior=50, shuffled=56, luck=0.02, between=0.05), 0.0)
+    assert verdict.over_shuffled.low > 0
+    assert (verdict.outcome, verdict.reason) == (UNKNOWN, "shuffled")
+
+
+def test_the_graph_pays_when_it_is_ahead_for_good():
+    other = np.arange(1.0, 11) * np.ones((2, 3, 1))
+    assert pays_after(other - 1, other, every=5) == 5
+    assert pays_after(other + 1, other, every=5) is None
+    late = other + np.where(np.arange(10) < 4, 1, -1)
+    assert pays_after(late, other, every=5) == 25  # the fifth point is the first of many
+    relapse = other + np.where(np.arange(10) == 6, 1, -1)
+    assert pays_after(relapse, other, every=5) == 40
+    assert pays_after(other - (np.arange(10) < 9), other, every=5) is None
+
+
+@pytest.mark.parametrize("case", ["perhaps better", "perhaps worse"])
+def test_so_many_times_the_data_would_decide_if_the_saving_stays(case):
+    means, (luck, between), _ = CASES[case]
+    verdict = judge(trial(luck=luck, between=between, **means), 0.5)
+    half = (verdict.saves.high - verdict.saves.estimate) / np.sqrt(verdict.times_the_data)
+    ends = np.array([verdict.saves.estimate - half, verdict.saves.estimate + half])
+    assert np.isclose(ends, [0, PRACTICAL]).any()
+    assert verdict.times_the_data > 1
+
+
+# Words
+
+SIZE = Size(items=100, taken=90, connected=(80, 85), edges=(300, 310), split_by="users", noise=0.05)
+
+
+def findings(case: str, by: str = "users", paper: Paper | None = None) -> Findings:
+    means, (luck, between), _ = CASES[case]
+    played = trial(luck=luck, between=between, **means)
+    made = Findings(
+        name="mine", label="mine.csv", folder="results/advise/mine", answer=[], verdict=judge(played, 0.5),
+        screen=Screen(3.25, [3.0, 3.5], True), paper=paper, size=SIZE._replace(split_by=by), game=GAME, scores={},
+        curves={}, log=None, notes=[],
+    )  # fmt: skip
+    return made._replace(answer=wording.answer(made))
+
+
+def numbers(part: object) -> Iterator[float]:
+    """Yield all numbers of a JSON."""
+    if isinstance(part, dict):
+        part = [*part.values()]
+    if isinstance(part, list):
+        for own in part:
+            yield from numbers(own)
+    elif isinstance(part, int | float):
+        yield part
+
+
+def spelled(value: float) -> set[str]:
+    """Return the ways in which an answer may spell a number: as it is, in percent, and to one digit."""
+    return {f"{value:g}", f"{value:,}", wording.percent(value).removesuffix(" %"), f"{value:.1f}"}
+
+
+NUMBER = re.compile(r"(?<![\w.])−?\d[\d,]*(?:\.\d+)?")
+CONSTANTS = {"5", "95", "99"}  # a saving of practical size, and levels
+
+
+@pytest.mark.parametrize("by", ["users", "time", "rewards", "nothing"])
+@pytest.mark.parametrize("case", CASES)
+def test_every_number_of_an_answer_is_one_of_its_json(case, by):
+    made = findings(case, by)
+    known = set().union(*map(spelled, numbers(json.loads(as_json(made._replace(answer=[]))))))
+    if made.verdict.times_the_data:
+        known.add(f"{np.ceil(made.verdict.times_the_data * GAME.splits):.0f}")
+    for text in made.answer:
+        said = {found.rstrip(",") for found in NUMBER.findall(text.replace("+", ""))}
+        assert said <= known | CONSTANTS, (text, said - known)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_an_answer_says_the_outcome_the_method_and_what_decided(case):
+    _, _, (outcome, reason, method) = CASES[case]
+    made = findings(case)
+    verdict, text = made.verdict, " ".join(made.answer)
+    assert made.answer[0] == wording.TEXTS["outcomes"]["nothing" if reason == "nothing" else outcome]
+    assert (FIELD[method].label in text) == (reason != "nothing")
+    decisive = {"shuffled": verdict.over_shuffled, "longest": verdict.over_longest}.get(reason, verdict.saves)
+    assert (wording.span(decisive) in text) == (reason != "nothing")
+    assert ("ahead for good after" in text) == (outcome == HELPS)
+    assert ("would decide" in text) == (outcome == UNKNOWN and reason == "without")
+    assert ("We are" in text) == (outcome != UNKNOWN)
+    if "had less regret here than" in text:
+        assert verdict.method == (verdict.best_graph if verdict.saves.estimate > 0 else verdict.best_without)
+
+
+def test_no_amount_of_data_is_asked_for_where_none_would_do():
+    made = findings("perhaps better")
+    hopeless = made._replace(verdict=made.verdict._replace(times_the_data=None))
+    assert "no realistic amount of data would decide" in wording.answer(hopeless)[3]
+
+
+@pytest.mark.parametrize("differs", [True, False])
+def test_an_answer_names_the_paper_s_where_that_differs(differs):
+    made = findings("much better", paper=Paper(not differs, "linucb_full", None, "use full LinUCB.", differs))
+    assert ("The paper's protocol would have said otherwise: use full LinUCB." in made.answer) == differs
+    text = wording.under_paper(made.paper)
+    assert ("another answer" in text, "agrees" in text) == (differs, not differs)
+
+
+@pytest.mark.parametrize(
+    ("share", "word"),
+    [
+        (Interval(0.2, 0.1, 0.3), "better"),
+        (Interval(-0.2, -0.3, -0.1), "worse"),
+        (Interval(0.01, -0.02, 0.04), "not better by 5 %"),
+        (Interval(0.03, -0.02, 0.08), "not clearly better or worse"),
+    ],
+)
+def test_a_comparison_is_called_what_its_interval_says(share, word):
+    made = findings("much better")
+    row = tables.comparisons(made._replace(verdict=made.verdict._replace(saves=share)))[2][0]
+    assert row[-1] == word
+
+
+def test_a_share_is_spelled_without_a_negative_nothing():
+    assert [wording.percent(share) for share in (-0.001, 0.256, -0.3)] == ["0 %", "26 %", "−30 %"]
+
+
+def test_texts_of_a_user_cannot_break_the_page():
+    evil = "<script>alert(1)</script>"
+    made = findings("much better")
+    scores = {
+        name: Score(FIELD[name].label, FIELD[name].sees_graph, False, Settings(), 1.0, 0.1)
+        for name in ("random", "full", "prior")
+    }
+    shown = made._replace(
+        label=evil, notes=[evil], answer=[evil, evil], paper=Paper(True, "x", None, evil, True), scores=scores,
+        curves={name: [[100, 1.0], [200, 2.0]] for name in scores},
+    )  # fmt: skip
+    text = page.fill(shown)
+    assert "<script" not in text
+    assert text.count("&lt;script&gt;") == 6

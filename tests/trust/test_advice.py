@@ -1,0 +1,53 @@
+"""Trials of advice where the truth is known, on a very small scale."""
+
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+
+from graphdr.advise.simulation.trial import Game
+from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, UNKNOWN
+from trust import advice
+
+TINY = Game(horizon=500, splits=3, judging=1, closely=2)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Make all trials tiny, in this process."""
+    monkeypatch.setattr(advice, "SMALL", TINY)
+    monkeypatch.setattr(advice, "_all", lambda task, numbers: [task(number) for number in numbers])
+
+
+def test_a_graph_that_plainly_helps_is_never_said_not_to(small, monkeypatch):
+    monkeypatch.setattr(advice, "graph_data", partial(advice.graph_data, n=120))
+    monkeypatch.setattr(advice, "rating_data", partial(advice.rating_data, n=40, users=60, each=20))
+    monkeypatch.setattr(advice, "PLANTED", {0.0: "nothing", 0.95: "much"})
+    lines = list(advice.planted(2))
+    counts = {
+        line.partition(":")[0]: {word: int(re.search(rf"{word} (\d)", line)[1]) for word in (HELPS, UNKNOWN, DOES_NOT)}
+        for line in lines
+        if not line.startswith(" ")
+    }
+    assert list(counts) == ["a graph that saves nothing", "a graph that saves much", "users who rate"]
+    assert all(sum(count.values()) == 2 for count in counts.values())
+    assert counts["a graph that saves much"][DOES_NOT] == 0
+    assert counts["a graph that saves nothing"][HELPS] == 0
+    saved = [
+        float(re.search(r"saves (\S+) %", line)[1]) for line in lines if " on average, ± " in line and "saves" in line
+    ]
+    assert saved[1] > 20 > saved[0]
+
+
+def test_permuted_rewards_are_the_same_ones_on_other_items():
+    data = advice.graph_data(0.95, 0, n=100)
+    moved = advice.permuted(data, 1)
+    np.testing.assert_array_equal(np.sort(moved.rewards.value), np.sort(data.rewards.value))
+    assert np.mean(moved.rewards.item == data.rewards.item) < 0.1
+    assert advice.advised(moved, TINY, 0)[1].outcome != HELPS
+
+
+def test_fresh_splits_compare_the_advised_method_with_the_best(small):
+    *_, last = advice.fresh(2, advice.graph_data(0.95, 0, n=100), TINY, None)
+    assert re.fullmatch(r"within 5 % of the least regret in [0-2] of 2 splits", last)
