@@ -50,9 +50,3 @@ class Data(NamedTuple):
     transform: str = "identity"  # of the values of interactions: as they are, or log1p
     users: pa.Array | None = None  # names of the users
     notes: list[str] = []  # noqa: RUF012 - never changed; what was assumed, with the option that changes it
-
-
-def choosers(rows: Interactions, count: int) -> np.ndarray:
-    """Count the users who chose each of so many items: one who did so twice counts once."""
-    pairs = np.unique(rows.user.astype(np.int64) * count + rows.item)
-    return np.bincount(pairs % count, minlength=count)

@@ -9,13 +9,15 @@ from graphdr.advise.simulation.verdict import Verdict
 
 
 class Size(NamedTuple):
-    """The data: items in all, taken, and connected (the fewest and the most of a split), and how data were split."""
+    """The data: items in all, taken, and connected (the fewest and the most of a split), how data were split,
+    and how many users or rewards there are."""
 
     items: int
     taken: int
     connected: tuple[int, int]
     edges: tuple[int, int]
     split_by: str
+    sample: int  # users, or rewards where there are no users
     noise: float  # standard deviation of a reward around its mean; all mean rewards together have length one
 
 

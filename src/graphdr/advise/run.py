@@ -69,12 +69,20 @@ def advise(
         verdict=verdict,
         screen=_screen(factors),
         paper=paper,
-        size=Size(source.available, len(source.item), connected, (min(edges), max(edges)), source.split.by, noise),
+        size=Size(
+            items=source.available,
+            taken=len(source.item),
+            connected=connected,
+            edges=(min(edges), max(edges)),
+            split_by=source.split.by,
+            sample=1 + int(data.interactions.user.max()) if data.rewards is None else len(data.rewards.value),
+            noise=noise,
+        ),
         game=game,
         scores=_scores(played),
         curves=_curves(played),
         log=_judged_by(log, data, posed, played) if log else None,
-        notes=[*data.notes, *wording.notes(source, connected)],
+        notes=[*wording.notes(source, connected), *data.notes],
     )
     return findings._replace(answer=wording.answer(findings)), played
 

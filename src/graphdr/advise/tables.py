@@ -2,6 +2,7 @@
 
 from graphdr.advise import logs, wording
 from graphdr.advise.findings import Findings
+from graphdr.advise.simulation.field import FULL, RANDOM
 from graphdr.advise.simulation.verdict import PRACTICAL, Interval
 
 Table = tuple[str, list[str], list[list[str]]]
@@ -26,12 +27,13 @@ def regrets(findings: Findings) -> Table:
     )
     rows = [
         [
-            score.label.partition(" (")[0] + (" (control)" if score.control else "*" if name == use else ""),
+            wording.short(name) + ("*" if name == use else ""),
             "yes" if score.sees_graph else "no",
-            "" if score.control else wording.settings(score.settings),
+            "" if name == RANDOM else wording.settings(score.settings),
             f"{score.regret:.1f} ± {score.sem:.1f}",
         ]
         for name, score in sorted(findings.scores.items(), key=lambda item: item[1].regret)
+        if not score.control
     ]
     return caption, ["method", "sees the graph", "settings", "regret"], rows
 
@@ -40,14 +42,19 @@ def comparisons(findings: Findings) -> Table:
     """Show what the best method with the graph saves, against all that it must beat."""
     verdict = findings.verdict
     best = wording.short(verdict.best_graph)
-    rows = [
-        _row(f"the best without a graph: {wording.short(verdict.best_without)}", verdict.saves),
-        _row("full LinUCB, every item by itself", verdict.saves_full),
+    game = findings.game
+    rows = [_row(f"{wording.short(verdict.best_without)}, the best without a graph", verdict.saves)]
+    if verdict.best_without != FULL:
+        rows.append(_row("full LinUCB, every item by itself", verdict.saves_full))
+    rows += [
         _row("itself on a shuffled graph (control)", verdict.over_shuffled),
         _row("itself with row lengths alone (control)", verdict.over_length),
         _row("playing the longest row (control)", verdict.over_longest),
     ]
-    caption = f"What {best}, the best method with the graph, saves of the regret of others"
+    caption = (
+        f"What {best}, the best method with the graph, saves of the regret of others, on {game.judging} further runs of "
+        f"each split (controls: {game.controls})"
+    )
     return caption, ["other method", "saves", "95 % interval", "so the graph's method is"], rows
 
 

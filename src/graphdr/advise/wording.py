@@ -10,12 +10,12 @@ from graphdr.advise.logs import LOGGED
 from graphdr.advise.paper.decision import Advice
 from graphdr.advise.simulation.field import FIELD, Settings
 from graphdr.advise.simulation.verdict import HELPS, PRACTICAL, UNKNOWN, UNSURE, Interval, Verdict
-from graphdr.advise.simulation.worlds import Source
+from graphdr.advise.simulation.worlds import NEIGHBOURS, Source
 
 TEXTS = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
 WORDS = TEXTS["glossary"]
 ALONE = ("full", "alone")  # methods that learn every item by itself
-UNITS = {"users": "users", "time": "users", "rewards": "rewards of every item"}
+UNITS = {"users": "users", "time": "users", "rewards": "rewards"}
 
 
 def short(name: str) -> str:
@@ -51,16 +51,17 @@ def settings(given: Settings) -> str:
 def answer(findings: Findings) -> list[str]:
     """Return the recommendation in a few sentences."""
     verdict = findings.verdict
-    said = [outcome(verdict), use(verdict), saving(verdict, findings.game.horizon)]
-    if verdict.outcome == UNKNOWN:
-        said.append(more_data(verdict, findings))
-    elif verdict.sure != UNSURE:
-        said.append(TEXTS["certainty"][verdict.sure])
-    said.append(sharing(verdict))
-    if findings.paper and findings.paper.differs:
-        how = "been surer than these data allow" if verdict.outcome == UNKNOWN else "said otherwise"
-        said.append(f"The paper's protocol would have {how}: {findings.paper.answer}")
+    said = [outcome(verdict), use(verdict), sharing(verdict), saving(verdict, findings.game.horizon)]
+    said.append(more_data(verdict, findings) if verdict.outcome == UNKNOWN else certainty(verdict, findings))
     return [*(text for text in said if text), *([_by_log(findings)] if findings.log else [])]
+
+
+def certainty(verdict: Verdict, findings: Findings) -> str:
+    """Say how sure the outcome is, and of what."""
+    if verdict.sure == UNSURE:
+        return ""
+    text = TEXTS["certainty"][verdict.sure]
+    return f"{text} {TEXTS['certainty']['simulated']}" if findings.size.split_by == "nothing" else text
 
 
 def outcome(verdict: Verdict) -> str:
@@ -75,7 +76,10 @@ def use(verdict: Verdict) -> str:
     if verdict.reason == "nothing":
         return "Bring more rewards, or simulate more rounds (--rounds)."
     if verdict.outcome == UNKNOWN:
-        why = "it has the least regret so far" if verdict.method == verdict.best_graph else "it needs no graph"
+        if verdict.method == verdict.best_graph:
+            why = f"it may well save more than the {percent(PRACTICAL)} that would matter"
+        else:
+            why = "it needs no graph, and nothing is clearly better"
         return f"Until that is known use {name}{with_settings}: {why}."
     return f"Use {name}{with_settings}."
 
@@ -104,29 +108,42 @@ def saving(verdict: Verdict, horizon: int) -> str:
 
 
 def sharing(verdict: Verdict) -> str:
-    """Say what it gains to learn from other items at all, where that is not the graph's own gain."""
-    if verdict.outcome == HELPS or verdict.best_without in ALONE or verdict.saves_full.low <= 0:
+    """Say what it gains to learn about items from each other without the graph."""
+    if verdict.best_without in ALONE or verdict.sharing.low <= 0:
         return ""
-    gain = f"{span(verdict.saves_full)} of the regret of full LinUCB, which learns every item by itself"
-    return f"To learn about items from each other does help: {short(verdict.best_graph)} saves {gain}."
+    gain = f"{short(verdict.best_without)} saves {span(verdict.sharing)} of the regret of full LinUCB"
+    return (
+        f"To learn about items from each other helps even without a graph: {gain}, which learns every item by itself."
+    )
 
 
 def more_data(verdict: Verdict, findings: Findings) -> str:
     """Say what would decide."""
-    times, by = verdict.times_the_data, findings.size.split_by
-    if verdict.reason in ("nothing", "shuffled", "longest"):
+    times, size = verdict.times_the_data, findings.size
+    if verdict.reason != "without":
         return ""
     if times is None:
-        return "The saving is so near to what would not matter that no realistic amount of data would decide."
-    if by == "nothing":
-        return f"If it is as it seems, --splits {np.ceil(times * findings.game.splits):.0f} would decide."
-    return f"If the saving is as it seems, about {times:.1f} times as many {UNITS[by]} would decide."
+        return "No realistic amount of data would decide: the saving is too near to the limit."
+    shown = (
+        "that it saves something"
+        if verdict.saves.estimate > PRACTICAL / 2
+        else f"that it saves less than {percent(PRACTICAL)}"
+    )
+    if size.split_by == "nothing":
+        return f"If it is as it seems, --splits {np.ceil(times * findings.game.splits):.0f} would show {shown}."
+    unit = UNITS[size.split_by]
+    enough = f"about {times * size.sample:,.0f} in all would show {shown}"
+    return f"You have {size.sample:,} {unit}; if it is as it seems, {enough}."
 
 
 def screen(found: Screen) -> str:
     """Say what the quick look says."""
-    verdict = "speak for the graph" if found.speaks_for_graph else "do not show that the graph matters"
-    return f"First look, before any simulation: 2,000 random rewards {verdict} (ln B = {found.log_bayes:+.1f})."
+    if found.speaks_for_graph:
+        verdict = "the graph tells something about the rewards"
+    else:
+        verdict = "nothing shows that the graph tells anything about the rewards"
+    factor = f"(ln B = {found.log_bayes:+.1f})"
+    return f"First look: {verdict} {factor}. Only the simulation says whether that is worth anything."
 
 
 def paper(advice: Advice, outcome: str) -> Paper:
@@ -141,9 +158,8 @@ def paper(advice: Advice, outcome: str) -> Paper:
 
 def under_paper(paper: Paper) -> str:
     """Say what the paper's protocol would advise, and whether that is another answer."""
-    other = "which is another answer" if paper.differs else "which agrees on the graph"
-    protocol = "Under the paper's protocol (one width for all, graph and rewards from the same users)"
-    return f"{protocol}, {other}: {paper.answer}"
+    protocol = "For comparison: the protocol of the paper (docs/advise.md) would have said"
+    return f"{protocol}: {paper.answer} {'That is another answer.' if paper.differs else 'That agrees on the graph.'}"
 
 
 def _by_log(findings: Findings) -> str:
@@ -162,16 +178,19 @@ def notes(source: Source, connected: tuple[int, int]) -> list[str]:
     """Say what became of the items, how they were joined, and how the data were split."""
     taken, data = len(source.item), source.data
     by = "interactions" if data.interactions else "neighbours" if data.edges else "rewards"
-    said = [TEXTS["splits"][source.split.by]]
-    if taken != source.available:
-        said.append(f"the {taken:,} items of most {by} are taken, of {source.available:,} (--nodes N or --nodes all)")
-    if connected[0] < taken:
-        count = f"{connected[0]:,}" if connected[0] == connected[1] else f"{connected[0]:,} to {connected[1]:,}"
-        said.append(f"{count} of them are connected, with rewards enough in both parts: these are played")
-    if source.data.edges is None:
-        users = source.data.interactions is not None
+    count = f"{connected[0]:,}" if connected[0] == connected[1] else f"{connected[0]:,} to {connected[1]:,}"
+    said = []
+    if connected[0] < source.available:
+        why = "the others have too few rewards, or nothing joins them to the rest"
+        if taken < source.available:
+            why = f"of the {taken:,} of most {by} (--nodes N or --nodes all) {why}"
+        said.append(f"{count} of your {source.available:,} items are played, and the answer is about these; {why}")
+    said.append(TEXTS["splits"][source.split.by])
+    if data.interactions is None and data.features is None:
+        said.append(TEXTS["alone"])
+    if data.edges is None:
         nearest = f"{NEIGHBOURS} nearest by cosine between the users' values"
-        if not users:
+        if data.interactions is None:
             nearest = f"nearest by cosine between their features, {NEIGHBOURS} or as many as connect them"
         said.append(f"the graph joins each item to its {nearest}")
     return said

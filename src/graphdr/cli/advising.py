@@ -60,7 +60,7 @@ def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, s
     data = reading.read(request)
     findings, played = advice.advise(data, label, name, config, game, _nodes(arguments.nodes), log, say, say.keep)
     shown = (*tables.simulation(findings), *tables.log(findings))
-    below = [wording.screen(findings.screen), wording.under_paper(findings.paper), *findings.notes]
+    below = [*findings.notes, wording.screen(findings.screen), wording.under_paper(findings.paper)]
     lines = text(findings.answer, below, shown, findings.log, wording.WORDS)
     page = f"{findings.folder}/{advice.FILES['page']}"
     lines += ["", f"To read: {page}. Every run: {findings.folder}/{advice.RUNS}."]

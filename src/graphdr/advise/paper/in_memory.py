@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from graphdr.advise.data import Data, choosers
+from graphdr.advise.data import Data
 from graphdr.advise.paper import block, decision
-from graphdr.advise.simulation.worlds import connecting
 from graphdr.bandit import environment, methods
 from graphdr.bandit.linucb import Run
 from graphdr.bandit.rewards import centred
@@ -46,7 +45,7 @@ def problem(data: Data, observed: dict, n: int) -> Problem:
     else:  # the stages know no such graph: it is that of the other protocol, on the items whose reward is known
         known = np.flatnonzero(~np.isnan(mean_reward(data)))
         features = data.features[known]
-        graph = from_data.nearest_by_features(features, connecting(features))
+        graph = from_data.nearest_by_features(features, observed["neighbours"])
         graph = graph._replace(origin=known[graph.origin])
     item = graph.origin
     if data.features is not None:

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.advise.data import Data, choosers
+from graphdr.advise.data import Data
 from graphdr.advise.files import refuse_equal
 from graphdr.core.errors import UserError
 from graphdr.raw.tables import encode

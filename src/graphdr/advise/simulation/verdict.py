@@ -40,11 +40,12 @@ class Verdict(NamedTuple):
     best_graph: str
     best_without: str
     saves: Interval  # of the best graph method, in the regret of the best without the graph …
-    saves_full: Interval  # … of learning every item by itself …
+    saves_full: Interval  # … of full LinUCB, which learns every item by itself …
     over_shuffled: Interval  # … and of its own controls
     over_length: Interval
     over_longest: Interval
-    over_random: Interval  # of the method to use
+    sharing: Interval  # what the best without the graph saves of the regret of full LinUCB
+    over_random: Interval  # what the method to use saves of that of random play
     pays_after: int | None  # rounds after which the graph is ahead for good
     times_the_data: float | None  # that would decide, if the saving is as it seems
 
@@ -102,7 +103,8 @@ def judge(trial: Trial, spread: float) -> Verdict:
     found, reason = outcome(LEVEL)
     sure = next((word for word, level in SURE.items() if outcome(level) == (found, reason)), UNSURE)
     gain = saves(without)
-    use = graph if found == HELPS or (found == UNKNOWN and gain.estimate > 0 and reason == "without") else without
+    worth = found == UNKNOWN and reason == "without" and gain.estimate > PRACTICAL
+    use = graph if found == HELPS or worth else without
     learns = saves(field.RANDOM, of=use)
     if learns.low <= 0:
         found, reason, sure = UNKNOWN, "nothing", UNSURE
@@ -119,6 +121,7 @@ def judge(trial: Trial, spread: float) -> Verdict:
         over_shuffled=saves(field.SHUFFLED, least=1.0),
         over_length=saves(field.LENGTH),
         over_longest=saves(field.LONGEST),
+        sharing=saves(field.FULL, of=without) if without != field.FULL else Interval(0.0, 0.0, 0.0),
         over_random=learns,
         pays_after=pays_after(trial.curves[graph], trial.curves[without], trial.game.every),
         times_the_data=_needed(gain) if (found, reason) == (UNKNOWN, "without") else None,

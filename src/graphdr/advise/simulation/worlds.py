@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from graphdr.advise.data import Data, Interactions, choosers
+from graphdr.advise.data import Data, Interactions
 from graphdr.bandit import rewards
 from graphdr.bandit.environment import Arena, Deviations, Stream, deviations, offer, resample
 from graphdr.core.errors import UserError
@@ -71,7 +71,6 @@ class Source(NamedTuple):
     popularity: np.ndarray
     available: int
     users: np.ndarray | None = None  # in the order of their mean time, where the split is by time
-    neighbours: int = NEIGHBOURS
 
 
 def source(data: Data, n: int | None) -> Source:
@@ -90,18 +89,8 @@ def source(data: Data, n: int | None) -> Source:
     users = None
     if fewer.interactions and fewer.interactions.time is not None:
         users = _in_time(fewer.interactions)
-    by_features = data.edges is None and data.interactions is None
-    neighbours = connecting(fewer.features) if by_features else NEIGHBOURS
-    found = Source(fewer, kept, TIME if users is not None else USERS, popularity[kept], count, users, neighbours)
+    found = Source(fewer, kept, TIME if users is not None else USERS, popularity[kept], count, users)
     return found._replace(split=_how(found))
-
-
-def connecting(features: np.ndarray) -> int:
-    """Return how many neighbours join all items, if that many do: items of few categories need more than usual."""
-    count = NEIGHBOURS
-    while count < len(features) and from_data.nearest_by_features(features, count).n < len(features):
-        count *= 2
-    return count if count < len(features) else NEIGHBOURS
 
 
 def _popularity(data: Data, count: int) -> np.ndarray:
@@ -161,7 +150,7 @@ def _roles(given: Source, rng: np.random.Generator) -> np.ndarray:
     user = given.data.interactions.user
     count = 1 + user.max()
     role = np.full(count, -1, np.int8)
-    if given.split is USERS:
+    if given.split == USERS:
         makes, pays = raters.halves(count, rng)
     else:
         sides = given.users[: count // 2], given.users[count // 2 :]
@@ -199,7 +188,7 @@ def world(given: Source, arms: int, seed: int, number: int) -> World:
             value = raters.node_means(*deviates, n)
     else:
         item, paid = data.rewards
-        if given.split is ROWS:  # half of the rewards of every node, at least one
+        if given.split == ROWS:  # half of the rewards of every node, at least one
             order = rng.permutation(len(item))
             order = order[np.argsort(item[order], kind="stable")]
             sizes = np.bincount(item, minlength=n)
@@ -274,8 +263,7 @@ def _connected(given: Source, making: Interactions | None, kept: np.ndarray) -> 
         rows = similarity_rows(making.user, making.item, weight, nodes, data.transform)
         whole = _nearest(rows, nodes)
     else:
-        whole = from_data.nearest_by_features.__wrapped__(data.features[nodes], given.neighbours)
-        whole = whole._replace(origin=nodes)
+        whole = from_data.nearest_by_features.__wrapped__(data.features[nodes], NEIGHBOURS)._replace(origin=nodes)
     graph = largest_component(whole)
     if graph.n < LEAST * whole.n:
         part = f"its largest component holds {graph.n:,} of {whole.n:,} items, less than half"
