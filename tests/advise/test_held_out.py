@@ -147,13 +147,13 @@ def test_the_page_loads_nothing_and_the_text_has_no_colours(said):
     assert said.json["curves"].keys() == {name for name, own in said.json["scores"].items() if not own["control"]}
 
 
-def test_every_judged_run_is_kept(said, project):
+def test_every_run_in_which_all_methods_are_compared_is_kept(said, project):
     table = pq.read_table(project / said.json["folder"] / run.RUNS).to_pandas()
     game = Game(**said.json["game"])
     methods = [name for name, own in said.json["scores"].items() if not own["control"]]
     counts = table.groupby("method").size()
     assert set(counts.index) == set(methods)
-    assert set(counts) == {game.splits * game.judging * 100}
+    assert set(counts) == {game.splits * game.comparing * 100}
     assert not table.duplicated(["method", "split", "run", "round"]).any()
     last = table[table["round"] == game.horizon].groupby("method")["regret"].mean()
     for name in methods:

@@ -1,5 +1,6 @@
 """The simulation behind advice: who makes the graph pays nothing, and who chooses settings does not judge."""
 
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from graphdr.graphs import arm_features, bases, from_data, model, raters
 from graphdr.graphs.arm_features import Basis
 from tests.support.project import draw_sbm
 
-ITEMS, USERS, SMALL = 40, 80, Game(horizon=300, splits=2, judging=1, closely=1)
+ITEMS, USERS, SMALL = 40, 80, Game(horizon=300, splits=2, comparing=1, judging=2, controls=1)
 RNG = np.random.default_rng(0)
 ABOUT = RNG.normal(size=(ITEMS, 3))
 
@@ -303,44 +304,62 @@ def planted() -> worlds.Source:
     return worlds.source(Data(keys(graph.n), edges=Edges(i, j), rewards=Rewards(item, paid)), None)
 
 
+def equal(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
+    return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
+
+
 def test_a_trial_is_the_same_whatever_the_number_of_workers(planted):
     said = []
     one = trial.trial(planted, SMALL, 3, said.append, workers=1)
-    other = trial.trial(planted, SMALL, 3, workers=3)
+    slowly = trial.trial(planted, SMALL, 3, lambda text: time.sleep(0.02), workers=3)  # others finish meanwhile
+    other = trial.trial(planted, SMALL, 3, workers=2)
+    assert equal(one.judged, slowly.judged)
+    assert [table.number for table in slowly.tables] == [0, 1]
     assert one.settings == other.settings
-    for mine, theirs in (
-        (one.curves, other.curves), (one.finalists, other.finalists), (one.controls, other.controls),
-        (one.chosen_on, other.chosen_on),
-    ):  # fmt: skip
-        assert mine.keys() == theirs.keys()
-        assert all(np.array_equal(mine[name], theirs[name]) for name in mine)
-    assert (one.finals["full"] != trial.trial(planted, SMALL, 4, workers=1).finals["full"]).all()
-    assert said[-1].startswith("playing: 2 of 2 splits; the graph saves ")
-    shapes = {name: curve.shape for name, curve in one.curves.items()}
-    assert set(shapes.values()) == {(SMALL.splits, SMALL.judging, 100)}
-    assert one.finalists[one.best_graph].shape == (SMALL.splits, SMALL.judging + SMALL.closely)
-    np.testing.assert_array_equal(one.finalists[one.best_graph][:, :1], one.finals[one.best_graph])
-    assert set(one.controls) == {"shuffled", "length", "longest"}
-    assert FIELD[one.best_graph].sees_graph
-    assert not FIELD[one.best_without].sees_graph
-    assert one.best_without != field.RANDOM
+    assert equal(one.curves, other.curves)
+    assert equal(one.judged, other.judged)
+    assert (one.judged["full"] != trial.trial(planted, SMALL, 4, workers=1).judged["full"]).all()
+    assert said[-1].startswith("judging the best: 2 of 2 splits; the graph saves ")
 
 
-def test_settings_and_methods_are_chosen_on_rounds_that_do_not_judge(planted, monkeypatch):
-    first = trial.trial(planted, SMALL, 0, workers=1)
-    play = trial.play
+def test_a_trial_has_all_that_it_is_asked_for(planted):
+    played = trial.trial(planted, SMALL, 0, workers=1)
+    assert {curve.shape for curve in played.curves.values()} == {(SMALL.splits, SMALL.comparing, 100)}
+    controls = {"shuffled", "length", "longest"}
+    assert set(played.judged) == {played.best_graph, played.best_without, "full", "random"} | controls
+    for name, regret in played.judged.items():
+        assert regret.shape == (SMALL.splits, SMALL.controls if name in controls else SMALL.judging)
+    assert FIELD[played.best_graph].sees_graph
+    assert not FIELD[played.best_without].sees_graph
+    assert played.best_without != field.RANDOM
+    final = {name: curve[:, :, -1].mean() for name, curve in played.curves.items()}
+    for best in (played.best_graph, played.best_without):
+        rivals = [name for name in final if FIELD[name].sees_graph == FIELD[best].sees_graph and name != field.RANDOM]
+        assert final[best] == min(final[name] for name in rivals)
 
-    def elsewhere(table, game, seed, number, who):
-        return play(table, game, seed, number if number < game.choosing else 1000 + number, who)
 
-    monkeypatch.setattr(trial, "play", elsewhere)
-    second = trial.trial(planted, SMALL, 0, workers=1)
-    assert first.settings == second.settings
-    assert (first.best_graph, first.best_without) == (second.best_graph, second.best_without)
-    assert all(np.array_equal(first.chosen_on[name], second.chosen_on[name]) for name in first.chosen_on)
-    assert all((first.finals[name] != second.finals[name]).all() for name in first.curves)
-    for name, regret in first.chosen_on.items():  # the rounds that chose are not among those that judge
-        assert not np.isin(regret, first.finals[name]).any()
+def test_settings_methods_and_verdicts_rest_on_rounds_of_their_own(planted, monkeypatch):
+    play, asked = trial.play, []
+
+    def elsewhere(first: int) -> trial.Trial:
+        """Play with other rounds from some number on."""
+
+        def moved(table, game, seed, number, who):
+            asked.append((number, len(who)))
+            return play(table, game, seed, number if number < first else 1000 + number, who)
+
+        monkeypatch.setattr(trial, "play", moved)
+        return trial.trial(planted, SMALL, 0, workers=1)
+
+    as_it_is, judging, comparing = (
+        elsewhere(first) for first in (1000, SMALL.choosing + SMALL.comparing, SMALL.choosing)
+    )
+    assert as_it_is.settings == judging.settings == comparing.settings
+    assert equal(as_it_is.curves, judging.curves)
+    assert (as_it_is.best_graph, as_it_is.best_without) == (judging.best_graph, judging.best_without)
+    assert all((as_it_is.judged[name] != judging.judged[name]).all() for name in as_it_is.judged)
+    assert all((as_it_is.curves[name] != comparing.curves[name]).any() for name in as_it_is.curves)
+    assert {number for number, _ in asked} == set(range(SMALL.choosing + SMALL.comparing + SMALL.judging))
 
 
 def test_all_methods_meet_the_same_rounds(planted):

@@ -29,7 +29,6 @@ from graphdr.advise.simulation.verdict import (
 from graphdr.core.terminal import as_json
 
 GAME = Game(horizon=400, splits=8)
-RUNS = {"curves": GAME.judging, "finalists": GAME.judging + GAME.closely}
 
 
 # Intervals
@@ -87,15 +86,11 @@ def trial(seed: int = 0, luck: float = 0.02, between: float = 0.01, **means: flo
         by_split = 1 + between * rng.normal(size=(GAME.splits, 1))
         return usual[name] * by_split * (1 + luck * rng.normal(size=(GAME.splits, runs)))
 
-    methods = ("random", "full", "prior")
-    finals = {name: draw(name, RUNS["finalists"]) for name in methods}
-    time = np.linspace(0.01, 1, 100)
-    curves = {name: final[:, : RUNS["curves"], None] * time for name, final in finals.items()}
-    return Trial(
-        GAME, [], {"random": Settings(), "full": Settings(None, 0.3, 0.1), "prior": Settings()}, {}, curves,
-        "prior", "full", {name: finals[name] for name in ("prior", "full")},
-        {name: draw(name, RUNS["curves"]) for name in ("shuffled", "length", "longest")},
-    )  # fmt: skip
+    judged = {name: draw(name, GAME.judging) for name in ("random", "full", "prior")}
+    curves = {name: final[:, : GAME.comparing, None] * np.linspace(0.01, 1, 100) for name, final in judged.items()}
+    judged |= {name: draw(name, GAME.controls) for name in ("shuffled", "length", "longest")}
+    settings = {"random": Settings(), "full": Settings(None, 0.3, 0.1), "prior": Settings()}
+    return Trial(GAME, [], settings, curves, "prior", "full", judged)
 
 
 CASES = {  # regrets, luck, variation between splits: outcome, reason, method
@@ -131,14 +126,12 @@ def test_the_outcome_follows_from_the_intervals(case):
 def test_being_sure_is_holding_at_the_higher_level():
     gain = np.array([0.34, 0.1, 0.3, 0.5, -0.02, 0.2, 0.4, 0.1])[:, None]
     one = trial(luck=0, between=0)
-    final = one.finalists["full"] * (1 - gain)
-    both = one._replace(
-        finalists=one.finalists | {"prior": final}, controls=one.controls | {"shuffled": 400 * final[:, :2]}
-    )
+    final = one.judged["full"] * (1 - gain)
+    both = one._replace(judged=one.judged | {"prior": final, "shuffled": 400 * final[:, :2]})
     for spread, sure in ((0.0, "sure"), (0.1, "fairly sure")):
         verdict = judge(both, spread)
         assert (verdict.outcome, verdict.sure) == (HELPS, sure)
-        saved = 1 - final / one.finalists["full"]
+        saved = 1 - final / one.judged["full"]
         assert (interval(saved, spread, SURE["sure"]).low > 0) == (sure == "sure")
         assert interval(saved, spread).low > 0
     assert judge(both, 3.0).outcome == UNKNOWN
@@ -146,7 +139,10 @@ def test_being_sure_is_holding_at_the_higher_level():
 
 def test_a_shuffled_graph_is_one_more_copy_that_the_graph_must_beat():
     """One permutation says little: the control has the spread of whole data sets, whatever the split."""
-    verdict = judge(trial(prior=50, shuffled=56, luck=0.02, between=0.05), 0.0)
+    played = trial()
+    gain = np.array([0.02, 0.1, 0.05, 0.08, 0.12, 0.03, 0.06, 0.1])[:, None]
+    shuffled = played.judged["prior"][:, : GAME.controls] / (1 - gain)
+    verdict = judge(played._replace(judged=played.judged | {"shuffled": shuffled}), 0.0)
     assert verdict.over_shuffled.low > 0
     assert (verdict.outcome, verdict.reason) == (UNKNOWN, "shuffled")
 

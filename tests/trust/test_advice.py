@@ -10,7 +10,7 @@ from graphdr.advise.simulation.trial import Game
 from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, UNKNOWN
 from trust import advice
 
-TINY = Game(horizon=500, splits=3, judging=1, closely=2)
+TINY = Game(horizon=500, splits=3, comparing=1, judging=3, controls=1)
 
 
 @pytest.fixture

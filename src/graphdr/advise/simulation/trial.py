@@ -109,9 +109,10 @@ def trial(
             done: list = []
 
             def one(split):
-                done.append(task(split))
+                own = task(split)
+                done.append(own)  # its last may be another thread's by now
                 say(f"{what}: {len(done)} of {game.splits} splits{told(done)}")
-                return done[-1]
+                return own
 
             return list(pool.map(one, tables))
 
