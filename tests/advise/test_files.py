@@ -207,7 +207,7 @@ MISTAKES = [  # files, options, message
         {},
         r"^interactions, line 3: number of fields is 2; expected 4 \(",
     ),
-    ({"interactions": RATINGS.replace("b,a,2,2", "")}, {}, "^interactions, line 3: user is empty"),
+    ({"interactions": RATINGS.replace("b,a,2,2", ",a,2,2")}, {}, "^interactions, line 3: user is empty"),
     (
         {"interactions": RATINGS.replace("b,a,2", "b,a,two")},
         {},

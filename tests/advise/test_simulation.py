@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
 from graphdr.advise.simulation import field, trial, worlds
@@ -158,10 +159,9 @@ def test_items_of_few_categories_are_joined_to_more_neighbours_until_all_are_con
     kinds = np.arange(90) % 3
     features = np.column_stack([np.eye(3)[kinds], np.arange(90) / 45])
     data = Data(keys(90), rewards=Rewards(np.arange(90), RNG.normal(size=90)), features=features)
-    given = worlds.source(data, None)
-    assert from_data.nearest_by_features(features, worlds.NEIGHBOURS).n < 45
-    assert given.neighbours > worlds.NEIGHBOURS
-    assert worlds.world(given, 10, 0, 0).graph.n == 90
+    i, j, _ = from_data.cosine_knn(sp.csr_array(features - features.mean(axis=0)), worlds.NEIGHBOURS)
+    assert model.largest_component(from_data.union(90, i, j)).n < 45
+    assert worlds.world(worlds.source(data, None), 10, 0, 0).graph.n == 90
 
 
 PAIRS = Edges(np.arange(0, ITEMS, 2), np.arange(1, ITEMS, 2))

@@ -143,7 +143,9 @@ def test_a_shuffled_graph_is_one_more_copy_that_the_graph_must_beat():
     gain = np.array([0.02, 0.1, 0.05, 0.08, 0.12, 0.03, 0.06, 0.1])[:, None]
     shuffled = played.judged["prior"][:, : GAME.controls] / (1 - gain)
     verdict = judge(played._replace(judged=played.judged | {"shuffled": shuffled}), 0.0)
-    assert verdict.over_shuffled.low > 0
+    gains = 1 - played.judged["prior"][:, : GAME.controls] / shuffled
+    assert verdict.over_shuffled == interval(gains, 1.0)
+    assert interval(gains, 0.0).low > 0 > verdict.over_shuffled.low
     assert (verdict.outcome, verdict.reason) == (UNKNOWN, "shuffled")
 
 
@@ -170,7 +172,7 @@ def test_so_many_times_the_data_would_decide_if_the_saving_stays(case):
 
 # Words
 
-SIZE = Size(items=100, taken=90, connected=(80, 85), edges=(300, 310), split_by="users", noise=0.05)
+SIZE = Size(items=100, taken=90, connected=(80, 85), edges=(300, 310), split_by="users", sample=700, noise=0.05)
 
 
 def findings(case: str, by: str = "users", paper: Paper | None = None) -> Findings:
@@ -210,7 +212,9 @@ def test_every_number_of_an_answer_is_one_of_its_json(case, by):
     made = findings(case, by)
     known = set().union(*map(spelled, numbers(json.loads(as_json(made._replace(answer=[]))))))
     if made.verdict.times_the_data:
-        known.add(f"{np.ceil(made.verdict.times_the_data * GAME.splits):.0f}")
+        times = made.verdict.times_the_data
+        known |= {f"{np.ceil(times * GAME.splits):.0f}", f"{times * made.size.sample:,.0f}"}
+    known |= {wording.percent(-one).removesuffix(" %") for one in made.verdict.saves}
     for text in made.answer:
         said = {found.rstrip(",") for found in NUMBER.findall(text.replace("+", ""))}
         assert said <= known | CONSTANTS, (text, said - known)
@@ -224,26 +228,38 @@ def test_an_answer_says_the_outcome_the_method_and_what_decided(case):
     assert made.answer[0] == wording.TEXTS["outcomes"]["nothing" if reason == "nothing" else outcome]
     assert (FIELD[method].label in text) == (reason != "nothing")
     decisive = {"shuffled": verdict.over_shuffled, "longest": verdict.over_longest}.get(reason, verdict.saves)
-    assert (wording.span(decisive) in text) == (reason != "nothing")
+    spelled_out = wording.compared(decisive) if decisive is verdict.saves else wording.span(decisive)
+    assert (spelled_out in text) == (reason != "nothing")
     assert ("ahead for good after" in text) == (outcome == HELPS)
-    assert ("would decide" in text) == (outcome == UNKNOWN and reason == "without")
+    assert ("would show" in text) == (outcome == UNKNOWN and reason == "without")
     assert ("We are" in text) == (outcome != UNKNOWN)
-    if "had less regret here than" in text:
-        assert verdict.method == (verdict.best_graph if verdict.saves.estimate > 0 else verdict.best_without)
 
 
 def test_no_amount_of_data_is_asked_for_where_none_would_do():
     made = findings("perhaps better")
     hopeless = made._replace(verdict=made.verdict._replace(times_the_data=None))
-    assert "no realistic amount of data would decide" in wording.answer(hopeless)[3]
+    assert "No realistic amount of data would decide" in wording.answer(hopeless)[3]
 
 
 @pytest.mark.parametrize("differs", [True, False])
-def test_an_answer_names_the_paper_s_where_that_differs(differs):
+def test_the_paper_s_answer_is_said_apart_with_whether_it_differs(differs):
     made = findings("much better", paper=Paper(not differs, "linucb_full", None, "use full LinUCB.", differs))
-    assert ("The paper's protocol would have said otherwise: use full LinUCB." in made.answer) == differs
+    assert "LinUCB." not in " ".join(made.answer)
     text = wording.under_paper(made.paper)
     assert ("another answer" in text, "agrees" in text) == (differs, not differs)
+
+
+def test_an_answer_without_held_out_rewards_says_so():
+    made_up = wording.TEXTS["certainty"]["simulated"]
+    assert [made_up in " ".join(findings("much better", by).answer) for by in ("users", "nothing")] == [False, True]
+
+
+def test_what_is_learned_without_the_graph_is_said():
+    made = findings("the same")
+    shared = made.verdict._replace(best_without="prior_ratings", sharing=Interval(0.4, 0.3, 0.5))
+    assert "40 % (30 % to 50 %)" in wording.sharing(shared)
+    assert wording.sharing(shared._replace(sharing=Interval(0.1, -0.1, 0.3))) == ""
+    assert wording.sharing(made.verdict) == ""
 
 
 @pytest.mark.parametrize(

@@ -52,8 +52,8 @@ def comparisons(findings: Findings) -> Table:
         _row("playing the longest row (control)", verdict.over_longest),
     ]
     caption = (
-        f"What {best}, the best method with the graph, saves of the regret of others, on {game.judging} further runs of "
-        f"each split (controls: {game.controls})"
+        f"What {best}, the best method with the graph, saves of the regret of others, on {game.judging} further runs "
+        f"of each split (controls: {game.controls})"
     )
     return caption, ["other method", "saves", "95 % interval", "so the graph's method is"], rows
 
