@@ -56,6 +56,7 @@ def lines(dataset: Dataset, role: str) -> list[list[str]]:
         ("x.inter", "user_id:token\titem_id:token\trating:float\na\ta\t4\nb\ta\t2\na\tb\t5\nb\tc\t1\n"),
         ("x.data", RATINGS.partition("\n")[2].replace(",", "\t")),
         ("x.csv", "\ufeff" + RATINGS),
+        ("x.csv", RATINGS.replace("\nb,a", "\n\nb,a")),
     ],
 )
 def test_the_same_interactions_in_any_format_are_the_same(put, name, text):

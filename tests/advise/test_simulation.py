@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pytest
-import scipy.sparse as sp
 
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
 from graphdr.advise.simulation import field, trial, worlds
@@ -156,12 +155,13 @@ def test_features_alone_make_a_graph_of_nearest_neighbours():
 
 
 def test_items_of_few_categories_are_joined_to_more_neighbours_until_all_are_connected():
-    kinds = np.arange(90) % 3
-    features = np.column_stack([np.eye(3)[kinds], np.arange(90) / 45])
+    features = np.column_stack([np.eye(3)[np.arange(90) % 3], np.arange(90) / 45])
     data = Data(keys(90), rewards=Rewards(np.arange(90), RNG.normal(size=90)), features=features)
-    i, j, _ = from_data.cosine_knn(sp.csr_array(features - features.mean(axis=0)), worlds.NEIGHBOURS)
-    assert model.largest_component(from_data.union(90, i, j)).n < 45
-    assert worlds.world(worlds.source(data, None), 10, 0, 0).graph.n == 90
+    graph = world(data).graph
+    assert graph.n == 90
+    assert np.diff(graph.adjacency.indptr).min() >= 2 * worlds.NEIGHBOURS
+    with pytest.raises(UserError, match="the graph falls apart: its largest component holds 30 of 90 items"):
+        world(data._replace(features=features[:, :3]))  # no two kinds have a cosine above zero
 
 
 PAIRS = Edges(np.arange(0, ITEMS, 2), np.arange(1, ITEMS, 2))

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -172,7 +173,7 @@ def test_so_many_times_the_data_would_decide_if_the_saving_stays(case):
 
 # Words
 
-SIZE = Size(items=100, taken=90, connected=(80, 85), edges=(300, 310), split_by="users", sample=700, noise=0.05)
+SIZE = Size(items=100, taken=90, connected=(80, 85), edges=(300, 310), split_by="users", sample=200, noise=0.05)
 
 
 def findings(case: str, by: str = "users", paper: Paper | None = None) -> Findings:
@@ -198,8 +199,9 @@ def numbers(part: object) -> Iterator[float]:
 
 
 def spelled(value: float) -> set[str]:
-    """Return the ways in which an answer may spell a number: as it is, in percent, and to one digit."""
-    return {f"{value:g}", f"{value:,}", wording.percent(value).removesuffix(" %"), f"{value:.1f}"}
+    """Return the ways in which an answer may spell a number: as it is, in percent, and a loss without its sign."""
+    percent = {wording.percent(sign * value).removesuffix(" %") for sign in (1, -1)}
+    return {f"{value:g}", f"{value:,}"} | percent
 
 
 NUMBER = re.compile(r"(?<![\w.])−?\d[\d,]*(?:\.\d+)?")
@@ -213,8 +215,7 @@ def test_every_number_of_an_answer_is_one_of_its_json(case, by):
     known = set().union(*map(spelled, numbers(json.loads(as_json(made._replace(answer=[]))))))
     if made.verdict.times_the_data:
         times = made.verdict.times_the_data
-        known |= {f"{np.ceil(times * GAME.splits):.0f}", f"{times * made.size.sample:,.0f}"}
-    known |= {wording.percent(-one).removesuffix(" %") for one in made.verdict.saves}
+        known |= {f"{np.ceil(times * GAME.splits):.0f}", f"{times * SIZE.sample:,.0f}"}
     for text in made.answer:
         said = {found.rstrip(",") for found in NUMBER.findall(text.replace("+", ""))}
         assert said <= known | CONSTANTS, (text, said - known)
@@ -228,25 +229,27 @@ def test_an_answer_says_the_outcome_the_method_and_what_decided(case):
     assert made.answer[0] == wording.TEXTS["outcomes"]["nothing" if reason == "nothing" else outcome]
     assert (FIELD[method].label in text) == (reason != "nothing")
     decisive = {"shuffled": verdict.over_shuffled, "longest": verdict.over_longest}.get(reason, verdict.saves)
-    spelled_out = wording.compared(decisive) if decisive is verdict.saves else wording.span(decisive)
-    assert (spelled_out in text) == (reason != "nothing")
+    assert (wording.compared(decisive) in text) == (reason != "nothing")
     assert ("ahead for good after" in text) == (outcome == HELPS)
-    assert ("would show" in text) == (outcome == UNKNOWN and reason == "without")
+    assert ("would show that" in text) == (outcome == UNKNOWN and reason == "without")
     assert ("We are" in text) == (outcome != UNKNOWN)
+    assert ("not more than the 5 % that would matter" in text) <= (0 <= verdict.saves.high < PRACTICAL)
+    assert ("nothing is clearly better" in text) <= (verdict.saves.low <= 0)
+    assert ("may well save more than the 5 %" in text) <= (verdict.saves.estimate > PRACTICAL)
 
 
-def test_no_amount_of_data_is_asked_for_where_none_would_do():
+@pytest.mark.parametrize(
+    ("estimate", "shown"), [(0.2, "that it saves something"), (0.01, "that it saves less than 5 %")]
+)
+def test_an_answer_says_what_more_data_would_show(estimate, shown):
     made = findings("perhaps better")
-    hopeless = made._replace(verdict=made.verdict._replace(times_the_data=None))
-    assert "No realistic amount of data would decide" in wording.answer(hopeless)[3]
-
-
-@pytest.mark.parametrize("differs", [True, False])
-def test_the_paper_s_answer_is_said_apart_with_whether_it_differs(differs):
-    made = findings("much better", paper=Paper(not differs, "linucb_full", None, "use full LinUCB.", differs))
-    assert "LinUCB." not in " ".join(made.answer)
-    text = wording.under_paper(made.paper)
-    assert ("another answer" in text, "agrees" in text) == (differs, not differs)
+    verdict = made.verdict._replace(saves=Interval(estimate, estimate - 0.3, estimate + 0.3), times_the_data=2.5)
+    text = wording.more_data(verdict, made)
+    assert text == f"You have 200 users; if it is as it seems, about 500 in all would show {shown}."
+    hopeless = verdict._replace(times_the_data=None)
+    assert wording.more_data(hopeless, made).startswith("No realistic amount of data would decide")
+    alone = made._replace(size=SIZE._replace(split_by="nothing"))
+    assert f"--splits 20 would show {shown}" in wording.more_data(verdict, alone)
 
 
 def test_an_answer_without_held_out_rewards_says_so():
@@ -254,12 +257,26 @@ def test_an_answer_without_held_out_rewards_says_so():
     assert [made_up in " ".join(findings("much better", by).answer) for by in ("users", "nothing")] == [False, True]
 
 
-def test_what_is_learned_without_the_graph_is_said():
-    made = findings("the same")
-    shared = made.verdict._replace(best_without="prior_ratings", sharing=Interval(0.4, 0.3, 0.5))
-    assert "40 % (30 % to 50 %)" in wording.sharing(shared)
-    assert wording.sharing(shared._replace(sharing=Interval(0.1, -0.1, 0.3))) == ""
-    assert wording.sharing(made.verdict) == ""
+def test_what_methods_without_the_graph_gain_is_said_where_it_is_sure():
+    verdict = findings("much better").verdict
+    assert wording.sharing(verdict) == ""  # the best without the graph is full LinUCB itself
+    others = verdict._replace(best_without="interaction_svd", sharing=Interval(0.3, 0.2, 0.4))
+    assert "interaction SVD saves 30 % (20 % to 40 %) of the regret of full LinUCB" in wording.sharing(others)
+    assert wording.sharing(others._replace(sharing=Interval(0.3, -0.1, 0.7))) == ""
+
+
+@pytest.mark.parametrize("outcome", [HELPS, DOES_NOT, UNKNOWN])
+@pytest.mark.parametrize(("method", "k"), [("graphdr", 5), ("linucb_full", None)])
+def test_the_paper_s_protocol_is_another_answer_where_it_says_something_else(outcome, method, k):
+    advised = SimpleNamespace(use_graph=method == "graphdr", method=method, k=k)
+    found = wording.paper(advised, outcome)
+    assert found.differs == (outcome == UNKNOWN or (outcome == HELPS) != (method == "graphdr"))
+    said = wording.under_paper(found)
+    assert ("That is another answer." in said, "That agrees on the graph." in said) == (
+        found.differs,
+        not found.differs,
+    )
+    assert ("use the graph, through GraphDR with k = 5." in said) == (method == "graphdr")
 
 
 @pytest.mark.parametrize(

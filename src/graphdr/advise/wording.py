@@ -79,7 +79,7 @@ def use(verdict: Verdict) -> str:
         if verdict.method == verdict.best_graph:
             why = f"it may well save more than the {percent(PRACTICAL)} that would matter"
         else:
-            why = "it needs no graph, and nothing is clearly better"
+            why = "it needs no graph" + (", and nothing is clearly better" if verdict.reason == "without" else "")
         return f"Until that is known use {name}{with_settings}: {why}."
     return f"Use {name}{with_settings}."
 
