@@ -171,12 +171,15 @@ def write(findings: Findings, played: Trial, root: Path, text: str, json: str) -
 
 
 def runs(played: Trial) -> pa.Table:
-    """Return the regret of every run in which all methods are compared, along its rounds."""
-    columns: dict[str, list] = {"method": [], "split": [], "run": [], "round": [], "regret": []}
-    for name, curve in played.curves.items():
-        split, run, point = (part.ravel() for part in np.indices(curve.shape))
-        for column, values in zip(
-            columns, ([name] * curve.size, split, run, played.game.every * (point + 1), curve.ravel()), strict=True
-        ):
-            columns[column].append(pa.array(values))
-    return pa.table({name: pa.chunked_array(parts) for name, parts in columns.items()})
+    """Return the regret of every run: along its rounds where methods are compared, in all where the best are judged."""
+    every, last = played.game.every, played.game.every * next(iter(played.curves.values())).shape[-1]
+    parts = [_rows("compared", name, curve, every) for name, curve in played.curves.items()]
+    parts += [_rows("judged", name, final[:, :, None], last) for name, final in played.judged.items()]
+    return pa.concat_tables(parts)
+
+
+def _rows(phase: str, method: str, regret: np.ndarray, every: int) -> pa.Table:
+    split, run, point = (part.ravel() for part in np.indices(regret.shape))
+    columns = {"split": split, "run": run, "round": every * (point + 1), "regret": regret.ravel()}
+    words = {name: pa.repeat(word, regret.size) for name, word in {"phase": phase, "method": method}.items()}
+    return pa.table(words | {name: pa.array(values) for name, values in columns.items()})
