@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from graphdr.advise import reading
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
-from graphdr.advise.simulation import field, worlds
+from graphdr.advise.simulation import field, splits
 from graphdr.advise.simulation.trial import Game, Trial, play, set_up, trial
 from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, UNKNOWN, Verdict, judge, shares
 from graphdr.core.rng import stream
@@ -43,7 +43,7 @@ class Outcome(NamedTuple):
 
 def advised(data: Data, game: Game, seed: int, nodes: int | None = None) -> tuple[Trial, Verdict]:
     """Advise on data in one thread."""
-    source = worlds.source(data, nodes)
+    source = splits.source(data, nodes)
     played = trial(source, game, seed, workers=1)
     return played, judge(played, source.split.spread)
 
@@ -116,7 +116,7 @@ def permutations(count: int, data: Data, game: Game, nodes: int | None) -> Itera
 
 def fresh(count: int, data: Data, game: Game, nodes: int | None, first: int = 1000) -> Iterator[str]:
     """Play all methods on splits that no choice was made on; say how the advised one compares with the best."""
-    source = worlds.source(data, nodes)
+    source = splits.source(data, nodes)
     played = trial(source, game, 0)
     verdict = judge(played, source.split.spread)
     yield f"advised: {verdict.method}; the graph {verdict.outcome} ({verdict.saves.estimate:+.3f})"
@@ -142,7 +142,7 @@ def _outcome(played: Trial, verdict: Verdict) -> Outcome:
 
 
 def _on_split(
-    source: worlds.Source, game: Game, settings: dict[str, field.Settings], advised: str, number: int
+    source: splits.Source, game: Game, settings: dict[str, field.Settings], advised: str, number: int
 ) -> dict[str, float]:
     """Return the mean regret of every method on one split; luck decides few runs, so near ones play more."""
     table = set_up(source, game, 0, number)

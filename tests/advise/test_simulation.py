@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
-from graphdr.advise.simulation import field, trial, worlds
+from graphdr.advise.simulation import field, splits, trial, worlds
 from graphdr.advise.simulation.field import FIELD, Settings
 from graphdr.advise.simulation.trial import Game
 from graphdr.advise.simulation.worlds import World
@@ -48,7 +48,7 @@ def ring(paid: np.ndarray, each: int = 1) -> Data:
 
 
 def world(data: Data, number: int = 0, n: int | None = None) -> World:
-    return worlds.world(worlds.source(data, n), 10, 0, number)
+    return worlds.world(splits.source(data, n), 10, 0, number)
 
 
 # Worlds
@@ -70,7 +70,7 @@ def test_who_makes_the_graph_pays_nothing(timed):
     if timed:
         late = rows.time > np.median(rows.time)
         assert not late[makers].mean() > 0.1
-        assert worlds.source(data, None).split is worlds.TIME
+        assert splits.source(data, None).split is splits.TIME
 
 
 def _flat(part) -> np.ndarray:
@@ -90,7 +90,7 @@ def test_splits_differ_and_a_split_is_always_the_same():
 def test_times_that_leave_few_items_are_not_used():
     rows = rated(timed=True).interactions
     new_items = rows._replace(item=rows.item % 20 + 20 * (rows.time > USERS / 2))  # late users met no earlier item
-    assert worlds.source(Data(keys(ITEMS), new_items), None).split is worlds.USERS
+    assert splits.source(Data(keys(ITEMS), new_items), None).split is splits.USERS
 
 
 def test_rewards_are_the_means_of_who_pays_in_units():
@@ -131,12 +131,12 @@ def test_implicit_feedback_pays_yes_or_no_with_the_share_of_users_as_its_mean():
 
 def test_several_rewards_of_a_node_are_split_and_one_has_normal_noise():
     several = ring(RNG.normal(size=5 * ITEMS), each=5)
-    assert worlds.source(several, None).split is worlds.ROWS
+    assert splits.source(several, None).split is splits.ROWS
     one, other = (world(several, number) for number in (0, 1))
     assert abs(one.theta - other.theta).min() > 0
     np.testing.assert_array_equal(np.diff(one.paid.starts), 3)  # of five
     single = ring(RNG.normal(size=ITEMS))
-    assert worlds.source(single, None).split.spread == 0
+    assert splits.source(single, None).split.spread == 0
     one, other = (world(single, number) for number in (0, 1))
     np.testing.assert_array_equal(one.theta, other.theta)
     np.testing.assert_allclose(one.theta, rewards.centred(single.rewards.value[one.item]))
@@ -186,7 +186,7 @@ def test_data_that_cannot_be_played_are_refused_in_one_line(data, message):
 
 def test_the_most_popular_items_are_taken():
     data = rated()
-    given = worlds.source(data, 20)
+    given = splits.source(data, 20)
     counts = np.bincount(data.interactions.item)
     assert counts[given.item].min() >= np.sort(counts)[-20]
     np.testing.assert_array_equal(given.popularity, counts[given.item])
@@ -294,14 +294,14 @@ def test_the_longest_row_is_played(played):
 
 
 @pytest.fixture(scope="module")
-def planted() -> worlds.Source:
+def planted() -> splits.Source:
     """A graph with several noisy rewards of every node, smooth on it."""
     graph = draw_sbm(1, n=40)
     low = bases.compute("laplacian_low", bases.Source(graph.n, graph), 5, stream(0, "basis")).vectors[:, 1:4]
     i, j, _ = model.edges(graph)
     item = np.repeat(np.arange(graph.n), 6)
     paid = (low @ np.ones(3))[item] + 0.1 * np.random.default_rng(0).normal(size=len(item))
-    return worlds.source(Data(keys(graph.n), edges=Edges(i, j), rewards=Rewards(item, paid)), None)
+    return splits.source(Data(keys(graph.n), edges=Edges(i, j), rewards=Rewards(item, paid)), None)
 
 
 def equal(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:

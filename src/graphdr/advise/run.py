@@ -14,7 +14,7 @@ from graphdr.advise.findings import Findings, Score, Screen, Size
 from graphdr.advise.logs import ByLog, Log
 from graphdr.advise.paper import block, in_memory
 from graphdr.advise.paper.building import own_folder
-from graphdr.advise.simulation import field, worlds
+from graphdr.advise.simulation import field, splits
 from graphdr.advise.simulation.field import FIELD, Settings
 from graphdr.advise.simulation.trial import Game, Trial, trial
 from graphdr.advise.simulation.verdict import judge
@@ -45,7 +45,7 @@ def advise(
     block.check_name(name, set())
     if data.rewards is None and data.interactions is None:
         data = _with_rewards(data, log)
-    source = worlds.source(data, nodes)
+    source = splits.source(data, nodes)
     if len(source.item) < max(game.arms, 4):
         raise UserError(
             f"{len(source.item)} items are fewer than the {max(game.arms, 4)} that a round needs; bring more data"

@@ -9,8 +9,9 @@ from graphdr.advise.findings import Findings, Paper, Screen
 from graphdr.advise.logs import LOGGED
 from graphdr.advise.paper.decision import Advice
 from graphdr.advise.simulation.field import FIELD, Settings
+from graphdr.advise.simulation.splits import Source
 from graphdr.advise.simulation.verdict import HELPS, PRACTICAL, UNKNOWN, UNSURE, Interval, Verdict
-from graphdr.advise.simulation.worlds import NEIGHBOURS, Source
+from graphdr.advise.simulation.worlds import NEIGHBOURS
 
 TEXTS = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
 WORDS = TEXTS["glossary"]

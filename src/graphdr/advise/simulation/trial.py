@@ -15,7 +15,8 @@ import numpy as np
 
 from graphdr.advise.simulation import field
 from graphdr.advise.simulation.field import Method, Settings
-from graphdr.advise.simulation.worlds import Source, World, rounds, world
+from graphdr.advise.simulation.splits import Source
+from graphdr.advise.simulation.worlds import World, rounds, world
 from graphdr.bandit.graph_prior import evidence, model
 from graphdr.core.rng import stream
 from graphdr.graphs import arm_features
