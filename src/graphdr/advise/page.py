@@ -5,6 +5,7 @@ from pathlib import Path
 from graphdr import __version__
 from graphdr.advise import tables, wording
 from graphdr.advise.findings import Findings
+from graphdr.advise.simulation.field import FULL
 from graphdr.core.terminal import printable
 from graphdr.show import palette
 from graphdr.show.report import template
@@ -18,7 +19,7 @@ def fill(findings: Findings) -> str:
     """Return the page; the template escapes all texts of the user and draws the chart."""
     verdict = findings.verdict
     best = sorted(findings.curves, key=lambda name: findings.scores[name].regret)
-    shown = dict.fromkeys([verdict.best_graph, verdict.best_without, *best])
+    shown = dict.fromkeys([verdict.best_graph, verdict.best_without, FULL, *best])
     curves = {name: findings.curves[name] for name in list(shown)[:SHOWN]}
     pairs = zip(palette.DATASETS, DASHES, strict=False)
     looks = {
