@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from graphdr.advise import run, wording
+from graphdr.advise import by_log, logs, run, wording
 from graphdr.advise.data import Data, Rewards
 from graphdr.advise.paper import in_memory
 from graphdr.advise.simulation.field import FIELD
@@ -184,13 +184,13 @@ def test_a_log_and_features_as_they_are_published_are_answered_by_one_command(pr
 def test_rewards_of_a_log_are_those_of_the_arms_played(project):
     rows = pa.array(["a", "b", "c"])
     with pytest.raises(UserError, match="features alone say nothing about rewards; give --rewards FILE, or --log FILE"):
-        run._with_rewards(Data(rows, features=np.eye(3)), None)
+        by_log.with_rewards(Data(rows, features=np.eye(3)), None)
     with contextlib.chdir(project):
-        log = run.logs.read(Path("all.csv"), {})
+        log = logs.read(Path("all.csv"), {})
         with pytest.raises(UserError, match=r"^all.csv: 80 of its arms have no features, '\d+' first$"):
-            run._with_rewards(Data(rows, features=np.eye(3)), log)
+            by_log.with_rewards(Data(rows, features=np.eye(3)), log)
     keys = pa.array([str(number) for number in reversed(range(shop_log.ITEMS))])
-    found = run._with_rewards(Data(keys, features=np.ones((len(keys), 1))), log).rewards
+    found = by_log.with_rewards(Data(keys, features=np.ones((len(keys), 1))), log).rewards
     clicked = np.bincount(found.item, found.value, len(keys))
     raw = np.loadtxt(project / "all.csv", delimiter=",", skiprows=1, usecols=(2, 4))  # item_id, click
     np.testing.assert_allclose(clicked[::-1], np.bincount(raw[:, 0].astype(int), raw[:, 1], len(keys)))

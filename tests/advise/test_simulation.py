@@ -238,7 +238,7 @@ def test_every_method_plays_and_the_graph_matters_to_those_that_see_it(played, n
 
 def test_a_method_stays_away_where_its_data_are_missing():
     assert set(field.present(world(rated(features=ABOUT)))) == set(FIELD)
-    described = {"prior_content", "prior_beside_content"}
+    described = {"prior_content", "prior_beside_content", "prior_ratings_content"}
     assert set(FIELD) - set(field.present(world(rated()))) == described
     from_ratings = {name for name, one in FIELD.items() if "interaction_svd" in (one.basis, one.beside)}
     of_content = {name for name, one in FIELD.items() if "content_pca" in (one.basis, one.beside)}

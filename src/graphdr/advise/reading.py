@@ -278,7 +278,7 @@ def _aligned(
         first = _name(data.keys, pc.index(missing, True).as_py())
         lacking = f"{count:,} of {len(data.keys):,} items"
         if needed:
-            problems.whole(f"{lacking} of the data are missing, {first} first; expected each once")
+            problems.whole(f"{lacking} of the data are missing, {first} first; expected a line for each")
         else:
             data.notes.append(f"{name}: {lacking} have no line, {first} first")
     kept = problems.kept()

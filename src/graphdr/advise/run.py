@@ -5,13 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from graphdr.advise import logs, wording
-from graphdr.advise.data import Data, Rewards
+from graphdr.advise import by_log, wording
+from graphdr.advise.data import Data
 from graphdr.advise.findings import Findings, Score, Screen, Size
-from graphdr.advise.logs import ByLog, Log
+from graphdr.advise.logs import Log
 from graphdr.advise.paper import block, in_memory
 from graphdr.advise.paper.building import own_folder
 from graphdr.advise.simulation import field, splits
@@ -21,17 +20,10 @@ from graphdr.advise.simulation.verdict import judge
 from graphdr.cache import paths
 from graphdr.core.atomic import replacing, update
 from graphdr.core.errors import UserError
-from graphdr.core.rng import stream
-from graphdr.graphs import arm_features
 
 FILES = {"text": "advice.txt", "json": "advice.json", "page": "advice.html"}
 RUNS = "runs.parquet"
 SPEAKS = 2.0  # log evidence from which on random rewards speak for the graph
-CONTROLS = {
-    field.SHUFFLED: "{} on a shuffled graph",
-    field.LENGTH: "{} with row lengths alone",
-    field.LONGEST: "the longest row",
-}
 
 
 def advise(
@@ -43,8 +35,10 @@ def advise(
     ``say`` is told what is going on, ``keep`` a first answer.
     """
     block.check_name(name, set())
-    if data.rewards is None and data.interactions is None:
-        data = _with_rewards(data, log)
+    rewarded = data.rewards is not None or data.interactions is not None
+    if log is not None:
+        by_log.check(log, data)
+    data = data if rewarded else by_log.with_rewards(data, log)
     source = splits.source(data, nodes)
     if len(source.item) < max(game.arms, 4):
         raise UserError(
@@ -75,36 +69,26 @@ def advise(
             connected=connected,
             edges=(min(edges), max(edges)),
             split_by=source.split.by,
-            sample=1 + int(data.interactions.user.max()) if data.rewards is None else len(data.rewards.value),
+            sample=_sample(source.data),
             noise=noise,
         ),
         game=game,
         scores=_scores(played),
         curves=_curves(played),
-        log=_judged_by(log, data, posed, played) if log else None,
+        log=by_log.judged(log, data, posed, played, same=not rewarded) if log else None,
         notes=[*wording.notes(source, connected), *data.notes],
     )
     return findings._replace(answer=wording.answer(findings)), played
 
 
+def _sample(data: Data) -> int:
+    """Count the users behind the rewards of the items that are taken, or these rewards."""
+    return len(np.unique(data.interactions.user)) if data.rewards is None else len(data.rewards.value)
+
+
 def _screen(factors: list[float]) -> Screen:
     middle = float(np.median(factors))
     return Screen(middle, factors, middle > SPEAKS)
-
-
-def _with_rewards(data: Data, log: Log | None) -> Data:
-    """Take the rewards of items from a log, where nothing else says them."""
-    if log is None:
-        raise UserError("features alone say nothing about rewards; give --rewards FILE, or --log FILE")
-    names, arms, paid = logs.rewards(log)
-    place = pc.index_in(pa.array(names, pa.string()), value_set=data.keys)
-    if place.null_count:
-        missing = names[pc.index(pc.is_null(place), True).as_py()]
-        raise UserError(f"{log.name}: {place.null_count:,} of its arms have no features, {missing!r} first")
-    item = place.to_numpy()[arms]
-    kept, item = np.unique(item, return_inverse=True)  # what was never played has no reward
-    there = data._replace(keys=data.keys.take(pa.array(kept)), features=data.features[kept])
-    return there._replace(rewards=Rewards(item, paid), titles=data.titles and data.titles.take(pa.array(kept)))
 
 
 def _scores(played: Trial) -> dict[str, Score]:
@@ -120,43 +104,13 @@ def _scores(played: Trial) -> dict[str, Score]:
     }
     return scores | {
         name: score(text.format(wording.short(played.best_graph)), best, Settings(), played.judged[name], True)
-        for name, text in CONTROLS.items()
+        for name, text in field.CONTROL_LABELS.items()
     }
 
 
 def _curves(played: Trial) -> dict[str, list[list[float]]]:
     rounds = played.game.every * np.arange(1, 1 + next(iter(played.curves.values())).shape[-1])
     return {name: np.column_stack([rounds, curve.mean(axis=(0, 1))]).tolist() for name, curve in played.curves.items()}
-
-
-def _judged_by(log: Log, data: Data, posed: in_memory.Problem, played: Trial) -> ByLog:
-    """Estimate from a log what the policies of the closest methods would have earned, on the graph of all data."""
-    item = posed.graph.origin
-    rows = data.interactions
-    ratings = None if rows is None else in_memory.ratings(data, item)
-    whole = played.tables[0].world._replace(graph=posed.graph, item=item, content=posed.content, ratings=ratings)
-    arms: dict = {}
-    best = FIELD[played.best_graph]
-    shuffled = field.control(best, arm_features.SHUFFLED)._replace(
-        label=CONTROLS[field.SHUFFLED].format(wording.short(played.best_graph))
-    )
-    for name, method in {
-        **{name: FIELD[name] for name in (field.FULL, played.best_without, played.best_graph)},
-        "shuffled": shuffled,
-    }.items():
-        label = method.label.partition(" (")[0]
-        if method.basis is None:
-            arms[label] = None
-            continue
-        known = field.compute_basis(method.basis, whole, stream(0, "basis of the log"))
-        if method.policy in field.TUNED:
-            settings = played.settings[played.best_graph if name == field.SHUFFLED else name]
-            arms[label] = arm_features.select(method.basis, known.vectors, settings.k)
-        else:
-            arms[label] = logs.GraphPrior(*arm_features.graded(method.basis, known))
-    names = data.keys.take(pa.array(item)).to_pylist()
-    against = [label for label in (wording.short(field.FULL), shuffled.label) if label in arms]
-    return logs.judged_by(log, names, arms, [*against, logs.LOGGED])
 
 
 def write(findings: Findings, played: Trial, root: Path, text: str, json: str) -> None:

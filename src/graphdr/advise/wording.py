@@ -90,17 +90,16 @@ def saving(verdict: Verdict, horizon: int) -> str:
     best, other = short(verdict.best_graph), short(verdict.best_without)
     if verdict.reason == "nothing":
         return ""
-    if verdict.reason == "shuffled":
-        text = f"{best} saves {span(verdict.over_shuffled)} of the regret of its own copy on a shuffled graph"
-        return f"{text}, which knows nothing about the rewards."
-    if verdict.reason == "longest":
-        text = f"{best} saves {span(verdict.over_longest)} of the regret of a policy that learns nothing"
-        return f"{text} and plays the longest feature row."
-    who = "it" if verdict.outcome == HELPS else f"the best method with the graph, {best},"
+    who = best if verdict.outcome == HELPS else f"the best method with the graph, {best},"
     text = f"Over {horizon:,} rounds {who} {compared(verdict.saves)} the best method without a graph, {other}"
     if verdict.outcome == HELPS:
         after = f"; it is ahead for good after about {verdict.pays_after:,} rounds" if verdict.pays_after else ""
         return f"{text}{after}."
+    if verdict.reason == "shuffled":
+        control = f"It {compared(verdict.over_shuffled)} its own copy on a shuffled graph"
+        return f"{text}. {control}, a graph that knows nothing about the rewards."
+    if verdict.reason == "longest":
+        return f"{text}. It {compared(verdict.over_longest)} a policy that learns nothing and plays the longest row."
     if verdict.saves.high < 0:
         return f"{text}."
     if verdict.outcome != UNKNOWN:
@@ -134,7 +133,7 @@ def more_data(verdict: Verdict, findings: Findings) -> str:
         return f"If it is as it seems, --splits {np.ceil(times * findings.game.splits):.0f} would show {shown}."
     unit = UNITS[size.split_by]
     enough = f"about {times * size.sample:,.0f} in all would show {shown}"
-    return f"You have {size.sample:,} {unit}; if it is as it seems, {enough}."
+    return f"You have {size.sample:,} {unit}; if it is as it seems, {enough} (more --splits narrow it a little)."
 
 
 def screen(found: Screen) -> str:
@@ -172,7 +171,8 @@ def _by_log(findings: Findings) -> str:
     gain = rows[0]
     sign = "more" if gain.low > 0 else "less" if gain.high < 0 else "not clearly more or less"
     spread = f"{gain.value:+.3g} per round, {gain.low:+.3g} to {gain.high:+.3g}"
-    return f"By the log {label} would have earned {sign} than what was played ({spread})."
+    who = f"the policy of {label}, without exploration,"
+    return f"By the log {who} would have earned {sign} than what was played ({spread})."
 
 
 def notes(source: Source, connected: tuple[int, int]) -> list[str]:

@@ -71,8 +71,12 @@ def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, s
 def _by_paper(arguments: Namespace, request: reading.Request, log: Log | None, say: terminal.Status) -> Answer:
     from graphdr.advise.paper import run as advice
     from graphdr.advise.paper import tables, wording
+    from graphdr.advise.simulation.trial import Game
 
     config = project.load_config().plain()
+    for option, default in (("rounds", Game().horizon), ("splits", Game().splits), ("candidates", Game().candidates)):
+        if getattr(arguments, option) != default:
+            raise UserError(f"--{option}: the protocol of the paper has its own; leave it out, or --protocol {PAPER}")
     choices = arguments.name, _nodes(arguments.nodes), _grid(arguments.k), log
     findings = advice.advise(request, config, Path(), *choices, say)
     shown = (*tables.simulation(findings), *tables.log(findings))
@@ -119,7 +123,7 @@ def text(
     def listed(sentences: Iterable[str], first: str = "- ", rest: str = "  ") -> list[str]:
         return [line for sentence in sentences for line in terminal.wrapped(sentence, width, first, rest)]
 
-    lines = [paint(line, "bold") for line in terminal.wrapped(" ".join(answer), width, most=12)]
+    lines = [paint(line, "bold") for line in terminal.wrapped(" ".join(answer), width, most=len(answer) * 5)]
     lines += ["", *listed(notes)]
     for caption, head, body in tables:
         lines += ["", *terminal.wrapped(caption, width), *terminal.table(head, body, _right(head, body), width)]

@@ -71,17 +71,20 @@ class Ridge:
 class GraphPrior:
     """The posterior mean of the graph prior on the features (n x J) of a graph and the roughness of each column.
 
-    ``graphdr.graded_features`` makes both. There is nothing to set: the rewards say how far to trust the graph.
+    ``graphdr.graded_features`` makes both. There is nothing to set: the rewards say how far to trust the graph. With
+    those of a second basis ``beside``, they also take the first, the second or both.
     """
 
-    def __init__(self, features: np.ndarray, roughness: np.ndarray):
+    def __init__(self, features: np.ndarray, roughness: np.ndarray, beside: model.Graded | None = None):
         self.features, self.roughness = np.asarray(features, float), np.asarray(roughness, float)
+        self.beside = beside
 
     def learn(self, past: Past) -> np.ndarray:
         """Return the posterior mean of every arm."""
-        basis = model.columns(self.features, self.roughness)
+        bases = model.candidates((self.features, self.roughness), self.beside)
         seen = model.statistics(len(past.names), past.arms, past.centred)
-        return posterior.predict(evidence.fit(seen, basis), seen, basis)[0]
+        found = evidence.fit(seen, *bases)
+        return posterior.predict(found, seen, bases[found.basis])[0]
 
 
 class Fixed:

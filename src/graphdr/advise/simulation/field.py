@@ -20,7 +20,8 @@ DIMENSIONS = (5, 10, 20, 40)
 TUNED = ("linucb", "thompson")
 RANDOM, FULL = "random", "full"  # names of methods
 GRAPH = "laplacian_low"  # the basis that a first look asks about
-SHUFFLED, LENGTH, LONGEST = "shuffled", "length", "longest"  # names of controls
+SHUFFLED, LENGTH, LONGEST = "shuffled", "length", "longest"  # controls, and what they are called
+CONTROL_LABELS = {SHUFFLED: "{} on a shuffled graph", LENGTH: "{} with row lengths alone", LONGEST: "the longest row"}
 
 
 class Method(NamedTuple):

@@ -14,7 +14,8 @@ from graphdr.core.rng import stream
 from graphdr.graphs import from_data, raters
 from graphdr.graphs.records import TRANSFORMS
 
-EARLY = 2 / 3  # of the users of either side of the cut in time that each split takes
+KEPT = 2 / 3  # of the users of either side of the cut in time that each split takes
+SEVERAL = 4  # rewards that most items need, if some of them are to be held out and the others to differ
 FEW = 0.5  # of the items that random halves would leave: fewer, and time is not used
 
 
@@ -35,7 +36,7 @@ class Split(NamedTuple):
         return 0.0 if self.part is None else 0.5 * self.part / (1.0 - self.part)
 
 
-USERS, TIME, ROWS, NOTHING = Split("users", 0.5), Split("time", EARLY), Split("rewards", 0.5), Split("nothing", None)
+USERS, TIME, ROWS, NOTHING = Split("users", 0.5), Split("time", KEPT), Split("rewards", 0.5), Split("nothing", None)
 
 
 class Source(NamedTuple):
@@ -101,16 +102,18 @@ def _of(paid: Rewards, place: np.ndarray) -> Rewards:
 
 
 def _in_time(rows: Interactions) -> np.ndarray:
-    """Return the users in the order of their mean time."""
+    """Return the users who have rows, in the order of their mean time."""
     sizes = np.bincount(rows.user)
-    return np.argsort(np.bincount(rows.user, rows.time - rows.time.min()) / np.maximum(sizes, 1), kind="stable")
+    when = np.bincount(rows.user, rows.time - rows.time.min()) / np.maximum(sizes, 1)
+    order = np.argsort(when, kind="stable")
+    return order[sizes[order] > 0]
 
 
 def _how(given: Source) -> Split:
     """Decide how to split the data: by time only where that leaves enough of the items."""
     data, n = given.data, len(given.item)
     if data.rewards is not None:
-        several = np.median(np.bincount(data.rewards.item, minlength=n)) > 1
+        several = np.median(np.bincount(data.rewards.item, minlength=n)) >= SEVERAL
         return ROWS if several else NOTHING
     if given.users is None:
         return USERS
@@ -129,8 +132,9 @@ def _roles(given: Source, rng: np.random.Generator) -> np.ndarray:
     if given.split == USERS:
         makes, pays = raters.halves(count, rng)
     else:
-        sides = given.users[: count // 2], given.users[count // 2 :]
-        makes, pays = (rng.permutation(side)[: int(np.ceil(EARLY * len(side)))] for side in sides)
+        middle = len(given.users) // 2
+        sides = given.users[:middle], given.users[middle:]
+        makes, pays = (rng.permutation(side)[: int(np.ceil(KEPT * len(side)))] for side in sides)
     role[makes], role[pays] = 0, 1
     return role[user]
 

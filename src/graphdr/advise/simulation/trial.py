@@ -103,7 +103,6 @@ def trial(
     workers: int | None = None,
 ) -> Trial:
     """Play all splits, saying what is going on; ``look`` is told what the first split's random rewards say."""
-    looked: list[float] = []
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
 
         def every_split(task: Callable, what: str, told: Callable[[list], str] = lambda done: "") -> list:
@@ -119,8 +118,7 @@ def trial(
 
         def seat(number: int) -> Table:
             table = set_up(given, game, seed, number)
-            looked.append(table.log_bayes)
-            if len(looked) == 1:
+            if number == 0:
                 look(table.log_bayes)
             return table
 

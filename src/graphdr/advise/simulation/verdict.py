@@ -103,7 +103,7 @@ def judge(trial: Trial, spread: float) -> Verdict:
     found, reason = outcome(LEVEL)
     sure = next((word for word, level in SURE.items() if outcome(level) == (found, reason)), UNSURE)
     gain = saves(without)
-    worth = found == UNKNOWN and reason == "without" and gain.estimate > PRACTICAL
+    worth = found == UNKNOWN and gain.estimate > PRACTICAL
     use = graph if found == HELPS or worth else without
     learns = saves(field.RANDOM, of=use)
     if learns.low <= 0:
