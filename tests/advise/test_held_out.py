@@ -187,7 +187,7 @@ def test_rewards_of_a_log_are_those_of_the_arms_played(project):
         by_log.with_rewards(Data(rows, features=np.eye(3)), None)
     with contextlib.chdir(project):
         log = logs.read(Path("all.csv"), {})
-        with pytest.raises(UserError, match=r"^all.csv: 80 of its arms have no features, '\d+' first$"):
+        with pytest.raises(UserError, match=r"^all.csv: 80 of its arms are not among the items, '\d+' first$"):
             by_log.with_rewards(Data(rows, features=np.eye(3)), log)
     keys = pa.array([str(number) for number in reversed(range(shop_log.ITEMS))])
     found = by_log.with_rewards(Data(keys, features=np.ones((len(keys), 1))), log).rewards
