@@ -103,8 +103,7 @@ def judge(trial: Trial, spread: float) -> Verdict:
     found, reason = outcome(LEVEL)
     sure = next((word for word, level in SURE.items() if outcome(level) == (found, reason)), UNSURE)
     gain = saves(without)
-    worth = found == UNKNOWN and gain.estimate > PRACTICAL
-    use = graph if found == HELPS or worth else without
+    use = graph if found == HELPS or (found == UNKNOWN and gain.estimate > 0) else without
     learns = saves(field.RANDOM, of=use)
     if learns.low <= 0:
         found, reason, sure = UNKNOWN, "nothing", UNSURE
