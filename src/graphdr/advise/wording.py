@@ -78,9 +78,9 @@ def use(verdict: Verdict) -> str:
         return "Bring more rewards, or simulate more rounds (--rounds)."
     if verdict.outcome == UNKNOWN:
         if verdict.method == verdict.best_graph:
-            why = f"it has the least regret so far; {short(verdict.best_without)} needs no graph, and is not clearly worse"
-            if verdict.reason != "without":
-                why = "it has the least regret so far"
+            why = "it has the least regret so far"
+            if verdict.reason == "without":
+                why += f"; {short(verdict.best_without)} needs no graph, and is not clearly worse"
         else:
             why = "it needs no graph" + (", and nothing is clearly better" if verdict.reason == "without" else "")
         return f"Until that is known use {name}{with_settings}: {why}."
