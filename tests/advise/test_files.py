@@ -25,19 +25,6 @@ EDGES = "source,target\na,b\nb,c\nc,a\n"
 REWARDS = "node,reward\na,1\nb,2\nc,4\n"
 
 
-@pytest.fixture
-def put(tmp_path, monkeypatch):
-    """Write files into an empty folder, which is the current one; return the names as paths."""
-    monkeypatch.chdir(tmp_path)
-
-    def write(**contents) -> dict[str, Path]:
-        for name, text in contents.items():
-            Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
-        return {name: Path(name) for name in contents}
-
-    return write
-
-
 def read(request: Request) -> Dataset:
     return as_dataset(reading.read(request))
 

@@ -200,7 +200,7 @@ def test_items_without_a_reward_do_not_reach_the_paper_s_protocol():
     features = np.random.default_rng(0).normal(size=(40, 3))
     paid = np.random.default_rng(1).normal(size=30)
     data = Data(pa.array(map(str, range(40))), rewards=Rewards(np.arange(5, 35), paid), features=features)
-    posed = in_memory.problem(data, {"neighbours": 10}, 40)
+    posed = in_memory.problem(data, {"observed": {"neighbours": 10}}, 40)
     assert np.isfinite(posed.theta).all()
     np.testing.assert_array_equal(posed.graph.origin, np.arange(5, 35))
     np.testing.assert_allclose(np.corrcoef(posed.theta, paid)[0, 1], 1)

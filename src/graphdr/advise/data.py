@@ -5,6 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from graphdr.graphs.raters import node_means
+from graphdr.graphs.records import TRANSFORMS
+
 
 class Interactions(NamedTuple):
     """Rows of a file of interactions: numbers of user and item, and value and time where the file has them.
@@ -50,3 +53,13 @@ class Data(NamedTuple):
     transform: str = "identity"  # of the values of interactions: as they are, or log1p
     users: pa.Array | None = None  # names of the users
     notes: list[str] = []  # noqa: RUF012 - never changed; what was assumed, with the option that changes it
+
+
+def mean_reward(data: Data) -> np.ndarray:
+    """Return the mean reward of every item: its own rewards, the mean value, or the share of users who chose it."""
+    count, rows = len(data.keys), data.interactions
+    if data.rewards is not None:
+        return node_means(*data.rewards, count)
+    if rows.value is None:
+        return rows.choosers(count) / (1 + rows.user.max())
+    return node_means(rows.item, TRANSFORMS[data.transform](rows.value), count)

@@ -21,7 +21,7 @@ from graphdr.raw.tables import encode
 from graphdr.raw.text import Sheet, short
 
 __all__ = ["USUAL", "plain"]  # names that belong here, wherever they are made
-READING = 6  # times the size of a text that reading it takes; up to 14, for very short rows
+READING = 6  # times the size of a text that reading it takes; more for very short rows (SECURITY.md)
 SHOWN = 12  # names of columns in a message
 TYPED = (".inter", ".item", ".net")  # RecBole's atomic files, whose header names a type besides
 WRONG = (b"\x1f\x8b", b"PK\x03\x04", b"<!DOCTYPE", b"<html")
@@ -170,22 +170,6 @@ def _as_text(column: pa.Array) -> pa.Array:
         column = column.dictionary_decode()
     column = column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column
     return pc.fill_null(column.cast(pa.string()), "")
-
-
-def numbers(sheet: Sheet, name: str, rows: np.ndarray | None = None) -> np.ndarray:
-    """Return a column as finite numbers; ``rows`` are their rows in the file, if others."""
-    problems = Problems(sheet)
-    found = problems.numbers(name, rows)
-    problems.kept()
-    return found
-
-
-def keys(sheet: Sheet, name: str) -> pa.Array:
-    """Return a column of names of users, items or nodes: not empty, and without a tab or a line break."""
-    problems = Problems(sheet)
-    problems.names(name)
-    problems.kept()
-    return _as_text(sheet.columns[name])
 
 
 def quoted(column: pa.Array | pa.ChunkedArray, at: int) -> str:

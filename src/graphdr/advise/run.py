@@ -47,7 +47,7 @@ def advise(
     say("making graphs and features")
     played = trial(source, game, config["seed"], say, lambda found: keep(wording.screen(_screen([found]))))
     say("asking the paper's protocol")
-    posed = in_memory.problem(data, config["observed"], len(data.keys) if nodes is None else nodes)
+    posed = in_memory.problem(data, config, len(data.keys) if nodes is None else nodes)
     verdict = judge(played, source.split.spread)
     sizes = [table.world.graph for table in played.tables]
     connected = min(graph.n for graph in sizes), max(graph.n for graph in sizes)

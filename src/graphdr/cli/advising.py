@@ -20,6 +20,7 @@ CHOICES = (
 )
 COLUMNS = ("user", "item", "value", "time", "source", "target", "weight", "node", "reward", "title")
 PAPER = "paper"  # the other protocol
+GAME = {"rounds": "horizon", "splits": "splits", "candidates": "candidates"}  # options of the held-out one
 
 
 def run(arguments: Namespace, here: Path) -> Answer:
@@ -49,11 +50,11 @@ def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, s
 
     if arguments.k:
         raise UserError(f"--k: each method finds its own k; to try others give --protocol {PAPER}")
-    game = Game(
-        horizon=_at_least(arguments.rounds, 100, "--rounds"),
-        splits=_at_least(arguments.splits, 2, "--splits"),
-        candidates=arguments.candidates,
-    )
+    told = {field: getattr(arguments, option) for option, field in GAME.items()}
+    game = Game(**{field: value for field, value in told.items() if value is not None})
+    for option, least in (("rounds", 100), ("splits", 2)):
+        if getattr(game, GAME[option]) < least:
+            raise UserError(f"--{option}: {getattr(arguments, option)} is too few; give at least {least}")
     label, config = reading.source(request).name, project.load_config().plain()
     name = arguments.name or block.slug(label.split(".")[0])
     say("reading")
@@ -71,12 +72,11 @@ def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, s
 def _by_paper(arguments: Namespace, request: reading.Request, log: Log | None, say: terminal.Status) -> Answer:
     from graphdr.advise.paper import run as advice
     from graphdr.advise.paper import tables, wording
-    from graphdr.advise.simulation.trial import Game
 
     config = project.load_config().plain()
-    for option, default in (("rounds", Game().horizon), ("splits", Game().splits), ("candidates", Game().candidates)):
-        if getattr(arguments, option) != default:
-            raise UserError(f"--{option}: the protocol of the paper has its own; leave it out, or --protocol {PAPER}")
+    for option in GAME:
+        if getattr(arguments, option) is not None:
+            raise UserError(f"--{option}: not with --protocol {PAPER}, which has its own; leave out one of them")
     choices = arguments.name, _nodes(arguments.nodes), _grid(arguments.k), log
     findings = advice.advise(request, config, Path(), *choices, say)
     shown = (*tables.simulation(findings), *tables.log(findings))
@@ -86,12 +86,6 @@ def _by_paper(arguments: Namespace, request: reading.Request, log: Log | None, s
     lines += [f"  {findings.paste}"]
     advice.write(findings, Path(), terminal.printable(terminal.unpainted("\n".join(lines))), as_json(findings))
     return 0, findings, lambda: lines
-
-
-def _at_least(count: int, least: int, option: str) -> int:
-    if count < least:
-        raise UserError(f"{option}: {count} is too few; give at least {least}")
-    return count
 
 
 def _nodes(text: str) -> int | None:

@@ -9,7 +9,6 @@ from graphdr.advise.paper.survey import Survey
 from graphdr.core.errors import UserError
 
 GRID = (2, 5, 10, 20, 40)  # dimensions that are tried
-RANK = 50  # of the ratings' own decomposition
 NODES = 1500  # the most popular ones, as in the paper
 SEEDS, DRAWS = 5, 9  # streams of candidates and noise; permutations besides the first
 CHOOSING = 2  # of the seeds, on which k is chosen: the others judge

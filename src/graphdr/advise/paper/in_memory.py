@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from graphdr.advise.data import Data
+from graphdr.advise.data import Data, mean_reward
 from graphdr.advise.paper import block, decision
 from graphdr.bandit import environment, methods
 from graphdr.bandit.linucb import Run
@@ -17,8 +17,7 @@ from graphdr.bandit.rewards import centred
 from graphdr.core.rng import stream
 from graphdr.graphs import bases, from_data, pca
 from graphdr.graphs.model import Graph
-from graphdr.graphs.raters import node_means
-from graphdr.graphs.records import TRANSFORMS, Records, similarity_rows
+from graphdr.graphs.records import Records, similarity_rows
 from graphdr.plan.blocks import Method
 from graphdr.plan.plays import KNOBS
 
@@ -31,7 +30,7 @@ class Problem(NamedTuple):
     content: object
 
 
-def problem(data: Data, observed: dict, n: int) -> Problem:
+def problem(data: Data, config: dict, n: int) -> Problem:
     """Build the graph as the stages do, on the n items of most interactions or nodes of most neighbours."""
     count, rows = len(data.keys), data.interactions
     if data.edges is not None:
@@ -41,17 +40,17 @@ def problem(data: Data, observed: dict, n: int) -> Problem:
     elif rows is not None:
         value = np.ones(len(rows.user)) if rows.value is None else rows.value
         records = Records(rows.user, rows.item, value, np.bincount(rows.item, minlength=count))
-        graph = from_data.knn(n, records, neighbours=observed["neighbours"], transform=data.transform)
+        graph = from_data.knn(n, records, neighbours=config["observed"]["neighbours"], transform=data.transform)
     else:  # the stages know no such graph: it is that of the other protocol, on the items whose reward is known
         known = np.flatnonzero(~np.isnan(mean_reward(data)))
         features = data.features[known]
-        graph = from_data.nearest_by_features(features, observed["neighbours"])
+        graph = from_data.nearest_by_features(features, config["observed"]["neighbours"])
         graph = graph._replace(origin=known[graph.origin])
     item = graph.origin
     if data.features is not None:
         content = np.asarray(data.features[item], np.float32).astype(float)
     elif data.edges is None and rows is not None and rows.value is not None:
-        content = pca.ratings_content(ratings(data, item), block.RANK)
+        content = pca.ratings_content(ratings(data, item), config["protocol"]["rank"])
     else:
         content = None
     return Problem(graph, centred(mean_reward(data)[item]), content)
@@ -62,16 +61,6 @@ def ratings(data: Data, item: np.ndarray) -> sp.csr_array:
     rows = data.interactions
     value = np.ones(len(rows.user)) if rows.value is None else rows.value
     return similarity_rows(rows.user, rows.item, value, item, data.transform)
-
-
-def mean_reward(data: Data) -> np.ndarray:
-    """Return the mean reward of every item: its own rewards, the mean value, or the share of users who chose it."""
-    count, rows = len(data.keys), data.interactions
-    if data.rewards is not None:
-        return node_means(*data.rewards, count)
-    if rows.value is None:
-        return rows.choosers(count) / (1 + rows.user.max())
-    return node_means(rows.item, TRANSFORMS[data.transform](rows.value), count)
 
 
 def regrets(

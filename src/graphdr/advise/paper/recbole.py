@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.advise.data import Data
+from graphdr.advise.data import Data, mean_reward
 from graphdr.advise.files import refuse_equal
 from graphdr.core.errors import UserError
 from graphdr.raw.tables import encode
@@ -35,12 +35,12 @@ def dataset(data: Data) -> Dataset:
 
 
 def _interactions(data: Data) -> Dataset:
-    met, attributes = data.interactions, _attributes(data)
+    met = data.interactions
     written = {"user_id:token": (data.users, met.user), "item_id:token": (data.keys, met.item)}
     if met.value is not None:
         written["value:float"] = pa.array(met.value)
-    elif data.rewards is None:
-        attributes = _attributes(data, shares(data))
+    # Without a reward of its own, an item has the mean of its values, which the workflow takes itself.
+    attributes = _attributes(data, rewarded=data.rewards is not None or met.value is None)
     logged = {"log1p": True} if data.transform == "log1p" else {}
     options = ({"value": "value"} if met.value is not None else {}) | logged
     content = "features" if data.features is not None else "none" if met.value is None else "ratings"
@@ -52,8 +52,7 @@ def _graph(data: Data) -> Dataset:
     edges = data.edges
     written = {"source_id:token": (data.keys, edges.source), "target_id:token": (data.keys, edges.target)}
     written |= {} if edges.weight is None else {"weight:float": pa.array(edges.weight)}
-    reward = None if data.rewards else means(data) if data.interactions.value is not None else shares(data)
-    attributes = _attributes(data, reward)
+    attributes = _attributes(data, rewarded=True)
     if data.rewards:  # the order of the rewards decides between nodes of one degree
         order = encode(pa.array(data.rewards.item))[0]
         attributes = {name: column.take(order) for name, column in attributes.items()}
@@ -62,27 +61,12 @@ def _graph(data: Data) -> Dataset:
     return Dataset("graph", texts, content, "identity", {}, data.notes)
 
 
-def means(data: Data) -> np.ndarray:
-    """Return the mean value of each item, or the mean of log(1 + value) if values are taken so."""
-    met = data.interactions
-    value = np.log1p(met.value) if data.transform == "log1p" else met.value
-    return np.bincount(met.item, value, len(data.keys)) / np.bincount(met.item, minlength=len(data.keys))
-
-
-def shares(data: Data) -> np.ndarray:
-    """Return for each item the share of users who chose it."""
-    share = data.interactions.choosers(len(data.keys)) / len(data.users)
-    refuse_equal(share, "no values, and all items are chosen by a share of the users of")
-    return share
-
-
-def _attributes(data: Data, reward: np.ndarray | None = None) -> dict[str, pa.Array]:
+def _attributes(data: Data, rewarded: bool) -> dict[str, pa.Array]:
     """Return what is known about the items, one column per fact; the reward of several rows is their mean."""
     attributes = {"item_id:token": data.keys}
-    if data.rewards:
-        count = np.bincount(data.rewards.item, minlength=len(data.keys))
-        reward = np.bincount(data.rewards.item, data.rewards.value, len(data.keys)) / count
-    if reward is not None:
+    if rewarded:
+        reward = mean_reward(data)
+        refuse_equal(reward, "all items have the reward")
         attributes["reward:float"] = pa.array(reward)
     if data.titles is not None:
         attributes["title:token_seq"] = data.titles
