@@ -1,0 +1,87 @@
+"""The columns of a served graph: any basis, on one thread, of one component or of several, and new rows of it."""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from graphdr.core.rng import stream
+from graphdr.core.threads import one_thread
+from graphdr.graphs import bases
+from graphdr.graphs.arm_features import Basis
+from graphdr.graphs.model import Graph, induced, laplacian
+from graphdr.graphs.spectral import DECIMALS, canonical_signs, low_eigenpairs
+
+GRAPHDR = "laplacian_low"
+SERVED = tuple(name for name in bases.BASES if bases.stored(name) not in bases.FROM_DATA)
+SMALLEST = 1e-3  # of |1 - eigenvalue|: the extension divides by it, and with it grows every error of a new node
+
+
+def compute(basis: str, graph: Graph, components: int, random_state: object = None) -> Basis:
+    """Compute a basis as the workflow does, and of a graph in several components one that no solver's choice enters.
+
+    ``random_state`` is a seed, a generator of scikit-learn's kind, or None; only random bases look at it.
+    """
+    if not graph.adjacency.nnz:
+        raise ValueError("the graph has no edges")
+    rng = stream(_seed(random_state), "served basis", basis=basis)
+    source = bases.Source(graph.n, graph)
+    count, label = connected_components(graph.adjacency, directed=False)
+    with one_thread():
+        if count == 1 or bases.stored(basis) not in (GRAPHDR, "pooled_low"):
+            return bases.compute(basis, source, components, rng)
+        low = low_eigenpairs_of_parts(graph, label, components)
+        known = basis == bases.stored(basis)
+        return low if known else bases.BASES[basis](source._replace(original=low), components, rng)
+
+
+def low_eigenpairs_of_parts(graph: Graph, label: np.ndarray, count: int) -> Basis:
+    """Return the lowest eigenpairs of the normalised Laplacian of a graph whose node i is in component ``label[i]``.
+
+    Every component has an eigenvector of eigenvalue zero, sqrt(degree) on its nodes. A solver returns any rotation of
+    these, and Lanczos may miss some. Here the first is sqrt(degree) on all nodes, as in a connected graph, and each
+    further one sets a component apart from the others. The others are the components' own. The rows of
+    isolated nodes are zero.
+    """
+    degree = graph.adjacency.sum(axis=1)
+    order = np.argsort(label, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(label))[:-1])
+    parts = sorted((nodes for nodes in parts if degree[nodes].any()), key=len, reverse=True)
+    flat = min(count, len(parts))
+    # The Householder reflection of (1, 0, …) to minus the shares of the components has the rotation's columns.
+    share = np.sqrt([degree[nodes].sum() for nodes in parts]) / np.sqrt(degree.sum())
+    mirror = share + np.eye(1, len(parts))[0]
+    rotation = np.eye(len(parts), flat) - np.outer(mirror, mirror[:flat]) / (1.0 + share[0])
+    rotation[:, 0] *= -1.0
+    own = [low_eigenpairs(induced(graph, nodes), count - flat + 1) for nodes in parts] if flat < count else []
+    values = np.concatenate([np.zeros(flat), *(pairs.values[1:] for pairs in own)])
+    order = np.argsort(values, kind="stable")[:count]
+    column = np.full(len(values), -1)
+    column[order] = np.arange(len(order))
+    vectors, start = np.zeros((graph.n, len(order))), flat
+    for part, nodes in enumerate(parts):
+        vectors[nodes, :flat] = np.outer(np.sqrt(degree[nodes] / degree[nodes].sum()), rotation[part])
+        if own:
+            here = column[start : start + len(own[part].values) - 1]
+            vectors[np.ix_(nodes, here[here >= 0])] = own[part].vectors[:, 1:][:, here >= 0]
+            start += len(here)
+    vectors = np.round(canonical_signs(vectors), DECIMALS)
+    residuals = np.linalg.norm(laplacian(graph) @ vectors - vectors * values[order], axis=0)
+    return Basis(vectors, values[order], residuals)
+
+
+def extension(rows: sp.csr_array, vectors: np.ndarray, values: np.ndarray, degrees: np.ndarray) -> np.ndarray:
+    """Return the rows that new nodes have in eigenvectors, from their edges to the known ones (m x n): Nyström.
+
+    It is ``serve.state.extended`` for all of them at once. A row without an edge is zero.
+    """
+    own = rows.sum(axis=1)
+    scale, others = (np.divide(1.0, np.sqrt(d), out=np.zeros(len(d)), where=d > 0) for d in (own, degrees))
+    return scale[:, None] * (rows @ (others[:, None] * vectors)) / (1.0 - values)
+
+
+def _seed(random_state: object) -> int:
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    from sklearn.utils import check_random_state
+
+    return int(check_random_state(random_state).randint(2**31))
