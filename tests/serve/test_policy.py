@@ -193,7 +193,7 @@ PAIR = (np.array([1, 2]), np.array([3, 4]))
 UNFIT = {
     "square and symmetric": lambda: GraphDRLinUCB.fit(ONE_WAY, 3),
     "finite and not negative$": lambda: GraphDRLinUCB.fit(-GRAPH.adjacency, 3),
-    "2 components; take graphdr.largest_component": lambda: GraphDRLinUCB.fit(TWO_PARTS, 3),
+    "2 components, of 150, 150 nodes": lambda: GraphDRLinUCB.fit(TWO_PARTS, 3),
     "from 1 to 149, not 150": lambda: fit(GRAPH.n),
     "from 1 to 149, not None": lambda: fit(None),
     "from 1 to 149, not 2.5": lambda: fit(2.5),

@@ -10,20 +10,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphdr.bandit import methods
-from graphdr.core.rng import stream
-from graphdr.graphs import arm_features, bases, filters, model
+from graphdr.graphs import arm_features, filters, model
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.model import Graph
 from graphdr.serve import file
+from graphdr.serve.basis import GRAPHDR, SMALLEST, compute
+from graphdr.serve.basis import SERVED as basis_names
 from graphdr.serve.lookup import Lookup, Segment, Vectors, for_each
 from graphdr.serve.sources import Name, as_graph, checked_names, paired
 from graphdr.serve.state import OneHot, Projected, extended, project
 
 State = Projected | OneHot
-GRAPHDR = "laplacian_low"
-SERVED = (IDENTITY, *(name for name in bases.BASES if bases.stored(name) not in bases.FROM_DATA))
+SERVED = (IDENTITY, *basis_names)
 ONE_OF_TWO = "arms are given by name or as vectors: one of the two"
-SMALLEST = 1e-3  # of |1 - eigenvalue|: the extension divides by it, and with it grows every error of a new arm
 
 
 @dataclass(slots=True, eq=False)
@@ -74,25 +73,24 @@ class GraphDRLinUCB:
         ridge: float | None = None,
         radius: float = 1.0,
         neighbours: int = 10,
+        components: str = "refuse",
         segments: Mapping[Name, Mapping[Name, float]] | np.ndarray | None = None,
         coupling: float = 1.0,
         seed: int = 0,
     ) -> "GraphDRLinUCB":
         """Build a policy that knows nothing yet: score = estimate + radius * width, V_0 = ridge I + laplacian L.
 
-        ``source`` is a connected ``Graph``, a symmetric adjacency matrix, or interactions: arrays (who, item) or
-        (who, item, weight). Of these, each item is joined to its nearest ``neighbours`` by cosine, and those in the
-        largest component, nine in ten or more, are arms. ``names`` are the nodes' names; by default a graph's origin,
-        a matrix's row numbers, the items. With basis "identity" it is full LinUCB, without k. ``ridge`` is by default
-        the mean squared length of the features (k/n, in full LinUCB 1): without a penalty, the mean squared width is
-        one before the first round. ``segments`` of users, {name: {name: weight}} or a matrix of weights between
-        segments 0, 1, …, share the policy: it is then fitted to pairs of a segment and an arm (``graphdr.product`` with
-        this ``coupling``), and every call says which segment it is about. ``seed`` is that of random bases.
+        ``source`` is a graph of this package, networkx or igraph, a symmetric adjacency matrix, or a table of edges;
+        ``graphdr.from_interactions`` makes a graph of interactions. ``components`` says what becomes of several: they
+        are refused, "largest" takes one, "keep" all. ``names`` are the nodes' names; by default the source's own, or
+        the row numbers of a matrix. A tuple (who, item, weight) with ``neighbours`` is out of use. With basis
+        "identity" it is full LinUCB, without k. ``ridge`` is by default the mean squared length of the features (k/n,
+        in full LinUCB 1): without a penalty, the mean squared width is one before the first round. ``segments`` of
+        users, {name: {name: weight}} or a matrix of weights between segments 0, 1, …, share the policy: it is then
+        fitted to pairs of a segment and an arm (``graphdr.product`` with this ``coupling``), and every call says which
+        segment it is about. ``seed`` is that of random bases.
         """
-        graph, node_names = as_graph(source, neighbours)
-        names = checked_names(node_names if names is None else names)
-        if len(names) != graph.n:
-            raise ValueError(f"{len(names)} names for a graph of {graph.n} nodes")
+        graph, names = as_graph(source, names=names, components=components, neighbours=neighbours)
         settings = {"basis": basis, "k": k, "laplacian": float(laplacian), "radius": float(radius)}
         if segments is not None:
             graph, settings["segments"] = paired(graph, segments, coupling)
@@ -102,8 +100,7 @@ class GraphDRLinUCB:
             settings["ridge"] = 1.0 if ridge is None else float(ridge)
             return cls(names, OneHot(np.full(graph.n, settings["ridge"])), settings)
         settings["k"] = k = int(k)
-        rng = stream(seed, "served basis", basis=basis)
-        computed = bases.compute(basis, bases.Source(graph.n, graph), k + 1, rng)
+        computed = compute(basis, graph, k + 1, seed)
         length = np.sum(arm_features.select(basis, computed.vectors, k) ** 2) / graph.n
         settings["ridge"] = float(length if ridge is None else ridge)
         smoothness = model.laplacian(graph) if laplacian else None

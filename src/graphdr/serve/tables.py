@@ -1,0 +1,276 @@
+"""Tables of edges and of interactions, from any library, as graphs whose ``origin`` holds the names of their nodes."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from graphdr.graphs import from_data, model
+from graphdr.graphs.model import Graph
+from graphdr.graphs.records import Records
+
+Name = str | int
+DUPLICATES = ("refuse", "sum")
+PROTOCOLS = ("__dataframe__", "__arrow_c_stream__")  # by one of which a data frame of any library is known
+SHOWN = 20  # columns that a message names
+EDGES = "graphdr.from_edges(table, source=…, target=…)"
+INTERACTIONS = "graphdr.from_interactions(table, user=…, item=…)"
+
+
+def from_edges(
+    edges: object,
+    source: str | Sequence[int] = "source",
+    target: str | Sequence[int] = "target",
+    weight: str | Sequence[float] | None = None,
+    origin: Sequence[Name] | None = None,
+    *,
+    duplicates: str = "refuse",
+) -> Graph:
+    """Build a graph from a table with a row per edge, or from numbers of nodes.
+
+    Parameters
+    ----------
+    edges : data frame, mapping of columns, or int
+        A table of pandas, polars, pyarrow or any library with the dataframe interchange protocol, or a mapping such as
+        ``{"source": ["a", "b"], "target": ["b", "c"]}``. Or a number n: the nodes are then 0 … n - 1.
+    source, target : str
+        The columns with the two ends of an edge: texts or whole numbers. After a number n, the ends themselves.
+    weight : str, optional
+        The column of weights; by default the column ``weight`` if there is one, else all weights are one. After a
+        number n, the weights themselves.
+    origin : sequence of str or int, optional
+        The names of all nodes in their order, also of those without an edge. By default those in the table, sorted.
+        After a number n, the names of nodes 0 … n - 1.
+    duplicates : {"refuse", "sum"}
+        Whether a pair that is given twice, in either order, is an error, or has the sum of the weights.
+
+    Returns
+    -------
+    Graph
+        Undirected, with the names in ``origin``.
+
+    Raises
+    ------
+    ValueError
+        In one line: a column that is not there, an empty table, a missing or wrong name or weight, a node joined to
+        itself, or a pair given twice.
+
+    Examples
+    --------
+    >>> table = {"film": ["Alien", "Brazil"], "like": ["Brazil", "Casablanca"], "weight": [2.0, 1.0]}
+    >>> graph = graphdr.from_edges(table, "film", "like")
+    >>> graph.origin.tolist()
+    ['Alien', 'Brazil', 'Casablanca']
+    >>> path = graphdr.from_edges(3, [0, 1], [1, 2])
+    >>> path.adjacency.toarray().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    """
+    if isinstance(edges, int | np.integer):
+        i, j = _numbers(source, int(edges)), _numbers(target, int(edges))
+        names = np.arange(edges) if origin is None else named(checked_names(origin, "a node"))
+        if len(names) != edges:
+            raise ValueError(f"{len(names)} names for a graph of {edges} nodes")
+    else:
+        columns = _columns(edges, {"source": source, "target": target}, {"weight": weight}, EDGES)
+        ends = [_names(columns[role], name) for role, name in (("source", source), ("target", target))]
+        names, (i, j) = _places(ends, origin)
+        weight = columns.get("weight")
+    weights = np.ones(len(i)) if weight is None else as_numbers(weight)
+    if not len(i) == len(j) == len(weights):
+        raise ValueError(f"{len(i)} sources, {len(j)} targets and {len(weights)} weights: an edge has one of each")
+    check_weights(weights)
+    _check_pairs(i, j, names, duplicates)
+    return model.from_edges(len(names), i, j, weights, names)
+
+
+def from_interactions(
+    table: object, user: str = "user", item: str = "item", value: str | None = None, *, neighbours: int = 10
+) -> Graph:
+    """Build the graph that joins every item to its nearest by cosine over the users who met it.
+
+    Parameters
+    ----------
+    table : data frame or mapping of columns
+        A row per interaction: a table of pandas, polars, pyarrow or any library with the dataframe interchange
+        protocol, or a mapping such as ``{"user": [1, 1, 2], "item": ["a", "b", "a"]}``.
+    user, item : str
+        The columns that say who met what. Items are texts or whole numbers, and become the nodes.
+    value : str, optional
+        The column of positive values, such as plays; by default the column ``value`` if there is one, else every
+        row counts one. Values of a pair that comes again are added up.
+    neighbours : int
+        How many others every item is joined to, if as many share a user with it. Edges have weight one.
+
+    Returns
+    -------
+    Graph
+        All items, the one of most rows first, with their names in ``origin``. It need not be connected.
+
+    Raises
+    ------
+    ValueError
+        In one line: a column that is not there, an empty table, a missing or wrong name, or a value that is not
+        positive.
+
+    Examples
+    --------
+    >>> met = {"user": [1, 1, 2, 2, 3, 3], "item": ["a", "b", "a", "b", "b", "c"]}
+    >>> graph = graphdr.from_interactions(met, neighbours=1)
+    >>> graph.origin.tolist()
+    ['b', 'a', 'c']
+    """
+    if not (isinstance(neighbours, int | np.integer) and neighbours >= 1):
+        raise ValueError(f"neighbours is a whole number from 1, not {neighbours!r}")
+    columns = _columns(table, {"user": user, "item": item}, {"value": value}, INTERACTIONS)
+    values = np.ones(len(columns["item"])) if "value" not in columns else as_numbers(columns["value"])
+    check_weights(values, "interactions", positive=True)
+    names, (node,) = _places([_names(columns["item"], item)])
+    _, (who,) = _places([_present(columns["user"], user)])
+    graph = from_data.knn.__wrapped__(
+        len(names), Records(who, node, values, np.bincount(node)), neighbours=int(neighbours)
+    )
+    return graph._replace(origin=names[graph.origin])
+
+
+def is_table(source: object) -> bool:
+    """Say whether something has columns: a data frame of any library, or a mapping."""
+    return isinstance(source, Mapping) or any(hasattr(source, name) for name in PROTOCOLS)
+
+
+def column_names(table: object) -> list:
+    """Return the names of a table's columns."""
+    if isinstance(table, Mapping):
+        return list(table)
+    named = getattr(table, "column_names", None)  # pyarrow, whose ``columns`` are the columns themselves
+    return list(table.columns if named is None else named)
+
+
+def checked_names(names: Iterable[Name], whose: str = "an arm") -> list[Name]:
+    """Return names as Python's own texts and whole numbers."""
+    names = [name.item() if isinstance(name, np.generic) else name for name in names]
+    if wrong := [name for name in names if not isinstance(name, str | int) or isinstance(name, bool)]:
+        raise ValueError(f"{whose}'s name is a text or a whole number, not {wrong[0]!r}")
+    return names
+
+
+def as_numbers(weights: object) -> np.ndarray:
+    """Return weights as numbers."""
+    try:
+        return np.asarray(weights, float)
+    except (TypeError, ValueError):
+        values = np.asarray(weights, object).ravel()
+        wrong = next(value for value in values if not isinstance(value, int | float | np.number))
+        what = f"a weight is missing ({wrong})" if _is_missing(wrong) else f"weights are numbers, not {wrong!r}"
+        raise ValueError(what) from None
+
+
+def check_weights(
+    weights: np.ndarray, of: str = "edges", positive: bool = False, place: Callable[[int], str] = "row {}".format
+) -> None:
+    """Refuse a weight that is missing, not finite or negative; ``place`` says where it stands."""
+    wrong = ~(np.isfinite(weights) & (weights > 0 if positive else weights >= 0))
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        found = "missing (NaN)" if np.isnan(weights[at]) else f"{weights[at]:g}"
+        wanted = "positive" if positive else "not negative"
+        raise ValueError(f"the weight of {place(at)} is {found}; weights of {of} are finite and {wanted}")
+
+
+def named(names: Iterable[Name]) -> np.ndarray:
+    """Return names as an array that keeps the type of each."""
+    names = list(names)
+    array = np.empty(len(names), object)
+    array[:] = names
+    return array
+
+
+def _columns(table: object, roles: dict, optional: dict, advice: str) -> dict[str, np.ndarray]:
+    """Return the columns of a table by their roles; an optional one without a name is the one named as its role."""
+    if not is_table(table):
+        raise ValueError(f"a table has columns, which {type(table).__name__} has not: {advice}")
+    there = column_names(table)
+    roles = roles | {role: role if name is None else name for role, name in optional.items() if name or role in there}
+    if missing := [name for name in roles.values() if name not in there]:
+        shown = ", ".join(map(str, there[:SHOWN])) + (", …" if len(there) > SHOWN else "")
+        raise ValueError(f"no column {missing[0]!r}; there are: {shown}; write {advice}")
+    if not hasattr(table, "__getitem__"):
+        table = _arrow(table)
+    columns = {role: np.asarray(table[name]) for role, name in roles.items()}
+    lengths = {roles[role]: column.shape for role, column in columns.items()}
+    if len({*lengths.values()}) > 1 or any(len(shape) != 1 for shape in lengths.values()):
+        raise ValueError(f"columns have one value per row, not the shapes {lengths}")
+    if lengths[next(iter(lengths))] == (0,):
+        raise ValueError("the table is empty")
+    return columns
+
+
+def _arrow(table: object) -> object:
+    """Read a table that has a protocol and nothing else."""
+    import pyarrow
+    from pyarrow.interchange import from_dataframe
+
+    return pyarrow.table(table) if hasattr(table, "__arrow_c_stream__") else from_dataframe(table)
+
+
+def _present(column: np.ndarray, name: str) -> np.ndarray:
+    """Return a column; refuse a missing value: None, nan, or what a library has in their place."""
+    if column.dtype.kind in "OfMm":
+        missing = np.fromiter(map(_is_missing, column), bool, len(column))
+        if missing.any():
+            at = int(np.flatnonzero(missing)[0])
+            raise ValueError(f"column {name!r} has a missing value in row {at} ({column[at]}): leave such rows out")
+    return column
+
+
+def _is_missing(value: object) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # of pandas' NA, nobody knows whether it is itself
+        return True
+
+
+def _names(column: np.ndarray, name: str) -> np.ndarray:
+    """Return a column of names."""
+    if column.dtype.kind in "iuU":
+        return column
+    return named(checked_names(_present(column, name), f"column {name!r}: a node"))
+
+
+def _places(columns: list[np.ndarray], origin: Iterable[Name] | None = None) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return the names in columns, sorted or as in ``origin``, and the place among them of every value."""
+    ends = np.cumsum([*map(len, columns)])[:-1]
+    kinds = {column.dtype.kind for column in columns}
+    if origin is None and len(kinds) == 1 and kinds <= {"i", "u", "U"}:
+        names, place = np.unique(np.concatenate(columns), return_inverse=True)
+        return names, np.split(place, ends)
+    values = [value for column in columns for value in column.tolist()]
+    if len(kinds := {*map(type, values)}) > 1:
+        raise ValueError(f"names are of one kind, not {' and '.join(sorted(kind.__name__ for kind in kinds))}")
+    names = sorted({*values}) if origin is None else checked_names(origin, "a node")
+    number = {name: at for at, name in enumerate(names)}
+    if unknown := [value for value in values if value not in number]:
+        raise ValueError(f"an edge ends at {unknown[0]!r}, which is no name in origin")
+    return named(names), np.split(np.fromiter(map(number.__getitem__, values), np.int64, len(values)), ends)
+
+
+def _numbers(ends: object, n: int) -> np.ndarray:
+    """Return the ends of edges as numbers of n nodes."""
+    ends = np.asarray(ends)
+    if ends.ndim != 1 or (ends.size and not (ends.dtype.kind in "iu" and ends.min() >= 0 and ends.max() < n)):
+        raise ValueError(f"the ends of edges are numbers of nodes, from 0 to {n - 1}; names need a table: {EDGES}")
+    return ends.astype(np.int64)
+
+
+def _check_pairs(i: np.ndarray, j: np.ndarray, names: np.ndarray, duplicates: str) -> None:
+    """Refuse an edge from a node to itself and, unless they are to be summed, a pair that is given twice."""
+    if duplicates not in DUPLICATES:
+        raise ValueError(f"duplicates is one of {', '.join(map(repr, DUPLICATES))}, not {duplicates!r}")
+    name = named(names.tolist())
+    if (i == j).any():
+        raise ValueError(f"{name[i[i == j][0]]!r} is joined to itself: leave such edges out")
+    pairs, first, times = np.unique(
+        np.minimum(i, j) * len(names) + np.maximum(i, j), return_index=True, return_counts=True
+    )
+    if duplicates == "refuse" and len(pairs) < len(i):
+        at = first[times > 1].min()
+        pair = f"{name[i[at]]!r} and {name[j[at]]!r}"
+        raise ValueError(f"{pair} are joined more than once, in either order: leave one, or duplicates='sum'")
