@@ -8,7 +8,6 @@ __version__ = "0.4.0"
 
 _PLACES = {
     "Graph": "graphs.model:Graph",
-    "from_edges": "graphs.model:from_edges",
     "largest_component": "graphs.model:largest_component",
     "laplacian": "graphs.model:laplacian",
     "sbm": "graphs.random_graphs:sbm",
@@ -26,6 +25,9 @@ _PLACES = {
     "log_bayes_factor": "bandit.graph_prior.public:log_bayes_factor",
     "Outcome": "theory.outcome:Outcome",
     "GraphDRLinUCB": "serve.policy:GraphDRLinUCB",
+    "GraphEmbedding": "serve.embedding:GraphEmbedding",
+    "from_edges": "serve.tables:from_edges",
+    "from_interactions": "serve.tables:from_interactions",
     "ips": "scores.offpolicy:ips",
     "snips": "scores.offpolicy:snips",
     "doubly_robust": "scores.offpolicy:doubly_robust",

@@ -13,7 +13,6 @@ from graphdr.graphs.arm_features import select as arm_features
 from graphdr.graphs.contexts import context_rows as context_rows
 from graphdr.graphs.contexts import product as product
 from graphdr.graphs.model import Graph as Graph
-from graphdr.graphs.model import from_edges as from_edges
 from graphdr.graphs.model import laplacian as laplacian
 from graphdr.graphs.model import largest_component as largest_component
 from graphdr.graphs.random_graphs import rgg as rgg
@@ -23,7 +22,10 @@ from graphdr.scores.offpolicy import Estimate as Estimate
 from graphdr.scores.offpolicy import doubly_robust as doubly_robust
 from graphdr.scores.offpolicy import ips as ips
 from graphdr.scores.offpolicy import snips as snips
+from graphdr.serve.embedding import GraphEmbedding as GraphEmbedding
 from graphdr.serve.policy import GraphDRLinUCB as GraphDRLinUCB
+from graphdr.serve.tables import from_edges as from_edges
+from graphdr.serve.tables import from_interactions as from_interactions
 from graphdr.theory.outcome import Outcome as Outcome
 
 __version__: str
@@ -31,6 +33,7 @@ __all__ = [
     "Estimate",
     "Graph",
     "GraphDRLinUCB",
+    "GraphEmbedding",
     "Outcome",
     "Run",
     "UserError",
@@ -39,6 +42,7 @@ __all__ = [
     "doubly_robust",
     "draw_rounds",
     "from_edges",
+    "from_interactions",
     "graded_features",
     "ips",
     "laplacian",
