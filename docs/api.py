@@ -19,6 +19,7 @@ CHAPTERS = {
     "cache": "Cached tables",
     "core": "Randomness and errors",
 }
+FIELDS = ("Parameters", "Attributes", "Returns", "Raises", "See Also")  # sections of numpydoc that list things
 SHOWN_WITH = {"theory": "bandit"}  # a record is explained beside the function that returns it
 OPENING = """# The package
 
@@ -85,6 +86,8 @@ def signature(item, name: str) -> str:
         if len(head) > 100:
             head = f"{name}(\n    " + ",\n    ".join(arguments) + ",\n)"
         return _fenced(head + (f" -> {_text(node.returns)}" if node.returns else ""))
+    if "Parameters\n---" in (inspect.getdoc(item) or ""):  # those of the constructor
+        return signature(item.__init__, name)
     fields = [ast.unparse(line) for line in node.body if isinstance(line, ast.AnnAssign)]
     bases = ", ".join(map(ast.unparse, node.bases))
     return _fenced("\n".join([f"class {name}" + (f"({bases})" if bases else ""), *(f"    {line}" for line in fields)]))
@@ -122,8 +125,28 @@ def _fenced(code: str) -> str:
 def markdown(item) -> str:
     """Return a docstring as Markdown: code in single backticks, examples fenced."""
     text = re.sub(r"``(.+?)``", r"`\1`", inspect.getdoc(item))
-    parts = [_fenced(part) if part.startswith(">>>") else _escaped(part) for part in text.split("\n\n")]
-    return "\n\n".join(parts)
+    return "\n\n".join(map(_part, text.split("\n\n")))
+
+
+def _part(text: str) -> str:
+    """Return a paragraph, an example, a formula or a section of numpydoc, whose fields become a list."""
+    title, line, rest = ([*text.split("\n", 2), "", ""])[:3]
+    if line and set(line) == {"-"}:
+        return f"**{title}**\n\n{_fields(rest) if title in FIELDS else _part(rest)}"
+    return _fenced(text) if text.startswith(">>>") else text if text.startswith("    ") else _escaped(text)
+
+
+def _fields(text: str) -> str:
+    """Return fields, each a line and what it says below, as a list."""
+    fields = [field.split("\n", 1) for field in re.split(r"\n(?! )", text)]
+    lines = [(head, " ".join(" ".join(rest).split())) for head, *rest in fields]
+    return "\n".join(f"- {_head(head)}{': ' * bool(text)}{_escaped(text)}" for head, text in lines)
+
+
+def _head(head: str) -> str:
+    """Return the names of a field as code, and its type as text."""
+    names, _, kind = head.partition(" : ")
+    return f"`{names}`" + (f" ({_escaped(kind)})" if kind else "")
 
 
 def _escaped(text: str) -> str:
