@@ -72,11 +72,31 @@ def low_eigenpairs_of_parts(graph: Graph, label: np.ndarray, count: int) -> Basi
 def extension(rows: sp.csr_array, vectors: np.ndarray, values: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     """Return the rows that new nodes have in eigenvectors, from their edges to the known ones (m x n): Nyström.
 
-    It is ``serve.state.extended`` for all of them at once. A row without an edge is zero.
+    It is ``extended`` for all of them at once. A row without an edge is zero.
     """
     own = rows.sum(axis=1)
     scale, others = (np.divide(1.0, np.sqrt(d), out=np.zeros(len(d)), where=d > 0) for d in (own, degrees))
     return scale[:, None] * (rows @ (others[:, None] * vectors)) / (1.0 - values)
+
+
+def extended(
+    vectors: np.ndarray, degrees: np.ndarray, values: np.ndarray, joined: list[tuple[np.ndarray, np.ndarray]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Append new nodes to eigenvectors (Nyström), each given by its neighbours, new ones before it too, and weights.
+
+    An eigenvector satisfies u = S u / (1 - value) with S = D^-1/2 A D^-1/2: apply this to the row of S that the
+    new node has through its edges. The degrees are the fitted ones, without the new edges: a twin of a node then gets
+    exactly that node's row. A node without edges gets zeros.
+    """
+    n = len(vectors)
+    vectors = np.vstack([vectors, np.zeros((len(joined), vectors.shape[1]))])
+    degrees = np.append(degrees, np.zeros(len(joined)))
+    for node, (ends, weights) in enumerate(joined, n):
+        joins = degrees[ends] > 0
+        degrees[node] = weights.sum()
+        near, weight = ends[joins], weights[joins]
+        vectors[node] = weight / np.sqrt(degrees[node] * degrees[near]) @ vectors[near] / (1.0 - values)
+    return vectors, degrees
 
 
 def _seed(random_state: object) -> int:

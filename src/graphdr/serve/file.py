@@ -5,17 +5,29 @@ It is no cached result of the workflow and is meant to travel: unlike theirs, it
 
 import json
 from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import IO
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from graphdr import __version__
+from graphdr.bandit.graph_prior.model import Columns
+from graphdr.core.errors import UserError
+from graphdr.graphs.arm_features import IDENTITY
+from graphdr.serve.learned import Learned, Prior
+from graphdr.serve.lookup import Lookup
+from graphdr.serve.tuning import RIDGE
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError:
+    raise UserError('files of policies need pyarrow: pip install "graphdr[files]"') from None
+
 from graphdr.cache import io
 from graphdr.core.atomic import replacing
-from graphdr.core.errors import UserError
 
-FORMAT, WITH_SEGMENTS = 1, 2  # who knows no segments must not take the features of pairs for those of arms
+PLAIN, WITH_SEGMENTS, FOUND = 1, 2, 3  # formats: of version 0.4, the same with segments, and with settings found
 KIND = "policy"
 COLUMNS = [
     ("field", pa.string(), "what the row belongs to: settings, names, or an array of the policy"),
@@ -24,12 +36,110 @@ COLUMNS = [
 ]
 SCHEMA = pa.schema([pa.field(name, type_, metadata={"description": text}) for name, type_, text in COLUMNS])
 SETTINGS, NAMES = "settings", "names"
+ARRAYS = ("rows", "pulls", "sums", "precision", "inverse", "mean", "context_v", "context_right")
+SCALARS = ("within", "residual", "noise")
+File = str | PathLike | IO[bytes]
 
 
-def write(path: str, settings: Mapping, names: Sequence[str | int], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write settings, names and arrays of one or two dimensions, atomically."""
-    number = WITH_SEGMENTS if "segments" in settings else FORMAT
-    parts = [(SETTINGS, [json.dumps({"format": number, **settings})], np.empty((1, 0)))]
+def save(policy, target: File) -> None:
+    """Write a policy."""
+    known = policy._learned
+    arrays = {name: getattr(known, name) for name in ARRAYS} | {"roughness": policy._columns.roughness}
+    if policy._values is not None:
+        arrays |= {"eigenvalues": policy._values, "degrees": policy._degrees}
+    settings = {
+        "parameters": _plain(policy.get_params(deep=False)),
+        "learned": {name: getattr(known, name) for name in SCALARS},
+        "segments": list(policy._arms.segment),
+        "removed": sorted(policy._arms.removed),
+        "nodes": policy.n_features_in_,
+        "generator": _plain(policy._rng.bit_generator.state),
+        "play": {name: getattr(policy, name) for name in ("rounds", "_due", "_next", "_ready")},
+    }
+    write(target, {"format": FOUND, **settings}, policy._arms.names, arrays)
+
+
+def load(kind: type, source: File):
+    """Read a policy of a class."""
+    settings, names, arrays = read(source)
+    number = settings.pop("format")
+    if number in (PLAIN, WITH_SEGMENTS):
+        return _of_old(kind, settings, names, arrays)
+    if number != FOUND:
+        raise UserError(f"{source}: saved by another version of the package, in a format that this one does not know")
+    policy = kind(**_segmented(settings["parameters"]))
+    known = Learned(arrays["rows"], Prior(np.empty((0, 0))))
+    vars(known).update({name: arrays[name] for name in ARRAYS} | settings["learned"])
+    policy._rng = np.random.Generator(getattr(np.random, settings["generator"]["bit_generator"])())
+    policy._rng.bit_generator.state = settings["generator"]
+    arms = Lookup(names, settings["segments"], settings["removed"])
+    _enter(policy, arms, known, arrays, settings["nodes"])
+    vars(policy).update(settings["play"])
+    return policy
+
+
+def _enter(policy, arms: Lookup, known: Learned, arrays: Mapping[str, np.ndarray], nodes: int) -> None:
+    """Put what was read into a policy."""
+    features = known.rows[:, int(policy.intercept) :]
+    k = features.shape[1]
+    policy._given, _ = policy._given_prior(features, None)
+    if policy._given is not None and policy.laplacian:
+        policy._given = policy._given._replace(precision=known.precision)
+    part, rough = features[:, : len(arrays.get("roughness", range(k)))], arrays.get("roughness", np.zeros(k))
+    policy._columns = Columns(part, rough, np.einsum("ij,ij->j", part, part))
+    policy._values, policy._degrees = arrays.get("eigenvalues"), arrays.get("degrees")
+    policy._arms, policy._learned, policy.n_features_in_ = arms, known, nodes
+    policy._stale, policy._frozen, policy._base = "", False, None
+
+
+def _of_old(kind: type, settings: dict, names: list, arrays: dict[str, np.ndarray]):
+    """Return a policy as version 0.4 saved it: LinUCB with a ridge and a radius, without an intercept."""
+    rounds, segments, full = settings["rounds"], settings.get("segments", []), settings["basis"] == IDENTITY
+    given = {name: settings[name] for name in ("basis", "laplacian", "radius", "ridge")}
+    policy = kind(1 if full else settings["k"], prior=RIDGE, intercept=False, **given)
+    rows = np.empty((len(arrays["weight"]), 0)) if full else arrays["features"]
+    inverse = np.empty((0, 0)) if full else arrays["v_inverse"]
+    # Only V^-1 was saved: what was learned before is in it, and counts as the prior.
+    precision = np.linalg.inv(inverse)
+    known = Learned(rows, Prior(precision, 1.0 / settings["ridge"] if full else 0.0), inverse)
+    if full:
+        known.pulls, known.sums = arrays["weight"] - settings["ridge"], arrays["total"]
+    else:
+        known.mean, known.context_right = arrays["estimate"], precision @ arrays["estimate"]
+    policy._rng = np.random.default_rng()
+    _enter(policy, Lookup(names, segments), known, arrays, len(names))
+    policy.rounds, policy._due, policy._next, policy._ready = rounds, 0, 0, True
+    return policy
+
+
+def _plain(value: object) -> object:
+    """Return parameters as JSON has them; a generator is stored by its state alone, a graph of segments as a list."""
+    if isinstance(value, Mapping):
+        if "segments" in value and value["segments"] is not None:
+            value = dict(value) | {"segments": _edges(value["segments"])}
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if value is None or isinstance(value, str | int | float | bool | list) else None
+
+
+def _edges(segments) -> list:
+    """Return segments and their edges as lists: JSON would turn names that are numbers into texts."""
+    if isinstance(segments, Mapping):
+        return [[name, [[other, float(weight)] for other, weight in edges.items()]] for name, edges in segments.items()]
+    matrix = segments.toarray() if hasattr(segments, "toarray") else np.asarray(segments)
+    return [[i, [[j, float(w)] for j, w in enumerate(row) if w]] for i, row in enumerate(matrix.tolist())]
+
+
+def _segmented(parameters: dict) -> dict:
+    if parameters["segments"] is None:
+        return parameters
+    return parameters | {"segments": {name: dict(map(tuple, edges)) for name, edges in parameters["segments"]}}
+
+
+def write(target: File, settings: Mapping, names: Sequence[str | int], arrays: Mapping[str, np.ndarray]) -> None:
+    """Write settings, names and arrays of one or two dimensions, to a path atomically."""
+    parts = [(SETTINGS, [json.dumps(settings)], np.empty((1, 0)))]
     parts += [(NAMES, [json.dumps(name) for name in names], np.empty((len(names), 0)))]
     matrices = {field: (np.atleast_2d(array), array.ndim == 1) for field, array in arrays.items()}
     parts += [(field, [""] if one else [*map(str, range(len(rows)))], rows) for field, (rows, one) in matrices.items()]
@@ -40,30 +150,31 @@ def write(path: str, settings: Mapping, names: Sequence[str | int], arrays: Mapp
     columns = [*map(pa.array, texts), pa.ListArray.from_arrays(offsets, pa.array(numbers))]
     table = pa.Table.from_arrays(columns, schema=SCHEMA)
     facts = {io.KIND: KIND, io.HASH: io.content_hash(table, KIND), io.PROVENANCE: json.dumps({"version": __version__})}
-    with replacing(path) as temporary:
-        pq.write_table(table.replace_schema_metadata(facts), temporary, compression="zstd")
+    table = table.replace_schema_metadata(facts)
+    if not isinstance(target, str | PathLike):
+        pq.write_table(table, target, compression="zstd")
+        return
+    with replacing(target) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
 
 
-def read(path: str) -> tuple[dict, list[str | int], dict[str, np.ndarray]]:
+def read(source: File) -> tuple[dict, list[str | int], dict[str, np.ndarray]]:
     """Return settings, names and arrays; a missing, foreign or changed file is one clear error."""
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(source) as file:
             table = file.read()
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
+        raise UserError(f"{source}: no such file") from None
     except (OSError, ValueError, pa.ArrowException):
-        raise UserError(f"{path}: not a readable parquet file") from None
+        raise UserError(f"{source}: not a readable parquet file") from None
     facts = table.schema.metadata or {}
     if not table.schema.equals(SCHEMA) or facts.get(io.KIND) != KIND.encode():
-        raise UserError(f"{path}: not a saved policy")
+        raise UserError(f"{source}: not a saved policy")
     if io.content_hash(table, KIND) != facts.get(io.HASH, b"").decode(errors="replace"):
-        raise UserError(f"{path}: the content does not match its hash; it was changed after it was saved")
+        raise UserError(f"{source}: the content does not match its hash; it was changed after it was saved")
     fields, labels = io.values(table["field"]), table["name"].to_pylist()
     lists = table["values"].combine_chunks()
     numbers, offsets = io.values(lists.values), io.values(lists.offsets)
-    settings = json.loads(labels[0])
-    if settings.pop("format") not in (FORMAT, WITH_SEGMENTS):
-        raise UserError(f"{path}: saved by another version of the package, in a format that this one does not know")
     names = [json.loads(label) for label, field in zip(labels, fields, strict=True) if field == NAMES]
     arrays = {}
     for field in dict.fromkeys(fields):
@@ -71,4 +182,4 @@ def read(path: str) -> tuple[dict, list[str | int], dict[str, np.ndarray]]:
             rows = np.flatnonzero(fields == field)
             block = numbers[offsets[rows[0]] : offsets[rows[-1] + 1]].copy()  # the file's own memory is read-only
             arrays[field] = block.reshape(len(rows), -1) if labels[rows[0]] else block
-    return settings, names, arrays
+    return json.loads(labels[0]), names, arrays

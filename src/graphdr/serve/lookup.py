@@ -5,34 +5,61 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import scipy.sparse as sp
 
+from graphdr.core.compiled import kernel
 from graphdr.graphs.contexts import context_rows
 from graphdr.serve.sources import Name, checked_names
 
 Vectors = sp.sparray | sp.spmatrix | np.ndarray | Sequence[Mapping[Name, float]]
 Segment = Name | Sequence[Name] | None  # one for all, or one for each
+MANY = 32  # names from which on a table of hashes is faster than a dictionary
+EMPTY = -1
 
 
 class Lookup:
-    """The arms of a policy and its segments: arm i of segment s is row s * n + i of the features."""
+    """The arms of a policy and its segments: arm i of segment s is row s * n + i of the features.
 
-    def __init__(self, names: Iterable[Name], segments: Iterable[Name] = ()):
+    Arms that were removed keep their rows, which may have taught something about others; they are no longer found.
+    """
+
+    def __init__(self, names: Iterable[Name], segments: Iterable[Name] = (), removed: Iterable[int] = ()):
         self.names = checked_names(names)
-        self.place = {name: place for place, name in enumerate(self.names)}
-        if len(self.place) < len(self.names):
+        self.removed = set(removed)
+        self.place = {name: place for place, name in enumerate(self.names) if place not in self.removed}
+        if len(self.place) + len(self.removed) < len(self.names):
             raise ValueError("two arms have the same name")
-        self.numbered = self.names == list(range(len(self.names)))
         self.segment = {name: at for at, name in enumerate(segments)}
+        self.token = object()  # of the places that candidates were looked up in: appended arms leave them as they are
+        self._refresh()
 
     def add(self, new: list[Name]) -> None:
         """Append arms."""
         numbers = range(len(self.names), len(self.names) + len(new))
-        self.names += new
-        self.place.update(zip(new, numbers, strict=True))
-        self.numbered = self.numbered and new == list(numbers)
+        self.names = self.names + new
+        self.place = self.place | dict(zip(new, numbers, strict=True))
+        self._refresh()
 
-    def places(self, arms: Iterable[Name], segment: Segment = None) -> np.ndarray:
-        """Return the rows of arms; refuse unknown ones."""
-        places = self._arms(arms)
+    def remove(self, names: list[Name]) -> None:
+        """Forget the names of arms."""
+        self.removed = self.removed | {self.place[name] for name in names}
+        self.place = {name: place for name, place in self.place.items() if place not in self.removed}
+        self.token = object()
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self.numbered = not self.removed and self.names == list(range(len(self.names)))
+        self._table: np.ndarray | None = None
+        # Hashes of texts are 64 random bits; those of numbers are not, and -1 has that of -2.
+        self._hashed = all(type(name) is str for name in self.place)
+
+    def present(self) -> np.ndarray:
+        """Return the places of all arms."""
+        if not self.removed:
+            return np.arange(len(self.names), dtype=np.uint32)
+        return np.fromiter(self.place.values(), np.uint32, len(self.place))
+
+    def places(self, arms: Iterable[Name] | None, segment: Segment = None) -> np.ndarray:
+        """Return the rows of arms, or of all of them; refuse unknown ones."""
+        places = self.present() if arms is None else self._arms(arms)
         return places + self._shift(segment, len(places)) if self._segmented(segment) else places
 
     def rows(self, vectors: Vectors, segment: Segment = None) -> sp.csr_array:
@@ -54,11 +81,25 @@ class Lookup:
                 return np.array(arms, np.uint32)  # a copy: nobody may change it after the check
             arms = arms.tolist()  # names of Python's own types are found faster
         try:
+            if self._hashed and isinstance(arms, list | tuple) and len(arms) >= MANY:
+                found = _find(np.fromiter(map(hash, arms), np.int64, len(arms)), self._hashes())
+                if len(found):
+                    return found
             return np.array([*map(self.place.__getitem__, arms)], np.uint32)
         except KeyError as unknown:
             raise ValueError(f"no arm {unknown.args[0]!r}") from None
         except TypeError:
             raise ValueError(f"arms are given as a sequence of their names, not as {arms!r}") from None
+
+    def _hashes(self) -> np.ndarray:
+        """Return the table of hashes and places, made at its first use: others would wait for each other's memory."""
+        if self._table is None:
+            hashes = np.fromiter(map(hash, self.place), np.int64, len(self.place))
+            self._table = _tabulate(hashes, np.fromiter(self.place.values(), np.int64, len(self.place)))
+        return self._table
+
+    def __getstate__(self) -> dict:
+        return vars(self) | {"_table": None}  # another process has other hashes
 
     def _weights(self, vectors: Vectors) -> object:
         """Return vectors as a matrix, whose shape and numbers nobody has checked yet."""
@@ -93,6 +134,40 @@ class Lookup:
             wrong = next(name for name in segments if name not in known)
         name = "given" if wrong is None else repr(wrong)
         raise ValueError(f"no segment {name}; there are: {', '.join(map(repr, known))}")
+
+
+@kernel
+def _tabulate(hashes, places):
+    """Return a table with open addressing, a hash and its place in every row; without rows if two hashes are equal."""
+    size = 8
+    while size < 2 * len(hashes):
+        size *= 2
+    table = np.full((size, 2), EMPTY)
+    for at in range(len(hashes)):
+        slot = hashes[at] & (size - 1)
+        while table[slot, 1] != EMPTY:
+            if table[slot, 0] == hashes[at]:
+                return np.empty((0, 2), np.int64)
+            slot = (slot + 1) & (size - 1)
+        table[slot, 0], table[slot, 1] = hashes[at], places[at]
+    return table
+
+
+@kernel
+def _find(hashes, table):
+    """Return the places of hashes; none at all if one of them is not in the table."""
+    places = np.empty(len(hashes), np.uint32)
+    last = len(table) - 1
+    if last < 0:
+        return places[:0]
+    for at in range(len(hashes)):
+        slot = hashes[at] & last
+        while table[slot, 0] != hashes[at] or table[slot, 1] == EMPTY:
+            if table[slot, 1] == EMPTY:
+                return places[:0]
+            slot = (slot + 1) & last
+        places[at] = table[slot, 1]
+    return places
 
 
 def for_each(segment: Segment, count: int) -> list[Name | None]:
