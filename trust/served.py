@@ -1,0 +1,131 @@
+"""Trials of a served policy that was told nothing but rewards: python -m trust.served 20 plays so many seeds.
+
+1,000 arms in five blocks whose click rates differ, 20 candidates a round, 8,000 rounds. The policy has no setting. It
+is compared with the best ridge and radius in hindsight of a policy that also knows the mean click rate; on a shuffled
+graph with full LinUCB, set in the same way; and with random play. Then rates are flipped half way.
+"""
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from graphdr import GraphDRLinUCB
+from graphdr.bandit import linucb
+from graphdr.bandit.environment import Stream
+from graphdr.core.rng import stream
+from graphdr.graphs import arm_features, model, random_graphs, spectral
+from graphdr.graphs.model import Graph
+
+ARMS, BLOCKS, OFFERED, ROUNDS = 1000, 5, 20, 8000
+RATES = {"2–5 %": (0.02, 0.05), "30–50 %": (0.3, 0.5)}
+RADII = (0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0)
+RIDGES = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
+DIMENSIONS = (4, 10, 20)  # the first separates the blocks, and has to be known; the last is the policy's own
+FORGET = 0.995
+
+
+class Clicks(NamedTuple):
+    """A graph of arms, their click rates, and rounds: who is offered, and what each would pay."""
+
+    graph: Graph
+    rates: np.ndarray
+    offered: np.ndarray
+    paid: np.ndarray
+
+
+def clicks(low: float, high: float, seed: int, rounds: int = ROUNDS) -> Clicks:
+    """Draw arms in blocks with rates from low to high, and rounds."""
+    rng = stream(seed, "clicks", low=str(low))
+    graph = model.largest_component(random_graphs.sbm(ARMS, rng, blocks=BLOCKS, p_in=0.05, p_out=0.002))
+    rates = rng.permutation(np.linspace(low, high, BLOCKS))[graph.origin * BLOCKS // ARMS]
+    offered = np.array([rng.choice(graph.n, OFFERED, replace=False) for _ in range(rounds)], np.uint32)
+    return Clicks(graph, rates, offered, (rng.random(offered.shape) < rates[offered]).astype(float))
+
+
+def served(policy: GraphDRLinUCB, given: Clicks) -> np.ndarray:
+    """Play all rounds; return the regret of each."""
+    regret = np.empty(len(given.offered))
+    for t, (offered, paid) in enumerate(zip(given.offered, given.paid, strict=True)):
+        arm = policy.recommend(offered)
+        policy.update(arm, paid[np.argmax(offered == arm)])
+        regret[t] = given.rates[offered].max() - given.rates[arm]
+    return regret
+
+
+def in_hindsight(given: Clicks) -> dict[tuple, float]:
+    """Return the regret of LinUCB by k (0: full), radius and ridge, on rewards around the mean rate."""
+    theta, low = given.rates - given.rates.mean(), spectral.low_eigenpairs(given.graph, 1 + max(DIMENSIONS)).vectors
+    rounds = Stream(given.offered, given.paid - given.rates[given.offered])
+    features = {k: arm_features.select("laplacian_low", low, k) for k in DIMENSIONS} | {0: None}
+    regret = {}
+    for (k, own), radius, ridge in product(features.items(), RADII, RIDGES):
+        [outcome] = linucb.play([linucb.Run(theta, rounds, own)], radius, ridge=ridge)
+        regret[k, radius, ridge] = float(outcome.regret[-1])
+    return regret
+
+
+def trial(bounds: tuple[float, float], seed: int) -> dict:
+    """Play one seed: the policy, the policy on a shuffled graph, random play, and all settings in hindsight."""
+    given = clicks(*bounds, seed)
+    order = stream(seed, "shuffled").permutation(given.graph.n)
+    shuffled = given.graph._replace(adjacency=given.graph.adjacency[order][:, order])
+    names = range(given.graph.n)
+    policies = {"policy": given.graph, "shuffled": shuffled}
+    played = {
+        label: served(GraphDRLinUCB(random_state=seed).fit(graph, names=names), given).sum()
+        for label, graph in policies.items()
+    }
+    best = given.rates[given.offered]
+    return played | {"random": float((best.max(axis=1) - best.mean(axis=1)).sum())} | in_hindsight(given)
+
+
+def flip(bounds: tuple[float, float], seed: int) -> dict[str, float]:
+    """Flip the rates half way; return the regret after that, with and without forgetting, and of restarted policies."""
+    given = clicks(*bounds, seed)
+    half = len(given.offered) // 2
+    later = given._replace(rates=sum(bounds) - given.rates, offered=given.offered[half:])
+    draws = stream(seed, "after the flip").random(later.offered.shape)
+    later = later._replace(paid=(draws < later.rates[later.offered]).astype(float))
+    before = given._replace(offered=given.offered[:half], paid=given.paid[:half])
+    regret = {}
+    for label, forget in {"all kept": 1.0, "forgetting": FORGET}.items():
+        for kind, first in {"": [before], ", restarted": []}.items():
+            policy = GraphDRLinUCB(forget=forget, random_state=seed).fit(given.graph, names=range(given.graph.n))
+            regret[label + kind] = [served(policy, part).sum() for part in (*first, later)][-1]
+    return regret
+
+
+def lines(seeds: int) -> Iterator[str]:
+    """Say what came out, kind by kind."""
+    for label, bounds in RATES.items():
+        played = _all(partial(trial, bounds), range(seeds))
+        mean = {key: np.mean([one[key] for one in played]) for key in played[0]}
+        yield f"clicks at {label}: policy {mean['policy']:.1f}, random play {mean['random']:.1f}"
+        yield f"  worse than random play on {sum(one['policy'] >= one['random'] for one in played)} of {seeds} seeds"
+        for k in (*DIMENSIONS, 0):
+            best = min((key for key in mean if key[0] == k and isinstance(key, tuple)), key=mean.get)
+            who = "policy" if k else "shuffled"
+            name = f"LinUCB, k = {k}" if k else "full LinUCB"
+            setting = f"radius {best[1]:g}, ridge {best[2]:g}"
+            yield f"  {name}, best in hindsight ({setting}) {mean[best]:.1f}: {who} has {mean[who] / mean[best]:.2f} times"
+    for label, bounds in RATES.items():
+        played = _all(partial(flip, bounds), range(seeds))
+        parts = (f"{key} {np.mean([one[key] for one in played]):.1f}" for key in played[0])
+        yield f"clicks at {label}, rates flipped half way, regret after that: {'; '.join(parts)}"
+
+
+def _all(task, numbers: range) -> list:
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=multiprocessing.get_context("fork")) as pool:
+        return list(pool.map(task, numbers))
+
+
+if __name__ == "__main__":
+    for line in lines(int(sys.argv[1])):
+        print(line, flush=True)
