@@ -11,9 +11,9 @@ from typing import IO
 import numpy as np
 
 from graphdr import __version__
-from graphdr.bandit.graph_prior.model import Columns
 from graphdr.core.errors import UserError
 from graphdr.graphs.arm_features import IDENTITY
+from graphdr.serve import tuning
 from graphdr.serve.learned import Learned, Prior
 from graphdr.serve.lookup import Lookup
 from graphdr.serve.tuning import RIDGE
@@ -69,7 +69,8 @@ def load(kind: type, source: File):
         raise UserError(f"{source}: saved by another version of the package, in a format that this one does not know")
     policy = kind(**_segmented(settings["parameters"]))
     known = Learned(arrays["rows"], Prior(np.empty((0, 0))))
-    vars(known).update({name: arrays[name] for name in ARRAYS} | settings["learned"])
+    nothing = np.empty((0, 0))  # has no rows that a file could hold
+    vars(known).update({name: arrays.get(name, nothing) for name in ARRAYS} | settings["learned"])
     policy._rng = np.random.Generator(getattr(np.random, settings["generator"]["bit_generator"])())
     policy._rng.bit_generator.state = settings["generator"]
     arms = Lookup(names, settings["segments"], settings["removed"])
@@ -80,13 +81,10 @@ def load(kind: type, source: File):
 
 def _enter(policy, arms: Lookup, known: Learned, arrays: Mapping[str, np.ndarray], nodes: int) -> None:
     """Put what was read into a policy."""
-    features = known.rows[:, int(policy.intercept) :]
-    k = features.shape[1]
-    policy._given, _ = policy._given_prior(features, None)
-    if policy._given is not None and policy.laplacian:
-        policy._given = policy._given._replace(precision=known.precision)
-    part, rough = features[:, : len(arrays.get("roughness", range(k)))], arrays.get("roughness", np.zeros(k))
-    policy._columns = Columns(part, rough, np.einsum("ij,ij->j", part, part))
+    first = int(policy.intercept)
+    k = known.rows.shape[1] - first
+    policy._given = None if policy.ridge is None else Prior(known.precision, known.residual)
+    policy._columns = tuning.columns(known.rows, first, arrays.get("roughness", np.zeros(k)))
     policy._values, policy._degrees = arrays.get("eigenvalues"), arrays.get("degrees")
     policy._arms, policy._learned, policy.n_features_in_ = arms, known, nodes
     policy._stale, policy._frozen, policy._base = "", False, None
@@ -118,8 +116,8 @@ def _plain(value: object) -> object:
         if "segments" in value and value["segments"] is not None:
             value = dict(value) | {"segments": _edges(value["segments"])}
         return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, np.generic):
-        return value.item()
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
     return value if value is None or isinstance(value, str | int | float | bool | list) else None
 
 

@@ -50,7 +50,9 @@ class Learned:
             self.inverse, self.mean = np.array(inverse, float, order="C"), np.zeros(len(inverse))
 
     def rebuild(self) -> None:
-        """Compute V^-1 and m from the rewards kept; V is singular while a mean of flat prior has seen none."""
+        """Compute V^-1 and m from the rewards kept."""
+        if not self.pulls.any() and not self.precision.diagonal().all():
+            return  # V of a flat prior is singular without rewards: what is known of it stays
         size = len(self.precision)
         v, right = self.precision + self.context_v[:size, :size], self.context_right[:size].copy()
         pulled = np.flatnonzero(self.pulls)
@@ -68,6 +70,13 @@ class Learned:
     def statistics(self) -> Statistics:
         """What the evidence of a prior is computed from."""
         return Statistics(self.pulls, self.sums, self.within)
+
+    def copied(self) -> "Learned":
+        """Return a copy that learns on its own; rows are never changed in place, and are shared."""
+        other = copy(self)
+        for name in ("pulls", "sums", "inverse", "mean", "context_v", "context_right"):
+            setattr(other, name, getattr(self, name).copy())
+        return other
 
     def over(self, rows: np.ndarray) -> "Learned":
         """Return this for contexts with rows of their own: it learns with it, and knows no rewards of theirs alone."""
@@ -114,15 +123,11 @@ class Learned:
         self.context_right *= share
         gone = self.pulls < GONE
         self.pulls[gone] = self.sums[gone] = 0.0
-        if self.pulls.any() or self.precision.diagonal().all():  # V of a flat prior that has seen nothing is singular
-            self.rebuild()
+        self.rebuild()
 
     def add_rewards(self, places: np.ndarray, pulls: np.ndarray, sums: np.ndarray, within: float) -> None:
         """Add what others learned of some arms, each once; V^-1 and m are to be rebuilt after it."""
-        mine, sum_of_mine = self.pulls[places], self.sums[places]
-        both = (mine > 0) & (pulls > 0)
-        apart = sums[both] / pulls[both] - sum_of_mine[both] / mine[both]
-        self.within += within + float(np.sum(mine[both] * pulls[both] / (mine[both] + pulls[both]) * apart**2))
+        self.within += within + between(self.pulls[places], self.sums[places], pulls, sums)
         self.pulls[places] += pulls
         self.sums[places] += sums
 
@@ -131,6 +136,14 @@ class Learned:
         nothing = np.zeros(len(rows))
         self.rows = np.vstack([self.rows, rows])
         self.pulls, self.sums = np.append(self.pulls, nothing), np.append(self.sums, nothing)
+
+
+def between(pulls: np.ndarray, sums: np.ndarray, more_pulls: np.ndarray, more_sums: np.ndarray) -> float:
+    """Return what joining two lots of rewards of every arm adds to the squares within arms."""
+    both = (pulls > 0) & (more_pulls > 0)
+    pulls, sums, more_pulls, more_sums = (part[both] for part in (pulls, sums, more_pulls, more_sums))
+    apart = sums / pulls - more_sums / more_pulls
+    return float(np.sum(pulls * more_pulls / (pulls + more_pulls) * apart**2))
 
 
 def project(weights: np.ndarray, nodes: np.ndarray, starts: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -19,37 +19,32 @@ class Lookup:
     """The arms of a policy and its segments: arm i of segment s is row s * n + i of the features.
 
     Arms that were removed keep their rows, which may have taught something about others; they are no longer found.
+    It never changes: arms are added or removed in a new one, and copies of a policy share it.
     """
 
     def __init__(self, names: Iterable[Name], segments: Iterable[Name] = (), removed: Iterable[int] = ()):
         self.names = checked_names(names)
-        self.removed = set(removed)
+        self.removed = frozenset(removed)
         self.place = {name: place for place, name in enumerate(self.names) if place not in self.removed}
         if len(self.place) + len(self.removed) < len(self.names):
             raise ValueError("two arms have the same name")
         self.segment = {name: at for at, name in enumerate(segments)}
-        self.token = object()  # of the places that candidates were looked up in: appended arms leave them as they are
-        self._refresh()
-
-    def add(self, new: list[Name]) -> None:
-        """Append arms."""
-        numbers = range(len(self.names), len(self.names) + len(new))
-        self.names = self.names + new
-        self.place = self.place | dict(zip(new, numbers, strict=True))
-        self._refresh()
-
-    def remove(self, names: list[Name]) -> None:
-        """Forget the names of arms."""
-        self.removed = self.removed | {self.place[name] for name in names}
-        self.place = {name: place for name, place in self.place.items() if place not in self.removed}
-        self.token = object()
-        self._refresh()
-
-    def _refresh(self) -> None:
+        self.token = object()  # of what is looked up here
+        self.tokens = frozenset([self.token])  # of all places that are valid here
         self.numbered = not self.removed and self.names == list(range(len(self.names)))
         self._table: np.ndarray | None = None
         # Hashes of texts are 64 random bits; those of numbers are not, and -1 has that of -2.
         self._hashed = all(type(name) is str for name in self.place)
+
+    def added(self, new: list[Name]) -> "Lookup":
+        """Return this with more arms after the others: places that were looked up before stay valid."""
+        other = Lookup(self.names + new, self.segment, self.removed)
+        other.tokens |= self.tokens
+        return other
+
+    def without(self, names: list[Name]) -> "Lookup":
+        """Return this without the names of some arms."""
+        return Lookup(self.names, self.segment, self.removed | {self.place[name] for name in names})
 
     def present(self) -> np.ndarray:
         """Return the places of all arms."""
@@ -64,7 +59,10 @@ class Lookup:
 
     def rows(self, vectors: Vectors, segment: Segment = None) -> sp.csr_array:
         """Return contexts as vectors over the rows of the features."""
-        rows = context_rows(self._weights(vectors), len(self.names))
+        rows = context_rows(self._weights(vectors), len(self.place))
+        if self.removed:
+            shape = rows.shape[0], len(self.names)
+            rows = sp.csr_array((rows.data, self.present().astype(np.int64)[rows.indices], rows.indptr), shape=shape)
         if not self._segmented(segment):
             return rows
         shift = np.broadcast_to(self._shift(segment, rows.shape[0]), rows.shape[0])
@@ -81,6 +79,8 @@ class Lookup:
                 return np.array(arms, np.uint32)  # a copy: nobody may change it after the check
             arms = arms.tolist()  # names of Python's own types are found faster
         try:
+            if isinstance(arms, str):
+                raise TypeError
             if self._hashed and isinstance(arms, list | tuple) and len(arms) >= MANY:
                 found = _find(np.fromiter(map(hash, arms), np.int64, len(arms)), self._hashes())
                 if len(found):
@@ -102,7 +102,7 @@ class Lookup:
         return vars(self) | {"_table": None}  # another process has other hashes
 
     def _weights(self, vectors: Vectors) -> object:
-        """Return vectors as a matrix, whose shape and numbers nobody has checked yet."""
+        """Return vectors as a matrix with a column per arm, whose shape and numbers nobody has checked yet."""
         if sp.issparse(vectors):
             return vectors
         try:
@@ -114,9 +114,10 @@ class Lookup:
             weights = np.array([weight for vector in vectors for weight in vector.values()], float)
         except (TypeError, ValueError):
             raise ValueError("vectors are rows over the arms, sparse or dense, or mappings {name: weight}") from None
-        places = self._arms([name for vector in vectors for name in vector])
+        places = self._arms([name for vector in vectors for name in vector]).astype(np.int64)
+        columns = np.searchsorted(self.present(), places) if self.removed else places
         starts = np.concatenate([[0], np.cumsum([*map(len, vectors)], dtype=int)])
-        return sp.csr_array((weights, places.astype(np.int64), starts), shape=(len(vectors), len(self.names)))
+        return sp.csr_array((weights, columns, starts), shape=(len(vectors), len(self.place)))
 
     def _segmented(self, segment: Segment) -> bool:
         """Say whether there are segments; refuse one where there are none."""

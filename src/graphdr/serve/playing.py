@@ -5,6 +5,9 @@ rewards have doubled.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from numbers import Integral
+from typing import Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -21,6 +24,7 @@ from graphdr.serve.tuning import RIDGE
 
 ONE_OF_TWO = "arms are given by name or as vectors: one of the two"
 DRAWS = 1000  # of the posterior behind a probability of Thompson sampling
+AT_ONCE = 1_000_000  # numbers that are drawn at a time: memory does not grow with the arms
 FADES = 0.01  # the share that may be due to be forgotten before it is, and V^-1 is rebuilt
 ONE = np.ones(1)
 Offer = Iterable[Name] | Candidates | None
@@ -78,13 +82,11 @@ class Playing:
         offer = self._offered(candidates, vectors, segment)
         if n == 1:
             return self._name(offer, self._best(offer, 1)[0])
-        if not 1 <= n <= len(offer):
+        if not (isinstance(n, Integral) and 1 <= n <= len(offer)):
             raise ValueError(f"n is from 1 to the {len(offer)} candidates, not {n!r}")
         return [self._name(offer, at) for at in self._best(offer, n)]
 
-    def choose(
-        self, candidates: Offer = None, *, vectors: Vectors | None = None, segment: Segment = None
-    ) -> Choice:
+    def choose(self, candidates: Offer = None, *, vectors: Vectors | None = None, segment: Segment = None) -> Choice:
         """Draw a candidate from ``probabilities``; return it with its probability, for a log of rounds.
 
         It plays as ``recommend`` does, and knows with which probability it did so. ``explore`` decides how large these
@@ -157,8 +159,11 @@ class Playing:
             return np.full(len(offer), 1.0 / len(offer))
         state, share = self._state(offer), np.zeros(len(offer))
         if self.explore == knobs.TS:
-            drawn = state.draws(offer.places, self._width(), DRAWS, self._rng).argmax(axis=1)
-            return np.bincount(drawn, minlength=len(offer)) / DRAWS
+            step = max(1, AT_ONCE // len(offer))
+            for start in range(0, DRAWS, step):
+                drawn = state.draws(offer.places, self._width(), min(step, DRAWS - start), self._rng)
+                share += np.bincount(drawn.argmax(axis=1), minlength=len(offer))
+            return share / DRAWS
         share[state.scores(offer.places, self._width()).argmax()] = 1.0
         random = 0.0 if self.explore == knobs.UCB else self.explore
         return (1.0 - random) * share + random / len(offer)
@@ -202,8 +207,7 @@ class Playing:
         segment: Segment = None,
     ) -> None:
         """Learn many rewards, in their order, each with its weight; with a wrong one among them, none."""
-        if self._frozen:
-            raise ValueError("a snapshot does not learn: tell the policy that it was taken of")
+        self._check_changes()
         offer = self._look_up(arms, vectors, segment)
         rewards = _checked(rewards, offer, "reward")
         if weights is None:
@@ -212,15 +216,13 @@ class Playing:
             weights = _checked(weights, offer, "weight")
             if len(weights) and weights.min() <= 0:
                 raise ValueError(f"a weight is {weights.min()}; weights are positive")
-        if offer.rows is not None:
-            self._learned.learn_contexts(offer.rows, rewards, weights)
-            self.rounds += len(rewards)
-            self._fade(len(rewards))
-            return
         start, end = 0, len(rewards)
         while start < end:
             stop = min(end, start + self._until())
-            self._learned.learn(offer.places[start:stop], rewards[start:stop], weights[start:stop])
+            if offer.rows is None:
+                self._learned.learn(offer.places[start:stop], rewards[start:stop], weights[start:stop])
+            else:
+                self._learned.learn_contexts(offer.rows[start:stop], rewards[start:stop], weights[start:stop])
             self.rounds += stop - start
             self._fade(stop - start)
             if self._tuned() and self.rounds >= self._next:
@@ -229,6 +231,7 @@ class Playing:
 
     def tune(self) -> None:
         """Find the settings from the rewards seen; this happens by itself whenever these have doubled."""
+        self._check_changes()
         if not self._tuned():
             return
         seen = self._learned.statistics
@@ -289,7 +292,7 @@ class Playing:
         if (arms is None and vectors is None and not all_arms) or (arms is not None and vectors is not None):
             raise ValueError(ONE_OF_TWO)
         if isinstance(arms, Candidates):
-            if arms.owner is not self._arms.token:
+            if arms.owner not in self._arms.tokens:
                 raise ValueError("these candidates were looked up in another policy, or before its arms were changed")
             if segment is not None:
                 raise ValueError("candidates that were looked up before have their segment already")
@@ -308,18 +311,33 @@ class Playing:
         """Return the state that the candidates' places belong to."""
         return self._learned if offer.rows is None else self._learned.over(offer.rows)
 
-    def _check(self) -> None:
-        """Refuse to play what was not fitted, or was changed since."""
+    def _copied(self) -> Self:
+        """Return a copy that learns on its own, with the same generator; nothing else is changed in place."""
+        self._check()
+        other = copy(self)
+        vars(other)["_learned"] = self._learned.copied()
+        return other
+
+    def _check(self, stale: bool = False) -> None:
+        """Refuse to play what was not fitted or, unless ``stale`` will do, was changed since."""
         try:
-            stale = self._stale
+            changed = self._stale
         except AttributeError:
             raise NotFittedError("this policy is not fitted yet: call fit(graph) first") from None
-        if stale:
-            raise ValueError(f"{stale} was changed after fit: call fit again, or refit to keep what was learned")
+        if changed and not stale:
+            raise ValueError(f"{changed} was changed after fit: call fit again, or refit to keep what was learned")
+
+    def _check_changes(self, stale: bool = False) -> None:
+        self._check(stale)
+        if self._frozen:
+            raise ValueError("a snapshot does not change: tell the policy that it was taken of")
 
 
 def _checked(values, offer: Candidates, what: str) -> np.ndarray:
-    values = np.atleast_1d(np.asarray(values, float))
+    try:
+        values = np.atleast_1d(np.asarray(values, float))
+    except (TypeError, ValueError):
+        raise ValueError(f"{what}s are finite numbers, not {values!r}") from None
     if values.shape != offer.places.shape:
         things = "arms" if offer.rows is None else "vectors"
         raise ValueError(f"{len(offer)} {things}, but {what}s of shape {values.shape}")

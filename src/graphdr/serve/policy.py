@@ -4,7 +4,6 @@ On settings that are given it plays exactly as ``linucb`` does in a simulation, 
 as ``run_graph_prior`` does. An object is for one thread at a time: nothing is locked. ``snapshot`` serves readers.
 """
 
-import warnings
 from collections.abc import Iterable, Mapping
 from copy import copy, deepcopy
 from os import PathLike
@@ -14,33 +13,23 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from graphdr.bandit import methods
-from graphdr.bandit.graph_prior.model import COLUMNS, Columns
+from graphdr.bandit.graph_prior.model import COLUMNS
 from graphdr.bandit.graph_prior.play import FIRST
 from graphdr.graphs import arm_features, filters, model
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.model import Graph
-from graphdr.serve import knobs
+from graphdr.serve import knobs, merging, old, tuning
 from graphdr.serve.basis import GRAPHDR, SMALLEST, compute, extended
 from graphdr.serve.learned import Learned, Prior
 from graphdr.serve.lookup import Lookup
 from graphdr.serve.playing import Playing
 from graphdr.serve.records import Delta
 from graphdr.serve.sources import Name, as_graph, checked_names, paired
+from graphdr.serve.tables import as_numbers
 from graphdr.serve.tuning import GRAPH, RIDGE, WIDE, bordered
 
-OLD_FIT = (
-    "GraphDRLinUCB.fit(source, k, …) will end with version 0.6: write "
-    "GraphDRLinUCB(k, prior='ridge', intercept=False, ridge=…, radius=…).fit(source), or GraphDRLinUCB().fit(source), "
-    "which finds its settings"
-)
 UNKNOWN = Prior(np.empty((0, 0)))  # while nothing was found
-
-
-class _Fit:
-    """``fit`` of an object is that of scikit-learn; up to version 0.4, ``fit`` of the class made an object."""
-
-    def __get__(self, policy, owner):
-        return owner._made if policy is None else policy._fit
+Maybe = np.ndarray | None
 
 
 class GraphDRLinUCB(Playing, BaseEstimator):
@@ -114,7 +103,7 @@ class GraphDRLinUCB(Playing, BaseEstimator):
     'a'
     """
 
-    fit = _Fit()
+    fit = old.Fit()
 
     def __init__(
         self,
@@ -150,11 +139,14 @@ class GraphDRLinUCB(Playing, BaseEstimator):
         self.random_state = random_state
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name in knobs.BUILT and "_learned" in vars(self):
-            super().__setattr__("_stale", name)
+        if name in knobs.WATCHED and "_learned" in vars(self):
+            if name in knobs.PLAYED:
+                knobs.check_played(**{part: getattr(self, part) for part in knobs.SEEN} | {name: value})
+            elif value is not getattr(self, name):
+                self._stale = name
+            if name == "radius" and self._given is not None:
+                self._ready = value is not None or self._learned.noise is not None
         super().__setattr__(name, value)
-        if name in knobs.PLAYED and "_learned" in vars(self):
-            knobs.check_played(self.radius, self.explore, self.forget)
 
     def _fit(self, X: object, y: None = None, *, names: Iterable[Name] | None = None) -> "GraphDRLinUCB":
         """Build a policy that knows nothing yet.
@@ -176,8 +168,7 @@ class GraphDRLinUCB(Playing, BaseEstimator):
         """
         self._check_knobs()
         graph, names = as_graph(X, names=names, components=self.components, self_loops=self.self_loops)
-        self._rng = knobs.generator(self.random_state)
-        self._build(graph, names)
+        self._build(graph, names, knobs.generator(self.random_state))
         return self
 
     def refit(self, X: object, *, names: Iterable[Name] | None = None) -> "GraphDRLinUCB":
@@ -185,70 +176,73 @@ class GraphDRLinUCB(Playing, BaseEstimator):
 
         An arm of the old graph that the new one lacks is gone, with its rewards. What contexts taught cannot be kept.
         """
-        if "_learned" not in vars(self):
-            self._check()
+        self._check_changes(stale=True)
         self._check_knobs()
-        old, rewards, rounds = self._arms, self._learned, self.rounds
-        if rewards.context_v.any():
-            raise ValueError("what contexts taught belongs to the old features: fit a new policy")
+        before, known = self._arms, self._learned
+        if known.context_v.any() or known.context_right.any():
+            raise ValueError("what contexts taught, or a policy saved by version 0.4, belongs to the old features")
         graph, names = as_graph(X, names=names, components=self.components, self_loops=self.self_loops)
-        self._build(graph, names)
-        if old.segment and list(old.segment) != list(self._arms.segment):
+        new = copy(self)  # a mistake below changes nothing
+        new._build(graph, names, deepcopy(self._rng))
+        if list(before.segment) != list(new._arms.segment):
             raise ValueError("a refitted policy has the segments that it had")
-        for segment in old.segment or [None]:
-            stay = [name for name in self._arms.names if name in old.place]
-            there, here = old.places(stay, segment), self._arms.places(stay, segment)
-            self._learned.pulls[here], self._learned.sums[here] = rewards.pulls[there], rewards.sums[there]
-        self._learned.within, self.rounds = rewards.within, rounds
-        self._learned.rebuild()
-        self.tune()
+        stay = [name for name in new._arms.names if name in before.place]
+        for segment in before.segment or [None]:
+            there, here = before.places(stay, segment), new._arms.places(stay, segment)
+            new._learned.pulls[here], new._learned.sums[here] = known.pulls[there], known.sums[there]
+        # Squares within arms are not kept apart by arm: those that stay have their share by degrees of freedom.
+        free, left = (np.maximum(pulls - 1.0, 0.0).sum() for pulls in (known.pulls, new._learned.pulls))
+        new._learned.within = known.within * (left / free if free else 1.0)
+        new.rounds, new._due = self.rounds, self._due
+        new._learned.rebuild()
+        new.tune()
+        vars(self).update(vars(new))
         return self
 
     def _check_knobs(self) -> None:
-        given = self.k, self.basis, self.prior, self.ridge, self.radius, self.laplacian, self.intercept
-        knobs.check_built(*given)
-        knobs.check_played(self.radius, self.explore, self.forget)
+        knobs.check_built(self.k, self.basis, self.prior, self.ridge, self.laplacian, self.intercept)
+        knobs.check_played(**{part: getattr(self, part) for part in knobs.SEEN})
 
-    def _build(self, graph: Graph, names: list[Name]) -> None:
-        """Compute the features, and start with nothing learned."""
-        self.n_features_in_ = graph.n
+    def _build(self, graph: Graph, names: list[Name], rng: np.random.Generator) -> None:
+        """Compute the features, and start with nothing learned; nothing is set before all is known."""
+        nodes = graph.n
         segments: list[Name] = []
         if self.segments is not None:
             graph, segments = paired(graph, self.segments, self.coupling)
-        self._values = self._degrees = None  # of a graph's eigenvectors, to add arms with
-        features, roughness, v0_inverse = self._features(graph)
-        ones = np.ones((graph.n, int(self.intercept)))
-        rows = np.column_stack([ones, features])
-        self._given, inverse = self._given_prior(features, v0_inverse)
-        used = min(features.shape[1], COLUMNS[-1])
-        part = rows[:, ones.shape[1] :][:, :used]
-        self._columns = Columns(part, roughness[:used], np.einsum("ij,ij->j", part, part))
-        start = UNKNOWN if self._tuned() else self._given
-        self._arms, self._learned = Lookup(names, segments), Learned(rows, start, None if self._tuned() else inverse)
-        self.rounds, self._due, self._next, self._ready = 0, 0, FIRST, not self._tuned()
-        self._stale, self._frozen, self._base = "", False, None
+        features, roughness, v0_inverse, values = self._features(graph, rng)
+        first = int(self.intercept)
+        given, inverse = self._given_prior(features.shape[1], v0_inverse)
+        rows = np.column_stack([np.ones((graph.n, first)), features])
+        learned = Learned(rows, UNKNOWN if given is None else given, inverse)
+        vars(self).update(
+            _arms=Lookup(names, segments), _learned=learned, _given=given, _rng=rng,
+            _columns=tuning.columns(learned.rows, first, roughness[: COLUMNS[-1]]),
+            # Of a graph's eigenvectors, to add arms with.
+            _values=values, _degrees=None if values is None else graph.adjacency.sum(axis=1),
+            n_features_in_=nodes, rounds=0, _due=0, _next=FIRST, _ready=not self._tuned(),
+            _stale="", _frozen=False, _base=None,
+        )  # fmt: skip
 
-    def _features(self, graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Return features, the roughness of each, and the inverse of V_0 where a penalty makes it no multiple of I."""
+    def _features(self, graph: Graph, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, Maybe, Maybe]:
+        """Return features and the roughness of each; where a penalty makes V_0 no multiple of I, its inverse; and the
+        eigenvalues that features of new arms are found with.
+        """
         if self.basis == IDENTITY:
-            return np.empty((graph.n, 0)), np.empty(0), None
+            return np.empty((graph.n, 0)), np.empty(0), None, None
         k = min(int(self.k), graph.n - 1)
         seeded = isinstance(self.random_state, int | np.integer)
-        computed = compute(self.basis, graph, k + 1, self.random_state if seeded else int(self._rng.integers(2**31)))
+        computed = compute(self.basis, graph, k + 1, self.random_state if seeded else int(rng.integers(2**31)))
         smoothness = model.laplacian(graph) if self.laplacian else None
         method = {"policy": "linucb", "filter": filters.CUT, "basis": self.basis, "laplacian": self.laplacian}
         chosen, v0_inverse, *_ = methods.arms(method, {"ridge": self.ridge}, computed, smoothness, k)  # as workflows do
-        if self.basis == GRAPHDR and self.segments is None:
-            self._values, self._degrees = computed.values[1 : k + 1], graph.adjacency.sum(axis=1)
-        return chosen, arm_features.roughness(self.basis, computed.values, k)[: chosen.shape[1]], v0_inverse
+        values = computed.values[1 : k + 1] if self.basis == GRAPHDR and self.segments is None else None
+        roughness = arm_features.roughness(self.basis, computed.values, k)[: chosen.shape[1]]
+        return chosen, roughness, v0_inverse, values
 
-    def _given_prior(
-        self, features: np.ndarray, v0_inverse: np.ndarray | None
-    ) -> tuple[Prior | None, np.ndarray | None]:
-        """Return the prior of a given ridge, and the inverse of its precision."""
+    def _given_prior(self, k: int, v0_inverse: np.ndarray | None) -> tuple[Prior | None, np.ndarray | None]:
+        """Return the prior of a given ridge on k features, and the inverse of its precision."""
         if self.ridge is None:
             return None, None
-        k = features.shape[1]
         residual = 0.0 if k else 1.0 / self.ridge  # full LinUCB
         inverse = np.eye(k) / self.ridge if v0_inverse is None else v0_inverse
         precision = self.ridge * np.eye(k) if v0_inverse is None else np.linalg.inv(v0_inverse)
@@ -256,41 +250,20 @@ class GraphDRLinUCB(Playing, BaseEstimator):
             precision, inverse = bordered(precision, WIDE), bordered(inverse, 1.0 / WIDE)
         return Prior(precision, residual), inverse
 
-    @classmethod
-    def _made(
-        cls, source, k=None, *, names=None, basis=GRAPHDR, laplacian=0.0, ridge=None, radius=1.0, neighbours=10,
-        components="refuse", segments=None, coupling=1.0, seed=0,
-    ):  # fmt: skip
-        """Make a policy as version 0.4 did."""
-        warnings.warn(OLD_FIT, DeprecationWarning, stacklevel=2)
-        graph, names = as_graph(source, names=names, components=components, neighbours=neighbours)
-        full, nodes = basis == IDENTITY, graph.n if segments is None else graph.n * len(segments)
-        if full and (k is not None or laplacian):
-            raise ValueError("full LinUCB has neither k nor a Laplacian penalty")
-        if not full and not (isinstance(k, int | np.integer) and 1 <= k < nodes):
-            raise ValueError(f"k is a whole number from 1 to {nodes - 1}, not {k!r}")
-        policy = cls(
-            1 if full else int(k), basis=basis, prior=RIDGE, ridge=1.0 if ridge is None else ridge, radius=radius,
-            laplacian=laplacian, intercept=False, segments=segments, coupling=coupling, random_state=seed,
-        )  # fmt: skip
-        policy._fit(graph)
-        if ridge is None and not full:
-            policy.ridge = float(np.sum(policy._learned.rows**2) / len(policy._learned.rows))
-            policy._fit(graph)
-        return policy
-
     # Arms
 
     @property
     def names(self) -> list[Name]:
         """The arms, in the order of their places."""
-        arms = self._arms
-        return [name for at, name in enumerate(arms.names) if at not in arms.removed] if arms.removed else [*arms.names]
+        self._check(stale=True)
+        return [*self._arms.place]
 
     def __len__(self) -> int:
+        self._check(stale=True)
         return len(self._arms.place)
 
     def __contains__(self, name: object) -> bool:
+        self._check(stale=True)
         return name in self._arms.place
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -308,14 +281,15 @@ class GraphDRLinUCB(Playing, BaseEstimator):
         new = checked_names(edges)
         if taken := [name for name in new if name in self._arms.place]:
             raise ValueError(f"there is an arm {taken[0]!r} already")
-        rows, first = np.ones((len(new), self._learned.rows.shape[1])), int(self.intercept)
+        known, first = self._learned, int(self.intercept)
+        rows = np.ones((len(new), known.rows.shape[1]))
         if self.basis != IDENTITY:
             joined = self._joined(new, list(edges.values()))
-            grown, self._degrees = extended(self._learned.rows[:, first:], self._degrees, self._values, joined)
-            rows[:, first:] = grown[-len(new) :] if new else grown[:0]
-        self._learned.grow(rows)
-        self._columns = self._columns._replace(features=self._learned.rows[:, first : first + len(self._columns.lengths)])
-        self._arms.add(new)
+            grown, self._degrees = extended(known.rows[:, first:], self._degrees, self._values, joined)
+            rows[:, first:] = grown[len(known.rows) :]
+        known.grow(rows)
+        self._columns = tuning.columns(known.rows, first, self._columns.roughness)
+        self._arms = self._arms.added(new)
 
     def _joined(self, new: list[Name], edges: list[Mapping[Name, float]]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return the places and weights that each new arm is joined to."""
@@ -327,7 +301,7 @@ class GraphDRLinUCB(Playing, BaseEstimator):
         for name, neighbours in zip(new, edges, strict=True):
             if unknown := [other for other in neighbours if other not in places]:
                 raise ValueError(f"new arm {name!r}: no arm {unknown[0]!r} to be joined to")
-            weights = np.array(list(neighbours.values()), float)
+            weights = as_numbers(list(neighbours.values()))
             if not (np.isfinite(weights) & (weights > 0)).all() or (not len(weights) and self.prior == RIDGE):
                 raise ValueError(f"new arm {name!r}: needs edges to known arms, of positive finite weight")
             joined.append((np.array([places[other] for other in neighbours], int), weights))
@@ -340,76 +314,47 @@ class GraphDRLinUCB(Playing, BaseEstimator):
         names = checked_names(names)
         if unknown := [name for name in names if name not in self._arms.place]:
             raise ValueError(f"no arm {unknown[0]!r}")
-        self._arms.remove(names)
-
-    def _check_changes(self) -> None:
-        self._check()
-        if self._frozen:
-            raise ValueError("a snapshot does not change")
+        self._arms = self._arms.without(names)
 
     # Copies
 
     def snapshot(self) -> "GraphDRLinUCB":
         """Return a copy that does not learn, for readers in other threads while one writer goes on."""
         other = self._copied()
-        other._frozen = True
+        other._rng, other._frozen = knobs.offspring(self._rng), True
         return other
 
     def worker(self) -> "GraphDRLinUCB":
         """Return a copy that learns on its own, and whose ``delta`` this policy can ``merge``."""
+        self._check_changes()
         if self.forget < 1:
-            raise ValueError("what a worker learned cannot be merged where rewards are forgotten: forget is below 1")
+            raise ValueError(merging.KEPT)
         other = self._copied()
-        other._rng = self._rng.spawn(1)[0]
-        other._base = other._copied()._learned, self.rounds
+        other._rng, other._base = knobs.offspring(self._rng), (self._learned.copied(), self.rounds)
         return other
 
     def delta(self) -> Delta:
         """Return what a worker learned since it was made, or since the last time that it was asked."""
+        self._check()
         if self._base is None:
             raise ValueError("only a worker has a delta: make one with worker()")
-        (base, rounds), own, n = self._base, self._learned, len(self._arms.names)
-        before = np.zeros((2, len(own.pulls)))
-        before[:, : len(base.pulls)] = base.pulls, base.sums
-        pulls = own.pulls - before[0]
-        places = np.flatnonzero(pulls)
-        segments = list(self._arms.segment) or [None]
-        arms = [(segments[place // n], self._arms.names[place % n]) for place in places.tolist()]
-        pulls, sums = pulls[places], (own.sums - before[1])[places]
-        both = before[0][places] > 0
-        apart = sums[both] / pulls[both] - (before[1] / np.maximum(before[0], 1e-300))[places][both]
-        between = np.sum(before[0][places][both] * pulls[both] / own.pulls[places][both] * apart**2)
-        contexts = own.context_v - base.context_v, own.context_right - base.context_right
-        found = Delta(arms, pulls, sums, own.within - base.within - between, *contexts, self.rounds - rounds)
-        self._base = self._copied()._learned, self.rounds
+        if self.forget < 1:
+            raise ValueError(merging.KEPT)
+        base, rounds = self._base
+        found = merging.learned_since(base, self._learned, self._arms, self.rounds - rounds)
+        self._base = self._learned.copied(), self.rounds
         return found
 
     def merge(self, *deltas: Delta) -> None:
-        """Learn what workers learned; their arms must be known here."""
+        """Learn what workers learned; their arms must be known here; with a wrong one among them, nothing."""
         self._check_changes()
-        place = self._arms.place
-        if unknown := [name for delta in deltas for _, name in delta.arms if name not in place]:
-            raise ValueError(f"no arm {unknown[0]!r}")
+        merging.check(deltas, self._learned, self._arms)
         for delta in deltas:
-            shift = [len(self._arms.names) * self._arms.segment.get(segment, 0) for segment, _ in delta.arms]
-            places = np.array([place[name] for _, name in delta.arms], int) + np.array(shift, int)
-            self._learned.add_rewards(places, delta.pulls, delta.sums, delta.within)
-            self._learned.context_v += delta.context_v
-            self._learned.context_right += delta.context_right
+            merging.add(delta, self._learned, self._arms)
             self.rounds += delta.rounds
+        self._learned.rebuild()
         if self._tuned() and self.rounds >= self._next:
             self.tune()
-        elif self._ready:
-            self._learned.rebuild()
-
-    def _copied(self) -> "GraphDRLinUCB":
-        """Copy all that changes; rows of features are never changed in place."""
-        other = copy(self)
-        for name, part in (("_learned", self._learned), ("_arms", self._arms), ("_rng", deepcopy(self._rng))):
-            vars(other)[name] = copy(part)
-        for name in ("pulls", "sums", "inverse", "mean", "context_v", "context_right"):
-            setattr(other._learned, name, getattr(self._learned, name).copy())
-        return other
 
     # Files
 

@@ -9,6 +9,7 @@ from graphdr.serve.learned import Prior
 GRAPH, RIDGE = "graph", "ridge"  # priors: part graph, part each arm alone; or ridge regression on the features
 WIDE = 1e-6  # precision of an intercept that is not found from rewards: its deviation is 1,000 times that of the noise
 NOTHING = np.array([0.0])  # no residual: an arm is what its features say
+ROUNDING = 1e-10  # by which means of equal rewards may differ, in parts of the rewards
 
 
 def flat(precision: np.ndarray) -> np.ndarray:
@@ -21,6 +22,12 @@ def bordered(precision: np.ndarray, intercept: float) -> np.ndarray:
     whole = np.zeros((1 + len(precision), 1 + len(precision)))
     whole[0, 0], whole[1:, 1:] = intercept, precision
     return whole
+
+
+def columns(rows: np.ndarray, first: int, roughness: np.ndarray) -> Columns:
+    """Return the columns of features that evidence chooses from, of as many as have a roughness, without a copy."""
+    part = rows[:, first : first + len(roughness)]
+    return Columns(part, roughness, np.einsum("ij,ij->j", part, part))
 
 
 def graph_prior(seen: Statistics, basis: Columns) -> Prior:
@@ -44,9 +51,13 @@ PRIORS = {GRAPH: graph_prior, RIDGE: ridge_prior}
 
 
 def varied(seen: Statistics) -> bool:
-    """Tell whether rewards differ at all: while they do not, nothing can be found from them."""
+    """Tell whether rewards differ by more than rounding: while they do not, nothing can be found from them."""
     pulled = seen.pulls > 0
-    return bool(pulled.any()) and (seen.within > 0 or np.ptp(seen.sums[pulled] / seen.pulls[pulled]) > 0)
+    pulls, sums = seen.pulls[pulled], seen.sums[pulled]
+    if not len(pulls):
+        return False
+    around = seen.within + pulls @ (sums / pulls - sums.sum() / pulls.sum()) ** 2
+    return bool(around > ROUNDING**2 * (pulls @ (sums / pulls) ** 2))
 
 
 def tells_arms_apart(prior: Prior) -> bool:
