@@ -37,7 +37,7 @@ COLUMNS = [
 SCHEMA = pa.schema([pa.field(name, type_, metadata={"description": text}) for name, type_, text in COLUMNS])
 SETTINGS, NAMES = "settings", "names"
 ARRAYS = ("rows", "pulls", "sums", "precision", "inverse", "mean", "context_v", "context_right")
-SCALARS = ("within", "residual", "noise")
+SCALARS = ("within", "residual", "noise", "boost")
 File = str | PathLike | IO[bytes]
 
 

@@ -21,11 +21,15 @@ GONE = 1e-6  # pulls, faded to less than this, that are forgotten altogether
 
 
 class Prior(NamedTuple):
-    """A point of the prior: the precision P of the first columns, the residual, and the noise (None: not known)."""
+    """A point of the prior: the precision P of the first columns, the residual, and the noise (None: not known).
+
+    ``boost`` is what the variance of the shared part counts in a width: being wrong about many arms costs more.
+    """
 
     precision: np.ndarray
     residual: float = 0.0
     noise: float | None = None
+    boost: float = 1.0
 
 
 class Learned:
@@ -43,7 +47,8 @@ class Learned:
 
     def take(self, prior: Prior, inverse: np.ndarray | None = None) -> None:
         """Take another prior; ``inverse`` is P^-1 where nothing was learned yet."""
-        self.precision, self.residual, self.noise = np.array(prior.precision, float), prior.residual, prior.noise
+        self.precision = np.array(prior.precision, float)
+        self.residual, self.noise, self.boost = prior.residual, prior.noise, prior.boost
         if inverse is None:
             self.rebuild()
         else:
@@ -86,12 +91,13 @@ class Learned:
 
     def scores(self, places: np.ndarray, radius: float) -> np.ndarray:
         """Return mean + radius * width of arms."""
-        return _score(self.rows, self.inverse, self.mean, self.residual, self.pulls, self.sums, radius, places)
+        state = self.rows, self.inverse, self.mean, self.residual, self.boost, self.pulls, self.sums
+        return _score(*state, radius, places)
 
     def expect(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the estimated reward of arms and its width."""
         x, d = self.rows[places, : len(self.mean)], 1.0 + self.pulls[places] * self.residual
-        square = np.maximum(np.sum(x @ self.inverse * x, axis=1), 0.0)
+        square = self.boost * np.maximum(np.sum(x @ self.inverse * x, axis=1), 0.0)
         return (x @ self.mean + self.residual * self.sums[places]) / d, np.sqrt(self.residual / d + square / d**2)
 
     def draws(self, places: np.ndarray, radius: float, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -164,7 +170,7 @@ def _project(weights, nodes, starts, rows):
 
 
 @kernel
-def _score(rows, v, estimate, residual, pulls, sums, radius, places):
+def _score(rows, v, estimate, residual, boost, pulls, sums, radius, places):
     k = len(estimate)
     scores = np.empty(len(places))
     # Candidates lie side by side in x, so that every step below is one run along memory.
@@ -191,7 +197,7 @@ def _score(rows, v, estimate, residual, pulls, sums, radius, places):
         for lane in range(lanes):
             arm = places[c + lane]
             d = 1.0 + pulls[arm] * residual
-            width = np.sqrt(residual / d + max(2.0 * half[lane], 0.0) / (d * d))
+            width = np.sqrt(residual / d + boost * max(2.0 * half[lane], 0.0) / (d * d))
             scores[c + lane] = (mean[lane] + residual * sums[arm]) / d + radius * width
     return scores
 
