@@ -102,7 +102,7 @@ snapshot: multiverse docs ## refresh the figures and tables under docs/ and in t
 	@$(BIN)/python -m docs.leaderboard
 
 lock: ## pin the newest versions (needs uv)
-	uv pip compile --universal --generate-hashes --no-header --quiet --extra dev --extra slurm -p 3.11 --upgrade pyproject.toml -o requirements.lock
+	uv pip compile --universal --generate-hashes --no-header --quiet --all-extras -p 3.11 --upgrade pyproject.toml -o requirements.lock
 
 $(READY): requirements.lock pyproject.toml
 	@command -v $(PYTHON) > /dev/null || { echo "error: $(PYTHON) not found; install Python 3.11 or newer, or run make PYTHON=/path/to/python3" >&2; exit 1; }

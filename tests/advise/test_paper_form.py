@@ -311,7 +311,8 @@ def test_the_numbers_of_the_stages_come_out_without_a_build(project, tmp_path, m
     monkeypatch.chdir(building.lay_out(tmp_path, "mine", whole, prepared.files))
     in_process.build_here(whole)
     built = measuring.regrets(design.expand(whole), "mine")
-    computed = in_memory.regrets(in_memory.problem(data, ours, nodes), ours, grid)
+    told = settings.of(ours)
+    computed = in_memory.regrets(in_memory.problem(data, told, nodes), told, grid)
     assert computed.keys() == built.keys()
     for method, by_k in built.items():
         assert list(computed[method]) == list(by_k), method

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphdr.__main__ import main
-from graphdr.cli.main import MARKERS
+from graphdr.cli.project import MARKERS
 from tests.support.in_process import RUNS
 
 
