@@ -16,3 +16,4 @@ def text() -> str:
 
 if __name__ == "__main__":
     settings.SHIPPED.write_text(text(), encoding="utf-8")
+    print(f"Wrote {settings.SHIPPED.relative_to(CONFIG.parent)}")

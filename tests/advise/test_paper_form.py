@@ -16,7 +16,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphdr.advise import logs, reading
+from graphdr.advise import logs, reading, settings
 from graphdr.advise.logs import ByLog
 from graphdr.advise.paper import block, building, decision, in_memory, measuring, page, recbole, wording
 from graphdr.advise.paper.decision import CONTROLS, COPIES, FULL, LENGTH, LONGEST, SHUFFLED
