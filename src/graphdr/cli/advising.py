@@ -59,12 +59,15 @@ def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, s
     for option, least in (("rounds", 100), ("splits", 2)):
         if getattr(game, GAME[option]) < least:
             raise UserError(f"--{option}: {getattr(arguments, option)} is too few; give at least {least}")
-    label, alone = reading.source(request).name, bool(project.missing(Path()))
-    config = settings.shipped() if alone else settings.of(project.load_config().plain())
+    label = reading.source(request).name
+    own = None if project.missing(Path()) else project.load_config().plain()
     name = arguments.name or block.slug(label.split(".")[0])
     say("reading")
     data = reading.read(request)
-    data = data._replace(notes=[*data.notes, SHIPPED]) if alone else data
+    if own is None:
+        data, config = data._replace(notes=[*data.notes, SHIPPED]), settings.shipped()
+    else:
+        config = settings.of(own)
     findings, played = advice.advise(data, label, name, config, game, _nodes(arguments.nodes), log, say, say.keep)
     shown = (*tables.simulation(findings), *tables.log(findings))
     below = [*findings.notes, wording.screen(findings.screen), wording.under_paper(findings.paper)]
