@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 
 from graphdr.advise import logs, reading, settings
@@ -80,8 +81,8 @@ def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, s
 
 def _by_paper(arguments: Namespace, request: reading.Request, log: Log | None, say: terminal.Status) -> Answer:
     with needed_for(f"graphdr advise --protocol {PAPER}"):
-        import snakemake  # noqa: F401 - which builds, in a process of its own
-
+        if find_spec("snakemake") is None:  # it builds in a process of its own, and to import it changes this one
+            raise ModuleNotFoundError(name="snakemake")
     project.require(Path.cwd())
     from graphdr.advise.paper import run as advice
     from graphdr.advise.paper import tables, wording
