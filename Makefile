@@ -12,7 +12,7 @@ CONFIRM := $(filter yes,$(YES))
 export PYTHONDONTWRITEBYTECODE := # jobs are short: compiled once, modules load in a third of the time
 
 .DEFAULT_GOAL := all
-.PHONY: all movielens multiverse synthetic paper test test-page test-slurm slurm lint format schema verify repair determinism torture fuzz soak audit bench bench-scale bench-snakemake profile docs snapshot lock clean distclean help
+.PHONY: all movielens multiverse synthetic paper test test-page test-slurm test-wheel slurm lint format schema verify repair determinism torture fuzz soak audit bench bench-scale bench-snakemake profile docs snapshot lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
 	@began=$$(date +%s); $(BUILD) all && $(BIN)/graphdr summary --since $$began
@@ -39,6 +39,9 @@ test-page: $(READY) ## test results/report.html in a headless browser (installs 
 
 test-slurm: $(READY) ## run the workflow on a real SLURM, started for the purpose (root on Debian; a quarter of an hour)
 	@tests/slurm/run $(SLURM_CHECKS)
+
+test-wheel: $(READY) ## build the wheel and try it in a clean environment (needs a package index; two minutes)
+	@$(BIN)/python -m tests.wheel.checks
 
 slurm: $(READY) ## build everything that can be built here on a SLURM cluster
 	@$(BIN)/snakemake --profile workflow/profiles/slurm --prioritize headline -- all
@@ -88,7 +91,8 @@ bench-snakemake: $(READY) ## measure Snakemake's own CPU per job, in runs of 1,0
 profile: $(READY) ## say where the CPU seconds of the last build went
 	@$(BIN)/python -m benchmarks.profile
 
-docs: $(READY) ## refresh what is written from the code: docs/api.md, the picture of the rooms, tables of columns, terms
+docs: $(READY) ## refresh what is written from the code: docs/api.md, the picture of the rooms, tables of columns, terms, settings
+	@$(BIN)/python -m docs.settings
 	@$(BIN)/python -m docs.api
 	@$(BIN)/python -m docs.house
 	@$(BIN)/python -m docs.columns
@@ -102,7 +106,7 @@ snapshot: multiverse docs ## refresh the figures and tables under docs/ and in t
 	@$(BIN)/python -m docs.leaderboard
 
 lock: ## pin the newest versions (needs uv)
-	uv pip compile --universal --generate-hashes --no-header --quiet --extra dev --extra slurm -p 3.11 --upgrade pyproject.toml -o requirements.lock
+	uv pip compile --universal --generate-hashes --no-header --quiet --all-extras -p 3.11 --upgrade pyproject.toml -o requirements.lock
 
 $(READY): requirements.lock pyproject.toml
 	@command -v $(PYTHON) > /dev/null || { echo "error: $(PYTHON) not found; install Python 3.11 or newer, or run make PYTHON=/path/to/python3" >&2; exit 1; }

@@ -45,8 +45,11 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
+    from graphdr.core.extras import needed_for
+
     module, attribute = _PLACES[name].split(":")
-    globals()[name] = getattr(import_module(f"{__name__}.{module}"), attribute)
+    with needed_for(f"{__name__}.{name}"):
+        globals()[name] = getattr(import_module(f"{__name__}.{module}"), attribute)
     return globals()[name]
 
 

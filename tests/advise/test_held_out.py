@@ -5,6 +5,7 @@ import html
 import io
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from graphdr.advise import by_log, logs, run, wording
+from graphdr.advise import by_log, logs, run, settings, wording
 from graphdr.advise.data import Data, Rewards
 from graphdr.advise.paper import in_memory
 from graphdr.advise.simulation.field import FIELD
@@ -25,6 +26,7 @@ from graphdr.core.errors import UserError
 from graphdr.graphs import spectral
 from graphdr.graphs.model import edges
 from tests.support import shop_log
+from tests.support.lacking import COMMAND, WORKFLOW, python_without
 from tests.support.project import ROOT, draw_sbm
 
 SHORT = ("--rounds", "300", "--splits", "3")
@@ -223,3 +225,33 @@ def test_wrong_usage_is_one_line(project, monkeypatch, capsys, extra, message):
     said = capsys.readouterr().err.splitlines()
     assert said[-1].startswith(f"error: {message}")
     assert len(said) == 1
+
+
+SHORT_PAPER = """
+from graphdr.advise import settings
+short = settings.shipped()
+short["protocol"] |= {"horizon": 200}
+settings.shipped = lambda: short
+"""
+
+
+def test_without_a_project_advice_is_given_by_the_settings_and_the_packages_of_the_extra_for_files(project, tmp_path):
+    for name in ("links.csv", "clicks.csv"):
+        shutil.copy(project / name, tmp_path)
+    done = python_without(WORKFLOW, SHORT_PAPER + COMMAND, *OWN, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert any(note.startswith("the settings are those of the package") for note in answer["notes"])
+    assert {path.name for path in (tmp_path / answer["folder"]).iterdir()} == {*run.FILES.values(), run.RUNS}
+    paper = python_without(WORKFLOW, COMMAND, *OWN, "--protocol", "paper", cwd=tmp_path)
+    needs = 'error: graphdr advise --protocol paper needs snakemake: pip install "graphdr[workflow]"\n'
+    assert (paper.returncode, paper.stdout, paper.stderr) == (1, "", needs)
+
+
+def test_the_settings_of_the_package_are_those_of_the_configuration(config):
+    assert settings.shipped() == settings.of(config)
+
+
+def test_a_folder_that_is_named_must_be_a_project(tmp_path, capsys):
+    assert main([*OWN, "--root", str(tmp_path)]) == 1
+    assert "not the folder of a project" in capsys.readouterr().err

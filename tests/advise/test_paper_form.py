@@ -16,7 +16,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphdr.advise import logs, reading
+from graphdr.advise import logs, reading, settings
 from graphdr.advise.logs import ByLog
 from graphdr.advise.paper import block, building, decision, in_memory, measuring, page, recbole, wording
 from graphdr.advise.paper.decision import CONTROLS, COPIES, FULL, LENGTH, LONGEST, SHUFFLED
@@ -311,7 +311,8 @@ def test_the_numbers_of_the_stages_come_out_without_a_build(project, tmp_path, m
     monkeypatch.chdir(building.lay_out(tmp_path, "mine", whole, prepared.files))
     in_process.build_here(whole)
     built = measuring.regrets(design.expand(whole), "mine")
-    computed = in_memory.regrets(in_memory.problem(data, ours, nodes), ours, grid)
+    told = settings.of(ours)
+    computed = in_memory.regrets(in_memory.problem(data, told, nodes), told, grid)
     assert computed.keys() == built.keys()
     for method, by_k in built.items():
         assert list(computed[method]) == list(by_k), method

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphdr.__main__ import main
-from graphdr.cli.main import MARKERS
+from graphdr.cli.project import MARKERS
 from tests.support.in_process import RUNS
 
 
@@ -51,7 +51,7 @@ def test_wrong_usage_is_one_line(inside, mistake, arguments):
 
 
 def test_outside_of_the_project_is_one_line(workdir, mistake, call, made):
-    for command in (["ls"], ["show", "x"], ["why", "x"], ["verify"]):
+    for command in (["ls"], ["show", "x"], ["why", "x"], ["verify"], ["advise", "x", "--protocol", "paper"]):
         assert "not the folder of a project" in mistake(*command)
     assert call("--root", str(made), "ls")[0] == 0
     assert call("show", "main_synthetic", "--root", str(made))[0] == 0

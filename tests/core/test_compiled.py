@@ -1,9 +1,17 @@
 """Kernels are compiled once per machine, and reading and writing needs no pandas."""
 
+import errno
 import os
 import subprocess
 import sys
+import tempfile
+import warnings
 from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from numba.core import caching
+
+from graphdr.core import compiled
 
 RUN = """
 import numpy as np
@@ -80,3 +88,44 @@ def test_an_edit_of_an_inlined_function_reaches_the_kernels_that_were_cached_wit
         return subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
 
     assert [play(term).stdout.split() for term in (1, 1, 50)] == [["3.0", "1"], ["3.0", "0"], ["101.0", "1"]]
+
+
+def half(x):
+    return x / 2
+
+
+@pytest.fixture
+def first():
+    """Have what is said once be said once more."""
+    compiled._say_uncached.cache_clear()
+    yield
+    compiled._say_uncached.cache_clear()
+
+
+def full(*_):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def none(*_, **__):
+    raise FileNotFoundError("No usable temporary directory found")
+
+
+def test_where_no_folder_can_be_written_kernels_are_compiled_without_a_cache_and_that_is_said_once(monkeypatch, first):
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])  # as if none of Numba's folders could be
+    monkeypatch.setattr(tempfile, "gettempdir", none)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert [compiled.kernel(half)(3.0) for _ in range(2)] == [1.5, 1.5]
+    assert [str(warning.message).count("NUMBA_CACHE_DIR") for warning in said] == [1]
+
+
+def test_a_disk_that_is_full_by_now_fails_no_kernel(monkeypatch, first, tmp_path):
+    monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path))
+    kernel = compiled.kernel(half)
+    monkeypatch.setattr(caching.IndexDataCacheFile, "save", full)
+    with pytest.warns(RuntimeWarning, match="NUMBA_CACHE_DIR"):
+        assert kernel(3.0) == 1.5
+    monkeypatch.undo()
+    monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path))
+    assert compiled.kernel(half)(3.0) == 1.5
+    assert list(tmp_path.rglob("*.nbc"))

@@ -32,7 +32,7 @@ def advise(
 ) -> tuple[Findings, Trial]:  # fmt: skip
     """Return advice with its evidence, and the runs behind it; ``nodes`` None takes all, and a log is optional.
 
-    ``say`` is told what is going on, ``keep`` a first answer.
+    ``config`` is what ``advise.settings`` makes of it; ``say`` is told what is going on, ``keep`` a first answer.
     """
     block.check_name(name, set())
     rewarded = data.rewards is not None or data.interactions is not None

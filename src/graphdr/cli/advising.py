@@ -2,15 +2,17 @@
 
 from argparse import Namespace
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 
-from graphdr.advise import logs, reading
+from graphdr.advise import logs, reading, settings
 from graphdr.advise.files import Written
 from graphdr.advise.logs import Log
 from graphdr.advise.paper import block
 from graphdr.cli import project
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
+from graphdr.core.extras import needed_for
 from graphdr.core.terminal import Answer, as_json, paint
 
 FILES = ("interactions", "edges", "rewards", "features", "titles")
@@ -20,11 +22,12 @@ CHOICES = (
 )
 COLUMNS = ("user", "item", "value", "time", "source", "target", "weight", "node", "reward", "title")
 PAPER = "paper"  # the other protocol
+SHIPPED = "the settings are those of the package; in the folder of a project, or with --root, they would be its own"
 GAME = {"rounds": "horizon", "splits": "splits", "candidates": "candidates"}  # options of the held-out one
 
 
 def run(arguments: Namespace, here: Path) -> Answer:
-    """Advise in the project's folder; files are given relative to ``here``."""
+    """Advise in the project's folder, or here if there is none; files are given relative to ``here``."""
     start = Path() if here == Path.cwd() else here  # the command runs in the project's folder
     files = {name: start / path.expanduser() for name in (*FILES, "log") if (path := getattr(arguments, name))}
     log = files.pop("log", None)
@@ -44,6 +47,8 @@ def run(arguments: Namespace, here: Path) -> Answer:
 
 
 def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, say: terminal.Status) -> Answer:
+    import jinja2  # noqa: F401 - for the page, which is written last: if it is missing, that is said first
+
     from graphdr.advise import run as advice
     from graphdr.advise import tables, wording
     from graphdr.advise.simulation.trial import Game
@@ -55,10 +60,15 @@ def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, s
     for option, least in (("rounds", 100), ("splits", 2)):
         if getattr(game, GAME[option]) < least:
             raise UserError(f"--{option}: {getattr(arguments, option)} is too few; give at least {least}")
-    label, config = reading.source(request).name, project.load_config().plain()
+    label = reading.source(request).name
+    own = None if project.missing(Path()) else project.load_config().plain()
     name = arguments.name or block.slug(label.split(".")[0])
     say("reading")
     data = reading.read(request)
+    if own is None:
+        data, config = data._replace(notes=[*data.notes, SHIPPED]), settings.shipped()
+    else:
+        config = settings.of(own)
     findings, played = advice.advise(data, label, name, config, game, _nodes(arguments.nodes), log, say, say.keep)
     shown = (*tables.simulation(findings), *tables.log(findings))
     below = [*findings.notes, wording.screen(findings.screen), wording.under_paper(findings.paper)]
@@ -70,6 +80,10 @@ def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, s
 
 
 def _by_paper(arguments: Namespace, request: reading.Request, log: Log | None, say: terminal.Status) -> Answer:
+    with needed_for(f"graphdr advise --protocol {PAPER}"):
+        if find_spec("snakemake") is None:  # it builds in a process of its own, and to import it changes this one
+            raise ModuleNotFoundError(name="snakemake")
+    project.require(Path.cwd())
     from graphdr.advise.paper import run as advice
     from graphdr.advise.paper import tables, wording
 

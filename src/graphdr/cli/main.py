@@ -11,8 +11,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from graphdr import __version__
-from graphdr.cli import names
+from graphdr.cli import names, project
 from graphdr.core.errors import UserError
+from graphdr.core.extras import needed_for
 from graphdr.core.terminal import as_json, elide, exhausted, printable
 
 COMMANDS = {  # each with its module, which is imported only if it is asked for
@@ -25,7 +26,7 @@ COMMANDS = {  # each with its module, which is imported only if it is asked for
 }
 HELP = files("graphdr.cli") / "help"
 LONGEST = 1000  # letters of a mistake that are shown, whatever a file holds
-MARKERS = ("config.yaml", "Snakefile")  # what is in the folder of a project
+ANYWHERE = ("advise",)  # commands that need no project, which is built with the workflow
 
 
 class Parser(argparse.ArgumentParser):
@@ -75,7 +76,8 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.reconfigure(errors="replace")
     try:
         options, here = _parsed(arguments), Path.cwd()
-        with contextlib.chdir(_checked(getattr(options, "root", here).expanduser())):
+        extra = None if options.command in ANYWHERE else "workflow"
+        with contextlib.chdir(_folder(options, here)), needed_for(f"graphdr {options.command}", extra):
             command = import_module(f"graphdr.cli.{COMMANDS[options.command][0]}")
             code, answer, text = command.run(options, here)
             print(as_json(answer) if options.json else printable("\n".join(text())))
@@ -106,11 +108,11 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def _checked(root: Path) -> Path:
-    """Return the folder if it is that of a project."""
+def _folder(options: argparse.Namespace, here: Path) -> Path:
+    """Return the folder to run in: that of a project, unless the command needs none and none was named."""
+    root = getattr(options, "root", here).expanduser()
     if not root.is_dir():
         raise UserError(f"{root}: no such folder")
-    if missing := [name for name in MARKERS if not (root / name).is_file()]:
-        said = f"not the folder of a project (no {' and no '.join(missing)}); go there, or give --root PATH"
-        raise UserError(f"{root}: {said}")
+    if "root" in options or options.command not in ANYWHERE:
+        project.require(root)
     return root

@@ -1,15 +1,33 @@
-"""The configuration of the project in whose folder a command runs, and what every job of it would be today."""
+"""The project in whose folder a command runs: its marks, its configuration, and what every job would be today."""
 
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from graphdr.plan import config, design, jobs
-from graphdr.plan.blocks import Config
-from graphdr.raw import fetch
+from graphdr.core.errors import UserError
+
+if TYPE_CHECKING:
+    from graphdr.plan.blocks import Config
+
+MARKERS = ("config.yaml", "Snakefile")  # what is in the folder of a project
 
 
-def load_config() -> Config:
+def missing(folder: Path) -> list[str]:
+    """Return which files of a project a folder lacks; that of a project lacks none."""
+    return [name for name in MARKERS if not (folder / name).is_file()]
+
+
+def require(folder: Path) -> None:
+    """Refuse a folder that is not that of a project."""
+    if lacking := missing(folder):
+        said = f"not the folder of a project (no {' and no '.join(lacking)}); go there, or give --root PATH"
+        raise UserError(f"{folder}: {said}")
+
+
+def load_config() -> "Config":
     """Read and check the configuration."""
+    from graphdr.plan import config
+
     return config.load(Path("config.yaml"))
 
 
@@ -17,8 +35,12 @@ class Plan:
     """What every job would read, write and be told today, by the files that it writes."""
 
     def __init__(self) -> None:
+        from graphdr.plan import design, jobs
+        from graphdr.raw import fetch
+
         settings = load_config()
         self._design = design.expand(settings, fetch.missing_datasets(settings.plain()))
+        self._jobs = jobs.JOBS
         self._keys = {
             path.format(**key): (stage, key)
             for stage in jobs.JOBS
@@ -33,4 +55,4 @@ class Plan:
 
     @cache  # noqa: B019 - a plan lives as long as the process
     def _job(self, stage: str, **key: str):
-        return jobs.JOBS[stage](self._design, **key)
+        return self._jobs[stage](self._design, **key)

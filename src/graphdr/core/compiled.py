@@ -5,19 +5,20 @@ import functools
 import inspect
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import numba
 from llvmlite import ir
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, NullCache
 from numba.extending import intrinsic
 
 from graphdr.core import spent
 
 # Contraction lets a * b + c be one instruction; nothing else of fastmath, so that equal arms keep equal scores.
-OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 
 
 class _Cache(FunctionCache):
@@ -29,12 +30,34 @@ class _Cache(FunctionCache):
         sources = (inspect.getsource(part.py_func) for part in parts if hasattr(part, "py_func"))
         return *super()._index_key(sig, codegen), *sources
 
+    @contextmanager
+    def _guard_against_spurious_io_errors(self):  # around every reading and writing
+        try:
+            yield
+        except OSError:  # a full disk, or a folder that was closed meanwhile
+            _say_uncached()
+
+
+def _cache(function: Callable) -> _Cache | NullCache:
+    """Return the cache of a function, in the first folder of Numba's choice that can be written; else none."""
+    try:
+        return _Cache(function)
+    except RuntimeError:  # no such folder
+        _say_uncached()
+        return NullCache()
+
+
+@functools.cache  # once in a process, whatever the filters of warnings
+def _say_uncached() -> None:
+    said = "no folder for compiled functions can be written: they are compiled again in every process"
+    warnings.warn(f"{said}; set NUMBA_CACHE_DIR to a folder that can", RuntimeWarning, stacklevel=2)
+
 
 # Compile a part that kernels share into each of them. It is called by name, from the kernel's own module.
-inlined = numba.njit(**{**OPTIONS, "cache": False, "inline": "always"})
+inlined = numba.njit(**OPTIONS, inline="always")
 # Compile a long sum, which may then be taken in any order. It is the same order for every row, so that equal rows still
 # have equal sums.
-summed = numba.njit(**{**OPTIONS, "cache": False, "fastmath": {"contract", "reassoc"}})
+summed = numba.njit(**OPTIONS | {"fastmath": {"contract", "reassoc"}})
 
 
 @intrinsic
@@ -58,7 +81,7 @@ def kernel(function: Callable) -> Callable:
     Not for closures: cached variants of one closure share a symbol, and loading two of them runs the wrong one.
     """
     compiled = numba.njit(**OPTIONS)(function)
-    compiled._cache = _Cache(function)
+    compiled._cache = _cache(function)
     ready = []
 
     @functools.wraps(function)
@@ -77,10 +100,10 @@ def kernel(function: Callable) -> Callable:
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
     """Hold a lock of this user on this machine: whoever waits finds the result in the cache."""
-    path = Path(tempfile.gettempdir()) / f"graphdr-kernels-{os.getuid()}.lock"
     try:
+        path = Path(tempfile.gettempdir()) / f"graphdr-kernels-{os.getuid()}.lock"
         lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
-    except OSError:  # a link, or the file of somebody else, under that name: compile without the lock
+    except OSError:  # no folder, or a link or the file of somebody else under that name: compile without the lock
         yield
         return
     try:

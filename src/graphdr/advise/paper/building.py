@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TextIO
 
-import yaml
-
 from graphdr.cache import paths
 from graphdr.core.atomic import update, writing
 from graphdr.core.errors import UserError
@@ -29,6 +27,8 @@ def own_folder(root: Path, name: str) -> Path:
 
 def lay_out(root: Path, name: str, config: dict, raw: Mapping[str, bytes]) -> Path:
     """Lay out the folder: links to the workflow, the configuration, the raw files; what is the same stays as it is."""
+    import yaml
+
     folder = own_folder(root, name)
     with writing(folder):
         raw_folder = folder / Path(paths.receipt(name)).parent

@@ -18,8 +18,6 @@ from graphdr.core.rng import stream
 from graphdr.graphs import bases, from_data, pca
 from graphdr.graphs.model import Graph
 from graphdr.graphs.records import Records, similarity_rows
-from graphdr.plan.blocks import Method
-from graphdr.plan.plays import KNOBS
 
 
 class Problem(NamedTuple):
@@ -73,10 +71,9 @@ def regrets(
     n, components = posed.graph.n, min(max(*grid, 10) + 2, posed.graph.n)
     spec = config["protocol"] | {"candidates": "uniform"}
     streams = [environment.draw(config["seed"], spec, n, instance=0, seed=seed) for seed in range(block.SEEDS)]
-    used = {name: Method(**entry).model_dump(include=KNOBS) for name, entry in block.methods(config).items()}
 
     def of(name: str) -> dict[int, np.ndarray]:
-        method = used[name]
+        method = config["methods"][name]
         drawn = _bases(method["basis"], posed, components, config["seed"])
         found = {}
         for k in grid if method["basis"] != "identity" else grid[:1]:

@@ -1,0 +1,69 @@
+"""With the core alone: help, one line for what needs more, and no package beyond the core's behind the maths."""
+
+import tomllib
+
+import pytest
+
+from graphdr.core import extras
+from graphdr.core.errors import UserError
+from tests.support.lacking import COMMAND, WORKFLOW, python_without
+from tests.support.project import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CORE = (*extras.FILES, *WORKFLOW)  # what is not there where only the core is
+
+
+def test_the_extra_for_files_is_as_the_project_has_it():
+    assert tuple(entry.partition(">")[0] for entry in PROJECT["optional-dependencies"]["files"]) == extras.FILES
+
+
+def test_a_missing_package_is_one_line_that_names_the_extra():
+    needs = r'^it needs pyarrow: pip install "graphdr\[files\]"$'
+    with pytest.raises(extras.MissingExtra, match=needs) as found, extras.needed_for("it"):
+        raise ModuleNotFoundError(name="pyarrow.parquet")
+    assert isinstance(found.value, UserError)
+    assert isinstance(found.value, ImportError)
+    with (
+        pytest.raises(UserError, match=r'^it needs pandas: pip install "graphdr\[workflow\]"$'),
+        extras.needed_for("it"),
+    ):
+        raise ModuleNotFoundError(name="pandas")
+    with pytest.raises(UserError, match=r"graphdr\[workflow\]"), extras.needed_for("it", "workflow"):
+        raise ModuleNotFoundError(name="pyarrow")
+
+
+def test_a_missing_module_of_our_own_stays_a_bug():
+    with pytest.raises(ModuleNotFoundError), extras.needed_for("it"):
+        raise ModuleNotFoundError(name="graphdr.nothing")
+
+
+def test_every_public_name_but_those_of_files_needs_the_core_alone():
+    code = """
+import graphdr
+for name in graphdr.__all__:
+    try:
+        getattr(graphdr, name)
+    except ImportError as error:
+        print(error)
+"""
+    needs = [line.split()[0] for line in python_without(CORE, code).stdout.splitlines()]
+    assert needs == ["graphdr.read_table", "graphdr.read_frame"]
+
+
+def test_help_needs_the_core_alone(tmp_path):
+    for arguments in (["--help"], ["--version"], ["advise", "--help"], ["show", "--help"]):
+        done = python_without(CORE, COMMAND, *arguments, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, ""), done
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [(["show", "x"], 'graphdr show needs pyarrow: pip install "graphdr[workflow]"'),
+     (["ls"], 'graphdr ls needs pyarrow: pip install "graphdr[workflow]"'),
+     (["advise", "x.csv"], 'graphdr advise needs pyarrow: pip install "graphdr[files]"')],
+)  # fmt: skip
+def test_a_command_that_needs_more_says_what_in_one_line(tmp_path, command, said):
+    for name in ("config.yaml", "Snakefile"):
+        (tmp_path / name).touch()
+    done = python_without(CORE, COMMAND, *command, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"error: {said}\n")
