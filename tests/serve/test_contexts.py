@@ -9,20 +9,15 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from graphdr.bandit import environment, linucb
+from graphdr.bandit import environment
+from graphdr.bandit import linucb as kernels
 from graphdr.graphs import contexts, records
-from graphdr.serve.policy import SERVED, GraphDRLinUCB
-from tests.support.project import draw_sbm
+from graphdr.serve.basis import SERVED
+from graphdr.serve.policy import GraphDRLinUCB
+from tests.support.policies import GRAPH, NAMES, THETA, assert_same, linucb
 
-GRAPH = draw_sbm(3, n=150, blocks=5, p_in=0.3, p_out=0.02)
-NAMES = [f"item {node}" for node in range(GRAPH.n)]
-THETA = np.random.default_rng(0).standard_normal(GRAPH.n) / np.sqrt(GRAPH.n)
 AGES = {"young": {"middle": 1.0}, "middle": {"old": 0.5}, "old": {}}
 WEIGHTS = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.5], [0.0, 0.5, 0.0]])
-
-
-def fit(k=5, **knobs) -> GraphDRLinUCB:
-    return GraphDRLinUCB.fit(GRAPH, k, names=NAMES, **knobs)
 
 
 def bundles(count: int, rng: np.random.Generator) -> sp.csr_array:
@@ -43,16 +38,10 @@ POOL = bundles(400, np.random.default_rng(1))
 
 def taught(**knobs) -> GraphDRLinUCB:
     """Fit a policy and tell it the rewards of some contexts."""
-    policy = fit(**knobs)
+    policy = linucb(**knobs)
     segment = "old" if "segments" in knobs else None
     policy.update_many(vectors=POOL[:50], rewards=POOL[:50] @ THETA, segment=segment)
     return policy
-
-
-def assert_same(one: GraphDRLinUCB, other: GraphDRLinUCB) -> None:
-    assert one.rounds == other.rounds
-    for name, array in vars(one.state).items():
-        assert_array_equal(array, getattr(other.state, name))
 
 
 # The simulation
@@ -62,9 +51,9 @@ def test_a_long_run_saved_and_loaded_half_way_is_that_of_the_kernel(tmp_path):
     rounds, path = 20_000, tmp_path / "policy.parquet"
     setting = {"arms": 10, "candidates": "uniform", "horizon": rounds, "noise": 0.1}
     met = environment.draw(0, setting, POOL.shape[0], instance=0, seed=1)
-    policy = GraphDRLinUCB.fit(GRAPH, 10, ridge=1.0, radius=1.0)
-    run = linucb.Run(POOL @ THETA, met, POOL @ policy.state.features)
-    [expected] = linucb.play([run], 1.0)
+    policy = linucb(10, names=None)
+    run = kernels.Run(POOL @ THETA, met, POOL @ policy._learned.rows)
+    [expected] = kernels.play([run], 1.0)
     assert len(set(expected.arms)) > 20
     single, uninterrupted = [POOL[[at]] for at in range(POOL.shape[0])], None
     for t, (candidates, noise) in enumerate(zip(met.arms, met.noise, strict=True)):
@@ -81,7 +70,7 @@ def test_a_long_run_saved_and_loaded_half_way_is_that_of_the_kernel(tmp_path):
 
 def test_estimate_and_width_are_those_of_ridge_regression_on_projected_contexts():
     policy = taught(ridge=0.7)
-    z, basis = POOL[:50] @ policy.state.features, policy.state.features
+    z, basis = POOL[:50] @ policy._learned.rows, policy._learned.rows
     v = 0.7 * np.eye(5) + z.T @ z
     new = POOL[50:] @ basis
     mean, width = policy.expect(vectors=POOL[50:])
@@ -92,10 +81,10 @@ def test_estimate_and_width_are_those_of_ridge_regression_on_projected_contexts(
 
 @pytest.mark.parametrize("k", [1, 5, 20])
 def test_features_are_the_product_of_contexts_and_basis(k):
-    policy = fit(k)
+    policy = linucb(k)
     for rows in (POOL, POOL[:1], POOL[:0], sp.csr_array(np.ones((3, GRAPH.n)))):
-        expected = rows.toarray() @ policy.state.features
-        assert_allclose(policy.candidates(vectors=rows).features, expected, rtol=0, atol=1e-14)
+        expected = rows.toarray() @ policy._learned.rows
+        assert_allclose(policy.candidates(vectors=rows).rows, expected, rtol=0, atol=1e-14)
 
 
 # Their forms
@@ -127,7 +116,7 @@ def test_contexts_are_the_same_in_every_form(form, segment):
 
 
 def test_a_single_context_is_a_row_a_vector_or_names_and_weights():
-    policies = [fit() for _ in range(5)]
+    policies = [linucb() for _ in range(5)]
     at = int(np.argmax(np.diff(POOL.indptr)))
     forms = POOL[at], POOL[[at]], POOL[at].toarray(), POOL[at].toarray().tolist(), weights(POOL[[at]])[0]
     for policy, vector in zip(policies, forms, strict=True):
@@ -136,9 +125,9 @@ def test_a_single_context_is_a_row_a_vector_or_names_and_weights():
     assert policies[0].rounds == 1
 
 
-@pytest.mark.parametrize("basis", [name for name in SERVED if name != "identity"])
+@pytest.mark.parametrize("basis", SERVED)
 def test_contexts_of_one_node_are_plain_arms(basis):
-    plain, other = fit(4, basis=basis), fit(4, basis=basis)
+    plain, other = linucb(4, basis=basis), linucb(4, basis=basis)
     unit, rng = sp.eye_array(GRAPH.n).tocsr(), np.random.default_rng(2)
     for _ in range(100):
         places = rng.integers(GRAPH.n, size=20)
@@ -147,7 +136,9 @@ def test_contexts_of_one_node_are_plain_arms(basis):
         assert arm == NAMES[place]
         plain.update(arm, THETA[place])
         other.update(reward=THETA[place], vector=unit[[place]])
-    assert_same(plain, other)
+    for name in ("inverse", "mean"):
+        assert_array_equal(getattr(plain._learned, name), getattr(other._learned, name))
+    assert plain.rounds == other.rounds == 100
 
 
 def test_contexts_looked_up_once_and_many_sets_of_them_are_the_same_contexts():
@@ -181,15 +172,15 @@ def test_a_context_may_have_arms_that_were_added():
     before = policy.expect(held)
     policy.add({"new": {NAMES[0]: 1.0, NAMES[1]: 2.0}})
     assert_array_equal(policy.expect(held), before)
-    mixed = policy.candidates(vectors=[{"new": 0.5, NAMES[0]: 0.5}]).features[0]
-    assert_allclose(mixed, (policy.state.features[-1] + policy.state.features[0]) / 2)
+    mixed = policy.candidates(vectors=[{"new": 0.5, NAMES[0]: 0.5}]).rows[0]
+    assert_allclose(mixed, (policy._learned.rows[-1] + policy._learned.rows[0]) / 2)
 
 
 def test_what_the_caller_gave_is_left_as_it_was():
     parts = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2, 2, 1, 0]), np.array([0, 2, 4])  # repeated and unsorted
     rows = sp.csr_array(parts, (2, GRAPH.n))
     before = [part.copy() for part in parts]
-    fit().recommend(vectors=rows)
+    linucb().recommend(vectors=rows)
     for part, own in zip((rows.data, rows.indices, rows.indptr), before, strict=True):
         assert_array_equal(part, own)
 
@@ -200,10 +191,9 @@ def test_what_the_caller_gave_is_left_as_it_was():
 @pytest.mark.parametrize("basis", ["laplacian_low", "identity", "shuffled"])
 @pytest.mark.parametrize("segments", [AGES, WEIGHTS, sp.csr_array(WEIGHTS)], ids=["names", "matrix", "sparse"])
 def test_segments_are_a_policy_on_the_product_graph(basis, segments):
-    k = None if basis == "identity" else 6
     names = list(AGES) if segments is AGES else [0, 1, 2]
-    policy = fit(k, basis=basis, segments=segments, coupling=0.3)
-    pairs = GraphDRLinUCB.fit(contexts.product(GRAPH, WEIGHTS, 0.3), k, basis=basis)
+    policy = linucb(6, basis=basis, segments=segments, coupling=0.3)
+    pairs = linucb(6, source=contexts.product(GRAPH, WEIGHTS, 0.3), names=None, basis=basis)
     assert_same(policy, pairs)
     rng = np.random.default_rng(4)
     for _ in range(200):
@@ -220,7 +210,7 @@ def test_segments_are_a_policy_on_the_product_graph(basis, segments):
 
 
 def test_vectors_of_a_segment_lie_in_its_block():
-    policy, pairs = fit(6, segments=AGES), GraphDRLinUCB.fit(contexts.product(GRAPH, WEIGHTS), 6)
+    policy, pairs = linucb(6, segments=AGES), linucb(6, source=contexts.product(GRAPH, WEIGHTS), names=None)
     nothing = sp.csr_array((20, GRAPH.n))
     blocks = {"young": [POOL[:20], nothing, nothing], "old": [nothing, nothing, POOL[:20]]}
     for name, block in blocks.items():
@@ -234,12 +224,12 @@ def test_vectors_of_a_segment_lie_in_its_block():
 
 
 def test_a_single_segment_is_the_policy_without_segments():
-    assert_same(fit(6), fit(6, segments={"all": {}}))
-    assert_same(fit(6, laplacian=0.5), fit(6, laplacian=0.5, segments=[[0.0]]))
+    assert_same(linucb(6), linucb(6, segments={"all": {}}))
+    assert_same(linucb(6, laplacian=0.5), linucb(6, laplacian=0.5, segments=[[0.0]]))
 
 
 def test_what_one_segment_learns_tells_the_next_one_more_than_the_one_after():
-    policy = fit(20, segments=AGES, coupling=0.1)
+    policy = linucb(20, segments=AGES, coupling=0.1)
     before = [policy.expect(NAMES, segment=name)[1] for name in AGES]
     policy.update_many(NAMES * 5, np.zeros(5 * GRAPH.n), segment="young")
     left = [np.mean(policy.expect(NAMES, segment=name)[1] / width) for name, width in zip(AGES, before, strict=True)]
@@ -248,8 +238,7 @@ def test_what_one_segment_learns_tells_the_next_one_more_than_the_one_after():
 
 @pytest.mark.parametrize("basis", ["laplacian_low", "identity"])
 def test_many_rewards_and_sets_have_a_segment_for_all_or_one_each(basis):
-    k = None if basis == "identity" else 6
-    many, single = fit(k, basis=basis, segments=AGES), fit(k, basis=basis, segments=AGES)
+    many, single = linucb(6, basis=basis, segments=AGES), linucb(6, basis=basis, segments=AGES)
     rng = np.random.default_rng(5)
     arms, who, rewards = rng.choice(NAMES, 90), rng.choice(list(AGES), 90), rng.standard_normal(90)
     many.update_many(arms, rewards, segment=who)
@@ -274,36 +263,53 @@ def test_many_rewards_and_sets_have_a_segment_for_all_or_one_each(basis):
 @pytest.mark.parametrize("basis", ["laplacian_low", "identity"])
 def test_a_policy_with_segments_goes_on_where_the_saved_one_stopped(basis, tmp_path):
     segments = {"young": {7: 2.0}, 7: {}}
-    policy = fit(None if basis == "identity" else 6, basis=basis, segments=segments, coupling=0.5)
+    policy = linucb(6, basis=basis, segments=segments, coupling=0.5)
     policy.update_many(NAMES, THETA, segment=7)
     policy.save(tmp_path / "policy.parquet")
     loaded = GraphDRLinUCB.load(tmp_path / "policy.parquet")
-    assert (loaded.names, loaded.settings) == (policy.names, policy.settings)
-    assert loaded.settings["segments"] == ["young", 7]
+    assert (loaded.names, loaded.get_params()) == (policy.names, policy.get_params())
+    assert list(loaded.segments) == ["young", 7]
     for one in (policy, loaded):
         one.update_many(NAMES, -THETA, segment="young")
     assert_same(policy, loaded)
     assert loaded.recommend(NAMES, segment="young") == policy.recommend(NAMES, segment="young")
     settings = json.loads(pq.read_table(tmp_path / "policy.parquet")["name"][0].as_py())
-    assert settings["format"] == 2  # which versions without segments refuse
+    assert settings["format"] == 3  # which earlier versions refuse
 
 
-def test_a_file_of_version_0_4_0_is_read_and_written_as_it_was(tmp_path):
+def test_a_file_of_version_0_4_0_is_read_and_played_on(tmp_path):
     path = Path(__file__).with_name("saved_by_0.4.0.parquet")
     policy = GraphDRLinUCB.load(path)
     assert policy.names == ["a", "b", "c", "d", "e", 6]
     assert policy.rounds == 3
     assert policy.recommend(["d", "b"]) == "b"
+    table = pq.read_table(path).to_pylist()
+    saved = {field: [row["values"] for row in table if row["field"] == field] for field in ("v_inverse", "features")}
+    [estimate] = [row["values"] for row in table if row["field"] == "estimate"]
+    assert_array_equal(policy._learned.inverse, saved["v_inverse"])
+    assert_array_equal(policy._learned.rows, saved["features"])
+    assert_array_equal(policy._learned.mean, estimate)
     policy.save(tmp_path / "again.parquet")
-    old, new = pq.read_table(path), pq.read_table(tmp_path / "again.parquet")
-    assert old.equals(new)
-    assert old.schema.metadata[b"graphdr.hash"] == new.schema.metadata[b"graphdr.hash"]
+    again = GraphDRLinUCB.load(tmp_path / "again.parquet")
+    assert again.get_params() == policy.get_params()
+    for one in (policy, again):
+        one.update_many(["d", "e", 6], [1.0, 2.0, -1.0])
+        one.add({"new": {"a": 1.0}})
+    assert_same(policy, again)
+    x, v = np.array(saved["features"]), np.linalg.inv(saved["v_inverse"])
+    told = x[3:6]
+    right = v @ estimate + told.T @ [1.0, 2.0, -1.0]
+    assert_allclose(policy._learned.mean, np.linalg.solve(v + told.T @ told, right), rtol=0, atol=1e-9)
+    policy._learned.rebuild()
+    assert_allclose(policy._learned.mean, again._learned.mean, rtol=0, atol=1e-9)
+    with pytest.raises(ValueError, match=r"a policy saved by version 0\.4, belongs to the old features"):
+        policy.refit({"source": ["a"], "target": ["b"]})
 
 
 # What makes no sense
 
 
-OTHER = fit(2).candidates(vectors=POOL[:3])
+OTHER = linucb(2).candidates(vectors=POOL[:3])
 ROW = POOL[:1].toarray()
 NARROW = POOL[:2].toarray()[:, 1:]
 MISUSE = {
@@ -321,8 +327,9 @@ MISUSE = {
     "^vectors are": lambda policy: policy.recommend(vectors=np.array([["much"]])),
     "no candidates": lambda policy: policy.recommend(vectors=[]),
     "at least one arm": lambda policy: policy.recommend_many(vectors=[POOL[:2], POOL[:0]]),
-    "one of the two$": lambda policy: policy.recommend(),
+    "one of the two$": lambda policy: policy.candidates(),
     "by name or as vectors": lambda policy: policy.recommend(NAMES, vectors=POOL),
+    "belongs to the old features": lambda policy: policy.refit(GRAPH),
     "by name or": lambda policy: policy.recommend_many(),
     "arms are given by name": lambda policy: policy.update(reward=1.0),
     "a reward is nan": lambda policy: policy.update(vector=ROW),
@@ -336,6 +343,7 @@ MISUSE = {
 SEGMENTED = {
     "no segment 'aged'; there are: 'young', 'middle', 'old'": lambda policy: policy.recommend(NAMES, segment="aged"),
     "no segment given; there are: 'young'": lambda policy: policy.recommend(NAMES),
+    "there are: 'young', 'middle', 'old'$": lambda policy: policy.recommend(),
     "no segment given": lambda policy: policy.update(reward=1.0, vector=ROW),
     "no segment 'aged'": lambda policy: policy.update_many(NAMES[:2], [1.0, 2.0], segment=["old", "aged"]),
     "no segment 0": lambda policy: policy.recommend(vectors=POOL, segment=0),
@@ -379,16 +387,49 @@ UNFIT = {
 @pytest.mark.parametrize("message", UNFIT)
 def test_segments_that_make_no_graph_are_refused(message):
     with pytest.raises(ValueError, match=message) as caught:
-        fit(2, segments=UNFIT[message])
+        linucb(2, segments=UNFIT[message])
     assert "\n" not in str(caught.value)
 
 
 def test_pairs_are_joined_and_full_linucb_takes_no_vectors():
     with pytest.raises(ValueError, match="coupling is finite and positive, not 0"):
-        fit(2, segments=AGES, coupling=0)
-    with pytest.raises(ValueError, match="from 1 to 449, not 450"):
-        fit(450, segments=AGES)
+        linucb(2, segments=AGES, coupling=0)
+    with pytest.raises(ValueError, match="coupling is finite and positive, not 'much'"):
+        linucb(2, segments=AGES, coupling="much")
     with pytest.raises(
         ValueError, match="full LinUCB knows arms one by one and takes no vectors: fit a policy with k features"
     ):
-        fit(None, basis="identity").recommend(vectors=POOL)
+        linucb(basis="identity").recommend(vectors=POOL)
+    for found in (GraphDRLinUCB(5), GraphDRLinUCB(5, prior="ridge"), GraphDRLinUCB(5, prior="ridge", ridge=1.0)):
+        with pytest.raises(ValueError, match="vectors need prior='ridge' with a ridge and a radius"):
+            found.fit(GRAPH).recommend(vectors=POOL)
+
+
+def test_columns_of_vectors_are_the_names_that_are_left():
+    policy, other = taught(), taught()
+    gone = ["item 0", "item 7", "item 149"]
+    policy.remove(gone)
+    kept = [NAMES.index(name) for name in policy.names]
+    assert len(kept) == GRAPH.n - 3
+    some = sp.csr_array(np.random.default_rng(3).random((9, len(kept))))
+    whole = np.zeros((9, GRAPH.n))
+    whole[:, kept] = some.toarray()
+    assert_array_equal(policy.candidates(vectors=some).rows, other.candidates(vectors=whole).rows)
+    named = [dict(zip(policy.names, row, strict=True)) for row in some.toarray()]
+    assert_array_equal(policy.candidates(vectors=named).rows, other.candidates(vectors=whole).rows)
+    with pytest.raises(ValueError, match="contexts over 150 nodes; the graph has 147"):
+        policy.recommend(vectors=whole)
+    with pytest.raises(ValueError, match="no arm 'item 7'"):
+        policy.recommend(vectors=[{"item 7": 1.0}])
+
+
+def test_the_mean_of_rewards_is_a_column_of_contexts():
+    """Contexts whose weights sum to one share the mean: the column of ones is the sum of the weights."""
+    policy = GraphDRLinUCB(5, prior="ridge", ridge=0.7, radius=1.0).fit(GRAPH, names=NAMES)
+    share = POOL.toarray() / POOL.sum(axis=1)[:, None]
+    rewards = 100.0 + share @ THETA
+    policy.update_many(vectors=share[:50], rewards=rewards[:50])
+    assert_allclose(policy.expect(vectors=share[50:])[0], rewards[50:], rtol=0, atol=0.5)
+    z = share[:50] @ policy._learned.rows
+    v = policy._learned.precision + z.T @ z
+    assert_allclose(policy._learned.mean, np.linalg.solve(v, z.T @ rewards[:50]), rtol=1e-6)

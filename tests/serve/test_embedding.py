@@ -20,8 +20,7 @@ from graphdr.core.rng import stream
 from graphdr.core.threads import one_thread
 from graphdr.graphs import arm_features, bases, model, spectral
 from graphdr.serve import basis as served
-from graphdr.serve.basis import extended
-from graphdr.serve.basis import SERVED
+from graphdr.serve.basis import SERVED, extended
 from graphdr.serve.embedding import GraphEmbedding
 from tests.support.project import draw_sbm
 

@@ -4,6 +4,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from numbers import Real
 
 import numpy as np
 import scipy.sparse as sp
@@ -91,8 +92,8 @@ def paired(graph: Graph, segments, coupling: float) -> tuple[Graph, list[Name]]:
     names = checked_names(segments, "a segment") if given else list(range(len(weights)))
     if (count := connected_components(_checked(sp.csr_array(weights), names, REFUSE), directed=False)[0]) != 1:
         raise ValueError(f"the graph of segments has {count} components; join them, or fit a policy to each")
-    if not (np.isfinite(coupling) and coupling > 0):
-        raise ValueError(f"coupling is finite and positive, not {coupling}")
+    if not (isinstance(coupling, Real) and np.isfinite(coupling) and coupling > 0):
+        raise ValueError(f"coupling is finite and positive, not {coupling!r}")
     return contexts.product(graph, weights, coupling), names
 
 

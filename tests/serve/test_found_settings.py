@@ -1,0 +1,274 @@
+"""Settings found from the rewards: a served policy plays the graph prior round by round, whatever the rewards' unit."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import graphdr
+from graphdr.bandit.graph_prior import evidence, model, posterior
+from graphdr.serve import tuning
+from graphdr.serve.policy import GraphDRLinUCB
+from tests.support.policies import GRAPH, NAMES, assert_same, assert_same_knowledge
+
+K, ROUNDS, FIRST = 20, 4000, 20
+LOW = graphdr.low_eigenpairs(GRAPH, K + 1)
+COLUMNS = LOW.vectors[:, 1:], LOW.values[1:]  # the mean takes the place of u_1
+SETTING = {"arms": 10, "candidates": "uniform", "horizon": ROUNDS, "noise": 0.1}
+
+
+def rewards_of(kind: str) -> np.ndarray:
+    """Return expected rewards that the graph explains, in part, or not at all."""
+    rng = np.random.default_rng(7)
+    smooth, own = LOW.vectors[:, 1:5] @ rng.standard_normal(4), rng.standard_normal(GRAPH.n) / np.sqrt(GRAPH.n)
+    return {"graph": smooth, "both": smooth + 0.3 * own, "alone": own}[kind]
+
+
+def simulated(theta: np.ndarray, seed: int, **setting) -> tuple:
+    """Return a run of the package's own graph prior: rounds, the columns of the first ones, and its outcome."""
+    features, roughness = COLUMNS
+    rounds = graphdr.draw_rounds(0, SETTING | setting, GRAPH.n, instance=0, seed=seed)
+    run = graphdr.Run(theta, rounds, features, roughness=roughness)
+    first = graphdr.stream(seed, "first").integers(rounds.arms.shape[1], size=FIRST)
+    return rounds, first, graphdr.run_graph_prior(run, graphdr.stream(seed, "first"))
+
+
+def started(rounds, first, reward, **knobs) -> GraphDRLinUCB:
+    """Return a policy that was told the rewards of the first rounds."""
+    policy = GraphDRLinUCB(K, random_state=0, **knobs).fit(GRAPH.adjacency)
+    for t, column in enumerate(first):
+        assert not policy._ready
+        policy.update(rounds.arms[t, column], reward(t, rounds.arms[t, column]))
+    return policy
+
+
+def serve(policy: GraphDRLinUCB, rounds, reward, start=FIRST, stop=None) -> list[int]:
+    chosen = []
+    for t in range(start, stop or len(rounds.arms)):
+        chosen.append(policy.recommend(rounds.arms[t]))
+        policy.update(chosen[-1], reward(t, chosen[-1]))
+    return chosen
+
+
+@pytest.mark.parametrize("kind", ["graph", "both", "alone"])
+def test_every_round_is_that_of_the_graph_prior(kind):
+    theta = rewards_of(kind)
+    rounds, first, outcome = simulated(theta, seed=3)
+    policy = started(rounds, first, lambda t, arm: theta[arm] + rounds.noise[t])
+    assert serve(policy, rounds, lambda t, arm: theta[arm] + rounds.noise[t]) == outcome.arms[FIRST:].tolist()
+    assert len(policy._learned.mean) == 1 + outcome.fit.fit_columns
+    assert_allclose(policy._learned.residual, outcome.fit.fit_residual)
+    assert_allclose(policy._learned.noise, outcome.fit.fit_noise, rtol=1e-9)
+    assert (outcome.fit.fit_residual > 0) == (kind == "alone")  # both models are played
+
+
+def test_what_is_expected_is_the_posterior_of_the_weights_found():
+    theta = rewards_of("both")
+    rng = np.random.default_rng(0)
+    arms = rng.integers(GRAPH.n, size=640)
+    paid = 5.0 + theta[arms] + 0.1 * rng.standard_normal(640)
+    policy = GraphDRLinUCB(K).fit(GRAPH.adjacency)
+    policy.update_many(arms, paid)
+    seen = model.statistics(GRAPH.n, arms, paid)
+    basis = model.columns(*COLUMNS)
+    mean, variance = posterior.predict(evidence.fit(seen, basis), seen, basis)
+    found, width = policy.expect()
+    assert_allclose(found, mean, rtol=1e-8)
+    assert_allclose(policy._learned.noise * width**2, variance, rtol=1e-6)
+    scores = mean + np.sqrt(variance)  # one deviation of the noise is the radius
+    assert policy.recommend() == scores.argmax()
+    policy.radius = 0.0
+    assert policy.recommend() == mean.argmax()
+
+
+def test_settings_are_found_whenever_the_rewards_have_doubled():
+    policy = GraphDRLinUCB(5).fit(GRAPH.adjacency)
+    rng, found, last = np.random.default_rng(1), [], None
+    for t in range(1, 700):
+        policy.update(int(rng.integers(GRAPH.n)), rng.standard_normal())
+        if policy._learned.noise != last:
+            found.append(t)
+            last = policy._learned.noise
+    assert found == [20, 40, 80, 160, 320, 640]
+
+
+@pytest.mark.parametrize("knobs", [{}, {"prior": "ridge"}], ids=["graph", "ridge"])
+@pytest.mark.parametrize(("shift", "scale"), [(0.0, 8.0), (100.0, 1.0), (-3.0, 1 / 1024), (1000.0, 3.0)])
+def test_neither_the_zero_nor_the_unit_of_rewards_changes_a_choice(knobs, shift, scale):
+    theta = rewards_of("both")
+    rounds, first, _ = simulated(theta, seed=5, horizon=1500)
+
+    def plain(t, arm):
+        return theta[arm] + rounds.noise[t]
+
+    def moved(t, arm):
+        return shift + scale * plain(t, arm)
+
+    one, other = started(rounds, first, plain, **knobs), started(rounds, first, moved, **knobs)
+    assert serve(one, rounds, plain) == serve(other, rounds, moved)
+    mean, width = one.expect()
+    assert_allclose(other.expect()[0], shift + scale * mean, rtol=1e-7, atol=1e-9 * scale)
+    assert_allclose(other.expect()[1], width, rtol=1e-7)
+
+
+def test_the_ridge_found_is_that_of_the_largest_evidence():
+    """Rewards are normal with covariance noise (I + s X X^T), a flat mean, and noise of prior 1 / noise."""
+    theta = rewards_of("graph")
+    rng = np.random.default_rng(2)
+    arms = rng.integers(GRAPH.n, size=160)
+    paid = theta[arms] + 0.1 * rng.standard_normal(160)
+    policy = GraphDRLinUCB(6, prior="ridge").fit(GRAPH.adjacency)
+    policy.update_many(arms, paid)
+    x = LOW.vectors[arms, 1:7]
+    # All columns have length one: the mean over the arms of the variance of u_i^T w is scale.
+    found = []
+    for scale in model.SCALES:
+        variance = scale * GRAPH.n / 6
+        inverse = np.linalg.inv(np.eye(160) + variance * x @ x.T)
+        one = inverse.sum()
+        square = paid @ inverse @ paid - (inverse @ paid).sum() ** 2 / one
+        evidence_of = -0.5 * (-np.linalg.slogdet(inverse)[1] + np.log(one) + 159 * np.log(square))
+        found.append((evidence_of, 1 / variance, square / 159))
+    _, ridge, noise = max(found)
+    assert_allclose(policy._learned.precision, np.diag([0.0, *np.full(6, ridge)]), rtol=1e-9)
+    assert_allclose(policy._learned.noise, noise, rtol=1e-7)
+
+
+def test_with_a_given_ridge_the_noise_alone_is_found():
+    rng = np.random.default_rng(4)
+    policy = GraphDRLinUCB(5, prior="ridge", ridge=0.5, random_state=0).fit(GRAPH.adjacency)
+    policy.update_many(rng.integers(GRAPH.n, size=19), rng.standard_normal(19))
+    assert not policy._ready
+    assert {policy.recommend([1, 2]) for _ in range(50)} == {1, 2}
+    policy.update_many(rng.integers(GRAPH.n, size=621), rng.standard_normal(621))
+    assert policy._ready
+    assert_array_equal(policy._learned.precision, np.diag([tuning.WIDE, *np.full(5, 0.5)]))
+    assert_allclose(policy._learned.noise, 1.0, atol=0.2)
+
+
+# Rewards that say little
+
+
+@pytest.mark.parametrize("prior", ["graph", "ridge"])
+@pytest.mark.parametrize("reward", [0.0, 1.0, 0.1, -1e9 / 3])
+def test_while_all_rewards_are_equal_play_is_random(prior, reward):
+    policy = GraphDRLinUCB(5, prior=prior, random_state=0).fit(GRAPH.adjacency)
+    rng = np.random.default_rng(0)
+    policy.update_many(rng.integers(GRAPH.n, size=3000), np.full(3000, reward))
+    assert not policy._ready
+    played = [policy.recommend([1, 2, 3, 4]) for _ in range(400)]
+    assert min(played.count(arm) for arm in (1, 2, 3, 4)) > 60
+    mean, width = policy.expect()
+    assert_allclose(mean, reward)
+    assert np.isinf(width).all()
+    policy.update_many(np.repeat(np.arange(GRAPH.n), 20), reward + np.repeat(rewards_of("graph"), 20) * 1e9)
+    assert policy._ready
+    assert np.isfinite(policy.expect()).all()
+
+
+@pytest.mark.parametrize("explore", ["ucb", "ts"])
+@pytest.mark.parametrize("prior", ["graph", "ridge"])
+def test_rewards_without_noise_lead_to_the_best_arm(prior, explore):
+    theta = LOW.vectors[:, 1:4] @ [1.0, -2.0, 1.5]
+    policy = GraphDRLinUCB(5, prior=prior, explore=explore, random_state=0).fit(GRAPH.adjacency)
+    rng = np.random.default_rng(1)
+    for _ in range(700):
+        arm = policy.recommend(rng.choice(GRAPH.n, 20, replace=False))
+        policy.update(arm, theta[arm])
+    assert theta[policy.recommend()] > np.sort(theta)[-2] - 1e-9
+    assert np.isfinite(policy.expect()).all()
+
+
+def test_a_single_arm_pulled_again_and_again_does_no_harm():
+    policy = GraphDRLinUCB(5, random_state=0).fit(GRAPH.adjacency)
+    policy.update_many([7] * 640, np.random.default_rng(0).standard_normal(640))
+    assert policy.recommend() in range(GRAPH.n)
+    assert policy.recommend(n=3)
+
+
+def test_rewards_of_no_arms_twice_do_no_harm():
+    policy = GraphDRLinUCB(5, random_state=0).fit(GRAPH.adjacency)
+    policy.update_many(np.arange(GRAPH.n), rewards_of("graph"))  # squares within arms: none
+    assert policy._ready
+    assert np.isfinite(policy.expect()).all()
+
+
+# Orders, weights, batches
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_rewards_in_any_order_and_in_any_batches_are_the_same_rewards(data):
+    count = data.draw(st.integers(1, 120))
+    seed = data.draw(st.integers(0, 2**20))
+    rng = np.random.default_rng(seed)
+    arms, paid = rng.integers(12, size=count), rng.standard_normal(count)
+    weights = rng.choice([0.5, 1.0, 3.0], size=count)
+    knobs = data.draw(st.sampled_from([{}, {"prior": "ridge"}, {"prior": "ridge", "ridge": 0.5, "radius": 1.0}]))
+    one, other = (GraphDRLinUCB(4, **knobs).fit(GRAPH.adjacency) for _ in range(2))
+    one.update_many(arms, paid, weights=weights)
+    order = data.draw(st.permutations(range(count)))
+    at = 0
+    while at < count:
+        size = data.draw(st.integers(1, count - at))
+        own = list(order[at : at + size])
+        if size == 1:
+            other.update(int(arms[own[0]]), paid[own[0]], weight=weights[own[0]])
+        else:
+            other.update_many(arms[own], paid[own], weights=weights[own])
+        at += size
+    one.tune()
+    other.tune()
+    assert_same(one, other, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("knobs", [{}, {"prior": "ridge", "ridge": 0.5, "radius": 1.0}, {"basis": "identity"}])
+def test_a_weight_of_three_is_three_rewards(knobs):
+    one, other = (GraphDRLinUCB(5, **knobs).fit(GRAPH, names=NAMES) for _ in range(2))
+    rng = np.random.default_rng(3)
+    arms, paid = rng.choice(NAMES[:40], 100), rng.standard_normal(100)
+    for policy in (one, other):
+        policy.update_many(arms[:50], paid[:50])
+        policy.tune()
+        policy._next = 1000
+    one.update_many(arms[50:], paid[50:], weights=np.full(50, 3.0))
+    for arm, reward in zip(arms[50:], paid[50:], strict=True):
+        other.update_many([arm] * 3, [reward] * 3)
+    assert_same_knowledge(one, other, rtol=1e-9, atol=1e-12)
+    assert one._learned.pulls.sum() == 50 + 3 * 50
+    assert (one.rounds, other.rounds) == (100, 200)
+
+
+def test_a_batch_whose_rewards_are_pending_spreads():
+    policy = GraphDRLinUCB(5, prior="ridge", ridge=0.1, radius=1.0).fit(GRAPH, names=NAMES)
+    policy.update_many(NAMES, rewards_of("graph"))
+    before = policy._learned.copied()
+    sets = [NAMES] * 30
+    alike, spread = policy.recommend_many(sets), policy.recommend_many(sets, pending=True)
+    assert len(set(alike)) == 1
+    assert spread[0] == alike[0]
+    assert len(set(spread)) > 2
+    for name, array in vars(before).items():
+        assert_array_equal(getattr(policy._learned, name), array)
+    assert policy.rounds == GRAPH.n
+    for arm in spread:  # as if every play had paid what was expected
+        assert policy.recommend(NAMES) == arm
+        policy.update(arm, policy.expect([arm])[0][0])
+
+
+def test_pending_contexts_spread_too():
+    policy = GraphDRLinUCB(5, prior="ridge", ridge=0.1, radius=1.0).fit(GRAPH, names=NAMES)
+    sets = [np.eye(GRAPH.n)] * 12
+    spread = policy.recommend_many(vectors=sets, pending=True)
+    assert len(set(spread)) > 3
+    for at in spread:
+        assert policy.recommend(vectors=sets[0]) == at
+        policy.update(reward=policy.expect(vectors=np.eye(GRAPH.n)[[at]])[0][0], vector=np.eye(GRAPH.n)[at])
+
+
+def test_pending_batches_do_not_repeat_each_others_random_rounds():
+    policy = GraphDRLinUCB(5, explore="ts", random_state=0).fit(GRAPH, names=NAMES)
+    rng = np.random.default_rng(0)
+    policy.update_many(rng.choice(NAMES, 160), rng.standard_normal(160))
+    assert len({tuple(policy.recommend_many([NAMES] * 3, pending=True)) for _ in range(20)}) > 15
