@@ -1,5 +1,7 @@
 """Settings found from the rewards: a served policy plays the graph prior round by round, whatever the rewards' unit."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import graphdr
 from graphdr.bandit.graph_prior import evidence, model, posterior
 from graphdr.serve import tuning
+from graphdr.serve.learned import Prior
 from graphdr.serve.policy import GraphDRLinUCB
 from tests.support.policies import GRAPH, NAMES, assert_same, assert_same_knowledge
 
@@ -51,6 +54,19 @@ def serve(policy: GraphDRLinUCB, rounds, reward, start=FIRST, stop=None) -> list
     return chosen
 
 
+@pytest.fixture
+def one_point(monkeypatch):
+    """Let a policy take the single prior of the largest evidence, as the simulated graph prior does."""
+
+    def largest(seen, basis):
+        weights = evidence.fit(seen, basis)
+        variance = weights.scale * model.shares(basis, weights.rho)[: weights.columns]
+        return Prior(tuning.flat(1.0 / variance), weights.residual, weights.noise)
+
+    monkeypatch.setitem(tuning.PRIORS, "graph", largest)
+
+
+@pytest.mark.usefixtures("one_point")
 @pytest.mark.parametrize("kind", ["graph", "both", "alone"])
 def test_every_round_is_that_of_the_graph_prior(kind):
     theta = rewards_of(kind)
@@ -60,9 +76,10 @@ def test_every_round_is_that_of_the_graph_prior(kind):
     assert len(policy._learned.mean) == 1 + outcome.fit.fit_columns
     assert_allclose(policy._learned.residual, outcome.fit.fit_residual)
     assert_allclose(policy._learned.noise, outcome.fit.fit_noise, rtol=1e-9)
-    assert (outcome.fit.fit_residual > 0) == (kind == "alone")  # both models are played
+    assert (outcome.fit.fit_residual > 0) == (kind != "graph")  # both models are played
 
 
+@pytest.mark.usefixtures("one_point")
 def test_what_is_expected_is_the_posterior_of_the_weights_found():
     theta = rewards_of("both")
     rng = np.random.default_rng(0)
@@ -80,6 +97,52 @@ def test_what_is_expected_is_the_posterior_of_the_weights_found():
     assert policy.recommend() == scores.argmax()
     policy.radius = 0.0
     assert policy.recommend() == mean.argmax()
+
+
+def slow_prior(seen: model.Statistics, basis: model.Columns) -> Prior:
+    """Weigh every point of the grid by its evidence and by how likely it is before any reward, one after the other."""
+    found, n = evidence.evidence(seen, basis), len(basis.lengths)
+    tried = model.grid_of_columns(n)
+    gaps = [max(basis.roughness[j + 1] - basis.roughness[j], 0.0) if j + 1 < n else 0.0 for j in range(n)]
+    points = []
+    for i, residual in enumerate(model.RESIDUALS):
+        own = likely(model.RESIDUALS)[i] if residual else 0.5 * likely(model.RESIDUALS)[1:].sum()
+        points.append((np.log(0.25 * own) + found.independent[i], np.zeros(n), residual, found.independent_noise[i]))
+        for (r, rho), (s, scale), (c, columns) in product(*map(enumerate, (model.RHOS, model.SCALES, tried))):
+            first = tried[c - 1] if c else 0
+            odds = 0.8 * sum(gaps[first:columns]) / sum(gaps) + 0.2 / len(tried)
+            odds *= 0.75 * own * likely(model.SCALES)[s] / len(model.RHOS)
+            variance = np.where(np.arange(n) < columns, scale * model.shares(basis, rho), 0.0)
+            points.append((np.log(odds) + found.graph[i, r, s, c], variance, residual, found.graph_noise[i, r, s, c]))
+    logs, *parts = (np.array(part) for part in zip(*points, strict=True))
+    weights = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
+    variance, residual, noise = (weights @ part for part in parts)
+    return Prior(np.diag([0.0, *(1.0 / variance)]), residual, noise, 4.0)
+
+
+def likely(variances: np.ndarray) -> np.ndarray:
+    odds = np.array([np.exp(-0.5 * ((np.log10(max(v, 1e-9)) + 2.0) / 0.5) ** 2) for v in variances])
+    return odds / odds.sum()
+
+
+@pytest.mark.parametrize("kind", ["graph", "both", "alone"])
+def test_the_prior_is_the_mean_over_the_grid(kind):
+    theta, rng = rewards_of(kind), np.random.default_rng(8)
+    arms = rng.integers(GRAPH.n, size=300)
+    seen = model.statistics(GRAPH.n, arms, theta[arms] + 0.1 * rng.standard_normal(300))
+    basis = model.columns(COLUMNS[0][:, :7], COLUMNS[1][:7])
+    found, twin = tuning.graph_prior(seen, basis), slow_prior(seen, basis)
+    assert_allclose(found.precision, twin.precision, rtol=1e-9)
+    assert_allclose(found[1:], twin[1:], rtol=1e-9)
+
+
+def test_communities_say_before_any_reward_how_many_columns_matter():
+    rough = np.array([0.1, 0.1, 0.12, 0.5, 0.51, 0.52])
+    basis = model.Columns(np.ones((9, 6)), rough, np.ones(6))
+    odds = tuning._columns_used(basis, np.array([1, 2, 3, 4, 6]))
+    assert odds.argmax() == 2  # three columns, then a gap
+    assert_allclose(odds.sum(), 1.0)
+    assert_allclose(tuning._columns_used(basis._replace(roughness=np.zeros(6)), np.arange(1, 7)), np.full(6, 1 / 6))
 
 
 def test_settings_are_found_whenever_the_rewards_have_doubled():

@@ -9,7 +9,7 @@ from graphdr.serve.learned import Prior
 GRAPH, RIDGE = "graph", "ridge"  # priors: part graph, part each arm alone; or ridge regression on the features
 WIDE = 1e-6  # precision of an intercept that is not found from rewards: its deviation is 1,000 times that of the noise
 NOTHING = np.array([0.0])  # no residual: an arm is what its features say
-# What is likely before any reward. Arms differ, in variance, by about a hundredth of the noise, within half a decade or so.
+# What is likely before any reward: variances of arms are about a hundredth of the noise's, within half a decade or so.
 USUAL, DECADES = -2.0, 0.5
 NO_GRAPH, HALF, EVEN = 0.25, 0.5, 0.2  # shares: of no graph, of no part of its own, of even odds for all columns
 BOOST = 4.0  # two standard deviations of what arms share, one of what is an arm's own
