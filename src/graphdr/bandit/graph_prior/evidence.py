@@ -82,7 +82,8 @@ def _factor(products, roots):
     columns = size - 2
     factor, sums = np.empty((size, columns, LANES)), np.empty(LANES)
     found = np.empty((3, many, columns, LANES))
-    for product, inverse, one, reward in zip(products, found[0], found[1], found[2]):
+    for place in range(many):
+        product, inverse = products[place], found[0, place]
         for i in range(size):
             left = factor[i]
             for j in range(min(i + 1, columns)):
@@ -105,7 +106,7 @@ def _factor(products, roots):
                 else:
                     for c in range(LANES):
                         left[j, c] = sums[c] * inverse[j, c]
-        one[:], reward[:] = factor[columns], factor[columns + 1]
+        found[1:, place] = factor[columns:]
     return found
 
 
