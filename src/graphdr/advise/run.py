@@ -76,7 +76,7 @@ def advise(
         scores=_scores(played),
         curves=_curves(played),
         log=by_log.judged(log, data, posed, played, same=not rewarded) if log else None,
-        notes=[*wording.notes(source, connected), *data.notes],
+        notes=[*wording.notes(source, connected), *data.notes, *(log.notes if log else ())],
     )
     return findings._replace(answer=wording.answer(findings)), played
 

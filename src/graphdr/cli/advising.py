@@ -6,7 +6,6 @@ from pathlib import Path
 
 from graphdr.advise import logs, reading
 from graphdr.advise.files import Written
-from graphdr.advise.logs import Log
 from graphdr.advise.paper import block
 from graphdr.cli import project
 from graphdr.core import terminal
@@ -36,14 +35,19 @@ def run(arguments: Namespace, here: Path) -> Answer:
     )
     say = terminal.Status()
     try:
-        written = Written(arguments.encoding, arguments.separator)
-        rounds = logs.read(log, _columns(arguments.log_columns), written) if log else None
-        return (_by_paper if arguments.protocol == PAPER else _held_out)(arguments, request, rounds, say)
+        return (_by_paper if arguments.protocol == PAPER else _held_out)(arguments, request, log, say)
     finally:
         say("")
 
 
-def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, say: terminal.Status) -> Answer:
+def _read(arguments: Namespace, request: reading.Request, log: Path | None, say: terminal.Status) -> list:
+    """Return the data and the log, if there is one."""
+    say("reading")
+    columns, written = _columns(arguments.log_columns), Written(arguments.encoding, arguments.separator)
+    return reading.together(lambda: reading.read(request), lambda: log and logs.read(log, columns, written))
+
+
+def _held_out(arguments: Namespace, request: reading.Request, log: Path | None, say: terminal.Status) -> Answer:
     from graphdr.advise import run as advice
     from graphdr.advise import tables, wording
     from graphdr.advise.simulation.trial import Game
@@ -57,9 +61,9 @@ def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, s
             raise UserError(f"--{option}: {getattr(arguments, option)} is too few; give at least {least}")
     label, config = reading.source(request).name, project.load_config().plain()
     name = arguments.name or block.slug(label.split(".")[0])
-    say("reading")
-    data = reading.read(request)
-    findings, played = advice.advise(data, label, name, config, game, _nodes(arguments.nodes), log, say, say.keep)
+    nodes = _nodes(arguments.nodes)
+    data, rounds = _read(arguments, request, log, say)
+    findings, played = advice.advise(data, label, name, config, game, nodes, rounds, say, say.keep)
     shown = (*tables.simulation(findings), *tables.log(findings))
     below = [*findings.notes, wording.screen(findings.screen), wording.under_paper(findings.paper)]
     lines = text(findings.answer, below, shown, findings.log, wording.WORDS)
@@ -69,7 +73,7 @@ def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, s
     return 0, findings, lambda: lines
 
 
-def _by_paper(arguments: Namespace, request: reading.Request, log: Log | None, say: terminal.Status) -> Answer:
+def _by_paper(arguments: Namespace, request: reading.Request, log: Path | None, say: terminal.Status) -> Answer:
     from graphdr.advise.paper import run as advice
     from graphdr.advise.paper import tables, wording
 
@@ -77,8 +81,9 @@ def _by_paper(arguments: Namespace, request: reading.Request, log: Log | None, s
     for option in GAME:
         if getattr(arguments, option) is not None:
             raise UserError(f"--{option}: not with --protocol {PAPER}, which has its own; leave out one of them")
-    choices = arguments.name, _nodes(arguments.nodes), _grid(arguments.k), log
-    findings = advice.advise(request, config, Path(), *choices, say)
+    choices = arguments.name, _nodes(arguments.nodes), _grid(arguments.k)
+    data, rounds = _read(arguments, request, log, say)
+    findings = advice.advise(data, reading.source(request).name, config, Path(), *choices, rounds, say)
     shown = (*tables.simulation(findings), *tables.log(findings))
     lines = text(findings.answer, findings.notes, shown, findings.log, wording.WORDS)
     page, blocks = (f"{findings.folder}/{advice.FILES[kind]}" for kind in ("page", "block"))
