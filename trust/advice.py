@@ -3,13 +3,16 @@
 python -m trust.advice planted 100        where the truth is known: outcomes, and whether intervals hold it
 python -m trust.advice permuted 20 FILE   outcomes with the rewards given to other items
 python -m trust.advice fresh 10 FILE      the advised method on splits of the data that it was not chosen on
+python -m trust.advice books 1 FILE       write generated ratings in the form of Book-Crossing, for the trials above
+
+With edges and rewards, give both files. --nodes and --rounds make a trial smaller.
 """
 
+import argparse
 import multiprocessing
 import os
-import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -31,7 +34,9 @@ SMALL = Game(horizon=4000)
 # The share of the expected rewards' variance that is smooth on the graph, and what the graph then saves.
 PLANTED = {0.0: "nothing", 0.38: "10 %", 0.65: "30 %"}
 RATED = 0.7  # … where users rate items
-RUNS, NEAR, MORE = 5, 1.2, 25  # of every method on a fresh split, and further ones of those so near to the best
+RUNS, STEP, MOST = 6, 20, 200  # of every method on a fresh split; further ones, and so many at most, of near methods
+WORSE = 3.0  # standard errors of the difference: a method so far behind the advised one is not better
+PRECISE = 0.01  # of the regret: what near methods are away from the advised one is known so well
 
 
 class Outcome(NamedTuple):
@@ -82,6 +87,22 @@ def _keys(n: int) -> pa.Array:
     return pa.array([str(number) for number in range(n)])
 
 
+def books(path: Path, users: int = 6000, n: int = 3000, count: int = 120_000) -> None:
+    """Write ratings of books of twelve kinds by generated users, as Book-Crossing is published: Latin-1, ;, quotes."""
+    rng = stream(0, "books")
+    shares = (rng.lognormal(0, 1.2, users), 1 / np.arange(1, n + 1) ** 0.8)
+    user, book = (rng.choice(len(share), 2 * count, p=share / share.sum()) for share in shares)
+    pairs = rng.permutation(np.unique(user * n + book))[:count]
+    user, book = pairs // n, pairs % n
+    kind = rng.integers(12, size=n)
+    liked = 0.5 * rng.standard_normal(12)[kind] + 0.5 * rng.standard_normal(n)
+    taste, mood = rng.standard_normal((users, 12)), rng.standard_normal(users)
+    value = 7.5 + liked[book] + taste[user, kind[book]] + mood[user] + 1.2 * rng.standard_normal(len(pairs))
+    rows = zip(276_000 + user, book, np.clip(np.round(value), 1, 10).astype(int), strict=True)
+    lines = (f'"{who}";"{what:09d}{"é" if what % 100 == 0 else "X"}";"{paid}"' for who, what, paid in rows)
+    path.write_bytes("\r\n".join(['"User-ID";"ISBN";"Book-Rating"', *lines, ""]).encode("latin-1"))
+
+
 def permuted(data: Data, draw: int) -> Data:
     """Give the rewards to other items: no graph and no feature knows anything about them then."""
     rows, order = data.rewards, stream(draw, "permuted").permutation(len(data.keys))
@@ -115,7 +136,10 @@ def permutations(count: int, data: Data, game: Game, nodes: int | None) -> Itera
 
 
 def fresh(count: int, data: Data, game: Game, nodes: int | None, first: int = 1000) -> Iterator[str]:
-    """Play all methods on splits that no choice was made on; say how the advised one compares with the best."""
+    """Play all methods on splits that no choice was made on; say how the advised one compares with the best.
+
+    Half of the runs choose the best, and the others compare: where it was chosen, the best looks better than it is.
+    """
     source = splits.source(data, nodes)
     played = trial(source, game, 0)
     verdict = judge(played, source.split.spread)
@@ -123,9 +147,11 @@ def fresh(count: int, data: Data, game: Game, nodes: int | None, first: int = 10
     regrets = _all(partial(_on_split, source, game, played.settings, verdict.method), range(first, first + count))
     ratios = []
     for regret in regrets:
-        best = min(regret, key=regret.get)
-        ratios.append(regret[verdict.method] / regret[best])
-        yield f"  {verdict.method} {regret[verdict.method]:.1f}, {best} {regret[best]:.1f}: {ratios[-1]:.3f}"
+        best = min(regret, key=lambda name: regret[name][::2].mean())
+        mine, other = (regret[name][1::2].mean() for name in (verdict.method, best))
+        ratios.append(mine / other)
+        runs = len(regret[best])
+        yield f"  {verdict.method} {mine:.1f}, {best} {other:.1f}: {ratios[-1]:.3f} ({runs} runs, {len(regret)} near)"
     yield f"within 5 % of the least regret in {np.sum(np.array(ratios) <= 1.05)} of {count} splits"
 
 
@@ -138,22 +164,31 @@ def _permuted(data: Data, game: Game, nodes: int | None, draw: int) -> Outcome:
 
 
 def _outcome(played: Trial, verdict: Verdict) -> Outcome:
-    return Outcome(verdict, shares(*(played.judged[name] for name in (verdict.best_graph, verdict.best_without))))
+    finals = (played.judged[name][:, :, -1] for name in (verdict.best_graph, verdict.best_without))
+    return Outcome(verdict, shares(*finals))
 
 
 def _on_split(
     source: splits.Source, game: Game, settings: dict[str, field.Settings], advised: str, number: int
-) -> dict[str, float]:
-    """Return the mean regret of every method on one split; luck decides few runs, so near ones play more."""
+) -> dict[str, np.ndarray]:
+    """Return the regrets on one split of the advised method and of all that may be better, run by run.
+
+    Luck decides few runs: they play until the difference is known well, or too many runs.
+    """
     table = set_up(source, game, 0, number)
-    who = {name: (table.methods[name], given) for name, given in settings.items()}
-    few = _means([play(table, game, 0, at, who) for at in range(RUNS)])
-    near = {name: who[name] for name, regret in few.items() if regret <= NEAR * min(few.values()) or name == advised}
-    return few | _means([play(table, game, 0, RUNS + at, near) for at in range(MORE)])
-
-
-def _means(runs: list[dict[str, np.ndarray]]) -> dict[str, float]:
-    return {name: float(np.mean([run[name][-1] for run in runs])) for name in runs[0]}
+    regrets = {name: np.empty(0) for name in settings}
+    while True:
+        first = len(regrets[advised])
+        who = {name: (table.methods[name], settings[name]) for name in regrets}
+        played = [play(table, game, 0, at, who) for at in range(first, first + (STEP if first else RUNS))]
+        regrets = {name: np.append(own, [run[name][-1] for run in played]) for name, own in regrets.items()}
+        mine = regrets[advised]
+        away = {name: own - mine for name, own in regrets.items()}
+        error = {name: more.std(ddof=1) / np.sqrt(len(more)) for name, more in away.items()}
+        regrets = {name: own for name, own in regrets.items() if away[name].mean() <= WORSE * error[name]}
+        known = first and max(error[name] for name in regrets) <= PRECISE * mine.mean()
+        if len(regrets) == 1 or known or len(mine) >= MOST:
+            return regrets
 
 
 def _all(task, numbers: range) -> list:
@@ -162,20 +197,27 @@ def _all(task, numbers: range) -> list:
         return list(pool.map(task, numbers))
 
 
-def main(kind: str, count: str, *files: str) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run one kind of trial, and print what came out."""
-    number = int(count)
-    if kind == "planted":
-        lines = planted(number)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=("planted", "permuted", "fresh", "books"))
+    parser.add_argument("count", type=int)
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--nodes", type=int, default=1500)
+    parser.add_argument("--rounds", type=int, default=Game().horizon)
+    asked = parser.parse_args(arguments)
+    if asked.kind == "books":
+        return books(*asked.files)
+    if asked.kind == "planted":
+        lines = planted(asked.count)
     else:
-        request = dict(zip(("interactions", "rewards"), map(Path, files), strict=False))
-        if len(files) > 1:
-            request["edges"] = request.pop("interactions")
-        data = reading.read(reading.Request(**request))
-        lines = {"permuted": permutations, "fresh": fresh}[kind](number, data, Game(), 1500)
+        names = ("edges", "rewards") if len(asked.files) > 1 else ("interactions",)
+        data = reading.read(reading.Request(**dict(zip(names, asked.files, strict=True))))
+        trials = {"permuted": permutations, "fresh": fresh}
+        lines = trials[asked.kind](asked.count, data, Game(horizon=asked.rounds), asked.nodes)
     for line in lines:
         print(line, flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

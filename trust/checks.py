@@ -20,6 +20,7 @@ from graphdr.paper import reference
 from graphdr.plan import config, design
 from graphdr.raw import archives
 from graphdr.raw.tables import LINKS, NODES, USERS, Tables
+from graphdr.raw.text import Sheet
 from trust.cases import ADAPTERS, MEMBER, one_line
 
 SETTING = {"arms": 3, "candidates": "uniform", "horizon": 20, "noise": 0.1}
@@ -55,13 +56,25 @@ def configuration(given: dict) -> bool:
     return True
 
 
+def user_table(path: Path) -> Sheet:
+    """Read all columns of a table as texts, as ``graphdr advise`` reads those that it needs."""
+    from graphdr.advise import files
+    from graphdr.advise.tabular.delimited import TEXT
+    from graphdr.advise.tabular.problems import Problems
+
+    table = files.opened(path)
+    sheet = table.sheet(dict.fromkeys(table.names, TEXT))
+    Problems(sheet).kept()
+    return sheet
+
+
 def user_file(data: bytes, path: Path) -> bool:
     """Read a file as ``graphdr advise`` does; tell whether it is taken."""
-    from graphdr.advise import files, graph_files
+    from graphdr.advise import graph_files
 
     path.write_bytes(data)
     try:
-        graph_files.READERS.get(path.suffix, files.read)(path)
+        graph_files.READERS.get(path.suffix, user_table)(path)
     except UserError as error:
         assert one_line(error, re.escape(str(path))), str(error)
         return False

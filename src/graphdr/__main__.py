@@ -23,6 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     job = unpack(arguments[2]) if len(arguments) == 3 else ""
     if not job.startswith("{"):  # the job of a stage is a JSON object
+        steady_arithmetic()  # before numpy; threads of linear algebra would also wait for each other at work
         from graphdr.cli.main import main as command  # not above: stages are short, and need none of it
 
         return command(arguments)

@@ -155,16 +155,18 @@ def test_every_run_is_kept(said, project):
     every = pq.read_table(project / said.json["folder"] / run.RUNS).to_pandas()
     game, verdict = Game(**said.json["game"]), said.json["verdict"]
     table, judged = (every[every["phase"] == phase] for phase in ("compared", "judged"))
-    finals = judged.pivot(index=["split", "run"], columns="method", values="regret")
+    finals = judged[judged["round"] == game.horizon].pivot(index=["split", "run"], columns="method", values="regret")
     share = 1 - finals[verdict["best_graph"]] / finals[verdict["best_without"]]
     assert share.mean() == pytest.approx(verdict["saves"]["estimate"])
     assert len(share) == game.splits * game.judging
     methods = [name for name, own in said.json["scores"].items() if not own["control"]]
-    counts = table.groupby("method").size()
+    first = table[table["run"] < game.comparing]
+    counts = first.groupby("method").size()
     assert set(counts.index) == set(methods)
     assert set(counts) == {game.splits * game.comparing * 100}
+    assert table["run"].max() < game.comparing + game.deciding
     assert not table.duplicated(["method", "split", "run", "round"]).any()
-    last = table[table["round"] == game.horizon].groupby("method")["regret"].mean()
+    last = first[first["round"] == game.horizon].groupby("method")["regret"].mean()
     for name in methods:
         assert last[name] == pytest.approx(said.json["scores"][name]["regret"])
         assert said.json["curves"][name][-1] == pytest.approx([game.horizon, last[name]])

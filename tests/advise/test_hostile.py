@@ -19,7 +19,7 @@ import scipy.sparse as sp
 import yaml
 
 from graphdr import __main__ as package
-from graphdr.advise import files, graph_files
+from graphdr.advise import graph_files
 from graphdr.advise.paper import building
 from graphdr.cli import advising
 from graphdr.core import terminal
@@ -29,6 +29,7 @@ from graphdr.raw import bounded, parquet_files
 from graphdr.show.report import template
 from tests.support import hostile, limited
 from tests.support.project import ROOT
+from trust.checks import user_table
 
 SECONDS, MEMORY = 10, 500 * 10**6
 ESCAPE = "\033]0;owned\a\033[31m\u202e\x9b31m"  # sets a title, a colour, and the order of letters
@@ -184,7 +185,7 @@ def written(folder: Path, rows: int) -> dict[str, tuple[Path, Callable]]:
     pq.write_table(pa.table({"user": ends[0].astype(str), "item": ends[1]}), folder / "t.parquet")
     (folder / "g.graphml").write_text(hostile.GRAPHML.format("", nodes + edges))
     sp.save_npz(folder / "g.npz", sp.coo_array((np.ones(rows), ends), shape=(rows, rows)), compressed=False)
-    return {path.name: (path, graph_files.READERS.get(path.suffix, files.read)) for path in folder.iterdir()}
+    return {path.name: (path, graph_files.READERS.get(path.suffix, user_table)) for path in folder.iterdir()}
 
 
 def test_time_is_linear_in_the_size_of_every_format(tmp_path):

@@ -1,11 +1,13 @@
 """Logs as people have them: whatever the dialect of the file, the same rounds."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from graphdr.advise import logs
+from graphdr.advise import logs, reading
 from graphdr.advise.files import Written
 from graphdr.core.errors import UserError
 
@@ -49,6 +51,29 @@ def test_a_log_is_read_as_the_user_says_that_it_is_written(tmp_path):
     path.write_bytes(joined("~").replace("é", "ж").encode("cp1251"))
     found = logs.read(path, written=Written(encoding="cp1251", separator="~"))
     assert found.arms == ["cafж 0", "cafж 1", "cafж 2"]
+
+
+def test_how_a_log_was_read_is_noted(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_bytes(joined(";").encode("latin-1"))
+    assert logs.read(path).notes == ("log.csv: encoding Latin-1 (--encoding); separated by ; (--separator)",)
+    path.write_text(joined())
+    assert logs.read(path).notes == ()
+
+
+def test_mistakes_of_a_log_and_of_other_files_are_one_report(tmp_path):
+    log, data = tmp_path / "log.csv", tmp_path / "data.csv"
+    log.write_text(joined().replace("0.25", "2", 1))
+    data.write_text("user,item,value\na,b,1\na,c,x\n")
+    readers = (lambda: reading.read(reading.Request(interactions=data)), lambda: logs.read(log))
+    with pytest.raises(UserError) as caught:
+        reading.together(*readers)
+    assert re.fullmatch(
+        r".*data\.csv, line 3: .*\. Also .*log\.csv, line 2: propensity 2 is above one.*", str(caught.value)
+    )
+    log.write_text(joined())
+    with pytest.raises(UserError, match=r"^\S*data\.csv, line 3"):
+        reading.together(*readers)
 
 
 def test_only_the_columns_of_a_log_that_have_a_role_are_read(tmp_path):

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from graphdr.advise import files
 from graphdr.advise.data import Data
 from graphdr.advise.paper import recbole
 from graphdr.advise.reading import Request, read
@@ -304,13 +303,6 @@ def test_nothing_to_read_is_said(put):
     for asked in ({}, {"titles": Path("t")}):
         with pytest.raises(UserError, match=r"^give a file of interactions, or --edges FILE with"):
             read(Request(**asked))
-
-
-def test_sheets_of_text_say_what_was_assumed(put):
-    put(log=b"arm;reward\nb\xe9;1\nc;0\n")
-    sheet = files.read(Path("log"), choose=lambda names: names[:1])
-    assert {name: column.to_pylist() for name, column in sheet.columns.items()} == {"arm": ["bé", "c"]}
-    assert sheet.note == "log: encoding Latin-1 (--encoding); separated by ; (--separator)"
 
 
 # Any table in any dialect

@@ -12,6 +12,7 @@ from graphdr.advise.data import Data, Interactions, mean_reward
 from graphdr.advise.reading import Request, read
 from graphdr.core.errors import UserError
 from graphdr.raw import bounded
+from trust.checks import user_table
 
 GOOD = {
     "edges": "source,target\na,b\nb,c\n",
@@ -51,10 +52,10 @@ def test_a_text_that_cannot_be_read_in_the_free_memory_is_refused(tmp_path, monk
     path.write_text("user,item,value\n" + "a,b,1\n" * 1000)
     size = path.stat().st_size
     monkeypatch.setattr(bounded, "free_memory", lambda: files.READING * size)
-    assert len(files.read(path).columns["user"]) == 1000
+    assert len(user_table(path).columns["user"]) == 1000
     monkeypatch.setattr(bounded, "free_memory", lambda: files.READING * size - 1)
     with pytest.raises(UserError, match=r"t\.csv: its table would take 36\.1 kB, and .* 100% of the free memory"):
-        files.read(path)
+        user_table(path)
 
 
 def test_without_values_a_user_who_chose_an_item_twice_counts_once():

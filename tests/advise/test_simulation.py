@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from graphdr.advise.data import Data, Edges, Interactions, Rewards
+from graphdr.advise.data import Data, Edges, Interactions, Rewards, ratings
 from graphdr.advise.simulation import field, splits, trial, worlds
 from graphdr.advise.simulation.field import FIELD, Settings
 from graphdr.advise.simulation.trial import Game
@@ -54,14 +54,28 @@ def world(data: Data, number: int = 0, n: int | None = None) -> World:
 # Worlds
 
 
+def makes_the_graph(data: Data) -> np.ndarray:
+    """Tell of each row whether its user makes the graph of the first split."""
+    found = splits.part(splits.source(data, None), 10, 0, 0)
+    return np.isin(data.interactions.user, found.making.user)
+
+
+def test_short_rows_of_ratings_have_the_products_of_long_ones():
+    data = rated()
+    made, rows = world(data), splits.part(splits.source(data, None), 10, 0, 0).making
+    whole = ratings(rows, made.item, data.transform).toarray()
+    assert made.ratings.shape[1] < whole.shape[1]
+    np.testing.assert_allclose(made.ratings @ made.ratings.T, whole @ whole.T, atol=1e-9)
+
+
 @pytest.mark.parametrize("timed", [False, True])
 def test_who_makes_the_graph_pays_nothing(timed):
     data = rated(timed)
     rows, made = data.interactions, world(data)
-    makers = np.isin(rows.user, np.flatnonzero(abs(made.ratings).sum(axis=0)))
+    makers = makes_the_graph(data)
     assert 0.25 < makers.mean() < 0.6
     for part, parts in ((makers, ("theta", "paid")), (~makers, ("graph", "ratings", "content"))):
-        changed = world(data._replace(interactions=rows._replace(value=np.where(part, -rows.value, rows.value))))
+        changed = world(data._replace(interactions=rows._replace(value=np.where(part, rows.value**2, rows.value))))
         for name in parts:  # of what the others say nothing is changed
             mine, other = (_flat(getattr(one, name)) for one in (made, changed))
             np.testing.assert_array_equal(mine, other, err_msg=name)
@@ -96,7 +110,7 @@ def test_times_that_leave_few_items_are_not_used():
 def test_rewards_are_the_means_of_who_pays_in_units():
     data = rated()
     rows, made = data.interactions, world(data)
-    payers = ~np.isin(rows.user, np.flatnonzero(abs(made.ratings).sum(axis=0)))
+    payers = ~makes_the_graph(data)
     assert 0 not in made.item  # eight ratings cannot be five and five
     assert len(made.item) == ITEMS - 1
     mean = raters.node_means(rows.item[payers], rows.value[payers], ITEMS)[made.item]
@@ -318,24 +332,58 @@ def test_a_trial_is_the_same_whatever_the_number_of_workers(planted):
     assert one.settings == other.settings
     assert equal(one.curves, other.curves)
     assert equal(one.judged, other.judged)
-    assert (one.judged["full"] != trial.trial(planted, SMALL, 4, workers=1).judged["full"]).all()
+    assert (one.judged["full"] != trial.trial(planted, SMALL, 4, workers=1).judged["full"])[:, :, -1].all()
     assert said[-1].startswith("judging the best: 2 of 2 splits; the graph saves ")
 
 
 def test_a_trial_has_all_that_it_is_asked_for(planted):
     played = trial.trial(planted, SMALL, 0, workers=1)
-    assert {curve.shape for curve in played.curves.values()} == {(SMALL.splits, SMALL.comparing, 100)}
+    most = SMALL.comparing + SMALL.deciding
+    for curve in played.curves.values():
+        splits, runs, points = curve.shape
+        assert (splits, points) == (SMALL.splits, 100)
+        assert SMALL.comparing <= runs <= most
     controls = {"shuffled", "length", "longest"}
     assert set(played.judged) == {played.best_graph, played.best_without, "full", "random"} | controls
     for name, regret in played.judged.items():
-        assert regret.shape == (SMALL.splits, SMALL.controls if name in controls else SMALL.judging)
+        assert regret.shape == (SMALL.splits, SMALL.controls if name in controls else SMALL.judging, 100)
     assert FIELD[played.best_graph].sees_graph
     assert not FIELD[played.best_without].sees_graph
     assert played.best_without != field.RANDOM
     final = {name: curve[:, :, -1].mean() for name, curve in played.curves.items()}
     for best in (played.best_graph, played.best_without):
         rivals = [name for name in final if FIELD[name].sees_graph == FIELD[best].sees_graph and name != field.RANDOM]
-        assert final[best] == min(final[name] for name in rivals)
+        runs = {name: played.curves[name].shape[1] for name in rivals}
+        assert runs[best] == max(runs.values())
+        assert final[best] == min(final[name] for name in rivals if runs[name] == runs[best])
+
+
+def drawn(means: dict[str, float], luck: float, splits: int = 8, runs: int = 2) -> dict[str, np.ndarray]:
+    """Return curves of one point whose methods have these regrets, the luck of a run being partly that of all."""
+    rng = np.random.default_rng(0)
+    shared = rng.normal(size=(splits, runs, 1))
+    return {name: mean * (1 + 0.3 * shared + luck * rng.normal(size=shared.shape)) for name, mean in means.items()}
+
+
+def test_only_methods_that_luck_may_have_put_behind_play_on():
+    curves = drawn({"a": 100, "b": 101, "c": 120, "d": 180}, luck=0.1)
+    assert trial.near(curves, ["a", "b", "c", "d"]) == ["a", "b"]
+    assert trial.near(curves, ["c", "d"]) == ["c"]
+    assert trial.near(drawn({"a": 100, "b": 101, "c": 120}, luck=1.0), ["a", "b", "c"]) == ["a", "b", "c"]
+    assert trial.near(drawn({"a": 100, "b": 101}, luck=0.0), ["a"]) == ["a"]
+
+
+def test_near_methods_play_on_until_one_is_ahead(planted, monkeypatch):
+    rounds = []
+    monkeypatch.setattr(trial, "near", lambda curves, names: (rounds.append(len(names)), names[:2])[1])
+    played = trial.trial(planted, SMALL, 0, workers=1)
+    counts = sorted(curve.shape[1] for curve in played.curves.values())
+    assert counts[-4:] == [SMALL.comparing + SMALL.deciding] * 4
+    assert set(counts[:-4]) == {SMALL.comparing}
+    assert len(rounds) == 2 * SMALL.deciding  # for either kind, before all further runs
+    monkeypatch.setattr(trial, "near", lambda curves, names: names[:1])
+    decided = trial.trial(planted, SMALL, 0, workers=1)
+    assert {curve.shape[1] for curve in decided.curves.values()} == {SMALL.comparing}
 
 
 def test_settings_methods_and_verdicts_rest_on_rounds_of_their_own(planted, monkeypatch):
@@ -351,15 +399,17 @@ def test_settings_methods_and_verdicts_rest_on_rounds_of_their_own(planted, monk
         monkeypatch.setattr(trial, "play", moved)
         return trial.trial(planted, SMALL, 0, workers=1)
 
-    as_it_is, judging, comparing = (
-        elsewhere(first) for first in (1000, SMALL.choosing + SMALL.comparing, SMALL.choosing)
-    )
+    first = SMALL.choosing + SMALL.comparing + SMALL.deciding
+    as_it_is, judging, comparing = (elsewhere(number) for number in (1000, first, SMALL.choosing))
     assert as_it_is.settings == judging.settings == comparing.settings
     assert equal(as_it_is.curves, judging.curves)
     assert (as_it_is.best_graph, as_it_is.best_without) == (judging.best_graph, judging.best_without)
-    assert all((as_it_is.judged[name] != judging.judged[name]).all() for name in as_it_is.judged)
-    assert all((as_it_is.curves[name] != comparing.curves[name]).any() for name in as_it_is.curves)
-    assert {number for number, _ in asked} == set(range(SMALL.choosing + SMALL.comparing + SMALL.judging))
+    assert all((as_it_is.judged[name] != judging.judged[name])[:, :, -1].all() for name in as_it_is.judged)
+    shared = SMALL.comparing
+    assert all((one[:, :shared] != comparing.curves[name][:, :shared]).any() for name, one in as_it_is.curves.items())
+    numbers = {number for number, _ in asked}
+    assert numbers >= {*range(SMALL.choosing + SMALL.comparing), *range(first, first + SMALL.judging)}
+    assert max(numbers) < first + SMALL.judging
 
 
 def test_all_methods_meet_the_same_rounds(planted):

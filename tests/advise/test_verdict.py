@@ -85,10 +85,11 @@ def trial(seed: int = 0, luck: float = 0.02, between: float = 0.01, **means: flo
 
     def draw(name: str, runs: int) -> np.ndarray:
         by_split = 1 + between * rng.normal(size=(GAME.splits, 1))
-        return usual[name] * by_split * (1 + luck * rng.normal(size=(GAME.splits, runs)))
+        final = usual[name] * by_split * (1 + luck * rng.normal(size=(GAME.splits, runs)))
+        return final[:, :, None] * np.linspace(0.01, 1, 100)
 
     judged = {name: draw(name, GAME.judging) for name in ("random", "full", "prior")}
-    curves = {name: final[:, : GAME.comparing, None] * np.linspace(0.01, 1, 100) for name, final in judged.items()}
+    curves = {name: curve[:, : GAME.comparing] for name, curve in judged.items()}
     judged |= {name: draw(name, GAME.controls) for name in ("shuffled", "length", "longest")}
     settings = {"random": Settings(), "full": Settings(None, 0.3, 0.1), "prior": Settings()}
     return Trial(GAME, [], settings, curves, "prior", "full", judged)
@@ -125,14 +126,14 @@ def test_the_outcome_follows_from_the_intervals(case):
 
 
 def test_being_sure_is_holding_at_the_higher_level():
-    gain = np.array([0.34, 0.1, 0.3, 0.5, -0.02, 0.2, 0.4, 0.1])[:, None]
+    gain = np.array([0.34, 0.1, 0.3, 0.5, -0.02, 0.2, 0.4, 0.1])[:, None, None]
     one = trial(luck=0, between=0)
-    final = one.judged["full"] * (1 - gain)
-    both = one._replace(judged=one.judged | {"prior": final, "shuffled": 400 * final[:, :2]})
+    regret = one.judged["full"] * (1 - gain)
+    both = one._replace(judged=one.judged | {"prior": regret, "shuffled": 400 * regret[:, :2]})
     for spread, sure in ((0.0, "sure"), (0.1, "fairly sure")):
         verdict = judge(both, spread)
         assert (verdict.outcome, verdict.sure) == (HELPS, sure)
-        saved = 1 - final / one.judged["full"]
+        saved = (1 - regret / one.judged["full"])[:, :, -1]
         assert (interval(saved, spread, SURE["sure"]).low > 0) == (sure == "sure")
         assert interval(saved, spread).low > 0
     assert judge(both, 3.0).outcome == UNKNOWN
@@ -141,10 +142,10 @@ def test_being_sure_is_holding_at_the_higher_level():
 def test_a_shuffled_graph_is_one_more_copy_that_the_graph_must_beat():
     """One permutation says little: the control has the spread of whole data sets, whatever the split."""
     played = trial()
-    gain = np.array([0.02, 0.1, 0.05, 0.08, 0.12, 0.03, 0.06, 0.1])[:, None]
+    gain = np.array([0.02, 0.1, 0.05, 0.08, 0.12, 0.03, 0.06, 0.1])[:, None, None]
     shuffled = played.judged["prior"][:, : GAME.controls] / (1 - gain)
     verdict = judge(played._replace(judged=played.judged | {"shuffled": shuffled}), 0.0)
-    gains = 1 - played.judged["prior"][:, : GAME.controls] / shuffled
+    gains = (1 - played.judged["prior"][:, : GAME.controls] / shuffled)[:, :, -1]
     assert verdict.over_shuffled == interval(gains, 1.0)
     assert interval(gains, 0.0).low > 0 > verdict.over_shuffled.low
     assert (verdict.outcome, verdict.reason) == (UNKNOWN, "shuffled")
@@ -159,6 +160,14 @@ def test_the_graph_pays_when_it_is_ahead_for_good():
     relapse = other + np.where(np.arange(10) == 6, 1, -1)
     assert pays_after(relapse, other, every=5) == 40
     assert pays_after(other - (np.arange(10) < 9), other, every=5) is None
+
+
+def test_when_the_graph_pays_is_read_from_the_rounds_that_judge():
+    played = trial()
+    late = played.judged["prior"] + np.where(np.arange(100) < 30, 500.0, 0.0)
+    verdict = judge(played._replace(judged=played.judged | {"prior": late}), 0.5)
+    assert judge(played, 0.5).pays_after == GAME.every
+    assert verdict.pays_after == 31 * GAME.every
 
 
 @pytest.mark.parametrize("case", ["perhaps better", "perhaps worse"])

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.advise import logs, wording
-from graphdr.advise.data import Data, Rewards
+from graphdr.advise.data import Data, Rewards, ratings
 from graphdr.advise.logs import ByLog, Log
 from graphdr.advise.paper import in_memory
 from graphdr.advise.simulation import field
@@ -49,11 +49,11 @@ def judged(log: Log, data: Data, posed: in_memory.Problem, played: Trial, same: 
     A log that cannot be used is a warning: by now the simulation is done.
     """
     item = posed.graph.origin
-    ratings = None if data.interactions is None else in_memory.ratings(data, item)
-    content = posed.content
-    if content is None and ratings is not None and data.interactions.value is not None:
-        content = pca.ratings_content(ratings, RANK)
-    whole = played.tables[0].world._replace(graph=posed.graph, item=item, content=content, ratings=ratings)
+    rows, content = data.interactions, posed.content
+    said = None if rows is None else ratings(rows, item, data.transform)
+    if content is None and rows is not None and rows.value is not None:
+        content = pca.ratings_content(said, RANK)
+    whole = played.tables[0].world._replace(graph=posed.graph, item=item, content=content, ratings=said)
     best, told = FIELD[played.best_graph], played.settings
     shuffled = field.control(best, arm_features.SHUFFLED)
     shuffled = shuffled._replace(label=field.CONTROL_LABELS[field.SHUFFLED].format(wording.short(played.best_graph)))

@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import scipy.sparse as sp
 
 from graphdr.graphs.raters import node_means
-from graphdr.graphs.records import TRANSFORMS
+from graphdr.graphs.records import TRANSFORMS, similarity_rows
 
 
 class Interactions(NamedTuple):
@@ -53,6 +54,12 @@ class Data(NamedTuple):
     transform: str = "identity"  # of the values of interactions: as they are, or log1p
     users: pa.Array | None = None  # names of the users
     notes: list[str] = []  # noqa: RUF012 - never changed; what was assumed, with the option that changes it
+
+
+def ratings(rows: Interactions, item: np.ndarray, transform: str) -> sp.csr_array:
+    """Return what users say about some items (items x users); that they chose one is a 1."""
+    value = np.ones(len(rows.item)) if rows.value is None else rows.value
+    return similarity_rows(rows.user, rows.item, value, item, transform)
 
 
 def mean_reward(data: Data) -> np.ndarray:

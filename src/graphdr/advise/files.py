@@ -1,18 +1,16 @@
 """Tables of a user in any usual format: open one, see its columns, and read those that are needed."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from graphdr.advise.tabular.delimited import KEY, LISTS, TEXT, Delimited
+from graphdr.advise.tabular.delimited import KEY, LISTS, Delimited
 from graphdr.advise.tabular.dialect import require_columns, sniff
 from graphdr.advise.tabular.encoding import as_utf8
-from graphdr.advise.tabular.problems import Problems
 from graphdr.advise.tabular.roles import UNNAMED, USUAL, plain
 from graphdr.core.errors import UserError
 from graphdr.raw import bounded, parquet_files
@@ -48,27 +46,6 @@ class Table(Protocol):
     def assumed(self) -> list[str]: ...
     def sample(self, name: str) -> list[str]: ...
     def sheet(self, kinds: Mapping[str, str]) -> Sheet: ...
-
-
-def read(
-    path: Path,
-    header: bool | None = None,
-    usual: Iterable[str] = (),
-    choose: Callable[[list[str]], Collection[str]] | None = None,
-    written: Written = Written(),  # noqa: B008 - never changed
-) -> Sheet:
-    """Read a table as texts, or those of its columns that are chosen by their names; ``note`` says what was assumed.
-
-    Unless ``header`` says, the first line is one if it holds no number, or one of the usual names.
-    """
-    usual = set(usual)
-    written = written if header is None else written._replace(header=header)
-    table = opened(path, written, lambda name: plain(name) in usual)
-    chosen = table.names if choose is None else list(choose(table.names))
-    sheet = table.sheet(dict.fromkeys(chosen, TEXT))
-    Problems(sheet).kept()
-    columns = {name: _as_text(column) for name, column in sheet.columns.items()}
-    return sheet._replace(columns=columns, note=noted(path, table.assumed))
 
 
 def opened(path: Path, written: Written = Written(), known: Callable[[str], bool] = lambda name: False) -> Table:  # noqa: B008
@@ -163,13 +140,6 @@ def _flat(column: pa.Array, kind: str) -> pa.Array:
         pa.string()
     )
     return column
-
-
-def _as_text(column: pa.Array) -> pa.Array:
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    column = column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column
-    return pc.fill_null(column.cast(pa.string()), "")
 
 
 def quoted(column: pa.Array | pa.ChunkedArray, at: int) -> str:

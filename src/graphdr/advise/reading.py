@@ -1,6 +1,6 @@
 """What a user brings, interactions, a graph, features, or several of these, as arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,10 +76,27 @@ def read(request: Request) -> Data:
         if errors:
             data = data._replace(keys=None)
     if errors:
-        raise UserError(". Also ".join(dict.fromkeys(errors)))
+        raise _joined(errors)
     if request.edges and not (request.interactions or data.rewards):
         raise UserError(f"{request.edges}: no rewards; give --rewards FILE with a line per node")
     return data
+
+
+def together(*readers: Callable[[], object]) -> list:
+    """Read several things; mistakes of all of them are one error."""
+    found, errors = [], []
+    for reader in readers:
+        try:
+            found.append(reader())
+        except UserError as error:
+            errors.append(str(error))
+    if errors:
+        raise _joined(errors)
+    return found
+
+
+def _joined(errors: list[str]) -> UserError:
+    return UserError(". Also ".join(dict.fromkeys(errors)))
 
 
 class _NothingToCompareWith(Exception):

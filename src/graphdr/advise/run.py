@@ -76,7 +76,7 @@ def advise(
         scores=_scores(played),
         curves=_curves(played),
         log=by_log.judged(log, data, posed, played, same=not rewarded) if log else None,
-        notes=[*wording.notes(source, connected), *data.notes],
+        notes=[*wording.notes(source, connected), *data.notes, *(log.notes if log else ())],
     )
     return findings._replace(answer=wording.answer(findings)), played
 
@@ -92,15 +92,15 @@ def _screen(factors: list[float]) -> Screen:
 
 
 def _scores(played: Trial) -> dict[str, Score]:
-    def score(label: str, method: field.Method, settings: Settings, finals: np.ndarray, control: bool) -> Score:
-        by_split = finals.mean(axis=1)
+    def score(label: str, method: field.Method, settings: Settings, curve: np.ndarray, control: bool) -> Score:
+        by_split = curve[:, :, -1].mean(axis=1)
         error = by_split.std(ddof=1) / np.sqrt(len(by_split))
         return Score(label, method.sees_graph, control, settings, float(by_split.mean()), float(error))
 
     best = FIELD[played.best_graph]
     scores = {
-        name: score(FIELD[name].label, FIELD[name], played.settings[name], curve[:, :, -1], False)
-        for name, curve in played.curves.items()
+        name: score(FIELD[name].label, FIELD[name], played.settings[name], curve, False)
+        for name, curve in _compared(played).items()
     }
     return scores | {
         name: score(text.format(wording.short(played.best_graph)), best, Settings(), played.judged[name], True)
@@ -109,8 +109,16 @@ def _scores(played: Trial) -> dict[str, Score]:
 
 
 def _curves(played: Trial) -> dict[str, list[list[float]]]:
-    rounds = played.game.every * np.arange(1, 1 + next(iter(played.curves.values())).shape[-1])
-    return {name: np.column_stack([rounds, curve.mean(axis=(0, 1))]).tolist() for name, curve in played.curves.items()}
+    curves = {name: curve.mean(axis=(0, 1)) for name, curve in _compared(played).items()}
+    return {
+        name: np.column_stack([played.game.every * np.arange(1, 1 + len(curve)), curve]).tolist()
+        for name, curve in curves.items()
+    }
+
+
+def _compared(played: Trial) -> dict[str, np.ndarray]:
+    """Return the curves of all methods in the runs that all of them played."""
+    return {name: curve[:, : played.game.comparing] for name, curve in played.curves.items()}
 
 
 def write(findings: Findings, played: Trial, root: Path, text: str, json: str) -> None:
@@ -125,11 +133,13 @@ def write(findings: Findings, played: Trial, root: Path, text: str, json: str) -
 
 
 def runs(played: Trial) -> pa.Table:
-    """Return the regret of every run: along its rounds where methods are compared, in all where the best are judged."""
-    every, last = played.game.every, played.game.every * next(iter(played.curves.values())).shape[-1]
-    parts = [_rows("compared", name, curve, every) for name, curve in played.curves.items()]
-    parts += [_rows("judged", name, final[:, :, None], last) for name, final in played.judged.items()]
-    return pa.concat_tables(parts)
+    """Return the regret of every run along its rounds, where methods are compared and where the best are judged."""
+    phases = {"compared": played.curves, "judged": played.judged}
+    return pa.concat_tables(
+        _rows(phase, name, curve, played.game.every)
+        for phase, curves in phases.items()
+        for name, curve in curves.items()
+    )
 
 
 def _rows(phase: str, method: str, regret: np.ndarray, every: int) -> pa.Table:

@@ -23,7 +23,8 @@ def regrets(findings: Findings) -> Table:
     game, use = findings.game, findings.verdict.method
     caption = (
         f"Regret after {game.horizon:,} simulated rounds of {game.arms} candidates: mean over {game.splits} splits of "
-        f"the data, {game.comparing} runs each, ± standard error over splits; * the method to use"
+        f"the data, {game.comparing} runs each, ± standard error over splits; * the method to use. Between near "
+        f"methods up to {game.deciding} further runs of each split decided"
     )
     rows = [
         [

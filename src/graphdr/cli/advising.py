@@ -7,7 +7,6 @@ from pathlib import Path
 
 from graphdr.advise import logs, reading, settings
 from graphdr.advise.files import Written
-from graphdr.advise.logs import Log
 from graphdr.advise.paper import block
 from graphdr.cli import project
 from graphdr.core import terminal
@@ -39,14 +38,19 @@ def run(arguments: Namespace, here: Path) -> Answer:
     )
     say = terminal.Status()
     try:
-        written = Written(arguments.encoding, arguments.separator)
-        rounds = logs.read(log, _columns(arguments.log_columns), written) if log else None
-        return (_by_paper if arguments.protocol == PAPER else _held_out)(arguments, request, rounds, say)
+        return (_by_paper if arguments.protocol == PAPER else _held_out)(arguments, request, log, say)
     finally:
         say("")
 
 
-def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, say: terminal.Status) -> Answer:
+def _read(arguments: Namespace, request: reading.Request, log: Path | None, say: terminal.Status) -> list:
+    """Return the data and the log, if there is one."""
+    say("reading")
+    columns, written = _columns(arguments.log_columns), Written(arguments.encoding, arguments.separator)
+    return reading.together(lambda: reading.read(request), lambda: log and logs.read(log, columns, written))
+
+
+def _held_out(arguments: Namespace, request: reading.Request, log: Path | None, say: terminal.Status) -> Answer:
     import jinja2  # noqa: F401 - for the page, which is written last: if it is missing, that is said first
 
     from graphdr.advise import run as advice
@@ -63,13 +67,13 @@ def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, s
     label = reading.source(request).name
     own = None if project.missing(Path()) else project.load_config().plain()
     name = arguments.name or block.slug(label.split(".")[0])
-    say("reading")
-    data = reading.read(request)
+    nodes = _nodes(arguments.nodes)
+    data, rounds = _read(arguments, request, log, say)
     if own is None:
         data, config = data._replace(notes=[*data.notes, SHIPPED]), settings.shipped()
     else:
         config = settings.of(own)
-    findings, played = advice.advise(data, label, name, config, game, _nodes(arguments.nodes), log, say, say.keep)
+    findings, played = advice.advise(data, label, name, config, game, nodes, rounds, say, say.keep)
     shown = (*tables.simulation(findings), *tables.log(findings))
     below = [*findings.notes, wording.screen(findings.screen), wording.under_paper(findings.paper)]
     lines = text(findings.answer, below, shown, findings.log, wording.WORDS)
@@ -79,7 +83,7 @@ def _held_out(arguments: Namespace, request: reading.Request, log: Log | None, s
     return 0, findings, lambda: lines
 
 
-def _by_paper(arguments: Namespace, request: reading.Request, log: Log | None, say: terminal.Status) -> Answer:
+def _by_paper(arguments: Namespace, request: reading.Request, log: Path | None, say: terminal.Status) -> Answer:
     with needed_for(f"graphdr advise --protocol {PAPER}"):
         if find_spec("snakemake") is None:  # it builds in a process of its own, and to import it changes this one
             raise ModuleNotFoundError(name="snakemake")
@@ -91,8 +95,9 @@ def _by_paper(arguments: Namespace, request: reading.Request, log: Log | None, s
     for option in GAME:
         if getattr(arguments, option) is not None:
             raise UserError(f"--{option}: not with --protocol {PAPER}, which has its own; leave out one of them")
-    choices = arguments.name, _nodes(arguments.nodes), _grid(arguments.k), log
-    findings = advice.advise(request, config, Path(), *choices, say)
+    choices = arguments.name, _nodes(arguments.nodes), _grid(arguments.k)
+    data, rounds = _read(arguments, request, log, say)
+    findings = advice.advise(data, reading.source(request).name, config, Path(), *choices, rounds, say)
     shown = (*tables.simulation(findings), *tables.log(findings))
     lines = text(findings.answer, findings.notes, shown, findings.log, wording.WORDS)
     page, blocks = (f"{findings.folder}/{advice.FILES[kind]}" for kind in ("page", "block"))

@@ -71,7 +71,6 @@ class Sheet(NamedTuple):
     first: int = 1
     unit: str = "line"
     lines: Sequence[int] | None = None
-    note: str = ""  # on how the file was understood
     faults: Sequence[tuple[int, str]] = ()  # lines that are no rows, and why
 
     def place(self, row: int) -> str:

@@ -56,6 +56,7 @@ class Log(NamedTuple):
     starts: np.ndarray | None = None
     positions: np.ndarray | None = None
     pages: np.ndarray | None = None
+    notes: tuple[str, ...] = ()  # on how the file was read
 
 
 def read(path: str | Path, columns: Mapping[str, str] | None = None, written: Written = Written()) -> Log:  # noqa: B008
@@ -72,7 +73,8 @@ def read(path: str | Path, columns: Mapping[str, str] | None = None, written: Wr
     sheet = table.sheet({column: KINDS.get(role, KEY) for role, column in roles.items()})
     Problems(sheet).kept()
     sheet = sheet._replace(columns={role: sheet.columns[column] for role, column in roles.items()})
-    return enough((_long if "played" in sheet.columns else _wide)(sheet))
+    log = enough((_long if "played" in sheet.columns else _wide)(sheet))
+    return log._replace(notes=(files.noted(Path(path), table.assumed),) if table.assumed else ())
 
 
 def enough(log: Log) -> Log:

@@ -7,9 +7,8 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-from graphdr.advise.data import Data, mean_reward
+from graphdr.advise.data import Data, mean_reward, ratings
 from graphdr.advise.paper import block, decision
 from graphdr.bandit import environment, methods
 from graphdr.bandit.linucb import Run
@@ -17,7 +16,7 @@ from graphdr.bandit.rewards import centred
 from graphdr.core.rng import stream
 from graphdr.graphs import bases, from_data, pca
 from graphdr.graphs.model import Graph
-from graphdr.graphs.records import Records, similarity_rows
+from graphdr.graphs.records import Records
 
 
 class Problem(NamedTuple):
@@ -48,17 +47,10 @@ def problem(data: Data, config: dict, n: int) -> Problem:
     if data.features is not None:
         content = np.asarray(data.features[item], np.float32).astype(float)
     elif data.edges is None and rows is not None and rows.value is not None:
-        content = pca.ratings_content(ratings(data, item), config["protocol"]["rank"])
+        content = pca.ratings_content(ratings(rows, item, data.transform), config["protocol"]["rank"])
     else:
         content = None
     return Problem(graph, centred(mean_reward(data)[item]), content)
-
-
-def ratings(data: Data, item: np.ndarray) -> sp.csr_array:
-    """Return what users say about the items (items x users)."""
-    rows = data.interactions
-    value = np.ones(len(rows.user)) if rows.value is None else rows.value
-    return similarity_rows(rows.user, rows.item, value, item, data.transform)
 
 
 def regrets(

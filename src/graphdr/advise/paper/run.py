@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from graphdr.advise import logs, reading
+from graphdr.advise import logs
+from graphdr.advise.data import Data
 from graphdr.advise.logs import ByLog, Log
 from graphdr.advise.paper import block, building, decision, measuring, recbole, wording
 from graphdr.advise.paper.findings import Findings, Setting
@@ -20,7 +21,8 @@ FILES = {"text": "advice.txt", "json": "advice.json", "page": "advice.html", "bl
 
 
 def advise(
-    request: reading.Request,
+    brought: Data,
+    label: str,
     config: dict,
     root: Path,
     name: str | None = None,
@@ -32,12 +34,10 @@ def advise(
     """Return advice with its evidence; ``nodes`` None takes all, and a log is optional."""
     from graphdr.plan import design
 
-    label = reading.source(request).name
     name = name or block.slug(label.split(".")[0])
     stages = {path.stem for path in (Path(__file__).parents[2] / "stages").glob("*.py")}
     block.check_name(name, TARGETS | stages)
-    say("reading")
-    data = recbole.dataset(reading.read(request))
+    data = recbole.dataset(brought)
     arms = config["protocol"]["arms"]
     graph = survey(data, config["observed"], arms, nodes, grid or block.GRID, told=grid is not None)
     pasted = block.blocks(name, label, data, graph)
@@ -58,7 +58,7 @@ def advise(
             name=name,
             label=label,
             folder=place,
-            notes=data.notes + wording.notes(graph, whole),
+            notes=[*data.notes, *(log.notes if log else ()), *wording.notes(graph, whole)],
             graph=graph,
             setting=Setting(**protocol, choosing_seeds=block.CHOOSING, shuffled_copies=1 + block.DRAWS),
             labels=labels,

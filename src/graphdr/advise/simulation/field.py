@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.advise.simulation.worlds import World
+from graphdr.advise.simulation.worlds import COMPONENTS, World
 from graphdr.bandit import linucb
 from graphdr.bandit.environment import Stream
 from graphdr.graphs import arm_features, bases
 from graphdr.graphs.arm_features import Basis
 
-COMPONENTS, SHARE = 64, 4  # columns of a basis, at most one for so many items
+SHARE = 4  # items for each column of a basis, at least
 WIDTHS = (0.3, 1.0, 3.0)  # in standard deviations of the noise
 RIDGES = (0.1, 1.0)
 DIMENSIONS = (5, 10, 20, 40)

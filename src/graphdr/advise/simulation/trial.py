@@ -1,13 +1,13 @@
 """The trial, on three sets of rounds of every split: one chooses settings, one the best methods, and one judges these.
 
 A method with many settings looks better than it is in the rounds that chose among them, and so does the best of many
-methods in the rounds that chose it.
+methods in the rounds that chose it. Luck decides between near methods in few rounds, so these play more of them.
 
 Splits are played side by side in threads: compiled kernels and linear algebra leave the interpreter alone.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from graphdr.graphs.arm_features import Basis
 
 PULLS = 2000  # random rewards behind the first look
 POINTS = 100  # of a curve
+BEHIND = 2.0  # standard errors behind the best, in the same rounds: such a method is not the best
 Regrets = dict[str, np.ndarray]
 
 
@@ -36,6 +37,7 @@ class Game(NamedTuple):
     splits: int = 8
     choosing: int = 1  # runs that choose settings …
     comparing: int = 2  # … that compare all methods …
+    deciding: int = 6  # … further ones, at most, of those that may be the best …
     judging: int = 6  # … and that judge the best two: luck decides a single run
     controls: int = 2  # … of which controls play so many
 
@@ -61,10 +63,10 @@ class Trial(NamedTuple):
     game: Game
     tables: list[Table]
     settings: dict[str, Settings]
-    curves: Regrets  # of all methods where they are compared, splits x runs x points
+    curves: Regrets  # of all methods where they are compared, splits x runs x points; near ones have further runs
     best_graph: str
     best_without: str
-    judged: Regrets  # final regrets of these two, full LinUCB, random play and controls, splits x runs
+    judged: Regrets  # of these two, full LinUCB, random play and controls, splits x runs x points
 
 
 def set_up(given: Source, game: Game, seed: int, number: int) -> Table:
@@ -132,21 +134,33 @@ def trial(
             name: grid[int(np.mean([split[name] for split in tried], axis=0).argmin())] for name, grid in grids.items()
         }
         who = {name: (method, settings[name]) for name, method in methods.items()}
-        compared = every_split(lambda table: _compare(table, game, seed, who), "comparing methods")
-        curves = {name: np.array([split[name] for split in compared]) for name in who}
-        finalists = [
-            _best(curves, [name for name in who if methods[name].sees_graph == graph]) for graph in (True, False)
+
+        def compare(names: Iterable[str], what: str, first: int) -> Regrets:
+            them, numbers = {name: who[name] for name in names}, range(first, first + game.comparing)
+            return _stacked(every_split(lambda table: _runs(table, game, seed, them, numbers), what))
+
+        curves = compare(who, "comparing methods", game.choosing)
+        # Random play learns nothing.
+        kinds = [
+            [name for name in who if methods[name].sees_graph == graph and name != field.RANDOM]
+            for graph in (True, False)
         ]
-        close = {name: who[name] for name in (*finalists, field.FULL, field.RANDOM)}
+        for first in range(game.comparing, game.deciding + 1, game.comparing):
+            kinds = [near(curves, names) for names in kinds]
+            if not (close := [name for names in kinds if len(names) > 1 for name in names]):
+                break
+            further = compare(close, "deciding between near methods", game.choosing + first)
+            curves |= {name: np.concatenate([curves[name], further[name]], axis=1) for name in close}
+        finalists = [_best(curves, names) for names in kinds]
+        best = {name: who[name] for name in (*finalists, field.FULL, field.RANDOM)}
         controls = {name: (one, settings[finalists[0]]) for name, one in field.controls(methods[finalists[0]]).items()}
 
         def saved(done: list) -> str:
-            mine, other = (np.mean([split[name] for split in done]) for name in finalists)
+            mine, other = (np.mean([split[name][:, -1] for split in done]) for name in finalists)
             return f"; the graph saves {100 * (1 - mine / other):.0f} % so far"
 
-        judged = every_split(lambda table: _judge(table, game, seed, close, controls), "judging the best", saved)
-    final = {name: np.array([split[name] for split in judged]) for name in (*close, *controls)}
-    return Trial(game, tables, settings, curves, *finalists, final)
+        judged = every_split(lambda table: _judge(table, game, seed, best, controls), "judging the best", saved)
+    return Trial(game, tables, settings, curves, *finalists, _stacked(judged))
 
 
 def _of_all(tables: list[Table]) -> dict[str, Method]:
@@ -164,26 +178,37 @@ def _try_all(
     return {name: np.array([mean[name, at] for at in range(len(grid))]) for name, grid in grids.items()}
 
 
-def _compare(table: Table, game: Game, seed: int, who: dict[str, tuple[Method, Settings]]) -> Regrets:
-    """Return the curves of all methods, runs x points."""
-    runs = [play(table, game, seed, game.choosing + number, who) for number in range(game.comparing)]
-    return {name: np.array([run[name] for run in runs]) for name in who}
+def _runs(table: Table, game: Game, seed: int, who: Mapping[str, tuple[Method, Settings]], numbers: range) -> Regrets:
+    """Return the curves of methods in some runs, runs x points."""
+    return _stacked([play(table, game, seed, number, who) for number in numbers])
 
 
-def _best(curves: Regrets, names: list[str]) -> str:
-    """Return the method of the least mean final regret; random play learns nothing."""
-    return min((name for name in names if name != field.RANDOM), key=lambda name: curves[name][:, :, -1].mean())
+def _stacked(parts: list[Regrets]) -> Regrets:
+    """Put the regrets of splits or runs into one array for each method."""
+    return {name: np.array([part[name] for part in parts]) for name in parts[0]}
 
 
-def _judge(table: Table, game: Game, seed: int, close: dict, controls: dict) -> Regrets:
-    """Return the final regrets of the best methods in all runs, and of controls in the first ones."""
+def _best(curves: Regrets, names: Iterable[str]) -> str:
+    """Return the method of the least mean final regret."""
+    return min(names, key=lambda name: curves[name][:, :, -1].mean())
+
+
+def near(curves: Regrets, names: Iterable[str]) -> list[str]:
+    """Return the methods that may be the best: those that are behind it, in the same rounds, by no more than luck."""
+    final = {name: curves[name][:, :, -1] for name in names}
+    best = final[_best(curves, names)]
+    behind = {name: regret - best for name, regret in final.items()}
+    return [name for name, more in behind.items() if more.mean() <= BEHIND * more.std(ddof=1) / np.sqrt(more.size)]
+
+
+def _judge(table: Table, game: Game, seed: int, best: dict, controls: dict) -> Regrets:
+    """Return the curves of the best methods in all runs, and of controls in the first ones."""
     drawn = {one.basis for one, _ in controls.values()} & arm_features.CONTROLS.keys()
     rng = stream(seed, "controls", split=table.number)
     extra = {name: field.compute_control(name, table.bases, rng) for name in sorted(drawn)}
     table = table._replace(bases=table.bases | extra)
-    first = game.choosing + game.comparing
-    runs = [
-        play(table, game, seed, first + number, close | (controls if number < game.controls else {}))
-        for number in range(game.judging)
-    ]
-    return {name: np.array([run[name][-1] for run in runs if name in run]) for name in (*close, *controls)}
+    first = game.choosing + game.comparing + game.deciding
+    middle, last = first + game.controls, first + game.judging
+    with_controls = _runs(table, game, seed, best | controls, range(first, middle))
+    further = _runs(table, game, seed, best, range(middle, last)) if middle < last else {}
+    return with_controls | {name: np.concatenate([with_controls[name], own]) for name, own in further.items()}

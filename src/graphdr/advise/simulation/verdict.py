@@ -77,7 +77,8 @@ def interval(values: np.ndarray, spread: float, level: float = LEVEL) -> Interva
 
 def judge(trial: Trial, spread: float) -> Verdict:
     """Judge a trial; ``spread`` is that of the split."""
-    judged, graph, without = trial.judged, trial.best_graph, trial.best_without
+    graph, without = trial.best_graph, trial.best_without
+    judged = {name: curve[:, :, -1] for name, curve in trial.judged.items()}
 
     def saves(other: str, level: float = LEVEL, least: float = 0.0, of: str = graph) -> Interval:
         runs = judged[other].shape[1]  # controls play fewer
@@ -122,7 +123,7 @@ def judge(trial: Trial, spread: float) -> Verdict:
         over_longest=saves(field.LONGEST),
         sharing=saves(field.FULL, of=without) if without != field.FULL else Interval(0.0, 0.0, 0.0),
         over_random=learns,
-        pays_after=pays_after(trial.curves[graph], trial.curves[without], trial.game.every),
+        pays_after=pays_after(trial.judged[graph], trial.judged[without], trial.game.every),
         times_the_data=_needed(gain) if (found, reason) == (UNKNOWN, "without") else None,
     )
 

@@ -8,17 +8,17 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from graphdr.advise.data import Interactions
+from graphdr.advise.data import Interactions, ratings
 from graphdr.advise.simulation.splits import Source, part
 from graphdr.bandit import rewards
 from graphdr.bandit.environment import Arena, Deviations, Stream, deviations, offer, resample
 from graphdr.core.errors import UserError
 from graphdr.graphs import from_data, pca
 from graphdr.graphs.model import Graph, from_edges, induced, largest_component
-from graphdr.graphs.records import similarity_rows
 
 NEIGHBOURS = 10  # of an item, by cosine
 RANK = 50  # of the ratings' own decomposition
+COMPONENTS = 64  # columns of a basis
 NOISE = 0.1  # standard deviation where nothing is known about it; all rewards together have length one
 LEAST = 0.5  # share of the items that must be connected
 
@@ -33,7 +33,7 @@ class World(NamedTuple):
     paid: Deviations | None  # in place of normal noise
     chance: tuple[float, float] | None  # what no and yes pay, where rewards are shares of users
     popularity: np.ndarray
-    ratings: sp.csr_array | None  # items x users who make the graph
+    ratings: np.ndarray | None  # of the users who make the graph, in short rows
     content: np.ndarray | None
     described: bool  # by features of the user's own, not by ratings
 
@@ -56,7 +56,8 @@ def world(given: Source, arms: int, seed: int, number: int) -> World:
     if found.chosen:
         chance = no, yes = tuple(rewards.in_units(np.array([0.0, 1.0]), reward))
         noise = float(np.sqrt(np.mean((yes - theta) * (theta - no))))
-    ratings = None if found.making is None else _ratings(given, found.making, item)
+    said = None if found.making is None else ratings(found.making, item, given.data.transform)
+    values = found.making is not None and found.making.value is not None
     return World(
         graph=graph,
         item=item,
@@ -65,27 +66,17 @@ def world(given: Source, arms: int, seed: int, number: int) -> World:
         paid=paid if noise else None,
         chance=chance,
         popularity=given.popularity[item],
-        ratings=ratings,
-        content=_content(given, found.making, ratings, item),
+        ratings=None if said is None else pca.condensed(said, COMPONENTS),
+        content=_content(given, said if values else None, item),
         described=given.data.features is not None,
     )
 
 
-def _ratings(given: Source, making: Interactions, item: np.ndarray) -> sp.csr_array:
-    """Return what users say about the items (items x users)."""
-    weight = np.ones(len(making.item)) if making.value is None else making.value
-    return similarity_rows(making.user, making.item, weight, item, given.data.transform)
-
-
-def _content(
-    given: Source, making: Interactions | None, ratings: sp.csr_array | None, item: np.ndarray
-) -> np.ndarray | None:
-    """Return what is known about the items: the user's features, or else what ratings say of them."""
+def _content(given: Source, said: sp.csr_array | None, item: np.ndarray) -> np.ndarray | None:
+    """Return what is known about the items: the user's features, or else how values differ from an item's mean."""
     if given.data.features is not None:
         return given.data.features[item]
-    if making is None or making.value is None:
-        return None
-    return pca.ratings_content(ratings, RANK)
+    return None if said is None else pca.condensed(pca.centred_rows(said), RANK)
 
 
 def _deviations(
@@ -106,7 +97,7 @@ def _connected(given: Source, making: Interactions | None, nodes: np.ndarray) ->
     if data.edges is not None:
         whole = induced(from_edges(len(given.item), *data.edges), nodes)
     elif making is not None:
-        i, j, _ = from_data.cosine_knn(_ratings(given, making, nodes), NEIGHBOURS)
+        i, j, _ = from_data.cosine_knn(ratings(making, nodes, data.transform), NEIGHBOURS)
         whole = from_data.union(len(nodes), i, j)._replace(origin=nodes)
     else:
         whole = from_data.nearest_by_features.__wrapped__(data.features[nodes], NEIGHBOURS)._replace(origin=nodes)
