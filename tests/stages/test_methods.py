@@ -1,6 +1,9 @@
 """Every method of the configuration, through the real stages and files, plays what its twin plays."""
 
+from collections.abc import Callable
 from contextlib import chdir
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -94,6 +97,17 @@ def plan(config, tmp_path_factory):
         yield build(shrink(config, [*config["methods"], *FURTHER]))
 
 
+@cache
+def kept_in(folder: Path, read: Callable, *files: str):
+    """Keep what was read from files in the working directory."""
+    return read(*files)
+
+
+def kept(read: Callable, *files: str):
+    """Read files once for all methods: none is written twice."""
+    return kept_in(Path.cwd(), read, *files)
+
+
 def low(adjacency, k, *_):
     return np.linalg.eigh(twins.laplacian(adjacency))[1][:, 1 : k + 1]
 
@@ -185,9 +199,9 @@ def features_twin(method, adjacency, k, rng, *known):
 def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, draw: int, seed: int) -> np.ndarray:
     """Return the regret of Algorithm 1 on the graph and reward of an instance, and the stream of a seed."""
     root, batch = plan.config.seed, BATCH[problem["dataset"]]
-    graph = read_graphs(paths.nodes(problem["graph"]), paths.edges(problem["graph"]))[instance]
+    graph = graphs_of(problem["graph"])[instance]
     adjacency, n = graph.adjacency.toarray(), graph.n
-    theta = read_thetas(paths.theta(batch))[problem["name"], instance]
+    theta = kept(read_thetas, paths.theta(batch))[problem["name"], instance]
     met = environment.draw(root, problem, n, instance, seed)
     if method.get("policy") == "random":
         key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
@@ -202,14 +216,14 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
         return twins.regret(theta, met.arms, rival_twins.graph_ucb(adjacency, *game, *constants))
     if method.get("policy") == "worst":
         return twins.regret(theta, met.arms, np.array([min(round_, key=lambda a: theta[a]) for round_ in met.arms]))
-    facts = read_facts(paths.facts(batch))
+    facts = kept(read_facts, paths.facts(batch))
     k = method.get("k", problem["k"])
     if k == "adaptive" or method.get("policy") == "corral":
         k = max(problem["k_grid"])
     elif isinstance(k, str):
         k = int(facts[problem["name"], instance, k])
     rng = stream(root, "basis", basis=method["basis"], n=n, instance=instance, draw=draw)
-    items = read_items(paths.nodes(problem["graph"]))[instance].item
+    items = kept(read_items, paths.nodes(problem["graph"]))[instance].item
     ratings = draw_ratings()[items] if batch == "data" else None
     features = features_twin(method, adjacency, k, rng, ratings, GIVEN[items])
     if method.get("in_noise"):
@@ -240,7 +254,7 @@ def prior_twin(plan, method, problem, adjacency, theta, met, place):
     key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
     columns = stream(plan.config.seed, "random", **key).integers(problem["arms"], size=problem["horizon"])
     rng = stream(plan.config.seed, "thompson", **key) if method["policy"] == "graph_prior_thompson" else None
-    items, ratings = read_items(paths.nodes(problem["graph"]))[instance].item, None
+    items, ratings = kept(read_items, paths.nodes(problem["graph"]))[instance].item, None
     if problem["dataset"] == "toy":
         ratings = draw_ratings()[items]
     features, rough = graded_twin(method["basis"], adjacency, problem["components"], ratings)
@@ -326,7 +340,7 @@ def on(plan: design.Design, dataset: str) -> list[dict]:
 
 
 def graphs_of(name: str) -> list[model.Graph]:
-    return read_graphs(paths.nodes(name), paths.edges(name))
+    return kept(read_graphs, paths.nodes(name), paths.edges(name))
 
 
 def test_graphs_are_drawn_and_flipped_by_streams_of_their_own(plan):
@@ -414,7 +428,7 @@ def runs_of(plan: design.Design, dataset: str, method: str) -> pd.DataFrame:
     parts = []
     for problem in on(plan, dataset):
         played = plan.played[problem["name"], method]
-        columns = read_runs(played.path)[played.method, played.problem]
+        columns = kept(read_runs, played.path)[played.method, played.problem]
         parts.append(pd.DataFrame(columns).assign(problem=problem["name"]))
     return pd.concat(parts, ignore_index=True)
 
