@@ -54,7 +54,7 @@ def built(tmp_path_factory) -> Path:
     """A checkout in which everything is built, by the first worker that needs it; leave it as it is."""
 
     def build(folder: Path) -> None:
-        done = snakemake(lay_out(folder))
+        done = snakemake(lay_out(folder), own_server=True)
         assert done.returncode == 0, done.stdout + done.stderr
 
     return once(tmp_path_factory, "built", build)
