@@ -15,6 +15,7 @@ import yaml
 from hypothesis import settings
 
 from graphdr.graphs.model import Graph
+from graphdr.plan import design
 from graphdr.plan.short_forms import full
 from tests.support.project import ROOT, draw_sbm, lay_out, once, snakemake
 
@@ -40,6 +41,12 @@ def small_graph() -> Graph:
 def config() -> dict:
     """The configuration of the repository, its short forms written out."""
     return full(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")), ROOT)
+
+
+@pytest.fixture(scope="session")
+def whole_plan(config) -> design.Design:
+    """The plan of the configuration of the repository, with all data sets."""
+    return design.expand(config)
 
 
 @pytest.fixture

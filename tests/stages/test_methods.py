@@ -1,9 +1,6 @@
 """Every method of the configuration, through the real stages and files, plays what its twin plays."""
 
-from collections.abc import Callable
 from contextlib import chdir
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,7 +23,7 @@ from graphdr.plan.job import Job
 from graphdr.stages import pose_problem
 from tests.support import graph_prior_twin, rival_twins, twins
 from tests.support.project import TOY, draw_ratings, write_toy
-from tests.support.stages import OBSERVED, PROTOCOL, run
+from tests.support.stages import OBSERVED, PROTOCOL, kept, run
 
 PROBLEM = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05}
 FACTS = ["k_hat_naive", "k_hat_bootstrap", "zeta", "eps_l", "interior_gap", "pilot_error_bound"]
@@ -95,17 +92,6 @@ def plan(config, tmp_path_factory):
     """All methods, built once; the tests of this module work beside the files."""
     with chdir(tmp_path_factory.mktemp("methods")):
         yield build(shrink(config, [*config["methods"], *FURTHER]))
-
-
-@cache
-def kept_in(folder: Path, read: Callable, *files: str):
-    """Keep what was read from files in the working directory."""
-    return read(*files)
-
-
-def kept(read: Callable, *files: str):
-    """Read files once for all methods: none is written twice."""
-    return kept_in(Path.cwd(), read, *files)
 
 
 def low(adjacency, k, *_):
