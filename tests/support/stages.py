@@ -38,6 +38,11 @@ def _read_in(folder: Path, read: Callable, *files: str):
     return read(*files)
 
 
+def blank_picture(figure, path: str | Path, suffix: str) -> None:
+    """Write a word in place of a picture, which takes most of the time of a figure: for tests that look at none."""
+    Path(path).write_text(suffix)
+
+
 def run_as_rule(job: Job) -> list[str]:
     """Run a job with its entry in the manifest; return what it wrote."""
     run_stage(job.stage, job.code(), json.loads(job.as_json()))
