@@ -15,6 +15,7 @@ import yaml
 from hypothesis import settings
 
 from graphdr.graphs.model import Graph
+from graphdr.plan import design
 from graphdr.plan.short_forms import full
 from tests.support.project import ROOT, draw_sbm, lay_out, once, snakemake
 
@@ -42,6 +43,12 @@ def config() -> dict:
     return full(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")), ROOT)
 
 
+@pytest.fixture(scope="session")
+def whole_plan(config) -> design.Design:
+    """The plan of the configuration of the repository, with all data sets."""
+    return design.expand(config)
+
+
 @pytest.fixture
 def workdir(tmp_path, monkeypatch) -> Path:
     """Work in an empty directory: cached files are hashed together with their relative path."""
@@ -54,7 +61,7 @@ def built(tmp_path_factory) -> Path:
     """A checkout in which everything is built, by the first worker that needs it; leave it as it is."""
 
     def build(folder: Path) -> None:
-        done = snakemake(lay_out(folder))
+        done = snakemake(lay_out(folder), own_server=True)
         assert done.returncode == 0, done.stdout + done.stderr
 
     return once(tmp_path_factory, "built", build)

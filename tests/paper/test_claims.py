@@ -363,13 +363,13 @@ def test_the_job_says_what_a_claim_is_about(config):
     assert not [path for path in job.files() if "lastfm" in path]
 
 
-def test_the_stage_writes_a_row_for_every_claim(config, workdir):
+def test_the_stage_writes_a_row_for_every_claim(whole_plan, workdir):
     """Two methods on one random graph are all that was built: one claim can be judged, the others have no data."""
     main = measured({("sbm", at, cell): value for at in (0, 1) for cell, value in
                      {"regret@linucb_full": 500.0, "regret@graphdr": 20.0 + 20 * at}.items()})  # fmt: skip
     io.write("measurements", main, "main.parquet")
     WORDS.to_csv("claims.csv", index=False)
-    params = jobs.judge_claims(design.expand(config), paths.CLAIMS).params
+    params = jobs.judge_claims(whole_plan, paths.CLAIMS).params
     input = judge_claims.Input("claims.csv", measurements={"main": ["main.parquet"]}, evaluations={}, runs={})
     output = judge_claims.Output("claims.parquet", "claims.md")
     judge_claims.main(input, output, params)

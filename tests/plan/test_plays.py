@@ -72,8 +72,8 @@ def test_the_smaller_experiment_plays_and_one_on_request_never_does(config):
     assert planned.plays == plan(config, **dict(reversed(asked.items()))).plays
 
 
-def test_every_pair_of_the_paper_has_its_runs_once(config):
-    planned = design.expand(config)
+def test_every_pair_of_the_paper_has_its_runs_once(whole_plan):
+    planned = whole_plan
     played = [(runs.path, runs.problem, runs.method) for plays in planned.plays.values() for runs in plays]
     assert len(played) == len(set(played))
     for batch, spec in planned.batches.items():

@@ -120,8 +120,8 @@ def test_every_claim_is_judged_with_other_settings_or_marked(config):
     assert {("main", "sbm"), ("rgg", "rgg"), ("real", "lastfm"), ("dimension_scaling", "sbm-n_800")} <= stood_for
 
 
-def test_who_learns_has_a_width_and_who_projects_a_k(config):
-    methods = design.expand(config).config.methods
+def test_who_learns_has_a_width_and_who_projects_a_k(whole_plan):
+    methods = whole_plan.config.methods
     assert knobs(methods["worst"]) == []
     assert knobs(methods["spectral_ucb"]) == ["alpha", "ridge"]
     assert knobs(methods["graphdr_k_naive"]) == ["alpha", "ridge"]  # its k is its own

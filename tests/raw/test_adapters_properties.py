@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from graphdr.core.errors import UserError
@@ -149,7 +149,6 @@ def damages(draw, data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
-@settings(max_examples=200)
 @given(st.data())
 def test_a_damaged_file_is_read_right_or_refused_in_one_line(name, data):
     raw = fixture(name)

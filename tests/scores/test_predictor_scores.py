@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import scipy.optimize
 import scipy.stats
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -62,6 +62,7 @@ def test_every_score_is_best_for_a_perfect_predictor(name, sign):
 
 
 @pytest.mark.parametrize("name", SCORES)
+@settings(max_examples=40)  # of each, and logistic models are slow
 @given(pool=pools, seed=st.integers(0, 999))
 def test_every_score_is_a_number_that_the_order_of_problems_does_not_change(name, pool, seed):
     with warnings.catch_warnings():
@@ -176,6 +177,7 @@ def test_thresholds_are_those_of_brute_force(rule, free, pool):
 
 
 @pytest.mark.parametrize("rule", FITS)
+@settings(max_examples=40)
 @given(pool=pools)
 def test_a_group_is_predicted_by_the_others_alone(rule, pool):
     predicted = RULES[rule](pool)

@@ -390,8 +390,8 @@ def test_colours_stand_out_against_the_page(config, theme):
             assert contrast(style[theme], colours[ground]) >= 3, (method, ground)
 
 
-def test_every_method_has_a_style_of_its_own_wherever_it_is_shown(config):
-    settings = {name: method.look for name, method in design.expand(config).config.methods.items()}
+def test_every_method_has_a_style_of_its_own_wherever_it_is_shown(config, whole_plan):
+    settings = {name: method.look for name, method in whole_plan.config.methods.items()}
     for name, spec in config["experiments"].items():
         styles = palette.styles(spec["methods"], settings)
         assert len(set(styles.values())) == len(spec["methods"]), name
@@ -401,19 +401,19 @@ def test_every_method_has_a_style_of_its_own_wherever_it_is_shown(config):
 # The job
 
 
-def test_the_job_fits_on_a_command_line(config):
+def test_the_job_fits_on_a_command_line(whole_plan):
     """Linux takes 128 KiB in one argument, and a shell gets the whole command as one."""
-    job = jobs.make_report(design.expand(config), "report")
+    job = jobs.make_report(whole_plan, "report")
     assert len(job.as_argument()) < 110_000
     assert paths.claims("parquet") in job.files()
     assert "diagnostic_factorial" not in job.params.experiments
 
 
-def test_the_order_of_keys_changes_no_job(config):
+def test_the_order_of_keys_changes_no_job(config, whole_plan):
     def reordered(value):
         return {key: reordered(value[key]) for key in reversed(value)} if isinstance(value, dict) else value
 
-    one, other = (jobs.make_report(design.expand(given), "report") for given in (config, reordered(config)))
+    one, other = (jobs.make_report(plan, "report") for plan in (whole_plan, design.expand(reordered(config))))
     assert one.as_json() == other.as_json()
 
 
@@ -426,9 +426,8 @@ def test_without_raw_files_the_page_shows_the_synthetic_half(config):
     assert job.params.headline["problem"]["key"] == "sbm"
 
 
-def test_the_first_page_needs_the_main_comparison_alone(config):
-    plan = design.expand(config)
-    job = jobs.make_report(plan, "headline")
+def test_the_first_page_needs_the_main_comparison_alone(config, whole_plan):
+    job = jobs.make_report(whole_plan, "headline")
     assert (list(job.params.experiments), list(job.params.tables)) == (["main"], ["main_synthetic"])
     ours = [path for path in job.files() if path.startswith("results/measurements")]
     assert len(ours) == 1
@@ -436,10 +435,10 @@ def test_the_first_page_needs_the_main_comparison_alone(config):
     assert jobs.make_report(design.expand(config, set(config["datasets"]) - set(others)), "headline") == job
 
 
-def test_rows_of_the_paper_are_found_under_our_names(config):
-    job = jobs.make_report(design.expand(config), "report")
+def test_rows_of_the_paper_are_found_under_our_names(whole_plan):
+    job = jobs.make_report(whole_plan, "report")
     line = {"artifact": "noise_stress", "row": "light", "column": "regret", "paper": 1.0}
-    for specs in (job.params.tables, jobs.compare_paper(design.expand(config)).params.tables):
+    for specs in (job.params.tables, jobs.compare_paper(whole_plan).params.tables):
         assert by_our_cell([line], specs) == {("noise_stress", "0.05", "regret"): line}
 
 

@@ -20,7 +20,7 @@ from graphdr.panels.runs import read_runs
 from graphdr.plan import design, jobs
 from tests.support import twins
 from tests.support.project import TOY, draw_ratings, write_toy
-from tests.support.stages import OBSERVED, PROTOCOL, run_all
+from tests.support.stages import OBSERVED, PROTOCOL, kept, run_all
 
 SMALL = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05, "tail": 0, "draws": 0}
 METHODS = ["random", "linucb_full", "spectral_ucb", "graphdr", "graphdr_pooled", "graphdr_shuffled", "graph_pca"]
@@ -83,17 +83,17 @@ def features_of(basis: str, adjacency, k: int, segments: int, rng) -> np.ndarray
 def contexts_of(plan, problem: dict, instance: int) -> np.ndarray:
     """Return the contexts of a problem as dense rows."""
     batch = next(name for name, batch in plan.batches.items() if problem["name"] in batch.problems)
-    thetas = read_thetas(paths.theta(batch))
+    thetas = kept(read_thetas, paths.theta(batch))
     pool = read_pools(paths.contexts(batch), [problem], thetas)[problem["name"], instance]
     return np.eye(len(thetas[problem["name"], instance])) if pool.rows is None else pool.rows.toarray()
 
 
 def play_twin(plan, method: dict, problem: dict, instance: int, seed: int) -> np.ndarray:
     """Return the regret of Algorithm 1 as it is printed: features z = E^T x of the candidates x of every round."""
-    graph = read_graphs(paths.nodes(problem["graph"]), paths.edges(problem["graph"]))[instance]
-    popularity = read_items(paths.nodes(problem["graph"]))[instance].popularity
+    graph = kept(read_graphs, paths.nodes(problem["graph"]), paths.edges(problem["graph"]))[instance]
+    popularity = kept(read_items, paths.nodes(problem["graph"]))[instance].popularity
     batch = next(name for name, batch in plan.batches.items() if problem["name"] in batch.problems)
-    theta = read_thetas(paths.theta(batch))[problem["name"], instance]
+    theta = kept(read_thetas, paths.theta(batch))[problem["name"], instance]
     rows, segments = contexts_of(plan, problem, instance), problem["segments"]
     arena = environment.Arena(popularity, np.empty(0), np.empty(0))
     met = environment.draw(plan.config.seed, problem, len(rows), instance, seed, arena, segments)
@@ -115,7 +115,7 @@ def play_twin(plan, method: dict, problem: dict, instance: int, seed: int) -> np
 
 def runs_of(plan, problem: str, method: str) -> pd.DataFrame:
     played = plan.played[problem, method]
-    return pd.DataFrame(read_runs(played.path)[played.method, played.problem])
+    return pd.DataFrame(kept(read_runs, played.path)[played.method, played.problem])
 
 
 @pytest.mark.parametrize("method", [*METHODS, "graphdr_per_segment"])
@@ -144,12 +144,12 @@ def test_bundles_of_one_node_and_a_single_segment_are_the_node_case_value_by_val
 
 
 def test_facts_pilots_and_measurements_of_single_nodes_are_those_of_nodes(plan):
-    facts = {fact: value for (_, i, fact), value in read_facts(paths.facts("nodes")).items() if i == 0}
-    pilots = read_pilots(paths.pilot("nodes"))["small", 0]
+    facts = {fact: value for (_, i, fact), value in kept(read_facts, paths.facts("nodes")).items() if i == 0}
+    pilots = kept(read_pilots, paths.pilot("nodes"))["small", 0]
     for name in alone(plan):
         batch = next(batch for batch, spec in plan.batches.items() if name in spec.problems)
-        assert {f: v for (p, i, f), v in read_facts(paths.facts(batch)).items() if (p, i) == (name, 0)} == facts
-        for budget, own in read_pilots(paths.pilot(batch))[name, 0].items():
+        assert {f: v for (p, i, f), v in kept(read_facts, paths.facts(batch)).items() if (p, i) == (name, 0)} == facts
+        for budget, own in kept(read_pilots, paths.pilot(batch))[name, 0].items():
             assert np.array_equal(own.theta, pilots[budget].theta)
             assert np.array_equal(own.pulls, pilots[budget].pulls)
 
@@ -165,7 +165,7 @@ def test_theorems_keep_their_bounds_with_contexts(plan):
 
 
 def test_a_bundle_problem_is_about_as_many_arms_as_its_pool(plan):
-    facts = read_facts(paths.facts("bundles"))
+    facts = kept(read_facts, paths.facts("bundles"))
     for name in plan.batches["bundles"].problems:
         rows = contexts_of(plan, plan.problems[name], 0)
         assert facts[name, 0, "contexts"] == len(rows) <= max(60, rows.shape[1])
@@ -175,7 +175,7 @@ def test_a_bundle_problem_is_about_as_many_arms_as_its_pool(plan):
 def test_every_source_of_a_pilot_estimates_the_same_reward(plan):
     errors = {}
     for batch in ("bundles", "sources"):
-        for (problem, _, fact), value in read_facts(paths.facts(batch)).items():
+        for (problem, _, fact), value in kept(read_facts, paths.facts(batch)).items():
             if fact == "pilot_error" and plan.problems[problem]["bundle"] == 3:
                 errors.setdefault(plan.problems[problem]["pilot_from"], []).append(value)
     assert set(errors) == {"prefix", "logged", "cross_fitted"}
@@ -185,8 +185,8 @@ def test_every_source_of_a_pilot_estimates_the_same_reward(plan):
 def test_a_pair_of_a_segment_and_an_item_pays_what_the_segment_rates_it(plan):
     (name,) = plan.batches["clusters"].problems
     problem = plan.problems[name]
-    (items,) = read_items(paths.nodes(problem["graph"]))
-    theta = read_thetas(paths.theta("clusters"))[name, 0]
+    (items,) = kept(read_items, paths.nodes(problem["graph"]))
+    theta = kept(read_thetas, paths.theta("clusters"))[name, 0]
     n = len(theta) // 2
     assert np.array_equal(items.item[:n], items.item[n:])
     centred = items.reward - items.reward.mean()

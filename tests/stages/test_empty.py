@@ -12,9 +12,10 @@ from graphdr.panels.items import random_items, read_items
 from graphdr.panels.problems import read_facts, read_thetas
 from graphdr.plan import design, jobs
 from graphdr.plan.job import Job
+from graphdr.show import style
 from graphdr.stages import make_figure, measure_batch
 from tests.support.project import TOY, draw_ratings, write_toy
-from tests.support.stages import OBSERVED, PROTOCOL, run
+from tests.support.stages import OBSERVED, PROTOCOL, blank_picture, run
 
 METHODS = ["graphdr", "content_pca", "graphdr_shuffled"]
 COLUMNS = {"zeta": "zeta", "energy": "energy_content", "ours": "regret@graphdr", "content": "regret@content_pca"}
@@ -69,7 +70,8 @@ def methods_in(kind: str, path: str) -> set[str]:
 
 
 @pytest.mark.parametrize("content", ["features", "text"])
-def test_no_content_is_an_empty_basis_no_run_no_fact_and_no_measurement(workdir, config, content):
+def test_no_content_is_an_empty_basis_no_run_no_fact_and_no_measurement(workdir, config, content, monkeypatch):
+    monkeypatch.setattr(style, "save", blank_picture)
     plan = expand(config, content=content)
     write_toy(draw_ratings())
     build(plan)

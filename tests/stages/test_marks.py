@@ -12,8 +12,9 @@ from graphdr.cache import io, manifest, paths
 from graphdr.cli import integrity
 from graphdr.plan import design, jobs
 from graphdr.raw.adapters.movielens_100k import GENRES
+from graphdr.show import style
 from tests.support.project import RAW, TOY, draw_ratings
-from tests.support.stages import OBSERVED, PROTOCOL, run_as_rule
+from tests.support.stages import OBSERVED, PROTOCOL, blank_picture, run_as_rule
 
 THETA = {"problem": ["a", "a"], "instance": [0, 0], "node": [0, 1], "theta": [0.6, -0.8]}
 JOB = {"stage": "s", "params": {}, "code": "c", "version": "1"}
@@ -136,6 +137,7 @@ CASES = {
 @pytest.mark.parametrize(("raw", "ratings", "items", "words"), CASES.values(), ids=CASES)
 def test_marks_travel_from_the_raw_files_to_the_comparison(workdir, config, monkeypatch, raw, ratings, items, words):
     monkeypatch.delenv("GRAPHDR_MIRROR", raising=False)
+    monkeypatch.setattr(style, "save", blank_picture)
     put_raw(draw_ratings(), items)
     source = RAW["sources"][0] | {"members": members(**ratings)}
     receipt, *outputs = build(config, **raw, sources=[source])

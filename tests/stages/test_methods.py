@@ -23,7 +23,7 @@ from graphdr.plan.job import Job
 from graphdr.stages import pose_problem
 from tests.support import graph_prior_twin, rival_twins, twins
 from tests.support.project import TOY, draw_ratings, write_toy
-from tests.support.stages import OBSERVED, PROTOCOL, run
+from tests.support.stages import OBSERVED, PROTOCOL, kept, run
 
 PROBLEM = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05}
 FACTS = ["k_hat_naive", "k_hat_bootstrap", "zeta", "eps_l", "interior_gap", "pilot_error_bound"]
@@ -185,9 +185,9 @@ def features_twin(method, adjacency, k, rng, *known):
 def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, draw: int, seed: int) -> np.ndarray:
     """Return the regret of Algorithm 1 on the graph and reward of an instance, and the stream of a seed."""
     root, batch = plan.config.seed, BATCH[problem["dataset"]]
-    graph = read_graphs(paths.nodes(problem["graph"]), paths.edges(problem["graph"]))[instance]
+    graph = graphs_of(problem["graph"])[instance]
     adjacency, n = graph.adjacency.toarray(), graph.n
-    theta = read_thetas(paths.theta(batch))[problem["name"], instance]
+    theta = kept(read_thetas, paths.theta(batch))[problem["name"], instance]
     met = environment.draw(root, problem, n, instance, seed)
     if method.get("policy") == "random":
         key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
@@ -202,14 +202,14 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
         return twins.regret(theta, met.arms, rival_twins.graph_ucb(adjacency, *game, *constants))
     if method.get("policy") == "worst":
         return twins.regret(theta, met.arms, np.array([min(round_, key=lambda a: theta[a]) for round_ in met.arms]))
-    facts = read_facts(paths.facts(batch))
+    facts = kept(read_facts, paths.facts(batch))
     k = method.get("k", problem["k"])
     if k == "adaptive" or method.get("policy") == "corral":
         k = max(problem["k_grid"])
     elif isinstance(k, str):
         k = int(facts[problem["name"], instance, k])
     rng = stream(root, "basis", basis=method["basis"], n=n, instance=instance, draw=draw)
-    items = read_items(paths.nodes(problem["graph"]))[instance].item
+    items = kept(read_items, paths.nodes(problem["graph"]))[instance].item
     ratings = draw_ratings()[items] if batch == "data" else None
     features = features_twin(method, adjacency, k, rng, ratings, GIVEN[items])
     if method.get("in_noise"):
@@ -240,7 +240,7 @@ def prior_twin(plan, method, problem, adjacency, theta, met, place):
     key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
     columns = stream(plan.config.seed, "random", **key).integers(problem["arms"], size=problem["horizon"])
     rng = stream(plan.config.seed, "thompson", **key) if method["policy"] == "graph_prior_thompson" else None
-    items, ratings = read_items(paths.nodes(problem["graph"]))[instance].item, None
+    items, ratings = kept(read_items, paths.nodes(problem["graph"]))[instance].item, None
     if problem["dataset"] == "toy":
         ratings = draw_ratings()[items]
     features, rough = graded_twin(method["basis"], adjacency, problem["components"], ratings)
@@ -326,7 +326,7 @@ def on(plan: design.Design, dataset: str) -> list[dict]:
 
 
 def graphs_of(name: str) -> list[model.Graph]:
-    return read_graphs(paths.nodes(name), paths.edges(name))
+    return kept(read_graphs, paths.nodes(name), paths.edges(name))
 
 
 def test_graphs_are_drawn_and_flipped_by_streams_of_their_own(plan):
@@ -414,7 +414,7 @@ def runs_of(plan: design.Design, dataset: str, method: str) -> pd.DataFrame:
     parts = []
     for problem in on(plan, dataset):
         played = plan.played[problem["name"], method]
-        columns = read_runs(played.path)[played.method, played.problem]
+        columns = kept(read_runs, played.path)[played.method, played.problem]
         parts.append(pd.DataFrame(columns).assign(problem=problem["name"]))
     return pd.concat(parts, ignore_index=True)
 

@@ -5,6 +5,7 @@ import shutil
 import warnings
 from collections.abc import Collection
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import yaml
@@ -14,9 +15,10 @@ from graphdr.cli import project
 from graphdr.plan import design
 from graphdr.plan.jobs import JOBS
 from graphdr.raw import fetch
+from graphdr.show import style
 from tests.support import films
 from tests.support.project import ROOT
-from tests.support.stages import run_all, run_as_rule
+from tests.support.stages import blank_picture, run_all, run_as_rule
 from tests.support.tiny_data import put
 
 RUNS = "results/runs/main/plain.parquet"
@@ -24,14 +26,14 @@ STAGES = [stage for stage in JOBS if stage not in ("compare_paper", "judge_claim
 
 
 def build_in(folder: Path) -> Path:
-    """Build all of the tiny configuration, and a data set besides, in a folder; return it."""
+    """Build all of the tiny configuration, and a data set besides, in a folder, without its pictures; return it."""
     config = yaml.safe_load((ROOT / "tests/support/tiny.yaml").read_text())
     config["quantities"]["gamma"] = {"label": "gamma", "digits": 2}
     films.add_to(config, facts=("zeta", "gamma"), columns=("regret", "regret_gap", "gamma"), verified=True, n=24)
     put(folder / "data/raw/films/films.inter", films.ratings())
     (folder / "Snakefile").touch()
     shutil.copytree(ROOT / "data/paper", folder / "data/paper")
-    with contextlib.chdir(folder):
+    with contextlib.chdir(folder), mock.patch.object(style, "save", blank_picture):
         plan = build_here(config)
         for path in (paths.comparison("parquet"), paths.claims("parquet")):
             run_as_rule(plan.job(path))

@@ -1,5 +1,7 @@
 """Small graphs and data, and checkouts to build in."""
 
+import atexit
+import contextlib
 import fcntl
 import os
 import re
@@ -9,12 +11,15 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 
 from graphdr.cache import io, manifest, paths
+from graphdr.core import forks
 from graphdr.graphs.model import Graph, largest_component
 from graphdr.graphs.random_graphs import sbm
 
@@ -88,21 +93,53 @@ def once(tmp_path_factory, name: str, build: Callable[[Path], object]) -> Path:
     return folder
 
 
-def snakemake(folder: Path, *arguments: str, package: Path | None = None) -> subprocess.CompletedProcess:
-    """Call Snakemake in a folder, with another copy of the package if one is given."""
+@cache
+def job_server(mirror: str | None) -> forks.Server:
+    """Start the process that the jobs of all calls of Snakemake are forks of, once a worker; it ends with the worker.
+
+    A job has the environment of the server, and the mirror is all that the tests change there.
+    """
+    folder = tempfile.mkdtemp()  # it notes there what its imports cost
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with contextlib.chdir(folder):
+        return forks.Server.start("graphdr")
+
+
+def snakemake(
+    folder: Path, *arguments: str, package: Path | None = None, own_server: bool = False
+) -> subprocess.CompletedProcess:
+    """Call Snakemake in a folder, with another copy of the package if one is given, or a server of its own for jobs."""
     words = ["--cores", "2", *arguments]
-    if package:
-        command, environment = [sys.executable, "-m", "snakemake", *words], os.environ | {"PYTHONPATH": str(package)}
-        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     import snakemake.cli  # two seconds, once a worker: a call is a fork that has it already
 
+    own_server = own_server or package is not None or "--dry-run" in words
+    server = None if own_server else job_server(os.environ.get("GRAPHDR_MIRROR"))
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()
         if not child:
+            if server:
+                _share(server)
+            if package:
+                _take(package)
             _become_snakemake(snakemake.cli.main, folder, words, out.fileno(), err.fileno())
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         said = [(stream.seek(0), stream.read().decode(errors="replace"))[1] for stream in (out, err)]
     return subprocess.CompletedProcess(words, code, *said)
+
+
+def _share(server: forks.Server) -> None:
+    """Run the jobs of this process on a server, which neither starts nor ends with it."""
+    os.environ["GRAPHDR_RUN"] = server.words
+    shared = SimpleNamespace(words=server.words, stop=lambda: None)
+    forks.Server.start = lambda package: shared
+
+
+def _take(package: Path) -> None:
+    """Forget the package in this process, and let it be imported from elsewhere."""
+    for name in [name for name in sys.modules if name.split(".")[0] == "graphdr"]:
+        del sys.modules[name]
+    sys.path.insert(0, str(package))
+    os.environ["PYTHONPATH"] = str(package)
 
 
 def _become_snakemake(main: Callable, folder: Path, words: list[str], out: int, err: int) -> None:

@@ -2,8 +2,9 @@
 
 import importlib
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from graphdr.__main__ import run_stage
@@ -25,6 +26,21 @@ def run(job: Job, **output: str) -> None:
     job = replace(job, output=job.output._replace(**output))
     stage, parts = importlib.import_module(f"graphdr.stages.{job.stage}"), json.loads(job.as_json())
     stage.main(stage.Input(**parts["input"]), stage.Output(**parts["output"]), stage.Params(**parts["params"]))
+
+
+def kept(read: Callable, *files: str):
+    """Read files of the working directory once for all tests: none that tests read so is written twice."""
+    return _read_in(Path.cwd(), read, *files)
+
+
+@cache
+def _read_in(folder: Path, read: Callable, *files: str):
+    return read(*files)
+
+
+def blank_picture(figure, path: str | Path, suffix: str) -> None:
+    """Write a word in place of a picture, which takes most of the time of a figure: for tests that look at none."""
+    Path(path).write_text(suffix)
 
 
 def run_as_rule(job: Job) -> list[str]:

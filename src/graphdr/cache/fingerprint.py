@@ -48,10 +48,17 @@ def closure(stage: str, modules: tuple[str, ...] = (), package: Path = PACKAGE) 
 @cache
 def source(name: str, package: Path = PACKAGE) -> Source:
     """Read a module."""
-    tree = ast.parse(_file(name, package).read_text(encoding="utf-8"))
+    parsed = _parse(_file(name, package).read_text(encoding="utf-8"))
+    return parsed._replace(imports=tuple(module for module in parsed.imports if _file(module, package).exists()))
+
+
+@cache  # another copy of the package has most of its texts in common with this one
+def _parse(text: str) -> Source:
+    """Parse a module; what it imports may be names as well as modules."""
+    tree = ast.parse(text)
     tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and ast.unparse(node.test) == FOR_TYPES)]
     nodes = list(ast.walk(tree))
-    imports = {module for node in nodes for module in _imported(node) if _file(module, package).exists()}
+    imports = {module for node in nodes for module in _imported(node)}
     kinds = frozenset(kind for node in nodes for kind in _kinds(node))
     for node in nodes:
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
