@@ -81,7 +81,7 @@ class Lookup:
         try:
             if isinstance(arms, str):
                 raise TypeError
-            if self._hashed and isinstance(arms, list | tuple) and len(arms) >= MANY:
+            if self._hashed and isinstance(arms, list | tuple) and len(arms) >= MANY and _are_texts(arms):
                 found = _find(np.fromiter(map(hash, arms), np.int64, len(arms)), self._hashes())
                 if len(found):
                     return found
@@ -135,6 +135,15 @@ class Lookup:
             wrong = next(name for name in segments if name not in known)
         name = "given" if wrong is None else repr(wrong)
         raise ValueError(f"no segment {name}; there are: {', '.join(map(repr, known))}")
+
+
+def _are_texts(names: Sequence[Name]) -> bool:
+    """Tell whether all names are texts, in a tenth of the time of looking at each: bytes have hashes of texts."""
+    try:
+        "".join(names)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return True
 
 
 @kernel

@@ -1,0 +1,237 @@
+"""What is random in a served policy: draws of the posterior, random rounds, and the propensities that a log needs."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from graphdr.serve import playing
+from graphdr.serve.policy import GraphDRLinUCB
+from graphdr.serve.records import Choice
+from tests.support.policies import GRAPH, NAMES, linucb
+
+SOME = [3, 40, 41, 90, 120]
+CALLS = 4000
+
+
+def taught(explore="ucb", seed=0, **knobs) -> GraphDRLinUCB:
+    """Return a policy that knows a little of every arm, so that several are worth a try."""
+    policy = GraphDRLinUCB(5, explore=explore, random_state=seed, **knobs).fit(GRAPH.adjacency)
+    rng = np.random.default_rng(11)
+    arms = rng.integers(GRAPH.n, size=320)
+    theta = policy._learned.rows[:, -5:] @ np.array([3.0, -2.0, 2.0, 1.0, 0.0]) + 0.3 * np.sin(np.arange(GRAPH.n))
+    policy.update_many(arms, 2.0 + theta[arms] + rng.standard_normal(320))
+    return policy
+
+
+def posterior(policy: GraphDRLinUCB) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and covariance of all expected rewards f = X w + e, from the precision of (w, e) jointly."""
+    known = policy._learned
+    size, n = len(known.precision), len(known.rows)
+    design = np.column_stack([known.rows[:, :size], np.eye(n)])
+    precision = np.zeros((size + n, size + n))
+    precision[:size, :size] = known.precision
+    precision[size:, size:] = np.eye(n) / known.residual
+    precision += design.T @ (known.pulls[:, None] * design)
+    inverse = np.linalg.inv(precision)
+    return design @ (inverse @ (design.T @ known.sums)), known.noise * design @ inverse @ design.T
+
+
+@pytest.fixture(scope="module")
+def thompson() -> GraphDRLinUCB:
+    policy = taught("ts")
+    assert policy._learned.residual > 0  # arms have a part of their own
+    assert len(policy._learned.mean) > 1  # and one of the graph's
+    return policy
+
+
+def test_draws_have_the_mean_and_the_covariance_of_the_posterior(thompson):
+    mean, covariance = posterior(thompson)
+    places = np.array(SOME, np.uint32)
+    mean, covariance = mean[SOME], covariance[np.ix_(SOME, SOME)]
+    found, width = thompson.expect(SOME)
+    assert_allclose(found, mean, rtol=1e-8)
+    assert_allclose(thompson._learned.noise * width**2, covariance.diagonal(), rtol=1e-8)
+    count = 200_000
+    drawn = thompson._learned.draws(places, thompson._width(), count, np.random.default_rng(0))
+    deviation = np.sqrt(covariance.diagonal())
+    assert np.all(np.abs(drawn.mean(axis=0) - mean) < 5 * deviation / np.sqrt(count))
+    # The sampling error of a covariance is sqrt((c_ii c_jj + c_ij^2) / count).
+    error = np.sqrt((np.outer(deviation**2, deviation**2) + covariance**2) / count)
+    assert np.all(np.abs(np.cov(drawn.T) - covariance) < 5 * error)
+    off = covariance[np.triu_indices(len(SOME), 1)]
+    assert np.abs(off).max() > 20 * error.max()  # so that a draw without what arms share would be seen
+
+
+def test_draws_without_an_own_part_are_those_of_ridge_regression():
+    policy = linucb(5, names=None, ridge=0.5, radius=0.3, explore="ts")
+    policy.update_many(np.arange(100), np.sin(np.arange(100)))
+    known, count = policy._learned, 100_000
+    drawn = known.draws(np.array(SOME, np.uint32), 0.3, count, np.random.default_rng(1))
+    x = known.rows[SOME]
+    covariance = 0.09 * x @ known.inverse @ x.T
+    error = np.sqrt((np.outer(covariance.diagonal(), covariance.diagonal()) + covariance**2) / count)
+    assert np.all(np.abs(np.cov(drawn.T) - covariance) < 5 * error)
+    assert np.all(np.abs(drawn.mean(axis=0) - x @ known.mean) < 5 * np.sqrt(covariance.diagonal() / count))
+
+
+def binomial_error(share: np.ndarray, count: int) -> np.ndarray:
+    return 5 * np.sqrt(np.maximum(share * (1 - share), 1e-9) / count)
+
+
+@pytest.fixture(scope="module")
+def true_shares(thompson) -> np.ndarray:
+    """How often each candidate is the best of a draw from the dense posterior."""
+    mean, covariance = posterior(thompson)
+    rng = np.random.default_rng(5)
+    drawn = rng.multivariate_normal(mean[SOME], covariance[np.ix_(SOME, SOME)], 400_000).argmax(axis=1)
+    shares = np.bincount(drawn, minlength=len(SOME)) / 400_000
+    assert np.sort(shares)[-2] > 0.05  # several are worth a try
+    return shares
+
+
+def test_thompson_sampling_plays_an_arm_as_often_as_it_is_the_best(thompson, true_shares):
+    played = np.array([SOME.index(thompson.recommend(SOME)) for _ in range(CALLS)])
+    found = np.bincount(played, minlength=len(SOME)) / CALLS
+    assert np.all(np.abs(found - true_shares) < binomial_error(true_shares, CALLS))
+
+
+def test_probabilities_of_thompson_sampling_count_draws(thompson, true_shares):
+    found = thompson.probabilities(SOME)
+    assert_allclose(found.sum(), 1.0)
+    assert np.all(np.abs(found - true_shares) < binomial_error(true_shares, playing.DRAWS))
+
+
+def test_probabilities_of_many_arms_are_drawn_in_parts(thompson, monkeypatch, true_shares):
+    monkeypatch.setattr(playing, "AT_ONCE", 7 * len(SOME))
+    asked = []
+    draws = type(thompson._learned).draws
+    monkeypatch.setattr(
+        type(thompson._learned), "draws", lambda *given: asked.append(given[3]) or draws(*given), raising=True
+    )
+    found = thompson.probabilities(SOME)
+    assert sum(asked) == playing.DRAWS
+    assert max(asked) == 7
+    assert_allclose(found.sum(), 1.0)
+    assert np.all(np.abs(found - true_shares) < binomial_error(true_shares, playing.DRAWS))
+
+
+@pytest.mark.parametrize("explore", ["ts", 0.3])
+def test_choices_are_drawn_from_the_probabilities_that_they_come_with(explore, true_shares):
+    policy = taught(explore)
+    choices = [policy.choose(SOME) for _ in range(CALLS)]
+    assert type(choices[0]) is Choice
+    arms, propensities = np.array([SOME.index(arm) for arm, _ in choices]), np.array([p for _, p in choices])
+    expected = true_shares if explore == "ts" else policy.probabilities(SOME)
+    found = np.bincount(arms, minlength=len(SOME)) / CALLS
+    assert np.all(np.abs(found - expected) < binomial_error(expected, CALLS))
+    # Weighed by 1 / propensity, every arm with a fair chance counts once: what off-policy estimates rest on.
+    for at in np.flatnonzero(expected > 0.02):
+        weight = (arms == at) / propensities
+        assert abs(weight.mean() - 1) < 5 * weight.std() / np.sqrt(CALLS)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
+def test_random_rounds_have_the_share_that_was_asked_for(share):
+    policy = taught(share)
+    best = taught().recommend(SOME)
+    expected = np.full(len(SOME), share / len(SOME))
+    expected[SOME.index(best)] += 1 - share
+    assert_allclose(policy.probabilities(SOME), expected)
+    for ask in (policy.recommend, lambda some: policy.choose(some).arm):
+        played = np.array([SOME.index(ask(SOME)) for _ in range(CALLS)])
+        assert np.all(np.abs(np.bincount(played, minlength=5) / CALLS - expected) <= binomial_error(expected, CALLS))
+    assert {p for _, p in (policy.choose(SOME) for _ in range(200))} <= {*expected.tolist()}
+
+
+def test_the_largest_upper_bound_is_certain():
+    policy = taught()
+    best = policy.recommend(SOME)
+    assert_array_equal(policy.probabilities(SOME), [float(arm == best) for arm in SOME])
+    assert {policy.choose(SOME) for _ in range(20)} == {Choice(best, 1.0)}
+    assert policy.choose() == Choice(policy.recommend(), 1.0)
+
+
+def test_before_settings_are_found_all_have_the_same_chance():
+    policy = GraphDRLinUCB(5, random_state=0).fit(GRAPH.adjacency)
+    assert_allclose(policy.probabilities(SOME), 0.2)
+    assert policy.choose(SOME).propensity == pytest.approx(0.2)
+    played = np.array([SOME.index(policy.recommend(SOME)) for _ in range(CALLS)])
+    assert np.all(np.abs(np.bincount(played) / CALLS - 0.2) < binomial_error(np.full(5, 0.2), CALLS))
+    pairs = {tuple(policy.recommend(SOME, n=2)) for _ in range(500)}
+    assert len(pairs) == 20  # of two different arms
+
+
+def test_random_rounds_may_recommend_several():
+    policy = taught(1.0)
+    lists = [policy.recommend(SOME, n=5) for _ in range(100)]
+    assert all(sorted(own) == SOME for own in lists)
+    assert len({*map(tuple, lists)}) > 50
+
+
+# Several, and all
+
+
+def test_the_n_best_are_in_their_order():
+    policy = taught()
+    mean, width = policy.expect(SOME)
+    scores = mean + policy._width() * width
+    order = [SOME[at] for at in np.argsort(-scores)]
+    for n in range(1, 6):
+        found = policy.recommend(SOME, n=n)
+        assert found == (order[0] if n == 1 else order[:n])
+    assert policy.recommend([3, 3, 40, 40], n=4) in ([3, 3, 40, 40], [40, 40, 3, 3])
+
+
+@pytest.mark.parametrize("explore", ["ucb", "ts"])
+def test_without_candidates_all_arms_are_candidates(explore):
+    policy, other = taught(explore), taught(explore)
+    every = list(range(GRAPH.n))
+    assert policy.recommend() == other.recommend(every)
+    assert policy.recommend(n=7) == other.recommend(every, n=7)
+    assert_array_equal(policy.probabilities(), other.probabilities(every))
+    assert_array_equal(policy.expect(), other.expect(every))
+    assert policy.choose() == other.choose(every)
+
+
+def test_all_arms_are_those_that_were_not_removed():
+    policy = linucb(5)
+    policy.update_many(NAMES, np.arange(GRAPH.n, dtype=float))
+    best = policy.recommend()
+    policy.remove([best])
+    assert policy.recommend() != best
+    assert len(policy.expect()[0]) == GRAPH.n - 1
+    assert len(policy.recommend(n=GRAPH.n - 1)) == GRAPH.n - 1
+
+
+def test_many_sets_are_as_random_as_single_ones():
+    one, other = taught("ts"), taught("ts")
+    assert one.recommend_many([SOME] * 50) == [other.recommend(SOME) for _ in range(50)]
+    mixed = taught(0.5)
+    assert len(set(mixed.recommend_many([SOME] * 200))) == 5
+
+
+# Seeds
+
+
+@pytest.mark.parametrize("explore", ["ts", 0.5])
+def test_a_seed_repeats_all_that_is_random(explore):
+    played = [[taught(explore, seed).recommend(SOME) for _ in range(1)] for seed in (1, 1)]
+    assert played[0] == played[1]
+    one, same, other = (taught(explore, seed) for seed in (1, 1, 2))
+    runs = [[policy.choose(SOME) for _ in range(40)] for policy in (one, same, other)]
+    assert runs[0] == runs[1] != runs[2]
+
+
+KINDS = [lambda: 3, lambda: np.int64(3), lambda: np.random.default_rng(3), lambda: np.random.RandomState(3)]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=["int", "int64", "generator", "random state"])
+def test_random_states_of_all_kinds_repeat(kind):
+    one, same = (GraphDRLinUCB(5, basis="gaussian", random_state=kind()).fit(GRAPH.adjacency) for _ in range(2))
+    assert_array_equal(one._learned.rows, same._learned.rows)
+    assert [one.recommend(SOME) for _ in range(30)] == [same.recommend(SOME) for _ in range(30)]
+
+
+def test_without_a_seed_nothing_repeats():
+    one, other = (GraphDRLinUCB(5).fit(GRAPH.adjacency) for _ in range(2))
+    assert [one.recommend(SOME) for _ in range(60)] != [other.recommend(SOME) for _ in range(60)]
