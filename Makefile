@@ -12,7 +12,7 @@ CONFIRM := $(filter yes,$(YES))
 export PYTHONDONTWRITEBYTECODE := # jobs are short: compiled once, modules load in a third of the time
 
 .DEFAULT_GOAL := all
-.PHONY: all movielens multiverse synthetic paper test test-page test-slurm test-wheel slurm lint format schema verify repair determinism torture fuzz soak audit bench bench-scale bench-snakemake profile docs snapshot lock clean distclean help
+.PHONY: all movielens multiverse synthetic paper test test-page test-adapters test-slurm test-wheel slurm lint format schema verify repair determinism torture fuzz soak audit bench bench-scale bench-snakemake profile docs snapshot lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
 	@began=$$(date +%s); $(BUILD) all && $(BIN)/graphdr summary --since $$began
@@ -36,6 +36,9 @@ test: $(READY) ## run the tests
 
 test-page: $(READY) ## test results/report.html in a headless browser (installs Chromium where it can)
 	@tests/page/run
+
+test-adapters: $(READY) ## test the adapters against coba, river and obp, in an environment of their own
+	@tests/adapters/run
 
 test-slurm: $(READY) ## run the workflow on a real SLURM, started for the purpose (root on Debian; a quarter of an hour)
 	@tests/slurm/run $(SLURM_CHECKS)
@@ -127,7 +130,7 @@ clean: ## remove everything built under results/ (asks first; YES=yes does not)
 distclean: ## also remove raw data and the environment (asks first; YES=yes does not)
 	@$(call confirm,everything built under results/, raw data and the environment .venv)
 	@find results -mindepth 1 ! -path results/README.md -delete
-	@rm -rf .snakemake .venv data/raw data/tables
+	@rm -rf .snakemake .venv .venv-adapters data/raw data/tables
 	@find . -name __pycache__ -prune -exec rm -rf {} +
 
 confirm = $(if $(CONFIRM),true,{ printf 'Remove $(1)? Type yes: '; read -r answer && [ "$$answer" = yes ]; } || { echo "nothing removed"; exit 1; })

@@ -57,24 +57,37 @@ def entry(name: str) -> str:
     source = f"graphdr.{graphdr._PLACES[name].replace(':', '.')}"
     parts = [f"### {name}", signature(item, name), markdown(item), f"<sub>`{source}`</sub>"]
     if inspect.isclass(item):
-        parts[-1:-1] = [method(item, own) for own in vars(item) if _is_public(item, own)]
+        parts[-1:-1] = [method(item, own) for own in members(item)]
     return "\n\n".join(parts)
+
+
+def members(owner: type) -> list[str]:
+    """Return the documented methods and properties that a class has from this package, ``fit`` first, as it is read."""
+    ours = [base for base in owner.__mro__ if base.__module__.startswith("graphdr.")]
+    names = dict.fromkeys(name for base in reversed(ours) for name in vars(base) if not name.startswith("_"))
+    documented = [name for name in names if inspect.getdoc(member(owner, name)) and _is_shown(member(owner, name))]
+    return sorted(documented, key=lambda name: name != "fit")
+
+
+def member(owner: type, name: str):
+    """Return a property, or the function behind a method, also where a class has another one than its objects."""
+    item = inspect.getattr_static(owner, name)
+    if type(item).__module__.startswith("graphdr."):  # a descriptor of our own
+        item = getattr(object.__new__(owner), name)
+    return getattr(item, "__func__", item)
+
+
+def _is_shown(item) -> bool:
+    return isinstance(item, property) or inspect.isfunction(item)
 
 
 def method(owner: type, name: str) -> str:
     """Return a paragraph on a method or property of a class."""
-    item = inspect.getattr_static(owner, name)
+    item = member(owner, name)
     if isinstance(item, property):
         return f"**`{name}`** {markdown(item)}"
-    function = item.__func__ if isinstance(item, classmethod) else item
     full = f"{owner.__name__}.{name}"
-    return "\n\n".join([f"#### {full}", signature(function, full), markdown(item)])
-
-
-def _is_public(owner: type, name: str) -> bool:
-    item = inspect.getattr_static(owner, name)
-    documented = isinstance(item, property | classmethod) or inspect.isfunction(item)
-    return documented and not name.startswith("_") and bool(inspect.getdoc(item))
+    return "\n\n".join([f"#### {full}", signature(item, full), markdown(item)])
 
 
 def signature(item, name: str) -> str:

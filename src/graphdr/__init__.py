@@ -26,6 +26,7 @@ _PLACES = {
     "Outcome": "theory.outcome:Outcome",
     "GraphDRLinUCB": "serve.policy:GraphDRLinUCB",
     "GraphEmbedding": "serve.embedding:GraphEmbedding",
+    "RoundLog": "serve.round_log:RoundLog",
     "from_edges": "serve.tables:from_edges",
     "from_interactions": "serve.tables:from_interactions",
     "ips": "scores.offpolicy:ips",

@@ -24,6 +24,7 @@ from graphdr.scores.offpolicy import ips as ips
 from graphdr.scores.offpolicy import snips as snips
 from graphdr.serve.embedding import GraphEmbedding as GraphEmbedding
 from graphdr.serve.policy import GraphDRLinUCB as GraphDRLinUCB
+from graphdr.serve.round_log import RoundLog as RoundLog
 from graphdr.serve.tables import from_edges as from_edges
 from graphdr.serve.tables import from_interactions as from_interactions
 from graphdr.theory.outcome import Outcome as Outcome
@@ -35,6 +36,7 @@ __all__ = [
     "GraphDRLinUCB",
     "GraphEmbedding",
     "Outcome",
+    "RoundLog",
     "Run",
     "UserError",
     "arm_features",

@@ -200,15 +200,37 @@ def draw(
     blocks: int = 1,
     paid: Deviations | None = None,
 ) -> Stream:
-    """Draw the stream of one seed from the factors of a problem (arms, candidates, horizon, noise).
+    """Draw the rounds of one seed: what is offered, and the noise.
 
-    ``spec`` says how many ``arms`` are offered per round, how ``candidates`` are drawn ("uniform"; with an ``arena``
-    also "popularity" and "neighbourhood"), how many rounds there are (``horizon``) and the standard deviation of the
-    ``noise``; where it is known what arms ``paid``, every candidate has a random one of the deviations of its arm
-    instead. ``n`` arms exist. Equal arguments give equal rounds, so that methods are compared on the same ones.
-    With several ``blocks`` of equal size, the candidates of a round are uniform in one of them: that of the segment
-    whose user arrives, as often as the popularity of its arms says.
+    Equal arguments give equal rounds, so that methods are compared on the same ones.
 
+    Parameters
+    ----------
+    root : int
+        The seed of all.
+    spec : dict
+        How many ``arms`` are offered per round, how ``candidates`` are drawn ("uniform"; with an arena also
+        "popularity" and "neighbourhood"), how many rounds there are (``horizon``) and the standard deviation of the
+        ``noise``.
+    n : int
+        How many arms exist.
+    instance, seed : int
+        The number of the random problem, and of the run on it.
+    arena : Arena, optional
+        The popularity and the neighbours of arms.
+    blocks : int, default=1
+        With several, of equal size, the candidates of a round are uniform in one of them: that of the segment whose
+        user arrives, as often as the popularity of its arms says.
+    paid : Deviations, optional
+        Where it is known what arms paid, every candidate has a random one of the deviations of its arm as noise.
+
+    Returns
+    -------
+    Stream
+        With ``arms`` (horizon x candidates) and ``noise``.
+
+    Examples
+    --------
     >>> spec = {"arms": 2, "candidates": "uniform", "horizon": 3, "noise": 0.1}
     >>> rounds = graphdr.draw_rounds(0, spec, 5, instance=0, seed=0)
     >>> rounds.arms.shape, rounds.noise.shape

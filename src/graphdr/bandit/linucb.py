@@ -200,12 +200,26 @@ def regret(theta, arms, chosen, every):
 
 
 class Run(NamedTuple):
-    """One run: a reward, a stream, n x k features (None: one-hot arms), V_0^-1 (None: ridge) and a residual or none.
+    """One run of a bandit: a reward, rounds, and what a method knows of the arms.
 
-    ``theta`` holds the expected reward of every arm, ``stream`` what ``graphdr.draw_rounds`` returns. With a
-    ``residual``, the part of every arm's reward that its features cannot express, SRL_t and CRW_t are measured. The
-    graph prior takes the ``roughness`` of every column of the features besides, and maybe columns of a second basis
-    with theirs, ``beside`` the first; some rivals take the ``edges`` between arms. LinUCB takes none of these.
+    Attributes
+    ----------
+    theta : ndarray of shape (n,)
+        The expected reward of every arm.
+    stream : Stream
+        The rounds, as ``graphdr.draw_rounds`` returns them.
+    features : ndarray of shape (n, k), optional
+        None for one-hot arms: full LinUCB.
+    v0_inverse : ndarray of shape (k, k), optional
+        V_0^-1; None for that of a ridge.
+    residual : ndarray of shape (n,), optional
+        The part of every arm's reward that its features cannot express: with it, SRL_t and CRW_t are measured.
+    roughness : ndarray of shape (k,), optional
+        That of every column of the features, for the graph prior.
+    edges : Edges, optional
+        Edges between arms, for some rivals.
+    beside : tuple of two ndarrays, optional
+        Columns of a second basis and their roughness, for the graph prior.
     """
 
     theta: np.ndarray
@@ -221,12 +235,31 @@ class Run(NamedTuple):
 def play(
     runs: list[Run], radius: float | np.ndarray, *, ridge: float = 1.0, inflation: float = 0.0, every: int = EVERY
 ) -> list[Outcome]:
-    """Play LinUCB on runs of one shape (as many features, rounds and candidates per round) and return their outcomes.
+    """Play LinUCB on runs of one shape: as many features, rounds and candidates per round.
 
     In every round the candidate of the largest x^T theta-hat + radius ||x|| in the norm of V^-1 is played (Algorithm 1;
-    Li et al., 2010). V starts as ``ridge`` I; ``radius`` is one number or one per round. The regret is against the best
-    candidate of every round, summed up to every ``every``-th. SRL and CRW are those of the residual of a run.
+    Li et al., 2010). The regret is against the best candidate of every round.
 
+    Parameters
+    ----------
+    runs : list of Run
+        SRL and CRW are those of the residual of a run.
+    radius : float or ndarray
+        One number, or one per round.
+    ridge : float, default=1.0
+        V starts as ridge I.
+    inflation : float, default=0.0
+        How much of the largest leverage of the residual so far is added to the radius.
+    every : int
+        Sums are kept for every so many rounds.
+
+    Returns
+    -------
+    list of Outcome
+        One for each run.
+
+    Examples
+    --------
     >>> graph = graphdr.largest_component(graphdr.sbm(60, graphdr.stream(0, "graph"), blocks=3, p_in=0.5, p_out=0.05))
     >>> arms = graphdr.arm_features("laplacian_low", graphdr.low_eigenpairs(graph, 4).vectors, k=3)
     >>> theta = graphdr.smooth_reward(arms, graphdr.stream(0, "theta"))

@@ -26,6 +26,20 @@ def in_units(values: np.ndarray, observed: np.ndarray) -> np.ndarray:
 def smooth(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw a reward in the span of the given orthonormal columns: theta = U g / ||U g|| with g from N(0, I).
 
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, k)
+        The columns U.
+    rng : Generator
+        What g is drawn with.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The expected reward of every arm, of length one.
+
+    Examples
+    --------
     >>> theta = graphdr.smooth_reward(np.eye(4)[:, :2], graphdr.stream(0, "theta"))
     >>> float(np.linalg.norm(theta).round(6)), theta[2:].tolist()
     (1.0, [0.0, 0.0])

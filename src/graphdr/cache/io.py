@@ -66,8 +66,24 @@ def write(kind: str, columns: Mapping[str, object], path: str) -> None:
 def read(kind: str, path: str) -> pa.Table:
     """Read a table; a missing, broken, foreign or changed file is one clear error.
 
-    The hash covers the path: read with the path that it was written with, in the project's folder.
+    Parameters
+    ----------
+    kind : str
+        The kind of table, as results/README.md names it.
+    path : str
+        The path that it was written with, from the project's folder: the hash covers it.
 
+    Returns
+    -------
+    pyarrow.Table
+
+    Raises
+    ------
+    UserError
+        In one line.
+
+    Examples
+    --------
     >>> graphdr.read_table("theta", "none.parquet")
     Traceback (most recent call last):
     graphdr.core.errors.UserError: none.parquet: no such file; run snakemake none.parquet
@@ -99,6 +115,19 @@ def read(kind: str, path: str) -> pa.Table:
 def read_frame(kind: str, paths: list[str]):
     """Read several tables of one kind as one pandas frame, with the same checks.
 
+    Parameters
+    ----------
+    kind : str
+        The kind of table, as results/README.md names it.
+    paths : list of str
+        As in ``read_table``.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Examples
+    --------
     >>> list(graphdr.read_frame("theta", []).columns)
     ['problem', 'instance', 'node', 'theta']
     """

@@ -12,6 +12,21 @@ def stream(seed: int, purpose: str, **key: int | str) -> np.random.Generator:
     Equal keys give equal streams in every experiment and for every method, so that runs are paired
     and adding a method changes no other number.
 
+    Parameters
+    ----------
+    seed : int
+        The seed of all.
+    purpose : str
+        What is drawn.
+    **key : int or str
+        What else tells this stream from others.
+
+    Returns
+    -------
+    Generator
+
+    Examples
+    --------
     >>> one, same, other = (graphdr.stream(0, name).random() for name in ("arms", "arms", "noise"))
     >>> one == same, one == other
     (True, False)

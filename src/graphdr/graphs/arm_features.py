@@ -63,10 +63,28 @@ def k_fact(k: int | str | None) -> str | None:
 
 
 def select(basis: str, vectors: np.ndarray, k: int, weights: np.ndarray | None = None) -> np.ndarray:
-    """Return the n x k arm features of a method with this basis, in C order; ``weights`` of columns multiply them.
+    """Return the arm features of a method with this basis.
 
     GraphDR has ``basis`` "laplacian_low" and takes u_2 … u_{k+1}: u_1 tells no two arms apart.
 
+    Parameters
+    ----------
+    basis : str
+        A basis of docs/bases.md.
+    vectors : ndarray of shape (n, at least k + 1)
+        Its columns, as ``low_eigenpairs(graph, k + 1).vectors``.
+    k : int
+        The number of features.
+    weights : ndarray, optional
+        What columns are multiplied by.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        In C order.
+
+    Examples
+    --------
     >>> low = graphdr.low_eigenpairs(graphdr.from_edges(4, [0, 1, 2], [1, 2, 3]), 3)
     >>> graphdr.arm_features("laplacian_low", low.vectors, k=2).shape
     (4, 2)
@@ -114,6 +132,20 @@ def graded(basis: str, stored: Basis) -> tuple[np.ndarray, np.ndarray]:
     u_1 is among them, with the roughness of u_2, for only its mean is known to be smooth. Rows of unit length have that
     length over all columns but u_1, and a control of lengths has as many columns as its basis would select.
 
+    Parameters
+    ----------
+    basis : str
+        A basis of docs/bases.md.
+    stored : Basis
+        Its columns and values, as ``low_eigenpairs`` returns them.
+
+    Returns
+    -------
+    tuple of two ndarrays
+        The features (n x J), and the roughness of every column.
+
+    Examples
+    --------
     >>> low = graphdr.low_eigenpairs(graphdr.from_edges(4, [0, 1, 2], [1, 2, 3]), 3)
     >>> features, roughness = graphdr.graded_features("laplacian_low", low)
     >>> features.shape, roughness.round(3).tolist()

@@ -9,9 +9,26 @@ from graphdr.graphs.model import Graph
 def context_rows(vectors: object, n: int) -> sp.csr_array:
     """Return vectors over n nodes, dense or sparse, as the sorted rows of one sparse matrix.
 
-    Every row is the context x of one arm: its features are x^T E, its reward is x^T theta. Refused are vectors over
-    other nodes, of length zero, and with numbers that are not finite.
+    Every row is the context x of one arm: its features are x^T E, its reward is x^T theta.
 
+    Parameters
+    ----------
+    vectors : matrix of shape (m, n), or vector
+        Weights of nodes, a row per context.
+    n : int
+        The number of nodes.
+
+    Returns
+    -------
+    sparse array of shape (m, n)
+
+    Raises
+    ------
+    ValueError
+        Vectors over other nodes, of length zero, or with numbers that are not finite.
+
+    Examples
+    --------
     >>> graphdr.context_rows([[0.5, 0.5, 0.0]], 3).toarray().tolist()
     [[0.5, 0.5, 0.0]]
     """
@@ -47,12 +64,27 @@ def distinct(rows: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
 
 
 def product(graph: Graph, segments: np.ndarray, coupling: float = 1.0) -> Graph:
-    """Return the Cartesian product with a graph of segments, given as the matrix of its weights.
+    """Return the Cartesian product with a graph of segments.
 
     Node s * n + i is node i as segment s of the users meets it. Inside of a segment, nodes are joined as in the graph;
-    a node is joined to itself in other segments as these are joined, such that this weighs on average ``coupling``
-    times what its edges inside of the segment do.
+    a node is joined to itself in other segments as these are joined.
 
+    Parameters
+    ----------
+    graph : Graph
+        The nodes that every segment meets.
+    segments : ndarray of shape (m, m)
+        The symmetric matrix of weights between segments.
+    coupling : float, default=1.0
+        What the edges of a node to other segments weigh on average, in units of its edges inside of its segment.
+
+    Returns
+    -------
+    Graph
+        With m * n nodes.
+
+    Examples
+    --------
     >>> pairs = graphdr.product(graphdr.from_edges(2, [0], [1]), np.array([[0, 1], [1, 0]]), coupling=3)
     >>> pairs.adjacency.sum(axis=1).tolist()
     [4.0, 4.0, 4.0, 4.0]

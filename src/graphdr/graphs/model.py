@@ -8,9 +8,16 @@ from scipy.sparse.csgraph import connected_components
 
 
 class Graph(NamedTuple):
-    """An undirected graph; ``origin[i]`` is the name that node i had before any node was dropped.
+    """An undirected graph with weights of edges and names of nodes.
 
-    ``adjacency`` is the symmetric n x n matrix of edge weights, sparse; ``n`` is the number of nodes.
+    Attributes
+    ----------
+    adjacency : sparse array of shape (n, n)
+        The symmetric matrix of weights.
+    origin : ndarray of shape (n,)
+        The name of every node; it keeps its name when others are dropped.
+    n : int
+        The number of nodes.
     """
 
     adjacency: sp.csr_array
@@ -51,6 +58,18 @@ def induced(graph: Graph, nodes: np.ndarray) -> Graph:
 def largest_component(graph: Graph) -> Graph:
     """Return the largest connected component (the first one on a tie).
 
+    Parameters
+    ----------
+    graph : Graph
+        In one or several components.
+
+    Returns
+    -------
+    Graph
+        The nodes of the largest, with their names in ``origin``.
+
+    Examples
+    --------
     >>> two = graphdr.from_edges(5, [0, 2, 3], [1, 3, 4])  # 0–1 and 2–3–4
     >>> graphdr.largest_component(two).origin.tolist()
     [2, 3, 4]
@@ -76,8 +95,19 @@ def normalised_adjacency(graph: Graph, added: float = 0.0) -> sp.csr_array:
 def laplacian(graph: Graph, added: float = 0.0) -> sp.csr_array:
     """Return the symmetric normalised Laplacian L = I - D^-1/2 A D^-1/2, with D the diagonal matrix of degrees.
 
-    With ``added``, a number that is added to every degree in D, it is the regularised one of Qin and Rohe (2013).
+    Parameters
+    ----------
+    graph : Graph
+        With adjacency A.
+    added : float, default=0.0
+        Added to every degree in D: the regularised Laplacian of Qin and Rohe (2013).
 
+    Returns
+    -------
+    sparse array of shape (n, n)
+
+    Examples
+    --------
     >>> graphdr.laplacian(graphdr.from_edges(2, [0], [1])).toarray().tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
     """

@@ -8,9 +8,24 @@ from graphdr.graphs.model import Graph, from_edges
 def sbm(n: int, rng: np.random.Generator, *, blocks: int, p_in: float, p_out: float) -> Graph:
     """Draw a stochastic block model (Holland, Laskey and Leinhardt, 1983) with equal blocks, nodes sorted by block.
 
-    Two nodes are joined with probability ``p_in`` in the same block and ``p_out`` in different ones. The graph may have
-    several components.
+    Parameters
+    ----------
+    n : int
+        The number of nodes.
+    rng : Generator
+        What it is drawn with.
+    blocks : int
+        The number of blocks.
+    p_in, p_out : float
+        The probability that two nodes of one block, or of two blocks, are joined.
 
+    Returns
+    -------
+    Graph
+        It may have several components.
+
+    Examples
+    --------
     >>> graphdr.sbm(6, graphdr.stream(0, "graph"), blocks=2, p_in=1.0, p_out=0.0).adjacency.sum(axis=1).tolist()
     [2.0, 2.0, 2.0, 2.0, 2.0, 2.0]
     """
@@ -23,6 +38,22 @@ def sbm(n: int, rng: np.random.Generator, *, blocks: int, p_in: float, p_out: fl
 def rgg(n: int, rng: np.random.Generator, *, radius: float) -> Graph:
     """Draw a random geometric graph (Gilbert, 1961): uniform points in the unit square, joined within the radius.
 
+    Parameters
+    ----------
+    n : int
+        The number of nodes.
+    rng : Generator
+        What it is drawn with.
+    radius : float
+        The largest distance of two points that are joined.
+
+    Returns
+    -------
+    Graph
+        It may have several components.
+
+    Examples
+    --------
     >>> graphdr.rgg(4, graphdr.stream(0, "graph"), radius=1.5).adjacency.sum(axis=1).tolist()
     [3.0, 3.0, 3.0, 3.0]
     """

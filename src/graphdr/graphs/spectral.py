@@ -20,12 +20,25 @@ def canonical_signs(vectors: np.ndarray) -> np.ndarray:
 
 
 def low_eigenpairs(graph: Graph, count: int, added: float = 0.0) -> Basis:
-    """Return the ``count`` lowest eigenpairs of the normalised Laplacian (u_1 included), the lowest first.
+    """Return the lowest eigenpairs of the normalised Laplacian, the lowest first.
 
-    The result has ``vectors`` (n x count, u_1, u_2, … in columns), ``values`` and ``residuals``, the norms of
-    L u - value u. Signs are canonical: the largest entry of each vector is positive. ``added`` goes to every
-    degree: with the mean degree, L is the regularised Laplacian of Qin and Rohe (2013).
+    Parameters
+    ----------
+    graph : Graph
+        Its Laplacian is ``graphdr.laplacian(graph, added)``.
+    count : int
+        How many; u_1, which tells no two nodes apart, is the first of them.
+    added : float, default=0.0
+        Added to every degree: with the mean degree, the Laplacian is the regularised one of Qin and Rohe (2013).
 
+    Returns
+    -------
+    Basis
+        With ``vectors`` (n x count, u_1, u_2, … in columns), ``values`` and ``residuals``, the norms of L u - value u.
+        Signs are canonical: the largest entry of each vector is positive.
+
+    Examples
+    --------
     >>> square = graphdr.from_edges(4, [0, 1, 2, 0], [1, 2, 3, 3])
     >>> abs(graphdr.low_eigenpairs(square, 4).values).round(6).tolist()
     [0.0, 1.0, 1.0, 2.0]

@@ -19,10 +19,18 @@ NORMAL, BOOTSTRAP = "normal", "bootstrap"
 
 
 class Estimate(NamedTuple):
-    """A value, its standard error and interval, how the interval was made, and the effective sample size.
+    """What a target policy would have earned, with an interval.
 
-    The interval from ``low`` to ``high`` is "normal" or a "bootstrap". ``ess`` is (sum w)^2 / sum w^2: as many rounds
-    of the target policy itself would say as much.
+    Attributes
+    ----------
+    value, sem : float
+        The estimate and its standard error.
+    low, high : float
+        The ends of the interval.
+    interval : str
+        How it was made: "normal" or "bootstrap".
+    ess : float
+        The effective sample size (sum w)^2 / sum w^2: as many rounds of the target policy itself would say as much.
     """
 
     value: float
@@ -44,10 +52,31 @@ class Terms(NamedTuple):
 def ips(rewards, propensities, target, *, level: float = 0.95, rng=None, draws: int = 1000) -> Estimate:
     """Estimate by inverse propensities: the mean of w y with w = target / propensity. Unbiased.
 
-    In every logged round an arm was drawn with probability ``propensities[t]`` and paid ``rewards[t]`` = y; the target
-    policy would have drawn it with probability ``target[t]``. With a generator ``rng`` the interval is a bootstrap of
-    that many ``draws``, else normal (Horvitz and Thompson, 1952).
+    Parameters
+    ----------
+    rewards : sequence of float
+        What every logged round paid: y.
+    propensities : sequence of float
+        The probability with which the logged arm was drawn.
+    target : sequence of float
+        The probability with which the target policy would have drawn it.
+    level : float, default=0.95
+        That of the interval.
+    rng : Generator, optional
+        With one, the interval is a bootstrap, else normal.
+    draws : int, default=1000
+        Those of the bootstrap.
 
+    Returns
+    -------
+    Estimate
+
+    References
+    ----------
+    D. Horvitz and D. Thompson (1952), A generalization of sampling without replacement from a finite universe.
+
+    Examples
+    --------
     >>> rewards, target = [1.0, 0.0] * 50, [1.0, 0.0] * 50  # the target plays what paid
     >>> estimate = graphdr.ips(rewards, [0.5] * 100, target)
     >>> estimate.value, round(estimate.low, 2), round(estimate.high, 2), estimate.ess
@@ -60,8 +89,23 @@ def snips(rewards, propensities, target, *, level: float = 0.95, rng=None, draws
     """Estimate by self-normalised inverse propensities: sum w y / sum w.
 
     Its bias vanishes as 1/n, its variance is mostly lower than that of ``ips``, and it is never outside the rewards'
-    range. Arguments and intervals as in ``ips`` (Swaminathan and Joachims, 2015).
+    range.
 
+    Parameters
+    ----------
+    rewards, propensities, target, level, rng, draws
+        As in ``ips``.
+
+    Returns
+    -------
+    Estimate
+
+    References
+    ----------
+    A. Swaminathan and T. Joachims (2015), The self-normalized estimator for counterfactual learning.
+
+    Examples
+    --------
     >>> graphdr.snips([1.0, 0.0] * 50, [0.5] * 100, [1.0, 0.0] * 50).value
     1.0
     """
@@ -73,10 +117,31 @@ def doubly_robust(
 ) -> Estimate:
     """Estimate by a reward model, corrected where it was wrong: the mean of sum_a pi(a) q(a) + w (y - q(played)).
 
-    ``target`` and ``model`` are rounds x candidates: the target's probabilities pi, which sum to one in every round,
-    and the model's rewards q. ``played`` is the column that was played. Unbiased whatever the model, if that was fitted
-    to other rounds than these (Dudík, Langford and Li, 2011). Intervals as in ``ips``.
+    Unbiased whatever the model, if that was fitted to other rounds than these.
 
+    Parameters
+    ----------
+    rewards, propensities : sequence of float
+        As in ``ips``.
+    target : matrix of shape (rounds, candidates)
+        The target's probabilities pi, which sum to one in every round.
+    played : sequence of int
+        The column that was played.
+    model : matrix of shape (rounds, candidates)
+        The model's rewards q.
+    level, rng, draws
+        As in ``ips``.
+
+    Returns
+    -------
+    Estimate
+
+    References
+    ----------
+    M. Dudík, J. Langford and L. Li (2011), Doubly robust policy evaluation and learning.
+
+    Examples
+    --------
     >>> target, model = [[1.0, 0.0]] * 100, [[0.9, 0.1]] * 100  # the target plays column 0, which paid 1
     >>> round(graphdr.doubly_robust([1.0, 0.0] * 50, [0.5] * 100, target, [0, 1] * 50, model).value, 3)
     1.0

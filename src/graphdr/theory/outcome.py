@@ -24,9 +24,24 @@ class Fit(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What one run did up to its checkpoints t, and the arms that it chose in every round; None is not measured.
+    """What one run did up to its checkpoints; None is not measured.
 
-    SRL and CRW are those of a residual, true or a pilot's; widths are summed over the arms played.
+    Attributes
+    ----------
+    t : ndarray
+        The checkpoints.
+    regret : ndarray
+        Summed up to each of them.
+    srl, crw : ndarray, optional
+        Those of the run's residual.
+    widths : ndarray, optional
+        Summed over the arms played.
+    srl_pilot, crw_pilot : ndarray, optional
+        SRL and CRW with the residual of a pilot.
+    arms : ndarray, optional
+        The arm chosen in every round.
+    fit : Fit, optional
+        What a graph prior found at its last fit.
     """
 
     t: np.ndarray

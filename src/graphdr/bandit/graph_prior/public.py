@@ -13,13 +13,29 @@ from graphdr.theory.outcome import Outcome
 def run_graph_prior(
     run: Run, rng: np.random.Generator, *, thompson: bool = False, every: int = linucb.EVERY
 ) -> Outcome:
-    """Play the graph prior on a run with features and their roughness, and return its outcome.
+    """Play the graph prior on a run, with nothing to be set.
 
     The reward of an arm is taken as part graph, part its own; the rewards seen say how much of each, how large the
-    noise is and how many columns matter (docs/graph_prior.md). Nothing is to be set. The largest upper bound is
-    played or, with ``thompson``, the best candidate of a draw from the posterior. ``rng`` draws the first 20 arms and
-    what Thompson sampling needs. ``fit`` of the outcome has the weights found last.
+    noise is and how many columns matter (docs/graph_prior.md).
 
+    Parameters
+    ----------
+    run : Run
+        With features and their roughness, as ``graphdr.graded_features`` returns them.
+    rng : Generator
+        It draws the first 20 arms and what Thompson sampling needs.
+    thompson : bool, default=False
+        Play the best candidate of a draw from the posterior in place of the largest upper bound.
+    every : int
+        Sums are kept for every so many rounds.
+
+    Returns
+    -------
+    Outcome
+        Its ``fit`` has the weights found last.
+
+    Examples
+    --------
     >>> graph = graphdr.largest_component(graphdr.sbm(60, graphdr.stream(0, "graph"), blocks=3, p_in=0.5, p_out=0.05))
     >>> low = graphdr.low_eigenpairs(graph, 24)
     >>> theta = graphdr.smooth_reward(low.vectors[:, 1:4], graphdr.stream(0, "theta"))
@@ -46,10 +62,24 @@ def run_graph_prior(
 def log_bayes_factor(arms: np.ndarray, rewards: np.ndarray, features: np.ndarray, roughness: np.ndarray) -> float:
     """Return ln B of a graph: how far rewards of arms, such as logged random pulls, speak for it.
 
-    Round t played ``arms[t]`` and paid ``rewards[t]``; ``graphdr.graded_features`` returns features of all arms and
-    their roughness. B is the evidence for rewards that are part graph, part each arm's own, over that for independent
-    arms. Above 2, the rewards speak for the graph; below, they do not show it (yet).
+    B is the evidence for rewards that are part graph, part each arm's own, over that for independent arms. Above 2, the
+    rewards speak for the graph; below, they do not show it (yet).
 
+    Parameters
+    ----------
+    arms, rewards : ndarray of shape (rounds,)
+        The arm that was played in every round, as a number, and what it paid.
+    features : ndarray of shape (n, J)
+        Those of all arms, as ``graphdr.graded_features`` returns them.
+    roughness : ndarray of shape (J,)
+        That of every column.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> graph = graphdr.largest_component(graphdr.sbm(60, graphdr.stream(0, "graph"), blocks=3, p_in=0.5, p_out=0.05))
     >>> low, rng = graphdr.low_eigenpairs(graph, 24), graphdr.stream(0, "log")
     >>> theta = graphdr.smooth_reward(low.vectors[:, 1:4], rng)

@@ -1,0 +1,133 @@
+"""A log of served rounds that ``graphdr advise --log`` and ``graphdr.advise.logs`` read as it is."""
+
+import csv
+import io
+import math
+import os
+import warnings
+from collections.abc import Iterable
+from os import PathLike
+
+from graphdr.core.errors import UserError
+from graphdr.serve.records import Choice
+from graphdr.serve.sources import Name, checked_names
+
+COLUMNS = ("candidates", "action", "reward", "propensity")
+BETWEEN = "|"  # candidates
+SMALLEST = 1e-12  # propensity that readers accept: they divide by it
+TAIL = 1 << 16  # bytes at the end of a file in which its last line is looked for first
+
+
+class RoundLog:
+    """Write rounds to a CSV file: what was offered, what was played with which probability, and what it paid.
+
+    A round is one line, which is in the file when ``write`` returns: a process that is killed loses none. An existing
+    file goes on where it ended. One process writes to a file at a time.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. It has the columns ``candidates`` (joined by "|"), ``action``, ``reward`` and ``propensity``.
+
+    See Also
+    --------
+    graphdr.GraphDRLinUCB : Its ``choose`` returns an arm with its propensity.
+    graphdr.ips : Estimates from such rounds, in arrays.
+
+    Examples
+    --------
+    >>> ring = graphdr.from_edges({"source": list("abcdef"), "target": list("bcdefa")})
+    >>> policy = graphdr.GraphDRLinUCB(explore=0.1, random_state=0).fit(ring)
+    >>> with graphdr.RoundLog("rounds.csv") as log:
+    ...     candidates = ["a", "c", "e"]
+    ...     choice = policy.choose(candidates)
+    ...     reward = 1.0  # the user clicked
+    ...     policy.update(choice.arm, reward)
+    ...     log.write(candidates, choice, reward)
+    >>> print(open("rounds.csv").read().strip())
+    candidates,action,reward,propensity
+    a|c|e,c,1.0,0.3333333333333333
+    """
+
+    def __init__(self, path: str | PathLike):
+        self.path = os.fspath(path)
+        self._file = open(self.path, "a+b")  # noqa: SIM115 - closed by close
+        try:
+            self._go_on()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def write(self, candidates: Iterable[Name], choice: Choice | tuple[Name, float], reward: float) -> None:
+        """Append a round.
+
+        Parameters
+        ----------
+        candidates : iterable of str or int
+            All arms that could have been played, in any order. If these were all arms, ``policy.names``.
+        choice : Choice
+            The arm that was played and its probability, as ``choose`` returned them.
+        reward : float
+            What it paid. Rewards that come late are written late: the order of rounds is that of the rewards.
+
+        Raises
+        ------
+        ValueError
+            A name that cannot be told from others in the file, an arm that was not offered, a reward that is not
+            finite, or a propensity that is not above 0 and at most 1. Nothing is written then.
+        """
+        names = [_written(name) for name in checked_names(candidates)]
+        arm, propensity = choice
+        (action,) = (_written(name) for name in checked_names([arm]))
+        if len({*names}) < len(names):
+            raise ValueError("two candidates are written alike")
+        if action not in names:
+            raise ValueError(f"arm {arm!r} is not among its candidates")
+        reward, propensity = float(reward), float(propensity)
+        if not math.isfinite(reward):
+            raise ValueError(f"the reward is {reward}; rewards are finite numbers")
+        if not SMALLEST <= propensity <= 1:
+            raise ValueError(f"the propensity is {propensity}; it is a probability, above 0 and at most 1")
+        self._append([BETWEEN.join(names), action, reward, propensity])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> "RoundLog":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _go_on(self) -> None:
+        """Write the header of a new file; of an old one, check it, and cut off a line that was never finished."""
+        self._file.seek(0)
+        first, header = self._file.readline(), f"{','.join(COLUMNS)}\n".encode()
+        if first.replace(b"\r\n", b"\n") != header:
+            if not header.startswith(first):
+                raise UserError(f"{self.path}: no log of rounds; its first line is not {','.join(COLUMNS)}")
+            self._file.truncate(0)
+            self._append(COLUMNS)
+        end = self._file.seek(0, os.SEEK_END)
+        tail, size = b"", TAIL
+        while b"\n" not in tail:  # the header has one
+            start = self._file.seek(max(0, end - size))
+            tail, size = self._file.read(), 2 * size
+        if not tail.endswith(b"\n"):
+            warnings.warn(f"{self.path}: the last line was cut off, and is left out", stacklevel=3)
+            self._file.truncate(start + tail.rfind(b"\n") + 1)
+
+    def _append(self, fields: Iterable[object]) -> None:
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\n").writerow(fields)
+        self._file.write(line.getvalue().encode())
+        self._file.flush()
+
+
+def _written(name: Name) -> str:
+    """Return a name as text; refuse one that a reader would split, trim or take for nothing."""
+    text = str(name)
+    if not text or text != text.strip() or BETWEEN in text or len(text.splitlines()) > 1:
+        raise ValueError(f"arms of a log have no {BETWEEN!r}, line breaks or blanks around them; one is {name!r}")
+    return text
