@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from graphdr.bandit.graph_prior import evidence, model
 from graphdr.bandit.graph_prior.model import Statistics
+from graphdr.serve import tuning
 from graphdr.serve.policy import GraphDRLinUCB
 from tests.support.policies import GRAPH, NAMES, THETA, assert_same, linucb
 
@@ -58,10 +58,10 @@ def test_settings_are_found_from_discounted_rewards():
     policy.update_many(ARMS, PAID)
     policy.tune()
     seen = discounted(0.999, 10, 1500)
-    found = evidence.fit(seen, model.columns(policy._columns.features, policy._columns.roughness))
+    found = tuning.graph_prior(seen, policy._columns)
     known = policy._learned
-    assert len(known.mean) == 1 + found.columns
-    assert_allclose([known.residual, known.noise], [found.residual, found.noise], rtol=1e-9)
+    assert_allclose(known.precision, found.precision, rtol=1e-6)
+    assert_allclose([known.residual, known.noise], [found.residual, found.noise], rtol=1e-6)
     inverse, mean = posterior(policy, seen)
     assert_allclose(known.inverse, inverse, rtol=1e-7)
     assert_allclose(known.mean, mean, rtol=1e-7, atol=1e-10)
