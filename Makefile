@@ -94,12 +94,13 @@ bench-snakemake: $(READY) ## measure Snakemake's own CPU per job, in runs of 1,0
 profile: $(READY) ## say where the CPU seconds of the last build went
 	@$(BIN)/python -m benchmarks.profile
 
-docs: $(READY) ## refresh what is written from the code: docs/api.md, the picture of the rooms, tables of columns, terms, settings
+docs: $(READY) ## refresh what is written from the code, and make a site of the pages: build/site/index.html
 	@$(BIN)/python -m docs.settings
 	@$(BIN)/python -m docs.api
 	@$(BIN)/python -m docs.house
 	@$(BIN)/python -m docs.columns
 	@$(BIN)/python -m docs.glossary
+	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html -c docs . build/site && echo "Wrote build/site/index.html"
 
 snapshot: multiverse docs ## refresh the figures and tables under docs/ and in the README from results/
 	@$(BUILD) leaderboard
@@ -130,7 +131,7 @@ clean: ## remove everything built under results/ (asks first; YES=yes does not)
 distclean: ## also remove raw data and the environment (asks first; YES=yes does not)
 	@$(call confirm,everything built under results/, raw data and the environment .venv)
 	@find results -mindepth 1 ! -path results/README.md -delete
-	@rm -rf .snakemake .venv .venv-adapters data/raw data/tables
+	@rm -rf .snakemake .venv .venv-adapters build data/raw data/tables
 	@find . -name __pycache__ -prune -exec rm -rf {} +
 
 confirm = $(if $(CONFIRM),true,{ printf 'Remove $(1)? Type yes: '; read -r answer && [ "$$answer" = yes ]; } || { echo "nothing removed"; exit 1; })

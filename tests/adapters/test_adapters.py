@@ -1,6 +1,8 @@
 """The adapters in the hands of coba, river and obp: their own runs play every round as the policy does by itself."""
 
+import re
 from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -256,4 +258,19 @@ def test_the_exported_rounds_are_what_estimators_of_obp_take():
     theirs = judge.estimate_policy_values(action_dist=target)["ipw"]
     ours = ips(rewards, [propensity for _, propensity in choices], np.full(ROUNDS, 1 / GRAPH.n))
     assert np.isclose(theirs, ours.value, rtol=1e-12)
-    assert ours.low < RATES.mean() < ours.high
+    assert abs(theirs - RATES.mean()) < 4 * ours.sem
+
+
+# The page
+
+
+def test_the_examples_of_the_page_run():
+    page = Path("docs/adapters.md").read_text(encoding="utf-8")
+    scope = {}
+    for code in re.findall(r"```python\n(.*?)```", page, re.S):
+        exec(code, scope)
+    earned = [0.0, 0.0]
+    for learner, reward in zip(*(scope["result"].interactions[name] for name in ("learner_id", "reward")), strict=True):
+        earned[learner] += reward
+    assert earned[0] > 1.3 * earned[1]
+    assert scope["used"] > 30
