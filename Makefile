@@ -12,7 +12,7 @@ CONFIRM := $(filter yes,$(YES))
 export PYTHONDONTWRITEBYTECODE := # jobs are short: compiled once, modules load in a third of the time
 
 .DEFAULT_GOAL := all
-.PHONY: all movielens multiverse synthetic paper test test-page test-adapters test-slurm test-wheel slurm lint format schema verify repair determinism torture fuzz soak audit bench bench-scale bench-snakemake profile docs snapshot lock clean distclean help
+.PHONY: all movielens multiverse synthetic paper test test-page test-adapters test-slurm test-wheel slurm lint format schema verify repair determinism torture fuzz soak soak-policy audit bench bench-scale bench-snakemake profile docs snapshot lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
 	@began=$$(date +%s); $(BUILD) all && $(BIN)/graphdr summary --since $$began
@@ -78,6 +78,9 @@ fuzz: $(READY) ## read 10,000 odd files, settings and archives
 
 soak: $(READY) ## build the synthetic half 20 times: nothing changes, grows or is left behind (an hour)
 	@$(BIN)/python -m trust.soak
+
+soak-policy: $(READY) ## play a million rounds with a served policy that is killed again and again: nothing is lost (minutes)
+	@$(BIN)/python -m trust.policy
 
 audit: $(READY) ## ask for known weaknesses of the locked packages (needs a network)
 	@$(BIN)/python -m trust.audit

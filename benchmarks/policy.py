@@ -1,4 +1,4 @@
-"""Time a served policy: python -m benchmarks.policy prints median and 99 % quantile of recommend and update.
+"""Time a served policy: python -m benchmarks.policy prints median and 99 % quantile of its calls.
 
 Among 1,000 candidates at k = 20, with 100,000 arms in memory; contexts, of three arms each, with 1,500 too. Every call
 is timed on its own and has candidates of its own, so that the caches are as cold as a server's. Wall time is what a
@@ -19,10 +19,14 @@ import scipy.sparse as sp
 
 from benchmarks import sparse
 from benchmarks.timing import seconds
+from graphdr.graphs.model import Graph
 from graphdr.serve.policy import GraphDRLinUCB
 
-ARMS, EDGES, K, CANDIDATES, ROUNDS, WARM = 100_000, 700_000, 20, 1000, 3000, 100
+ARMS, EDGES, K, CANDIDATES, ROUNDS, WARM = 100_000, 700_000, 20, 1000, 1500, 100
+TOLD = 20_000  # rewards before the first call
 FEW, BUNDLE = 1500, 3  # arms of a small policy, arms of a context
+GIVEN = {"prior": "ridge", "ridge": 1.0, "radius": 1.0}
+FOUND = {"prior": "graph"}
 
 
 class Latency(NamedTuple):
@@ -45,27 +49,55 @@ def latency(name: str, call: Callable, arguments: list[tuple]) -> Latency:
     return Latency(name, *np.quantile(times[WARM:], [0.5, 0.99], axis=0).T.ravel() / 1000)
 
 
+def told(policy: GraphDRLinUCB, rng: np.random.Generator) -> GraphDRLinUCB:
+    """Tell a policy clicks that are part graph, part each arm's own."""
+    n = len(policy)
+    theta = 0.3 + 0.1 * np.sqrt(n) * policy._learned.rows[:, -K] + 0.05 * rng.standard_normal(n)
+    places = rng.integers(n, size=TOLD)
+    arms = [policy.names[place] for place in places] if isinstance(policy.names[0], str) else places
+    policy.update_many(arms, (rng.random(TOLD) < theta[places]).astype(float))
+    return policy
+
+
 def measure() -> tuple[list[Latency], str]:
-    """Fit a policy to a planted partition; time its calls and its file."""
+    """Fit policies to a planted partition; time their calls and their files."""
     rng = np.random.default_rng(5)
     graph = sparse.planted(ARMS, EDGES, rng)
-    numbered = GraphDRLinUCB.fit(graph.adjacency, K)
-    named = GraphDRLinUCB(map("item {}".format, numbered.names), numbered.state, numbered.settings)
-    theta = numbered.state.features @ rng.standard_normal(K)
+    calls, files = [], []
+    for setting, knobs in (("given", GIVEN), ("found", FOUND)):
+        own, file = of_arms(graph, setting, knobs, rng)
+        calls += own
+        files.append(file)
+    few = sparse.planted(FEW, 7 * FEW, rng)
+    for source in (graph, few):
+        calls += contexts(GraphDRLinUCB(K, **GIVEN, intercept=False).fit(source.adjacency), rng)
+    return calls, f"{graph.n:,} arms, k = {K}, {CANDIDATES:,} candidates, {TOLD:,} rewards before; {'; '.join(files)}"
+
+
+def of_arms(graph: Graph, setting: str, knobs: dict, rng: np.random.Generator) -> tuple[list[Latency], str]:
+    """Time the calls for arms, by number and by name, with settings that are given or found."""
+    texts = [f"item {number}" for number in range(graph.n)]
+    numbered = told(GraphDRLinUCB(K, random_state=0, **knobs).fit(graph.adjacency), rng)
+    named = told(GraphDRLinUCB(K, random_state=0, **knobs).fit(graph.adjacency, names=texts), rng)
     numbers = [rng.integers(graph.n, size=CANDIDATES) for _ in range(ROUNDS)]
-    names = [[f"item {number}" for number in own] for own in numbers[: ROUNDS // 5]]
-    held = [named.candidates(map("item {}".format, own)) for own in numbers]
-    told = [(arm, theta[arm]) for arm in rng.integers(graph.n, size=ROUNDS).tolist()]
+    held = [named.candidates([texts[number] for number in own]) for own in numbers]
+    # Every call has texts of its own, as they come with a request: their hashes are yet to be computed.
+    names = [[f"item {number}" for number in own] for own in numbers]
+    plays = [*zip(rng.integers(graph.n, size=ROUNDS).tolist(), rng.random(ROUNDS), strict=True)]
+    news = [(f"item {number}", reward) for number, reward in plays]
+    sampling = named.worker().set_params(explore="ts")
     calls = [
-        latency("update", numbered.update, told),
-        latency("recommend, looked up before", named.recommend, [(own,) for own in held]),
-        latency("recommend, arms are numbers", numbered.recommend, [(own,) for own in numbers]),
-        latency("recommend, arms by name", named.recommend, [(own,) for own in names]),
-        latency("recommend_many, 100 sets", named.recommend_many, [(held[:100],)] * (WARM + 20)),
-        *contexts(numbered, rng),
-        *contexts(GraphDRLinUCB.fit(sparse.planted(FEW, 7 * FEW, rng).adjacency, K), rng),
+        latency(f"recommend, looked up before, {setting}", named.recommend, [(own,) for own in held]),
+        latency(f"recommend, arms are numbers, {setting}", numbered.recommend, [(own,) for own in numbers]),
+        latency(f"recommend, arms by name, {setting}", named.recommend, [(own,) for own in names]),
+        latency(f"recommend, Thompson sampling, {setting}", sampling.recommend, [(own,) for own in held]),
+        latency(f"choose, looked up before, {setting}", named.choose, [(own,) for own in held]),
+        latency(f"choose, Thompson sampling, {setting}", sampling.choose, [(own,) for own in held[: WARM + 10]]),
+        latency(f"recommend_many, 100 sets, {setting}", named.recommend_many, [(held[:100],)] * (WARM + 20)),
+        latency(f"update, arms are numbers, {setting}", numbered.update, plays),
+        latency(f"update, arms by name, {setting}", named.update, news),
     ]
-    return calls, f"{graph.n:,} arms, k = {K}, {CANDIDATES:,} candidates; {file_of(named)}"
+    return calls, f"{setting}: {file_of(named)}"
 
 
 def contexts(policy: GraphDRLinUCB, rng: np.random.Generator) -> list[Latency]:
@@ -73,7 +105,7 @@ def contexts(policy: GraphDRLinUCB, rng: np.random.Generator) -> list[Latency]:
     n, size = len(policy), (CANDIDATES, BUNDLE)
     weights, starts = np.full(CANDIDATES * BUNDLE, BUNDLE**-0.5), BUNDLE * np.arange(CANDIDATES + 1)
     # Sorted numbers, and then 0, 1, 2 added: three different arms.
-    arms = [np.sort(rng.integers(n - BUNDLE, size=size)) + np.arange(BUNDLE) for _ in range(ROUNDS // 5)]
+    arms = [np.sort(rng.integers(n - BUNDLE, size=size)) + np.arange(BUNDLE) for _ in range(ROUNDS // 3)]
     rows = [sp.csr_array((weights, own.ravel(), starts), (CANDIDATES, n)) for own in arms]
     held = [policy.candidates(vectors=own) for own in rows]
     names = [[dict.fromkeys(own, BUNDLE**-0.5) for own in sets.tolist()] for sets in arms]

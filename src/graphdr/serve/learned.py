@@ -16,7 +16,7 @@ from graphdr.bandit.graph_prior.model import CHUNK, Statistics
 from graphdr.bandit.rank_one import multiply, subtract
 from graphdr.core.compiled import inlined, kernel, prefetch
 
-LANES = 128  # candidates scored at a time: enough to fill the vector instructions, few enough for the fastest cache
+LANES = 64  # candidates scored at a time: enough to fill the vector instructions, few enough for the fastest cache
 LINE = 64  # bytes that come from memory together
 GONE = 1e-6  # pulls, faded to less than this, that are forgotten altogether
 
@@ -175,8 +175,10 @@ def _ask_for(array, length, places, start, stop):
     """Have ``length`` numbers of some rows on their way into the cache; it changes nothing else."""
     memory, row, size = array.ctypes.data, array.strides[0], array.itemsize * length
     for at in range(start, min(stop, len(places))):
+        first = memory + row * places[at]
         for part in range(0, size, LINE):
-            prefetch(memory + row * places[at] + part)
+            prefetch(first + part)
+        prefetch(first + size - 1)
 
 
 @kernel
@@ -185,7 +187,9 @@ def _score(rows, v, estimate, residual, boost, pulls, sums, radius, places):
     scores = np.empty(len(places))
     # Candidates lie side by side in x, so that every step below is one run along memory.
     x, row, half, mean = np.empty((k, LANES)), np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    # The rows of the next candidates come while these are scored, a few at a time: memory has no room for more.
     _ask_for(rows, k, places, 0, LANES)
+    few = LANES // max(k, 1) + 1
     for c in range(0, len(places), LANES):
         lanes = min(LANES, len(places) - c)
         if residual > 0.0:
@@ -195,10 +199,10 @@ def _score(rows, v, estimate, residual, boost, pulls, sums, radius, places):
             z = rows[places[c + lane]]
             for i in range(k):
                 x[i, lane] = z[i]
-        _ask_for(rows, k, places, c + LANES, c + 2 * LANES)
         half[:lanes] = 0.0
         mean[:lanes] = 0.0
         for i in range(k):
+            _ask_for(rows, k, places, c + LANES + i * few, c + LANES + (i + 1) * few)
             diagonal, weight = 0.5 * v[i, i], estimate[i]
             for lane in range(lanes):
                 row[lane] = diagonal * x[i, lane]

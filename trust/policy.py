@@ -1,0 +1,161 @@
+"""``python -m trust.policy``: a served policy plays a million rounds, is killed again and again, and loses nothing.
+
+A child process plays and saves; the parent kills it at random moments, also while it saves, and starts it again from
+its file. What a round offers and pays depends on its number alone, so that in the end the policy must know exactly what
+one knows that was never killed.
+"""
+
+import argparse
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from graphdr.core.rng import stream
+from graphdr.graphs import random_graphs
+from graphdr.graphs.model import largest_component
+from graphdr.serve.policy import GraphDRLinUCB
+
+MODES = {
+    "found": {"prior": "graph"},
+    "given": {"prior": "ridge", "ridge": 1.0, "radius": 0.5, "explore": 0.05},
+}
+NODES, K, CANDIDATES = 1000, 20, 20
+STEPS = 10  # lines that a child prints between two saves
+ALLOWED = 1e-6  # of V^-1, in parts of its largest entry
+PATIENCE = 600  # seconds for a line of a child
+
+
+class Plan(NamedTuple):
+    """How long a policy plays, how often it is saved, and how often it is killed."""
+
+    rounds: int
+    every: int
+    kills: int
+
+
+def fitted(mode: str) -> GraphDRLinUCB:
+    """Fit a policy to a graph of communities."""
+    graph = random_graphs.sbm(NODES, stream(0, "soak"), blocks=5, p_in=0.05, p_out=0.002)
+    return GraphDRLinUCB(K, random_state=0, **MODES[mode]).fit(largest_component(graph))
+
+
+def play(policy: GraphDRLinUCB, rounds: int) -> None:
+    """Play the next rounds; those of a thousand have one generator, so that any of them can be played again."""
+    names = np.array(policy.names)
+    rates = 0.3 + 0.2 * np.sin(np.arange(len(names)) / len(names) * 2 * np.pi)
+    rate = dict(zip(policy.names, rates.tolist(), strict=True))
+    for start in range(policy.rounds, policy.rounds + rounds, 1000):
+        rng = stream(0, "rounds", start=start)
+        sets, draws = rng.choice(names, (1000, CANDIDATES)).tolist(), rng.random(1000).tolist()
+        for own, draw in zip(sets, draws, strict=True):
+            arm = policy.recommend(own)
+            policy.update(arm, float(draw < rate[arm]))
+
+
+def child(mode: str, path: Path, plan: Plan) -> None:
+    """Play on from the file, or from the start; save now and then, and say what is being done."""
+    policy = GraphDRLinUCB.load(path) if path.exists() else fitted(mode)
+    print(f"begin {policy.rounds}", flush=True)
+    while policy.rounds < plan.rounds:
+        for _ in range(STEPS):
+            play(policy, plan.every // STEPS)
+            print(f"at {policy.rounds}", flush=True)
+        print(f"saving {policy.rounds}", flush=True)
+        policy.save(path)
+        print(f"saved {policy.rounds}", flush=True)
+
+
+def tormented(mode: str, path: Path, plan: Plan, rng: random.Random) -> list[str]:
+    """Let a child play all rounds, kill it so many times on the way, and return what was wrong."""
+    lines = (STEPS + 2) * plan.rounds // plan.every
+    killed, found = 0, {0}  # rounds that a file may hold: while it is saved, before and after
+    wrong: list[str] = []
+    while found != {plan.rounds} and not wrong:
+        command = [sys.executable, "-m", "trust.policy", "--child", mode, str(path), *map(str, plan)]
+        until = rng.randint(1, max(1, 2 * lines // (plan.kills + 1))) if killed < plan.kills else sys.maxsize
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            for number, line in enumerate(process.stdout):
+                what, rounds = line.split()
+                if what == "begin" and int(rounds) not in found:
+                    wrong.append(f"{mode}: {rounds} rounds were found, but {max(found)} were saved")
+                if what == "saving":
+                    found = {*found, int(rounds)}
+                elif what != "at":
+                    found = {int(rounds)}
+                if number >= until or (what == "saving" and killed < plan.kills and rng.random() < 0.1):
+                    time.sleep(0.02 * rng.random())
+                    process.send_signal(signal.SIGKILL)
+                    killed += 1
+                    break
+            process.stdout.read()
+            code = process.wait(PATIENCE)
+        if code not in (0, -signal.SIGKILL):
+            wrong.append(f"{mode}: the child ended with {code}")
+    if killed < plan.kills:
+        wrong.append(f"{mode}: {killed} kills of {plan.kills}")
+    return wrong
+
+
+def drift(policy: GraphDRLinUCB) -> float:
+    """Return how far V^-1 and the mean are from those of a fresh inverse, in parts of their largest entries."""
+    fresh = policy._learned.copied()
+    fresh.rebuild()
+    pairs = (policy._learned.inverse, fresh.inverse), (policy._learned.mean, fresh.mean)
+    return max(float(np.abs(one - other).max() / np.abs(other).max()) for one, other in pairs)
+
+
+def differing(one: GraphDRLinUCB, other: GraphDRLinUCB) -> list[str]:
+    """Return the names of what two policies do not know alike, to the last digit."""
+    known = vars(one._learned), vars(other._learned)
+    names = [name for name in known[0] if not np.array_equal(known[0][name], known[1][name])]
+    same = one._rng.bit_generator.state == other._rng.bit_generator.state and one.rounds == other.rounds
+    return names if same else [*names, "rounds or generator"]
+
+
+def check(mode: str, folder: Path, plan: Plan, seed: int) -> list[str]:
+    """Torment one policy, leave another alone, and return what is wrong."""
+    begin, path = time.monotonic(), folder / f"{mode}.parquet"
+    if wrong := tormented(mode, path, plan, random.Random(f"{seed} {mode}")):
+        return wrong
+    policy, undisturbed = GraphDRLinUCB.load(path), fitted(mode)
+    play(undisturbed, plan.rounds)
+    wrong += [f"{mode}: {name} is not that of a policy never killed" for name in differing(policy, undisturbed)]
+    away = drift(policy)
+    wrong += [f"{mode}: V^-1 is {away:.1e} away from a fresh inverse"] * (not away <= ALLOWED)
+    text = f"{policy.rounds:,} rounds, {plan.kills} kills, V^-1 within {away:.1e} of a fresh inverse"
+    print(f"{mode}: {text}, {time.monotonic() - begin:.0f} s", flush=True)
+    return wrong
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Torment a policy in every mode; the exit code is 1 if anything was lost."""
+    parser = argparse.ArgumentParser(prog="trust.policy", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=1_000_000)
+    parser.add_argument("--every", type=int, default=10_000, help="rounds between two saves")
+    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=0, help="of the moments of the kills")
+    given = parser.parse_args(arguments)
+    plan = Plan(given.rounds, given.every, given.kills)
+    if plan.every % (1000 * STEPS) or plan.rounds % plan.every:
+        parser.error(f"saves are a multiple of {1000 * STEPS} rounds apart, and rounds a multiple of that")
+    with tempfile.TemporaryDirectory(prefix="graphdr-policy-") as folder:
+        wrong = [text for mode in MODES for text in check(mode, Path(folder), plan, given.seed)]
+    for text in wrong:
+        print(f"WRONG: {text}")
+    print("nothing was lost" if not wrong else f"{len(wrong)} WRONG")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        child(sys.argv[2], Path(sys.argv[3]), Plan(*map(int, sys.argv[4:])))
+    else:
+        sys.exit(main())
