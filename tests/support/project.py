@@ -1,6 +1,5 @@
 """Small graphs and data, and checkouts to build in."""
 
-import atexit
 import contextlib
 import fcntl
 import os
@@ -11,7 +10,6 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -93,16 +91,16 @@ def once(tmp_path_factory, name: str, build: Callable[[Path], object]) -> Path:
     return folder
 
 
-@cache
-def job_server(mirror: str | None) -> forks.Server:
-    """Start the process that the jobs of all calls of Snakemake are forks of, once a worker; it ends with the worker.
+SERVERS: dict[str | None, forks.Server] = {}  # by the mirror: a job has the environment of its server
 
-    A job has the environment of the server, and the mirror is all that the tests change there.
-    """
-    folder = tempfile.mkdtemp()  # it notes there what its imports cost
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    with contextlib.chdir(folder):
-        return forks.Server.start("graphdr")
+
+def job_server(folder: Path) -> forks.Server:
+    """Return the process that the jobs of all calls of Snakemake are forks of: one a worker, which it ends with."""
+    mirror = os.environ.get("GRAPHDR_MIRROR")
+    if mirror not in SERVERS:
+        with contextlib.chdir(tempfile.mkdtemp(dir=folder.parent)):  # it notes there what its imports cost
+            SERVERS[mirror] = forks.Server.start("graphdr")
+    return SERVERS[mirror]
 
 
 def snakemake(
@@ -113,7 +111,7 @@ def snakemake(
     import snakemake.cli  # two seconds, once a worker: a call is a fork that has it already
 
     own_server = own_server or package is not None or "--dry-run" in words
-    server = None if own_server else job_server(os.environ.get("GRAPHDR_MIRROR"))
+    server = None if own_server else job_server(folder)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()
         if not child:
