@@ -12,7 +12,7 @@ import argparse
 import multiprocessing
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -115,7 +115,7 @@ def planted(draws: int, first: int = 1000) -> Iterator[str]:
     """Count the outcomes, and how often the interval holds the mean saving over data sets of the same items."""
     kinds = {f"a graph that saves {size}": partial(graph_data, smooth) for smooth, size in PLANTED.items()}
     for kind, maker in (kinds | {"users who rate": partial(rating_data, RATED)}).items():
-        found = _all(partial(_small, maker), range(first, first + draws))
+        found = list(_all(partial(_small, maker), range(first, first + draws)))
         saving, low, high = np.array([outcome.verdict.saves for outcome in found]).T
         truth, spread = 100 * saving.mean(), 100 * saving.std(ddof=1)
         held = 100 * np.mean((low <= saving.mean()) & (saving.mean() <= high))
@@ -131,8 +131,10 @@ def _counts(found: list[Outcome]) -> str:
 
 def permutations(count: int, data: Data, game: Game, nodes: int | None) -> Iterator[str]:
     """Count the outcomes with permuted rewards."""
-    found = _all(partial(_permuted, data, game, nodes), range(count))
-    yield f"permuted rewards: {_counts(found)}"
+    found = []
+    for outcome in _all(partial(_permuted, data, game, nodes), range(count)):
+        found.append(outcome)
+        yield f"permuted rewards: {_counts(found)}"
 
 
 def fresh(count: int, data: Data, game: Game, nodes: int | None, first: int = 1000) -> Iterator[str]:
@@ -191,10 +193,10 @@ def _on_split(
             return regrets
 
 
-def _all(task, numbers: range) -> list:
-    """Do a task for all numbers, in a process for every core."""
+def _all(task: Callable, numbers: range) -> Iterator:
+    """Do a task for all numbers, in a process for every core; what comes out is there as soon as it is known."""
     with ProcessPoolExecutor(os.cpu_count(), mp_context=multiprocessing.get_context("fork")) as pool:
-        return list(pool.map(task, numbers))
+        yield from pool.map(task, numbers)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

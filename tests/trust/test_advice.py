@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from graphdr.advise import reading
 from graphdr.advise.simulation.trial import Game
 from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, UNKNOWN
 from trust import advice
@@ -17,6 +18,7 @@ TINY = Game(horizon=500, splits=3, comparing=1, judging=3, controls=1)
 def small(monkeypatch):
     """Make all trials tiny, in this process."""
     monkeypatch.setattr(advice, "SMALL", TINY)
+    monkeypatch.setattr(advice, "MOST", 26)
     monkeypatch.setattr(advice, "_all", lambda task, numbers: [task(number) for number in numbers])
 
 
@@ -46,6 +48,38 @@ def test_permuted_rewards_are_the_same_ones_on_other_items():
     np.testing.assert_array_equal(np.sort(moved.rewards.value), np.sort(data.rewards.value))
     assert np.mean(moved.rewards.item == data.rewards.item) < 0.1
     assert advice.advised(moved, TINY, 0)[1].outcome != HELPS
+
+
+def test_generated_books_are_read_as_they_are_published(tmp_path):
+    advice.books(tmp_path / "books.csv", users=60, n=120, count=600)
+    data = reading.read(reading.Request(interactions=tmp_path / "books.csv"))
+    assert len(data.interactions.user) == 600
+    assert "000000000é" in data.keys.to_pylist()
+    assert set(data.interactions.value) <= set(range(1, 11))
+    assert "encoding" in data.notes[0]
+
+
+def test_near_methods_play_until_their_difference_is_known(monkeypatch):
+    drawn = np.random.default_rng(0)
+    mean = {"best": 100.0, "near": 101.0, "far": 150.0}
+    asked = []
+
+    def play(table, game, seed, number, who):
+        asked.append(len(who))
+        return {name: np.array([mean[name] * (1 + 0.1 * drawn.normal())]) for name in who}
+
+    class Table:
+        methods = dict.fromkeys(mean)
+
+    monkeypatch.setattr(advice, "play", play)
+    monkeypatch.setattr(advice, "set_up", lambda *given: Table)
+    found = advice._on_split(None, TINY, dict.fromkeys(mean), "near", 0)
+    assert found.keys() == {"near", "best"}
+    assert asked[: advice.RUNS] == [3] * advice.RUNS
+    assert len(found["best"]) == len(asked) == len(found["near"])
+    error = (found["best"] - found["near"]).std(ddof=1) / np.sqrt(len(asked))
+    assert error <= advice.PRECISE * found["near"].mean() or len(asked) >= advice.MOST
+    assert advice._on_split(None, TINY, {"best": None, "far": None}, "best", 0).keys() == {"best"}
 
 
 def test_fresh_splits_compare_the_advised_method_with_the_best(small):
