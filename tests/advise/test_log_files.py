@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from graphdr.advise import logs, reading
 from graphdr.advise.files import Written
+from graphdr.advise.tabular.problems import together
 from graphdr.core.errors import UserError
 
 HEADER = ["round", "action", "reward", "propensity", "candidates"]
@@ -67,13 +68,13 @@ def test_mistakes_of_a_log_and_of_other_files_are_one_report(tmp_path):
     data.write_text("user,item,value\na,b,1\na,c,x\n")
     readers = (lambda: reading.read(reading.Request(interactions=data)), lambda: logs.read(log))
     with pytest.raises(UserError) as caught:
-        reading.together(*readers)
+        together(*readers)
     assert re.fullmatch(
         r".*data\.csv, line 3: .*\. Also .*log\.csv, line 2: propensity 2 is above one.*", str(caught.value)
     )
     log.write_text(joined())
     with pytest.raises(UserError, match=r"^\S*data\.csv, line 3"):
-        reading.together(*readers)
+        together(*readers)
 
 
 def test_only_the_columns_of_a_log_that_have_a_role_are_read(tmp_path):

@@ -92,25 +92,6 @@ def test_ratings_content_is_the_svd_of_centred_ratings(solver):
     assert pca.ratings_content(matrix, 999).shape[1] <= 90
 
 
-@pytest.mark.parametrize("up_to", [0, 90])
-@pytest.mark.parametrize("rank", [1, 8, 89, 200])
-def test_condensed_rows_are_the_leading_components_of_long_ones(monkeypatch, up_to, rank):
-    monkeypatch.setattr(pca, "GRAM_UP_TO", up_to)
-    matrix = pca.centred_rows(draw_ratings(0))
-    left, values, _ = np.linalg.svd(matrix.toarray())
-    short = pca.condensed(matrix, rank)
-    kept = min(rank, 88)  # two rows are zero
-    assert short.shape == (90, kept)
-    assert_allclose(short @ short.T, left[:, :kept] * values[:kept] ** 2 @ left[:, :kept].T, atol=1e-9)
-    assert_allclose(short[[3, 7]], 0, atol=1e-9)
-
-
-def test_products_of_rows_are_those_of_the_matrix():
-    matrix = draw_ratings(1)
-    parts = [getattr(form, part) for form in (matrix, matrix.tocsc()) for part in ("indptr", "indices", "data")]
-    np.testing.assert_array_equal(pca._products(*parts), np.triu((matrix @ matrix.T).toarray()))
-
-
 def test_an_observed_zero_counts_as_a_rating():
     full = sp.csr_array(np.array([[1.0, 3.0], [2.0, 5.0]]))
     full.data[0] = 0

@@ -1,6 +1,6 @@
 """What a user brings, interactions, a graph, features, or several of these, as arrays."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from graphdr.advise import files, graph_files
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
 from graphdr.advise.tabular import features, roles, values
 from graphdr.advise.tabular.delimited import KEY, NUMBER, TEXT, TIME
-from graphdr.advise.tabular.problems import Problems
+from graphdr.advise.tabular.problems import Problems, joined
 from graphdr.core.errors import UserError
 from graphdr.raw.tables import encode
 from graphdr.raw.text import Sheet, short
@@ -76,27 +76,10 @@ def read(request: Request) -> Data:
         if errors:
             data = data._replace(keys=None)
     if errors:
-        raise _joined(errors)
+        raise joined(errors)
     if request.edges and not (request.interactions or data.rewards):
         raise UserError(f"{request.edges}: no rewards; give --rewards FILE with a line per node")
     return data
-
-
-def together(*readers: Callable[[], object]) -> list:
-    """Read several things; mistakes of all of them are one error."""
-    found, errors = [], []
-    for reader in readers:
-        try:
-            found.append(reader())
-        except UserError as error:
-            errors.append(str(error))
-    if errors:
-        raise _joined(errors)
-    return found
-
-
-def _joined(errors: list[str]) -> UserError:
-    return UserError(". Also ".join(dict.fromkeys(errors)))
 
 
 class _NothingToCompareWith(Exception):

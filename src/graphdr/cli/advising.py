@@ -8,6 +8,7 @@ from pathlib import Path
 from graphdr.advise import logs, reading, settings
 from graphdr.advise.files import Written
 from graphdr.advise.paper import block
+from graphdr.advise.tabular.problems import together
 from graphdr.cli import project
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
@@ -47,7 +48,7 @@ def _read(arguments: Namespace, request: reading.Request, log: Path | None, say:
     """Return the data and the log, if there is one."""
     say("reading")
     columns, written = _columns(arguments.log_columns), Written(arguments.encoding, arguments.separator)
-    return reading.together(lambda: reading.read(request), lambda: log and logs.read(log, columns, written))
+    return together(lambda: reading.read(request), lambda: log and logs.read(log, columns, written))
 
 
 def _held_out(arguments: Namespace, request: reading.Request, log: Path | None, say: terminal.Status) -> Answer:

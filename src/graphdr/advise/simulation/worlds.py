@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphdr.advise.data import Interactions, ratings
+from graphdr.advise.simulation.short_rows import condensed
 from graphdr.advise.simulation.splits import Source, part
 from graphdr.bandit import rewards
 from graphdr.bandit.environment import Arena, Deviations, Stream, deviations, offer, resample
@@ -66,7 +67,7 @@ def world(given: Source, arms: int, seed: int, number: int) -> World:
         paid=paid if noise else None,
         chance=chance,
         popularity=given.popularity[item],
-        ratings=None if said is None else pca.condensed(said, COMPONENTS),
+        ratings=None if said is None else condensed(said, COMPONENTS),
         content=_content(given, said if values else None, item),
         described=given.data.features is not None,
     )
@@ -76,7 +77,7 @@ def _content(given: Source, said: sp.csr_array | None, item: np.ndarray) -> np.n
     """Return what is known about the items: the user's features, or else how values differ from an item's mean."""
     if given.data.features is not None:
         return given.data.features[item]
-    return None if said is None else pca.condensed(pca.centred_rows(said), RANK)
+    return None if said is None else condensed(pca.centred_rows(said), RANK)
 
 
 def _deviations(

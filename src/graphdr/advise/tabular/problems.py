@@ -120,6 +120,24 @@ class Problems:
         return names, place
 
 
+def together(*readers: Callable[[], object]) -> list:
+    """Read several things; mistakes of all of them are one error."""
+    found, errors = [], []
+    for reader in readers:
+        try:
+            found.append(reader())
+        except UserError as error:
+            errors.append(str(error))
+    if errors:
+        raise joined(errors)
+    return found
+
+
+def joined(errors: list[str]) -> UserError:
+    """Make one error of the messages of several."""
+    return UserError(". Also ".join(dict.fromkeys(errors)))
+
+
 def _shown(column: pa.Array, at: int) -> str:
     value = column[int(at)].as_py()
     return short(value if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value))
