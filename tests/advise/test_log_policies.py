@@ -278,22 +278,28 @@ def test_the_graph_prior_bears_rewards_that_are_all_the_same(rated):
     assert all(np.isfinite(row.value) for row in rows if row.ess)
 
 
-def test_a_served_policy_learns_from_the_blocks_before_and_is_itself_left_alone(graph, rated):
+SERVED = {"found": {}, "given": {"prior": "ridge", "ridge": 0.03, "radius": 1.0}, "sampling": {"explore": "ts"}}
+
+
+@pytest.mark.parametrize("knobs", SERVED.values(), ids=SERVED)
+def test_a_served_policy_learns_from_the_blocks_before_and_is_itself_left_alone(graph, rated, knobs):
     log, names, *_ = rated
-    policy = graphdr.GraphDRLinUCB.fit(graph, k=4, names=names)
-    centred = log._replace(rewards=log.rewards - log.rewards[:FIRST].mean())
-    rows = by_label(logs.evaluate(centred, {"served": logs.Served(policy)}, names), "snips")
+
+    def fitted() -> graphdr.GraphDRLinUCB:
+        return graphdr.GraphDRLinUCB(4, random_state=0, **knobs).fit(graph, names=names)
+
+    policy, twin = fitted(), fitted()
+    rows = by_label(logs.evaluate(log, {"served": logs.Served(policy)}, names), "snips")
     assert policy.rounds == 0
     assert rows["served"].low > rows["random"].high
-    twin = graphdr.GraphDRLinUCB.fit(graph, k=4, names=names)
-    learned = logs.Served(policy).learn(logs.Past(names, log.played[:FIRST], centred.rewards[:FIRST], None, None))
-    twin.update_many([names[arm] for arm in log.played[:FIRST]], centred.rewards[:FIRST])
+    learned = logs.Served(policy).learn(logs.Past(names, log.played[:FIRST], log.rewards[:FIRST], None, None))
+    twin.update_many([names[arm] for arm in log.played[:FIRST]], log.rewards[:FIRST])
     assert [learned(names[i : i + 10]) for i in range(50)] == [twin.recommend(names[i : i + 10]) for i in range(50)]
 
 
 def test_a_fixed_policy_is_judged_by_its_own_choices(rated, graph):
     log, names, *_ = rated
-    policy = graphdr.GraphDRLinUCB.fit(graph, k=4, names=names)
+    policy = graphdr.GraphDRLinUCB(4, prior="ridge", ridge=0.03, radius=1.0, intercept=False).fit(graph, names=names)
     policy.update_many(["5", "40"], [2.0, -1.0])
     row = by_label(logs.evaluate(log, {"fixed": logs.Fixed(policy.recommend)}, names), "ips")["fixed"]
     sets = np.sort(log.candidates.reshape(-1, 10), axis=1)[FIRST:]
