@@ -11,7 +11,7 @@ from pathlib import Path
 from trust.checkout import ROOT, command, contents, environment, lay_out, workshop
 
 ALLOWED_GROWTH = 1.1  # of the largest process, from the second run to the last
-LOCK = "graphdr-kernels-"  # one file a user, so that kernels are compiled once: it stays
+LOCK = "graphdr-kernels-"  # one file a user and copy of the package, so that kernels are compiled once: it stays
 
 
 def lay_out_whole(folder: Path) -> Path:

@@ -336,7 +336,7 @@ def test_a_temporary_file_is_written_through_no_link(workdir):
 
 def test_kernels_follow_no_link_to_their_lock(workdir, monkeypatch):
     monkeypatch.setattr("tempfile.gettempdir", lambda: ".")
-    lock = Path(f"graphdr-kernels-{os.getuid()}.lock")
+    lock = Path(compiled.LOCK)
     with compiled._one_at_a_time():
         assert lock.stat().st_mode & 0o777 == 0o600
     lock.unlink()

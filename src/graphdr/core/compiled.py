@@ -6,6 +6,7 @@ import inspect
 import os
 import tempfile
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ from numba.extending import intrinsic
 
 from graphdr.core import spent
 
+# One file a user and copy of the package: a copy that compiles keeps nobody waiting but its own jobs.
+LOCK = f"graphdr-kernels-{os.getuid()}-{zlib.crc32(os.fsencode(__file__)):08x}.lock"
 # Contraction lets a * b + c be one instruction; nothing else of fastmath, so that equal arms keep equal scores.
 OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 
@@ -99,9 +102,9 @@ def kernel(function: Callable) -> Callable:
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Hold a lock of this user on this machine: whoever waits finds the result in the cache."""
+    """Hold a lock of this user and this copy of the package: whoever waits finds the result in the cache."""
     try:
-        path = Path(tempfile.gettempdir()) / f"graphdr-kernels-{os.getuid()}.lock"
+        path = Path(tempfile.gettempdir()) / LOCK
         lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
     except OSError:  # no folder, or a link or the file of somebody else under that name: compile without the lock
         yield
