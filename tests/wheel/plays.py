@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from graphdr import GraphDRLinUCB, GraphEmbedding, sbm
 
 graph = sbm(200, np.random.default_rng(0), blocks=5, p_in=0.3, p_out=0.02)
-policy = GraphDRLinUCB.fit(sp.csr_array(graph.adjacency), k=5)
+policy = GraphDRLinUCB(random_state=0).fit(sp.csr_array(graph.adjacency))
 assert GraphEmbedding(k=5).fit_transform(graph.adjacency).shape == (200, 5)
 rng = np.random.default_rng(1)
 good = np.arange(graph.n) < graph.n // 5  # one block

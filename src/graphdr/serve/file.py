@@ -9,23 +9,18 @@ from os import PathLike
 from typing import IO
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from graphdr import __version__
+from graphdr.cache import io
+from graphdr.core.atomic import replacing
 from graphdr.core.errors import UserError
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.serve import tuning
 from graphdr.serve.learned import Learned, Prior
 from graphdr.serve.lookup import Lookup
 from graphdr.serve.tuning import RIDGE
-
-try:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-except ImportError:
-    raise UserError('files of policies need pyarrow: pip install "graphdr[files]"') from None
-
-from graphdr.cache import io
-from graphdr.core.atomic import replacing
 
 PLAIN, WITH_SEGMENTS, FOUND = 1, 2, 3  # formats: of version 0.4, the same with segments, and with settings found
 KIND = "policy"

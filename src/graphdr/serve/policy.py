@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from graphdr.bandit import methods
 from graphdr.bandit.graph_prior.model import COLUMNS
 from graphdr.bandit.graph_prior.play import FIRST
+from graphdr.core.extras import needed_for
 from graphdr.graphs import arm_features, filters, model
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.model import Graph
@@ -360,7 +361,8 @@ class GraphDRLinUCB(Playing, BaseEstimator):
 
     def save(self, target: str | PathLike | IO[bytes]) -> None:
         """Write all that the policy is to one parquet file, atomically, or into an open file (needs pyarrow)."""
-        from graphdr.serve import file
+        with needed_for("saving a policy"):
+            from graphdr.serve import file
 
         self._check()
         file.save(self, target)
@@ -368,6 +370,7 @@ class GraphDRLinUCB(Playing, BaseEstimator):
     @classmethod
     def load(cls, source: str | PathLike | IO[bytes]) -> "GraphDRLinUCB":
         """Read a policy that goes on exactly where the saved one stopped (needs pyarrow)."""
-        from graphdr.serve import file
+        with needed_for("loading a policy"):
+            from graphdr.serve import file
 
         return file.load(cls, source)
