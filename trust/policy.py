@@ -72,16 +72,17 @@ def child(mode: str, path: Path, plan: Plan) -> None:
         print(f"saved {policy.rounds}", flush=True)
 
 
-def tormented(mode: str, path: Path, plan: Plan, rng: random.Random) -> list[str]:
-    """Let a child play all rounds, kill it so many times on the way, and return what was wrong."""
-    lines = (STEPS + 2) * plan.rounds // plan.every
+def tormented(mode: str, path: Path, plan: Plan, rng: random.Random) -> tuple[int, list[str]]:
+    """Let a child play all rounds, kill it so many times on the way; return how often that was, and what was wrong."""
     killed, found = 0, {0}  # rounds that a file may hold: while it is saved, before and after
     wrong: list[str] = []
     while found != {plan.rounds} and not wrong:
         command = [sys.executable, "-m", "trust.policy", "--child", mode, str(path), *map(str, plan)]
-        until = rng.randint(1, max(1, 2 * lines // (plan.kills + 1))) if killed < plan.kills else sys.maxsize
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None
+        lines, left = (STEPS + 2) * (plan.rounds - max(found)) // plan.every, plan.kills - killed
+        until = rng.randint(1, max(1, 2 * lines // (left + 1))) if left else sys.maxsize
+        process, alive = subprocess.Popen(command, stdout=subprocess.PIPE, text=True), True
+        assert process.stdout is not None
+        try:
             for number, line in enumerate(process.stdout):
                 what, rounds = line.split()
                 if what == "begin" and int(rounds) not in found:
@@ -90,18 +91,19 @@ def tormented(mode: str, path: Path, plan: Plan, rng: random.Random) -> list[str
                     found = {*found, int(rounds)}
                 elif what != "at":
                     found = {int(rounds)}
-                if number >= until or (what == "saving" and killed < plan.kills and rng.random() < 0.1):
+                if alive and (number >= until or (what == "saving" and left and rng.random() < 0.1)):
                     time.sleep(0.02 * rng.random())
-                    process.send_signal(signal.SIGKILL)
-                    killed += 1
-                    break
-            process.stdout.read()
+                    process.kill()
+                    alive = False  # what it said before is still to be read
             code = process.wait(PATIENCE)
+        finally:  # whatever ends this, no child plays on
+            process.kill()
+            process.stdout.close()
+            process.wait()
+        killed += code == -signal.SIGKILL
         if code not in (0, -signal.SIGKILL):
             wrong.append(f"{mode}: the child ended with {code}")
-    if killed < plan.kills:
-        wrong.append(f"{mode}: {killed} kills of {plan.kills}")
-    return wrong
+    return killed, wrong
 
 
 def drift(policy: GraphDRLinUCB) -> float:
@@ -123,14 +125,16 @@ def differing(one: GraphDRLinUCB, other: GraphDRLinUCB) -> list[str]:
 def check(mode: str, folder: Path, plan: Plan, seed: int) -> list[str]:
     """Torment one policy, leave another alone, and return what is wrong."""
     begin, path = time.monotonic(), folder / f"{mode}.parquet"
-    if wrong := tormented(mode, path, plan, random.Random(f"{seed} {mode}")):
+    killed, wrong = tormented(mode, path, plan, random.Random(f"{seed} {mode}"))
+    if wrong:
         return wrong
+    wrong += [f"{mode}: it was never killed"] * (not killed)
     policy, undisturbed = GraphDRLinUCB.load(path), fitted(mode)
     play(undisturbed, plan.rounds)
     wrong += [f"{mode}: {name} is not that of a policy never killed" for name in differing(policy, undisturbed)]
     away = drift(policy)
     wrong += [f"{mode}: V^-1 is {away:.1e} away from a fresh inverse"] * (not away <= ALLOWED)
-    text = f"{policy.rounds:,} rounds, {plan.kills} kills, V^-1 within {away:.1e} of a fresh inverse"
+    text = f"{policy.rounds:,} rounds, {killed} kills, V^-1 within {away:.1e} of a fresh inverse"
     print(f"{mode}: {text}, {time.monotonic() - begin:.0f} s", flush=True)
     return wrong
 
@@ -146,6 +150,7 @@ def main(arguments: list[str] | None = None) -> int:
     plan = Plan(given.rounds, given.every, given.kills)
     if plan.every % (1000 * STEPS) or plan.rounds % plan.every:
         parser.error(f"saves are a multiple of {1000 * STEPS} rounds apart, and rounds a multiple of that")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("error: terminated"))  # which ends the child, too
     with tempfile.TemporaryDirectory(prefix="graphdr-policy-") as folder:
         wrong = [text for mode in MODES for text in check(mode, Path(folder), plan, given.seed)]
     for text in wrong:

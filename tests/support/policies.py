@@ -39,7 +39,7 @@ def assert_same_knowledge(one: GraphDRLinUCB, other: GraphDRLinUCB, fields=EXACT
         tolerance = {"rtol": 1e-9, "atol": 1e-12}
     for name in ADDED:
         assert_allclose(getattr(one._learned, name), getattr(other._learned, name), err_msg=name, **tolerance)
-    for name in ("residual", "noise"):
+    for name in ("residual", "noise", "boost"):
         mine, others = getattr(one._learned, name), getattr(other._learned, name)
         assert (mine is None) == (others is None), name
         if mine is not None:

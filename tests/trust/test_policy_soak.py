@@ -53,5 +53,5 @@ def test_a_save_that_is_lost_is_seen(tmp_path, monkeypatch, again, code, wrong):
     fake.write_text(f"#!{sys.executable}\n{CHILD.format(again=again, code=code)}")
     fake.chmod(0o755)
     monkeypatch.setattr(soak.sys, "executable", str(fake))
-    found = soak.tormented("given", tmp_path / "file", soak.Plan(20_000, 10_000, 0), random.Random(0))
+    _, found = soak.tormented("given", tmp_path / "file", soak.Plan(20_000, 10_000, 0), random.Random(0))
     assert wrong in found
