@@ -39,6 +39,15 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 MANY = 10  # jobs that pay for a process that they are forks of
 STAGE = "${{GRAPHDR_RUN:-python -m graphdr}} {rule} {params.code} {params.job:q} > {log} 2>&1"
 
+# Megabytes and minutes that a stage may take in a queue. A stage took at most 440 MB and the Snakemake around it 250 MB;
+# none of the paper's took much longer than 20 seconds. Those of a group run one after the other and their minutes add up.
+NEEDS = {
+    "tabulate_dataset": (3000, 5),
+    "build_graph": (3000, 2),
+    "describe_problem": (2000, 5),
+    "run_bandit": (2000, 10),
+}
+
 
 @cache  # Snakemake asks for inputs and parameters several times
 def job(stage, **wildcards):
@@ -75,6 +84,15 @@ def as_json(stage):
 def code_of(stage):
     """Return the parameter function of a rule: a fingerprint of the code behind its job."""
     return lambda wildcards: job(stage, **wildcards).code()
+
+
+def needs(stage):
+    """Return the resources of a rule, which grow with every attempt: a job that was killed for them gets through."""
+    memory, minutes = NEEDS.get(stage, (2000, 2))
+    return {
+        "mem_mb": lambda wildcards, attempt: memory * attempt,
+        "runtime": lambda wildcards, attempt: minutes * attempt,
+    }
 
 
 def results_on(datasets, targets=(None,)) -> list[str]:
