@@ -6,6 +6,12 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import graphdr
+
+# Compiled functions are kept with the build where neither the package nor home can be written; Numba looks at this once.
+if not any(os.access(folder, os.W_OK) for folder in (*graphdr.__path__, os.path.expanduser("~"))):
+    os.environ.setdefault("NUMBA_CACHE_DIR", os.path.abspath(".snakemake/compiled"))
+
 from graphdr.cache import paths, times
 from graphdr.core import forks
 from graphdr.core.errors import UserError
@@ -137,7 +143,8 @@ onstart:
     if getattr(workflow, "local_exec", False):
         # With a limit, every choice of jobs sets a timer that makes Snakemake choose once more, for each job until the end.
         workflow.scheduler.job_rate_limiter = None
-        if sys.platform == "linux" and len(list(workflow.dag.needrun_jobs())) >= MANY:
+        apart = workflow.deployment_settings.deployment_method  # jobs in a container are not forks of a process out of it
+        if not apart and sys.platform == "linux" and len(list(workflow.dag.needrun_jobs())) >= MANY:
             with suppress(OSError):  # where no socket can be made, jobs are processes of their own
                 SERVERS.append(forks.Server.start("graphdr"))
                 os.environ["GRAPHDR_RUN"] = SERVERS[0].words
