@@ -8,6 +8,10 @@ include: "workflow/rules/common.smk"
 include: "workflow/profiles/slurm/start.smk"
 
 
+# With `--sdm apptainer` every stage runs in this image, which docs/container.md builds.
+container: os.environ.get("GRAPHDR_IMAGE", "graphdr.sif")
+
+
 # The synthetic half, and every data set whose raw files are here.
 rule all:
     default_target: True

@@ -5,6 +5,7 @@ python -m benchmarks.large_design --costs
 """
 
 import argparse
+import math
 import os
 import re
 import shutil
@@ -27,7 +28,8 @@ STUDY = "large"
 PROBLEMS = 10_000
 LIMIT = 60  # CPU seconds that the plan of so many problems may take
 
-# Every value of one factor with every value of the others: 200 graphs with 50 problems on each.
+# Every value of one factor with every value of the others: 200 graphs with 50 problems on each; for smaller studies, as
+# many values of p_in as are needed.
 FACTORS = {
     "n": [100, 200, 300, 400, 500],
     "p_in": [0.2, 0.225, 0.25, 0.275, 0.3, 0.325, 0.35, 0.375, 0.4, 0.425],
@@ -40,11 +42,10 @@ FACTORS = {
 def large_config(config: dict, problems: int, batch: int) -> dict:
     """Return a configuration with one more experiment, of at least as many problems, by a target of its own."""
     base = {"dataset": "sbm", "n": 200, "instances": 1, "draws": 0}
-    size = 1
-    for values in FACTORS.values():
-        size *= len(values)
+    size = math.prod(map(len, FACTORS.values()))
     noises = [round(0.1 + 0.01 * step, 2) for step in range(-(-problems // size))]  # more problems on the same graphs
-    vary = FACTORS | ({"noise": noises} if len(noises) > 1 else {})
+    graphs = -(-problems * len(FACTORS["p_in"]) // size)  # or fewer of them
+    vary = FACTORS | {"p_in": FACTORS["p_in"][:graphs]} | ({"noise": noises} if len(noises) > 1 else {})
     experiment = {
         "problems": {"of": ["sbm_large"], "vary": vary},
         "methods": ["linucb_full", "onehot_pca", "graphdr"],

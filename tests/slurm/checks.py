@@ -1,62 +1,20 @@
 """Run the workflow on SLURM: the files of a local run, even if jobs or Snakemake are killed, and clear errors."""
 
-import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.slurm import cluster
-from tests.support.project import ROOT, hashes, lay_out
+from tests.support.background import Run, fail, kill_stage, no_run_left, same_files, succeed
+from tests.support.project import ROOT, lay_out
 
 PROFILE = ("--printshellcmds", "--profile", "workflow/profiles/slurm")  # Snakemake says all, job by job
-LONGEST = 1800  # seconds that any call of Snakemake may take
 SLURM_COMMANDS = ("sbatch", "squeue", "scancel", "sinfo", "scontrol", "sacct", "sacctmgr", "srun")
-
-
-RUNS: list["Run"] = []
-
-
-class Run:
-    """A call of Snakemake in a checkout, in the background, with all that it prints."""
-
-    def __init__(self, folder: Path, *arguments: str, environment: dict[str, str]):
-        self.log = folder / f"run-{time.monotonic_ns()}.txt"
-        with open(self.log, "w") as stream:
-            command = [sys.executable, "-m", "snakemake", *arguments]
-            self.process = subprocess.Popen(command, cwd=folder, env=environment, stdout=stream, stderr=stream)
-        self.end = time.monotonic() + LONGEST
-        RUNS.append(self)
-
-    @property
-    def printed(self) -> str:
-        return self.log.read_text(errors="replace")
-
-    def is_over(self) -> bool:
-        """Tell whether it has ended; one that takes too long is ended."""
-        if time.monotonic() > self.end:
-            self.process.kill()
-            fail(f"no end after {LONGEST} s", self)
-        return self.process.poll() is not None
-
-    def wait(self) -> int:
-        """Wait for the end and return the exit code."""
-        while not self.is_over():
-            time.sleep(0.5)
-        return self.process.returncode
-
-    def watch(self, act: Callable[[], bool], what: str) -> None:
-        """Call a function again and again until it has done its work, which must be before the run ends."""
-        while not act():
-            if self.is_over():
-                fail(f"the run ended before {what}", self)
-            time.sleep(0.02)
 
 
 def main(long: bool = True) -> None:
@@ -78,17 +36,6 @@ def main(long: bool = True) -> None:
     print(f"SLURM: all checks passed in {time.monotonic() - begin:.0f} s")
 
 
-@contextmanager
-def no_run_left() -> Iterator[None]:
-    """End every Snakemake that still runs when a check fails."""
-    try:
-        yield
-    finally:
-        for run in RUNS:
-            run.process.kill()
-            run.process.wait()
-
-
 def check(name: str, function: Callable, folder: Path, environment: dict[str, str]) -> None:
     """Run one check in a folder of its own and say how long it took."""
     begin = time.monotonic()
@@ -105,10 +52,9 @@ def killed_jobs(folder: Path, environment: dict[str, str]) -> str:
     run.watch(lambda: cancel_one(environment), "a job was cancelled")
     run.watch(lambda: kill_stage(remote, "run_bandit"), "a stage was killed")
     succeed(run)
-    retried = len(re.findall(r"^Trying to restart job", run.printed, re.MULTILINE))
-    if retried < 2:
-        fail(f"two jobs were killed, but {retried} tried again", run)
-    return f"{same_files(local, remote)}, {submitted(run)} SLURM jobs, {retried} tried again"
+    if run.retried < 2:
+        fail(f"two jobs were killed, but {run.retried} tried again", run)
+    return f"{same_files(local, remote)}, {submitted(run)} SLURM jobs, {run.retried} tried again"
 
 
 def killed_snakemake(folder: Path, environment: dict[str, str]) -> str:
@@ -166,17 +112,6 @@ def no_answer(folder: Path, environment: dict[str, str]) -> str:
 # What the checks are made of
 
 
-def fail(what: str, run: Run) -> None:
-    """End with one line, after what Snakemake printed last."""
-    print("\n".join(run.printed.splitlines()[-60:]))
-    raise SystemExit(f"error: {what}")
-
-
-def succeed(run: Run) -> None:
-    if run.wait():
-        fail(f"snakemake {' '.join(run.process.args[3:])} ended with code {run.process.returncode}", run)
-
-
 def one_line(checkout: Path, environment: dict[str, str], start: str) -> str:
     """Check that a run fails with one line that starts as expected, submits nothing and shows no traceback."""
     run = Run(checkout, *PROFILE, environment=environment)
@@ -190,24 +125,6 @@ def submitted(run: Run) -> int:
     return run.printed.count("has been submitted with SLURM jobid")
 
 
-def same_files(local: Path, remote: Path) -> str:
-    """Compare the digests of all that was built, in either checkout, and the files with their digests."""
-    if names := different(local, remote):
-        raise SystemExit(f"error: not the same locally and on SLURM: {', '.join(names)}")
-    verify = [sys.executable, "-m", "graphdr", "verify"]
-    done = subprocess.run(verify, cwd=remote, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"error: {done.stdout}")
-    return f"{len(hashes(remote))} files as locally"
-
-
-def different(one: Path, other: Path) -> list[str]:
-    """Return the files that two checkouts do not share byte by byte; a page shows the times of its own build."""
-    here, there = hashes(one), hashes(other)
-    names = {name for name in here.keys() & there.keys() if here[name] != there[name] and not name.endswith(".html")}
-    return sorted(names | here.keys() ^ there.keys())
-
-
 def cancel_one(environment: dict[str, str]) -> bool:
     """Cancel the first running SLURM job, if there is one."""
     jobs = cluster.ask(environment, "squeue", "--noheader", "--states=R", "--format=%A").split()
@@ -215,24 +132,6 @@ def cancel_one(environment: dict[str, str]) -> bool:
         time.sleep(2)  # amid its work
         cluster.ask(environment, "scancel", jobs[0])
     return bool(jobs)
-
-
-def kill_stage(checkout: Path, stage: str) -> bool:
-    """Kill a process that runs a stage in a checkout, if there is one."""
-    for process, words in stages(checkout):
-        if words[3] == stage:
-            os.kill(process, signal.SIGKILL)
-            return True
-    return False
-
-
-def stages(checkout: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the processes that run a stage in a checkout, with their command lines."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(FileNotFoundError, ProcessLookupError):  # it ended just now
-            words = (folder / "cmdline").read_text().split("\0")
-            if words[1:3] == ["-m", "graphdr"] and (folder / "cwd").resolve() == checkout.resolve():
-                yield int(folder.name), words
 
 
 def is_amid(run: Run, environment: dict[str, str]) -> bool:

@@ -17,6 +17,8 @@ rule make_table:
         **shown("make_table", "csv", "table", "Tables"),
     log:
         "results/logs/make_table/{table}.log",
+    resources:
+        **needs("make_table"),
     params:
         job=as_json("make_table"),
         code=code_of("make_table"),
@@ -31,6 +33,8 @@ rule make_figure:
         **shown("make_figure", "svg", "figure", "Figures"),
     log:
         "results/logs/make_figure/{figure}.log",
+    resources:
+        **needs("make_figure"),
     params:
         job=as_json("make_figure"),
         code=code_of("make_figure"),
@@ -45,6 +49,8 @@ rule compare_paper:
         **shown("compare_paper", "md", "comparison", "Against the paper"),
     log:
         "results/logs/compare_paper.log",
+    resources:
+        **needs("compare_paper"),
     params:
         job=as_json("compare_paper"),
         code=code_of("compare_paper"),
@@ -59,6 +65,8 @@ rule judge_claims:
         **shown("judge_claims", "md", "claims", "Against the paper"),
     log:
         "results/logs/judge_claims/{judged}.log",
+    resources:
+        **needs("judge_claims"),
     params:
         job=as_json("judge_claims"),
         code=code_of("judge_claims"),
@@ -73,6 +81,8 @@ rule make_report:
         **jobs.outputs("make_report"),
     log:
         "results/logs/make_report/{page}.log",
+    resources:
+        **needs("make_report"),
     params:
         job=as_json("make_report"),
         code=code_of("make_report"),

@@ -8,6 +8,8 @@ rule run_bandit:
         **jobs.outputs("run_bandit"),
     log:
         "results/logs/run_bandit/{batch}/{kind}.log",
+    resources:
+        **needs("run_bandit"),
     params:
         job=as_json("run_bandit"),
         code=code_of("run_bandit"),

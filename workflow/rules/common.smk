@@ -6,6 +6,12 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import graphdr
+
+# Compiled functions are kept with the build where neither the package nor home can be written; Numba looks at this once.
+if not any(os.access(folder, os.W_OK) for folder in (*graphdr.__path__, os.path.expanduser("~"))):
+    os.environ.setdefault("NUMBA_CACHE_DIR", os.path.abspath(".snakemake/compiled"))
+
 from graphdr.cache import paths, times
 from graphdr.core import forks
 from graphdr.core.errors import UserError
@@ -38,6 +44,15 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 
 MANY = 10  # jobs that pay for a process that they are forks of
 STAGE = "${{GRAPHDR_RUN:-python -m graphdr}} {rule} {params.code} {params.job:q} > {log} 2>&1"
+
+# Megabytes and minutes that a stage may take in a queue. A stage took at most 440 MB and the Snakemake around it 250 MB;
+# none of the paper's took much longer than 20 seconds. Those of a group run one after the other and their minutes add up.
+NEEDS = {
+    "tabulate_dataset": (3000, 5),
+    "build_graph": (3000, 2),
+    "describe_problem": (2000, 5),
+    "run_bandit": (2000, 10),
+}
 
 
 @cache  # Snakemake asks for inputs and parameters several times
@@ -75,6 +90,15 @@ def as_json(stage):
 def code_of(stage):
     """Return the parameter function of a rule: a fingerprint of the code behind its job."""
     return lambda wildcards: job(stage, **wildcards).code()
+
+
+def needs(stage):
+    """Return the resources of a rule, which grow with every attempt: a job that was killed for them gets through."""
+    memory, minutes = NEEDS.get(stage, (2000, 2))
+    return {
+        "mem_mb": lambda wildcards, attempt: memory * attempt,
+        "runtime": lambda wildcards, attempt: minutes * attempt,
+    }
 
 
 def results_on(datasets, targets=(None,)) -> list[str]:
@@ -119,7 +143,8 @@ onstart:
     if getattr(workflow, "local_exec", False):
         # With a limit, every choice of jobs sets a timer that makes Snakemake choose once more, for each job until the end.
         workflow.scheduler.job_rate_limiter = None
-        if sys.platform == "linux" and len(list(workflow.dag.needrun_jobs())) >= MANY:
+        apart = workflow.deployment_settings.deployment_method  # jobs in a container are not forks of a process out of it
+        if not apart and sys.platform == "linux" and len(list(workflow.dag.needrun_jobs())) >= MANY:
             with suppress(OSError):  # where no socket can be made, jobs are processes of their own
                 SERVERS.append(forks.Server.start("graphdr"))
                 os.environ["GRAPHDR_RUN"] = SERVERS[0].words

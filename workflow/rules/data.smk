@@ -24,6 +24,8 @@ rule tabulate_dataset:
         **jobs.outputs("tabulate_dataset"),
     log:
         "results/logs/tabulate_dataset/{dataset}.log",
+    resources:
+        **needs("tabulate_dataset"),
     params:
         job=as_json("tabulate_dataset"),
         code=code_of("tabulate_dataset"),

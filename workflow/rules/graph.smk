@@ -8,6 +8,8 @@ rule build_graph:
         **jobs.outputs("build_graph"),
     log:
         "results/logs/build_graph/{graph}.log",
+    resources:
+        **needs("build_graph"),
     params:
         job=as_json("build_graph"),
         code=code_of("build_graph"),
@@ -22,6 +24,8 @@ rule compute_basis:
         **jobs.outputs("compute_basis"),
     log:
         "results/logs/compute_basis/{graph}/{basis}.log",
+    resources:
+        **needs("compute_basis"),
     params:
         job=as_json("compute_basis"),
         code=code_of("compute_basis"),

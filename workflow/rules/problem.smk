@@ -8,6 +8,8 @@ rule pose_problem:
         **jobs.outputs("pose_problem"),
     log:
         "results/logs/pose_problem/{batch}.log",
+    resources:
+        **needs("pose_problem"),
     params:
         job=as_json("pose_problem"),
         code=code_of("pose_problem"),
@@ -22,6 +24,8 @@ rule estimate_pilot:
         **jobs.outputs("estimate_pilot"),
     log:
         "results/logs/estimate_pilot/{batch}.log",
+    resources:
+        **needs("estimate_pilot"),
     params:
         job=as_json("estimate_pilot"),
         code=code_of("estimate_pilot"),
@@ -36,6 +40,8 @@ rule describe_problem:
         **jobs.outputs("describe_problem"),
     log:
         "results/logs/describe_problem/{batch}.log",
+    resources:
+        **needs("describe_problem"),
     params:
         job=as_json("describe_problem"),
         code=code_of("describe_problem"),

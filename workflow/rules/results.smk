@@ -8,6 +8,8 @@ rule measure_batch:
         **jobs.outputs("measure_batch"),
     log:
         "results/logs/measure_batch/{batch}.log",
+    resources:
+        **needs("measure_batch"),
     params:
         job=as_json("measure_batch"),
         code=code_of("measure_batch"),
@@ -22,6 +24,8 @@ rule evaluate_predictors:
         **jobs.outputs("evaluate_predictors"),
     log:
         "results/logs/evaluate_predictors/{evaluation}.log",
+    resources:
+        **needs("evaluate_predictors"),
     params:
         job=as_json("evaluate_predictors"),
         code=code_of("evaluate_predictors"),
