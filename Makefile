@@ -4,6 +4,8 @@
 
 PYTHON ?= python3
 CORES ?= all
+BUILDER ?= podman
+BASE ?= python:3.11-slim
 BIN := .venv/bin
 READY := .venv/.ready
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --
@@ -12,7 +14,7 @@ CONFIRM := $(filter yes,$(YES))
 export PYTHONDONTWRITEBYTECODE := # jobs are short: compiled once, modules load in a third of the time
 
 .DEFAULT_GOAL := all
-.PHONY: all movielens multiverse synthetic paper test test-page test-adapters test-slurm test-wheel slurm lint format schema verify repair determinism torture fuzz soak soak-policy audit bench bench-scale bench-snakemake profile docs snapshot lock clean distclean help
+.PHONY: all movielens multiverse synthetic paper test test-page test-adapters test-slurm test-queue test-places test-container test-wheel slurm container lint format schema verify repair determinism torture fuzz soak soak-policy audit bench bench-scale bench-snakemake profile docs snapshot lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
 	@began=$$(date +%s); $(BUILD) all && $(BIN)/graphdr summary --since $$began
@@ -42,6 +44,18 @@ test-adapters: $(READY) ## test the adapters against coba, river and obp, in an 
 
 test-slurm: $(READY) ## run the workflow on a real SLURM, started for the purpose (root on Debian; a quarter of an hour)
 	@tests/slurm/run $(SLURM_CHECKS)
+
+test-queue: $(READY) ## run the workflow through a queue of two workers, one of them killed (QUEUE_CHECKS="--problems 2000": a study)
+	@tests/queue/run $(QUEUE_CHECKS)
+
+test-places: $(READY) ## build in odd places: no home, odd paths, read-only sources, other Pythons (a quarter of an hour)
+	@$(BIN)/python -m tests.places.checks $(PLACE_CHECKS)
+
+test-container: $(READY) ## build the image, and the tiny configuration in it (root on Debian, or buildah; ten minutes)
+	@tests/container/run
+
+container: ## build the image graphdr (BUILDER=docker, podman or buildah; BASE=image with Python)
+	@$(BUILDER) build --build-arg BASE=$(BASE) --tag graphdr $(BUILD_OPTIONS) --file Containerfile .
 
 test-wheel: $(READY) ## build the wheel and try it in a clean environment (needs a package index; two minutes)
 	@$(BIN)/python -m tests.wheel.checks
