@@ -8,8 +8,11 @@ include: "workflow/rules/common.smk"
 include: "workflow/profiles/slurm/start.smk"
 
 
-# With `--sdm apptainer` every stage runs in this image, which docs/container.md builds.
-container: os.environ.get("GRAPHDR_IMAGE", "graphdr.sif")
+# With `--sdm apptainer` every stage runs in this image, which docs/container.md builds; without it Snakemake would say
+# in every run that an image is ignored.
+if workflow.deployment_settings.deployment_method:
+
+    container: os.environ.get("GRAPHDR_IMAGE", "graphdr.sif")
 
 
 # The synthetic half, and every data set whose raw files are here.

@@ -143,7 +143,8 @@ onstart:
     if getattr(workflow, "local_exec", False):
         # With a limit, every choice of jobs sets a timer that makes Snakemake choose once more, for each job until the end.
         workflow.scheduler.job_rate_limiter = None
-        apart = workflow.deployment_settings.deployment_method  # jobs in a container are not forks of a process out of it
+        # Jobs in a container are no forks of a process out of it.
+        apart = workflow.deployment_settings.deployment_method
         if not apart and sys.platform == "linux" and len(list(workflow.dag.needrun_jobs())) >= MANY:
             with suppress(OSError):  # where no socket can be made, jobs are processes of their own
                 SERVERS.append(forks.Server.start("graphdr"))
