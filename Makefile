@@ -14,7 +14,7 @@ CONFIRM := $(filter yes,$(YES))
 export PYTHONDONTWRITEBYTECODE := # jobs are short: compiled once, modules load in a third of the time
 
 .DEFAULT_GOAL := all
-.PHONY: all movielens multiverse synthetic paper test test-page test-adapters test-slurm test-queue test-places test-container test-wheel slurm container lint format schema verify repair determinism torture fuzz soak soak-policy audit bench bench-scale bench-snakemake profile docs snapshot lock clean distclean help
+.PHONY: all movielens multiverse synthetic paper test test-page test-adapters test-slurm test-queue test-places test-container test-wheel test-s3 test-deploy slurm container lint format schema verify repair determinism torture fuzz soak soak-policy audit bench bench-scale bench-snakemake profile docs snapshot archive lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
 	@began=$$(date +%s); $(BUILD) all && $(BIN)/graphdr summary --since $$began
@@ -59,6 +59,12 @@ container: ## build the image graphdr (BUILDER=docker, podman or buildah; BASE=i
 
 test-wheel: $(READY) ## build the wheel and try it in a clean environment (needs a package index; two minutes)
 	@$(BIN)/python -m tests.wheel.checks
+
+test-s3: $(READY) ## build as a module, and into a bucket by two workers: the same values (needs a package index; two minutes)
+	@$(BIN)/python -m tests.elsewhere.bucket
+
+test-deploy: $(READY) ## deploy the last commit with snakedeploy into an empty folder, and archive a build (needs a package index)
+	@$(BIN)/python -m tests.elsewhere.deployment
 
 slurm: $(READY) ## build everything that can be built here on a SLURM cluster
 	@$(BIN)/snakemake --profile workflow/profiles/slurm --prioritize headline -- all
@@ -117,6 +123,7 @@ docs: $(READY) ## refresh what is written from the code, and make a site of the 
 	@$(BIN)/python -m docs.house
 	@$(BIN)/python -m docs.columns
 	@$(BIN)/python -m docs.glossary
+	@$(BIN)/python -m docs.rules
 	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html -c docs . build/site && echo "Wrote build/site/index.html"
 
 snapshot: multiverse docs ## refresh the figures and tables under docs/ and in the README from results/
@@ -125,6 +132,11 @@ snapshot: multiverse docs ## refresh the figures and tables under docs/ and in t
 	@$(BIN)/python -m docs.findings
 	@$(BIN)/python -m docs.reproduction
 	@$(BIN)/python -m docs.leaderboard
+
+archive: ## pack the files in git, raw data and all that was built into graphdr.tar.gz, for another machine
+	@{ git ls-files -z; find data/raw data/tables results .snakemake/metadata -type f -print0 2> /dev/null; } \
+	| tar --null --files-from=- --transform='s,^,graphdr/,S' -czf graphdr.tar.gz
+	@echo "Packed: graphdr.tar.gz"
 
 lock: ## pin the newest versions (needs uv)
 	uv pip compile --universal --generate-hashes --no-header --quiet --all-extras -p 3.11 --upgrade pyproject.toml -o requirements.lock
@@ -154,4 +166,4 @@ distclean: ## also remove raw data and the environment (asks first; YES=yes does
 confirm = $(if $(CONFIRM),true,{ printf 'Remove $(1)? Type yes: '; read -r answer && [ "$$answer" = yes ]; } || { echo "nothing removed"; exit 1; })
 
 help: ## list the targets
-	@sed -n 's/^\([a-z][a-z -]*\):[^#]*## /\1: /p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z][a-z0-9 -]*\):[^#]*## /\1: /p' $(MAKEFILE_LIST)

@@ -76,9 +76,10 @@ class LogHandler(LogHandlerBase):
     def on_job_finished(self, record: logging.LogRecord) -> None:
         rule, wildcards, _ = self.build.finish(record.job_id)
         if rule == "make_table" and wildcards["table"] == self.settings.table:
-            self._write("\n".join(["", self._table(wildcards["table"]), self.build.to_come(), ""]))
-        if rule == "make_report":
-            self._write(f"{paths.page(wildcards['page'])} can be read.")
+            table = self._table(wildcards["table"]) if _is_here(paths.table(wildcards["table"], "parquet")) else ""
+            self._write("\n".join(["", table, self.build.to_come(), ""]))
+        if rule == "make_report" and _is_here(page := paths.page(wildcards["page"])):
+            self._write(f"{page} can be read.")
         due = not self.live and time.monotonic() - self.last >= self.settings.every
         if due and self.build.done != self.build.total:
             self._tell()
@@ -127,6 +128,11 @@ class LogHandler(LogHandlerBase):
         command = [sys.executable, "-m", "graphdr", "show", name]
         shown = subprocess.run(command, env=wide, capture_output=True, text=True, check=False)
         return shown.stdout or shown.stderr
+
+
+def _is_here(path: str) -> bool:
+    """Tell whether a result is in this folder, and not in a bucket."""
+    return os.path.exists(path)
 
 
 def start_display(build: Build, stream, nocolor: bool):

@@ -22,6 +22,8 @@ OPTIONS = (
     "--no-first-run",
 )
 
+DRAWN = "document.documentElement?.dataset.ready === 'yes'"  # of our own pages
+
 
 def executable() -> str | None:
     """Return the path of a Chromium or Chrome, if one is installed."""
@@ -81,13 +83,13 @@ class Page:
         theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[theme])
 
-    def open(self, path: Path, patience: float = 30) -> float:
-        """Open a file and wait until all is drawn; return the seconds that took."""
+    def open(self, path: Path, patience: float = 30, drawn: str = DRAWN) -> float:
+        """Open a file and wait until all is drawn, as an expression tells; return the seconds that took."""
         self.call("Page.navigate", url="about:blank")
         begin = time.perf_counter()
         self.call("Page.navigate", url=path.resolve().as_uri())
         while time.perf_counter() - begin < patience:
-            if self.ask("document.documentElement?.dataset.ready === 'yes' && document.readyState === 'complete'"):
+            if self.ask(f"({drawn}) && document.readyState === 'complete'"):
                 # Charts are drawn as soon as they have a width, at the latest in the next frame.
                 self.ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
                 return time.perf_counter() - begin

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.page.browser import Page, browser, executable
+from tests.support.project import snakemake
 
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium here")
 WIDTHS = (390, 1400)
@@ -405,3 +406,17 @@ CONTRAST = """(() => {
     }
     return [...found];
 })()"""
+
+
+def test_snakemakes_own_report_opens_and_lists_what_was_built(tab, built, tmp_path):
+    page = tmp_path / "report.html"
+    done = snakemake(built, "--report", str(page))
+    assert done.returncode == 0, done.stderr
+    tab.errors.clear()
+    tab.requests.clear()
+    tab.open(page, drawn="document.querySelector('#app')?.innerText.includes('Tables')")
+    shown = tab.ask("document.querySelector('#app').innerText")
+    assert all(category in shown for category in ("Tables", "Figures", "Against the paper"))
+    asked = [address for address in tab.requests if not address.startswith(("data:", "about:", "blob:"))]
+    assert asked == [page.resolve().as_uri()]
+    assert [error for error in tab.errors if "tailwindcss" not in error] == []  # its style sheet warns of itself

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
+import yaml
 
 from graphdr.cache import io, manifest, paths
 from graphdr.core import forks
@@ -73,6 +74,30 @@ def lay_out(folder: Path) -> Path:
     shutil.copy(ROOT / "data" / "sources.yaml", folder / "data")
     shutil.copy(ROOT / "tests" / "support" / "tiny.yaml", folder / "config.yaml")
     return folder
+
+
+def tiny() -> dict:
+    """Return the tiny configuration."""
+    return yaml.safe_load((ROOT / "tests/support/tiny.yaml").read_text(encoding="utf-8"))
+
+
+def small() -> dict:
+    """Return the part of the tiny configuration that is about one experiment, whose files are those of the whole."""
+    config = tiny()
+    for block in ("datasets", "problems", "experiments", "tables"):
+        config[block] = {"rgg": config[block]["rgg"]}
+    return config | {"figures": {}, "evaluations": {}, "claims": {}, "pseudo_papers": {}}
+
+
+def lay_out_module(folder: Path, prefix: str, config: dict) -> Path:
+    """Lay out a workflow that has this one as a module, as docs/elsewhere.md prints it; return the module's folder."""
+    page = (ROOT / "docs/elsewhere.md").read_text(encoding="utf-8")
+    (printed,) = re.findall(r"```python\n(configfile: .*?)```", page, re.S)
+    (folder / prefix).mkdir(parents=True)
+    (folder / prefix / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    words = printed.replace("/path/to/graphdr", str(ROOT)).replace("bandits", prefix)
+    (folder / "Snakefile").write_text(words, encoding="utf-8")
+    return folder / prefix
 
 
 def once(tmp_path_factory, name: str, build: Callable[[Path], object]) -> Path:
@@ -162,11 +187,11 @@ def _become_snakemake(main: Callable, folder: Path, words: list[str], out: int, 
 
 
 def would_write(folder: Path, *targets: str, package: Path | None = None) -> set[str]:
-    """Return the files that a dry run would write."""
+    """Return the files that a dry run would write, but for entries of the manifest."""
     done = snakemake(folder, "--dry-run", *targets, package=package)
     assert done.returncode == 0, done.stderr
     lines = re.findall(r"^ +output: (.*)$", done.stdout + done.stderr, re.M)
-    return {name for line in lines for name in line.split(", ")}
+    return {name for line in lines for name in line.split(", ") if not name.startswith(f"{paths.MANIFEST}/")}
 
 
 def hashes(folder: Path) -> dict[str, str]:

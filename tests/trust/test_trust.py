@@ -66,7 +66,7 @@ def test_a_changed_cut_or_lost_file_is_named_and_only_what_is_ours_is_to_be_dele
     assert kinds() == {TABLE: "changed", "results/tables/t.csv": "changed", "results/tables/t.md": "missing"}
     first = str(integrity.findings()[0])
     assert re.search(rf"{TABLE}: changed since pose_problem built it \(\S+ bytes instead of", first)
-    entries = ["results/manifest/results~problem~main~theta.parquet.json", "results/manifest/results~tables~t.csv.json"]
+    entries = ["results/entries/results~problem~main~theta.parquet.json", "results/entries/results~tables~t.csv.json"]
     found = integrity.findings()
     assert integrity.to_delete(found) == sorted([*entries, TABLE, "results/tables/t.csv"])
     assert integrity.to_rebuild(found) == [TABLE, "results/tables/t.csv", "results/tables/t.md"]
@@ -76,7 +76,7 @@ def test_a_changed_cut_or_lost_file_is_named_and_only_what_is_ours_is_to_be_dele
 
 
 def test_a_foreign_file_is_named_but_never_to_be_deleted(cached):
-    names = ["results/notes.txt", "results/tables/x.parquet", "data/tables/films/y.csv", "results/manifest/z.txt"]
+    names = ["results/notes.txt", "results/tables/x.parquet", "data/tables/films/y.csv", "results/entries/z.txt"]
     for name in names:
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text("mine")

@@ -89,7 +89,7 @@ def test_bad_files_leave_nothing_half_written(failed):
         assert left == ({"toy.zip"} if name in AT_HAND else {"toy.zip", "receipt.parquet"})
         assert (raw / name / "toy.zip").read_bytes() == BAD[name][0]  # what was placed by hand is left alone
     built = {path.parts[-2] for path in (failed.folder / "results").rglob("*") if path.is_file()}
-    assert built <= {"manifest", "times", "fetch_raw", "tabulate_dataset"}
+    assert built <= {"entries", "times", "fetch_raw", "tabulate_dataset"}
     assert not [path for path in failed.folder.rglob("*") if path.name.endswith((".tmp", ".part"))]
 
 

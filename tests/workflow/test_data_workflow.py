@@ -161,7 +161,7 @@ def test_fetch_gets_raw_files_and_nothing_else(tmp_path, mirror):
     assert fetched.outputs() == {f"data/raw/{name}/receipt.parquet" for name in ("papers", "news")}
     assert (folder / "data/raw/papers/papers.zip").read_bytes() == (mirror / "papers.zip").read_bytes()
     assert not (folder / "data/tables").exists()
-    assert {path.name for path in (folder / "results").iterdir()} == {"logs", "times", "manifest"}
+    assert {path.name for path in (folder / "results").iterdir()} == {"logs", "times", "entries"}
 
 
 def test_a_second_run_has_nothing_to_do(whole, mirror):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from graphdr.cache import paths
 from graphdr.plan.jobs import JOBS
 from tests.support import films
 from tests.support.project import ROOT, hashes
@@ -143,6 +144,12 @@ def test_a_label_reruns_nothing_heavy(tiny, settings):
     settings["methods"]["graphdr"]["label"] = "Graph DR"
     files = rerun(steps(tiny), after := steps(settings))
     assert stages_of(after, files) == {"make_table", "make_figure", "compare_paper", "judge_claims", "make_report"}
+
+
+def test_another_number_of_the_paper_reruns_the_comparison_and_the_pages(tiny, workdir):
+    before = steps(tiny)  # with the numbers that the package brings
+    put(workdir / paths.PAPER, b"artifact,row,column,value,sem\n")
+    assert stages_of(before, rerun(before, steps(tiny))) == {"compare_paper", "make_report"}
 
 
 def test_a_table_needs_the_runs_that_it_shows_and_no_figure(tiny, workdir):

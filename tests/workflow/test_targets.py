@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from graphdr.cache import manifest
 from graphdr.cli import integrity
 from tests.support.project import TARGETS, TOY, hashes, lay_out, snakemake, would_write
 
@@ -101,6 +102,13 @@ def test_a_mistake_in_the_configuration_is_one_line(built, setting, message):
     assert lines[-1].startswith("config error: ")
     assert message in lines[-1]
     assert hashes(built) == before
+
+
+def test_what_an_older_version_built_is_refused_in_one_line(tmp_path):
+    (lay_out(tmp_path / "old") / manifest.OLD).mkdir(parents=True)
+    done = snakemake(tmp_path / "old", "--dry-run")
+    assert done.returncode != 0
+    assert done.stderr.splitlines()[-1].startswith(f"error: {manifest.OLD}: what was built here is of an older version")
 
 
 def test_a_corrupted_input_stops_the_run_with_one_clear_line(checkout):

@@ -2,15 +2,8 @@
 # Makes: results/tables, results/figures, results/comparison, results/claims, results/leaderboard, results/report.html and results/headline.html.
 
 
-def shown(stage, suffix, kind, category):
-    """Return what a stage writes, and let `snakemake --report` show one format of it, with a caption."""
-    files = jobs.outputs(stage)
-    name = f"{{{kind}}}" if kind in ("table", "figure") else kind
-    caption = workflow.source_path(f"../report/{kind}.rst")
-    return files | {suffix: report(files[suffix], caption=caption, category=category, labels={kind: name})}
-
-
 rule make_table:
+    """Build one table and write it as parquet, csv, markdown and LaTeX."""
     input:
         files_of("make_table"),
     output:
@@ -20,13 +13,13 @@ rule make_table:
     resources:
         **needs("make_table"),
     params:
-        job=as_json("make_table"),
-        code=code_of("make_table"),
+        **call_of("make_table"),
     shell:
         STAGE
 
 
 rule make_figure:
+    """Draw one figure and write it as pdf, svg and png, with its points as parquet."""
     input:
         files_of("make_figure"),
     output:
@@ -36,13 +29,13 @@ rule make_figure:
     resources:
         **needs("make_figure"),
     params:
-        job=as_json("make_figure"),
-        code=code_of("make_figure"),
+        **call_of("make_figure"),
     shell:
         STAGE
 
 
 rule compare_paper:
+    """Compare every number that the paper prints with the table that rebuilds it, and measure what this can notice."""
     input:
         files_of("compare_paper"),
     output:
@@ -52,13 +45,13 @@ rule compare_paper:
     resources:
         **needs("compare_paper"),
     params:
-        job=as_json("compare_paper"),
-        code=code_of("compare_paper"),
+        **call_of("compare_paper"),
     shell:
         STAGE
 
 
 rule judge_claims:
+    """Judge claims by what was measured, at the paper's settings or with every one of a grid, and rank methods."""
     input:
         files_of("judge_claims"),
     output:
@@ -68,23 +61,22 @@ rule judge_claims:
     resources:
         **needs("judge_claims"),
     params:
-        job=as_json("judge_claims"),
-        code=code_of("judge_claims"),
+        **call_of("judge_claims"),
     shell:
         STAGE
 
 
 rule make_report:
+    """Make a report: one self-contained page of everything that was built, or of the main comparison alone."""
     input:
         files_of("make_report"),
     output:
-        **jobs.outputs("make_report"),
+        **jobs.written("make_report"),
     log:
         "results/logs/make_report/{page}.log",
     resources:
         **needs("make_report"),
     params:
-        job=as_json("make_report"),
-        code=code_of("make_report"),
+        **call_of("make_report"),
     shell:
         STAGE

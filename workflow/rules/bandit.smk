@@ -2,16 +2,16 @@
 
 
 rule run_bandit:
+    """Play the methods of a batch on its problems, with all instances, draws and seeds."""
     input:
         files_of("run_bandit"),
     output:
-        **jobs.outputs("run_bandit"),
+        **jobs.written("run_bandit"),
     log:
         "results/logs/run_bandit/{batch}/{kind}.log",
     resources:
         **needs("run_bandit"),
     params:
-        job=as_json("run_bandit"),
-        code=code_of("run_bandit"),
+        **call_of("run_bandit"),
     shell:
         STAGE

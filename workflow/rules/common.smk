@@ -12,7 +12,7 @@ import graphdr
 if not any(os.access(folder, os.W_OK) for folder in (*graphdr.__path__, os.path.expanduser("~"))):
     os.environ.setdefault("NUMBA_CACHE_DIR", os.path.abspath(".snakemake/compiled"))
 
-from graphdr.cache import paths, times
+from graphdr.cache import manifest, paths, times
 from graphdr.core import forks
 from graphdr.core.errors import UserError
 from graphdr.plan import config as configuration
@@ -21,15 +21,24 @@ from graphdr.plan.plays import KINDS
 from graphdr.raw import fetch
 from snakemake.logging import logger
 
-if config.get("mirror"):
-    os.environ.setdefault("GRAPHDR_MIRROR", config["mirror"])
+PREFIX = workflow.modifier.path_modifier.replace_prefix("")  # of a module; nothing for the workflow by itself
 
+
+def asked_for(target) -> bool:
+    """Tell whether a target, which another workflow may have renamed, is on the command line: Snakemake tells later."""
+    return workflow.modifier.modify_rulename(target) in sys.argv[1:]
+
+
+try:
+    manifest.check_version(PREFIX)
+except UserError as error:
+    sys.exit(f"error: {error}")
 
 try:
     CONFIG = configuration.read(config)
     config.update(CONFIG.plain())  # captions of the report read it
-    MISSING = fetch.missing_datasets(config, sys.argv[1:])  # the targets are not yet known to Snakemake itself
-    DESIGN = design.expand(CONFIG, MISSING)
+    MISSING = fetch.missing_datasets(config, list(filter(asked_for, CONFIG.datasets)), PREFIX)
+    DESIGN = design.expand(CONFIG, MISSING, PREFIX)
     compute_jobs.check_files(DESIGN)
 except UserError as error:
     sys.exit(f"config error: {error}")
@@ -39,11 +48,19 @@ OPT_IN = {spec.target for spec in CONFIG.experiments.values() if spec.opt_in}
 OBSERVED = [name for name, block in CONFIG.datasets.items() if design.is_observed(block)]
 
 # The interpreter that runs Snakemake runs the stages, whether or not its environment is activated.
-os.environ["PYTHONDONTWRITEBYTECODE"] = ""  # a job compiles no module that an earlier one has compiled
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+mirror = os.environ.get("GRAPHDR_MIRROR") or config.get("mirror")
+os.environ.update(
+    {
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
+        "PYTHONDONTWRITEBYTECODE": "",  # a job compiles no module that an earlier one has compiled
+        paths.PROJECT: os.getcwd(),  # a stage may run in another folder
+    }
+    | ({"GRAPHDR_MIRROR": str(Path(mirror).expanduser().absolute())} if mirror else {})
+)
 
 MANY = 10  # jobs that pay for a process that they are forks of
-STAGE = "${{GRAPHDR_RUN:-python -m graphdr}} {rule} {params.code} {params.job:q} > {log} 2>&1"
+# A stage runs in the folder that its files are in: a module may have a prefix, and storage a folder of its own.
+STAGE = "{{ cd {params.root:q} && ${{GRAPHDR_RUN:-python -m graphdr}} {params.stage} {params.code} {params.job:q}; }} > {log:q} 2>&1"
 
 # Megabytes and minutes that a stage may take in a queue. A stage took at most 440 MB and the Snakemake around it 250 MB;
 # none of the paper's took much longer than 20 seconds. Those of a group run one after the other and their minutes add up.
@@ -71,7 +88,7 @@ def files_of(stage):
         "calibration": paths.table("calibrated", "parquet"),
         "leaderboard": paths.leaderboard("parquet"),
     }
-    late = [path for target, path in studies.items() if target in sys.argv]
+    late = [path for target, path in studies.items() if asked_for(target)]
 
     def files(wildcards):
         return job(stage, **wildcards).files() + (late if wildcards.get("page") == paths.REPORT else [])
@@ -79,17 +96,25 @@ def files_of(stage):
     return files
 
 
-def as_json(stage):
-    """Return the parameter function of a rule: its job as JSON with sorted keys, packed where it is long.
+def call_of(stage):
+    """Return the parameters of a rule: its stage, its job as JSON, a fingerprint of the code, and the folder to run in.
 
-    It depends on the wildcards alone: Snakemake does not track parameters that are derived from files.
+    The first three decide what runs again. Snakemake does not track the last, which is derived from files.
     """
-    return lambda wildcards: job(stage, **wildcards).as_argument()
+    return {
+        "stage": stage,
+        "job": lambda wildcards: job(stage, **wildcards).as_argument(),
+        "code": lambda wildcards: job(stage, **wildcards).code(),
+        "root": lambda wildcards, output: job(stage, **wildcards).root(str(output[0])),
+    }
 
 
-def code_of(stage):
-    """Return the parameter function of a rule: a fingerprint of the code behind its job."""
-    return lambda wildcards: job(stage, **wildcards).code()
+def shown(stage, suffix, kind, category):
+    """Return what a rule writes, and let `snakemake --report` show one format of it, with a caption."""
+    files = jobs.written(stage)
+    name = f"{{{kind}}}" if kind in ("table", "figure") else kind
+    caption = workflow.source_path(f"../report/{kind}.rst")
+    return files | {suffix: report(files[suffix], caption=caption, category=category, labels={kind: name})}
 
 
 def needs(stage):
@@ -127,6 +152,9 @@ def results_on(datasets, targets=(None,)) -> list[str]:
     return files
 
 
+EVERYTHING = results_on(CONFIG.datasets, STUDIES)
+
+
 def last_words(since: float) -> list[str]:
     """Return the one-line errors that stages left in their logs after the given time."""
     logs = [log for log in Path("results/logs").rglob("*.log") if log.stat().st_mtime >= since]
@@ -148,7 +176,7 @@ onstart:
         if not apart and sys.platform == "linux" and len(list(workflow.dag.needrun_jobs())) >= MANY:
             with suppress(OSError):  # where no socket can be made, jobs are processes of their own
                 SERVERS.append(forks.Server.start("graphdr"))
-                os.environ["GRAPHDR_RUN"] = SERVERS[0].words
+                os.environ.update(GRAPHDR_RUN=SERVERS[0].words)
 
 
 def finish() -> None:

@@ -1,33 +1,30 @@
 # Needs: files at hand, a mirror or a network. Makes: data/raw, data/tables.
 
 
-localrules:
-    fetch_raw,
-
-
 rule fetch_raw:
+    """Fetch the raw files of one data set and write down what came from where."""
     output:
-        **jobs.outputs("fetch_raw"),
+        **jobs.written("fetch_raw"),
     log:
         "results/logs/fetch_raw/{dataset}.log",
+    localrule: True
     params:
-        job=as_json("fetch_raw"),
-        code=code_of("fetch_raw"),
+        **call_of("fetch_raw"),
     shell:
         STAGE
 
 
 rule tabulate_dataset:
+    """Turn the raw files of one data set into its three tables, and mark what is not the published data."""
     input:
         files_of("tabulate_dataset"),
     output:
-        **jobs.outputs("tabulate_dataset"),
+        **jobs.written("tabulate_dataset"),
     log:
         "results/logs/tabulate_dataset/{dataset}.log",
     resources:
         **needs("tabulate_dataset"),
     params:
-        job=as_json("tabulate_dataset"),
-        code=code_of("tabulate_dataset"),
+        **call_of("tabulate_dataset"),
     shell:
         STAGE

@@ -2,32 +2,32 @@
 
 
 rule measure_batch:
+    """Turn the runs and facts of one batch into the tidy table and its regret curves."""
     input:
         files_of("measure_batch"),
     output:
-        **jobs.outputs("measure_batch"),
+        **jobs.written("measure_batch"),
     log:
         "results/logs/measure_batch/{batch}.log",
     resources:
         **needs("measure_batch"),
     params:
-        job=as_json("measure_batch"),
-        code=code_of("measure_batch"),
+        **call_of("measure_batch"),
     shell:
         STAGE
 
 
 rule evaluate_predictors:
+    """Score facts as predictors of a measure over the pooled problems of several experiments."""
     input:
         files_of("evaluate_predictors"),
     output:
-        **jobs.outputs("evaluate_predictors"),
+        **jobs.written("evaluate_predictors"),
     log:
         "results/logs/evaluate_predictors/{evaluation}.log",
     resources:
         **needs("evaluate_predictors"),
     params:
-        job=as_json("evaluate_predictors"),
-        code=code_of("evaluate_predictors"),
+        **call_of("evaluate_predictors"),
     shell:
         STAGE

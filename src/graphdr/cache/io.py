@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from graphdr.cache.paths import PROJECT, committed
 from graphdr.cache.schemas import SCHEMAS
 from graphdr.core import spent
 from graphdr.core.atomic import replacing
@@ -218,13 +220,14 @@ def _texts(distinct: Sequence[str], places: np.ndarray) -> pa.Array:
 
 
 def noted(path: str) -> str:
-    """Return the path of an input that no stage has written, its digest being noted beside the hashes of the others."""
+    """Return where an input is that no stage has written, its digest being noted beside the hashes of the others."""
+    place = committed(path, os.environ.get(PROJECT, ""))
     if _provenance:
         try:
-            _provenance.setdefault("files", {})[path] = file_digest(path)
+            _provenance.setdefault("files", {})[path] = file_digest(place)
         except OSError as error:
             raise UserError(f"{path}: cannot be read ({error.strerror})") from None
-    return path
+    return place
 
 
 def noted_files() -> dict[str, str]:

@@ -10,6 +10,7 @@ from graphdr.core.atomic import write_text
 from graphdr.core.errors import UserError
 
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
+OLD = "results/manifest"  # where versions up to 0.4.0 wrote entries, which were no outputs of rules
 SEAL = "sealed"  # the digest of an entry itself: a changed entry would vouch for a changed file
 UNSEALED = {"stage", "code", "params", "inputs", "marks", "outputs"}  # what an entry of an older version has
 
@@ -43,6 +44,13 @@ def seal(entry: dict) -> str:
     return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
 
 
+def check_version(root: str = "") -> None:
+    """Refuse what an older version built: Snakemake follows no parameter of a job that has one output more since."""
+    if Path(root, OLD).is_dir():
+        advice = "delete this folder and run `make repair`, which builds everything once more"
+        raise UserError(f"{Path(root, OLD)}: what was built here is of an older version; {advice}")
+
+
 def entries(root: str = ".") -> dict[str, dict | None]:
     """Return every entry by its path; None for one that cannot be read or was changed."""
     places = sorted((Path(root) / paths.MANIFEST).glob("*.json"))
@@ -68,11 +76,15 @@ def _entry(name: str, root: str = ".") -> dict | None:
         return None
 
 
+def of_drawing(path: str) -> str:
+    """Return where the entry of a figure is, which is named after its points."""
+    return entry_path([Path(path).with_suffix(".parquet").as_posix()])
+
+
 def drawing(path: str) -> str:
     """Return a figure as text; refuse one that is not as it was built."""
-    points = Path(path).with_suffix(".parquet").as_posix()  # the first output of a figure's job
     try:
-        entry, data = _entry(entry_path([points])), Path(path).read_bytes()
+        entry, data = _entry(of_drawing(path)), Path(path).read_bytes()
         if entry and hashlib.sha256(data).hexdigest() == entry["outputs"][path]["sha256"]:
             return data.decode()
     except UNREADABLE:

@@ -1,5 +1,10 @@
 """Where every file lives: the one place that turns names into paths, for rules, jobs and commands alike."""
 
+from pathlib import Path
+
+PROJECT = "GRAPHDR_PROJECT"  # variable with the folder that Snakemake runs in, where a stage runs in another
+SHIPPED = Path(__file__).parents[1] / "shipped"  # what comes with the project; in a checkout, links to it
+
 
 class Pattern(str):
     """A path with wildcards, as a rule has it; called with their values, in order, it is the path of one file."""
@@ -12,10 +17,13 @@ class Pattern(str):
         return path + rest
 
 
-PAPER = "data/paper/reference.csv"
-PAPER_CLAIMS = "data/paper/claims.csv"
-PAPER_REASONS = "data/paper/reasons.csv"
-MANIFEST = "results/manifest"
+CONFIGS = "config.yaml", "config/config.yaml"  # the second is where Snakemake's catalogue has it
+COMMITTED = PAPER, PAPER_CLAIMS, PAPER_REASONS = (
+    "data/paper/reference.csv",
+    "data/paper/claims.csv",
+    "data/paper/reasons.csv",
+)
+MANIFEST = "results/entries"
 TIMES = "results/times"
 JUDGED = CLAIMS, MULTIVERSE, LEADERBOARD = "claims", "multiverse", "leaderboard"  # claims, with every setting; methods
 PAGES = HEADLINE, REPORT = "headline", "report"  # the main comparison alone, which is made first, and everything
@@ -47,3 +55,14 @@ claims = Pattern("results/claims.{suffix}")
 multiverse = Pattern("results/multiverse.{suffix}")
 leaderboard = Pattern("results/leaderboard.{suffix}")
 page = Pattern("results/{page}.html")
+
+
+def committed(path: str, folder: str | Path = "") -> str:
+    """Return where a file that comes with the project is: in the folder, or else with the package."""
+    here, brought = Path(folder, path), SHIPPED / path
+    return str(brought if brought.is_file() and not here.exists() else here)
+
+
+def config(brought: bool = True) -> str:
+    """Return the configuration of this folder, or else that of the package, if it is wanted."""
+    return next((path for path in CONFIGS if Path(path).is_file()), committed(CONFIGS[0]) if brought else CONFIGS[0])

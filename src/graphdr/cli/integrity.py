@@ -116,7 +116,8 @@ def _flaw(path: Path, facts: dict) -> str | None:
 def _other_inputs(entry: dict) -> Iterator[Finding]:
     """Find inputs, other than cached ones, that are not those that a job has read."""
     for source, digest in entry.get("files", {}).items():
-        if not Path(source).is_file() or io.file_digest(source) != digest:
+        place = paths.committed(source)
+        if not Path(place).is_file() or io.file_digest(place) != digest:
             for name in entry["outputs"]:
                 text = f"{source} is not the one that {entry['stage']} has read; delete it and run snakemake again"
                 yield Finding(name, "inputs", text, (name,))

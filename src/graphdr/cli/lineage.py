@@ -158,4 +158,5 @@ def _node(record: Record, focus: Focus, files: Mapping[str, Record]) -> Node:
     inputs = {path: record.inputs.get(path) == files[path].hash for path in followed(record, focus)}
     raw = records.rows(record.path).to_pylist() if record.kind == "raw" else []
     committed = record.path in COMMITTED.values() and record.broken is None
-    return Node(record, focus, inputs, streams(record, focus), raw, io.file_digest(record.path) if committed else None)
+    digest = io.file_digest(paths.committed(record.path)) if committed else None
+    return Node(record, focus, inputs, streams(record, focus), raw, digest)

@@ -4,17 +4,21 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphdr.cache import paths
 from graphdr.core.errors import UserError
 
 if TYPE_CHECKING:
     from graphdr.plan.blocks import Config
 
-MARKERS = ("config.yaml", "Snakefile")  # what is in the folder of a project
+MARKERS = {  # of a project: files with their places; what was built elsewhere and brought here has no Snakefile
+    "config.yaml": paths.CONFIGS,
+    "Snakefile": ("Snakefile", "workflow/Snakefile", paths.MANIFEST),
+}
 
 
 def missing(folder: Path) -> list[str]:
     """Return which files of a project a folder lacks; that of a project lacks none."""
-    return [name for name in MARKERS if not (folder / name).is_file()]
+    return [name for name, places in MARKERS.items() if not any((folder / place).exists() for place in places)]
 
 
 def require(folder: Path) -> None:
@@ -28,7 +32,7 @@ def load_config() -> "Config":
     """Read and check the configuration."""
     from graphdr.plan import config
 
-    return config.load(Path("config.yaml"))
+    return config.load(Path(paths.config()), Path())
 
 
 class Plan:

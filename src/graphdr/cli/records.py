@@ -110,7 +110,7 @@ def head(path: str, count: int) -> list[dict]:
 def record(path: str, entry: dict | None = None) -> Record:
     """Return all that is known about a file: from its own footer or, if it cannot have one, its manifest entry."""
     with _reading(path, "cannot be read"):
-        status = Path(path).stat()
+        status = Path(paths.committed(path)).stat()
     if path.endswith(".parquet"):
         return Record(path, status.st_size, status.st_mtime, **_footer(path))
     made = {name: entry[name] for name in ("stage", "code", "params", "inputs", "marks")} if entry else {}

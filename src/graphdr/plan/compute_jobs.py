@@ -92,7 +92,7 @@ def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input,
 def check_files(design: Design) -> None:
     """Check that the files are there that a user has to bring: columns of nodes."""
     for graph in sorted({graph for graph, basis in design.bases if basis.split("-")[0] == "given"}):
-        if not Path(path := design.graphs[graph].given).is_file():
+        if not Path(design.root, path := design.graphs[graph].given).is_file():
             needed = "a parquet file with a column 'node' and columns of numbers is needed"
             raise UserError(f"given: there is no file {path!r}; {needed}")
 

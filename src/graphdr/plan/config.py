@@ -23,11 +23,11 @@ def read(raw: Any, folder: Path = Path()) -> Config:
     return config
 
 
-def load(path: Path) -> Config:
-    """Read a file with a configuration; a mistake names the file."""
+def load(path: Path, folder: Path | None = None) -> Config:
+    """Read a file with a configuration; files are relative to a folder or to its own, and a mistake names the file."""
     raw = read_yaml(path)
     try:
-        return read(raw, path.parent)
+        return read(raw, path.parent if folder is None else folder)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
 

@@ -84,12 +84,13 @@ class Design(NamedTuple):
     methods: dict[str, Method]  # those of the configuration, and all variants
     played: dict[tuple[str, str], Played]  # by problem and method
     plays: dict[str, list[Played]]  # by file
+    root: str = ""  # folder of its files
 
 
-def expand(config: Config | Mapping[str, Any], missing: Collection[str] = ()) -> Design:
+def expand(config: Config | Mapping[str, Any], missing: Collection[str] = (), root: str = "") -> Design:
     """Turn the blocks of a configuration into flat tables; nothing is planned on data sets that are missing."""
     config = config if isinstance(config, Config) else read(config)
-    design = Design(config, {}, {}, {}, {}, {}, {}, dict(config.methods), {}, {})
+    design = Design(config, {}, {}, {}, {}, {}, {}, dict(config.methods), {}, {}, root)
     for name, experiment in sorted(config.experiments.items(), key=lambda item: _precedence(config, item[1])):
         members = _members(config, name, experiment)
         design.variants[name] = variants(experiment, config.methods)

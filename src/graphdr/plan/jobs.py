@@ -1,6 +1,5 @@
 """All jobs by stage and wildcards: those from measurements to what a reader sees here, the others in *_jobs."""
 
-import hashlib
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from itertools import product
@@ -13,7 +12,7 @@ import graphdr.stages.evaluate_predictors as evaluate
 import graphdr.stages.make_figure as figure_of
 import graphdr.stages.make_report as report
 import graphdr.stages.make_table as table_of
-from graphdr.cache import paths
+from graphdr.cache import manifest, paths
 from graphdr.facts.registry import FACTORS, FAVOURABLE
 from graphdr.paper.compare import VERDICTS
 from graphdr.plan import outline, words
@@ -42,7 +41,7 @@ from graphdr.plan.design import (
     is_opt_in,
     problems_of,
 )
-from graphdr.plan.job import AnyJob, Job, at, fill
+from graphdr.plan.job import AnyJob, Job, at, digest, fill
 from graphdr.plan.plays import KINDS, pool_factors, theta_factors
 from graphdr.plan.ranking_jobs import ranked
 from graphdr.scores import cells
@@ -235,16 +234,11 @@ def make_report(design: Design, page: str) -> Job[report.Input, report.Output, r
     told["cells"] = {name: _cells(design, config.tables[name]) for name in tables}
     told |= {"template": template.digest(), "multiverse": "", "calibrated": "", "leaderboard": ""}
     if claims:  # what only its own target builds is no input of the page, which shows it where it is
-        told["multiverse"] = _digest(paths.multiverse("parquet"))
-        told["leaderboard"] = _digest(paths.leaderboard("parquet"))
-        told["calibrated"] = _digest(paths.table(report.CALIBRATED, "parquet"))
+        told["multiverse"] = digest(Path(design.root, paths.multiverse("parquet")))
+        told["leaderboard"] = digest(Path(design.root, paths.leaderboard("parquet")))
+        told["calibrated"] = digest(Path(design.root, paths.table(report.CALIBRATED, "parquet")))
     params = report.Params(**told, verdicts=list(VERDICTS), missing=missing)
     return Job("make_report", input, at(report.Output(), page=page), params)
-
-
-def _digest(path: str) -> str:
-    """Hash a file, if it is there."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16] if Path(path).is_file() else ""
 
 
 def _rows(design: Design, spec: Table) -> list[dict[str, str]]:
@@ -302,6 +296,12 @@ def _studied(design: Design) -> list[tuple[str]]:
 def outputs(stage: str) -> dict[str, str]:
     """Return what a stage writes, by name: paths with wildcards."""
     return {name: str(path) for name, path in import_module(f"graphdr.stages.{stage}").Output()._asdict().items()}
+
+
+def written(stage: str) -> dict[str, str]:
+    """Return what a rule writes: the files of its stage, and their entry in the manifest."""
+    files = outputs(stage)
+    return files | {"entry": manifest.entry_path(list(files.values()))}
 
 
 def wildcards(stage: str) -> list[str]:

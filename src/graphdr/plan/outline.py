@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from graphdr.cache import paths
+from graphdr.cache import manifest, paths
 from graphdr.plan import words
 from graphdr.plan.blocks import Claim, against
 from graphdr.plan.design import Design, is_observed, problems_of
@@ -25,13 +25,15 @@ def files(design: Design, batches: dict[str, str], tables: dict[str, dict[str, A
         measured.setdefault(experiment, {}).setdefault(dataset, []).append(paths.measurements(batch))
         if len(built[experiment]) <= MANY:
             curves.setdefault(experiment, []).append(paths.curves(batch))
+    drawings = [paths.figure(name, "svg") for name in overviews(design, built)]
     return {
         "paper": paths.PAPER,
         "reasons": paths.PAPER_REASONS,
         "tables": {name: table["path"] for name, table in tables.items()},
         "curves": curves,
         "measurements": measured,
-        "overview": [paths.figure(name, "svg") for name in overviews(design, built)],
+        "overview": drawings,
+        "drawn": [manifest.of_drawing(path) for path in drawings],
         "datasets": {name: card(design, name, *home) for name, home in home_problems(design, batches).items()},
     }
 

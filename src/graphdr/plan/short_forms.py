@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_origin
 
+from graphdr.cache.paths import committed
 from graphdr.core.errors import UserError, no_such
 from graphdr.plan.blocks import Config
 from graphdr.plan.yaml_files import read_yaml
@@ -32,7 +33,7 @@ def full(raw: Any, folder: Path = Path()) -> dict[str, Any]:
     config = _mapping("top level", typed(raw))
     for block in BLOCKS:
         if isinstance(named := config.get(block), str):
-            config[block] = typed(read_yaml(folder / named, f"{block}: "))
+            config[block] = typed(read_yaml(committed(named, folder), f"{block}: "))
         _entries(block, config.get(block, {}))
     _attach(config, folder)
     sets = _sets(config)
@@ -91,7 +92,7 @@ def _attach(config: dict[str, Any], folder: Path) -> None:
     files = {}
     for key in ("sources", "checks", "studies"):
         named = config.pop(key, {})
-        whole = typed(read_yaml(folder / named, f"{key}: ")) if isinstance(named, str) else named
+        whole = typed(read_yaml(committed(named, folder), f"{key}: ")) if isinstance(named, str) else named
         files[key] = _entries(key, whole)
     datasets = config.get("datasets", {})
     for name, source in files["sources"].items():

@@ -13,10 +13,10 @@ DEEPEST = 50  # lists and mappings in each other; config.yaml has less than ten
 SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def read_yaml(path: Path, where: str = "") -> Any:
+def read_yaml(path: str | Path, where: str = "") -> Any:
     """Read a YAML file that is named somewhere."""
     try:
-        text = bounded.contents(path).decode()
+        text = bounded.contents(Path(path)).decode()
         _check_size(path, text)
         return yaml.load(text, Loader=SafeLoader)
     except UserError as error:
@@ -25,7 +25,7 @@ def read_yaml(path: Path, where: str = "") -> Any:
         raise UserError(f"{where}{path}: cannot be read ({' '.join(str(error).split())})") from None
 
 
-def _check_size(path: Path, text: str) -> None:
+def _check_size(path: str | Path, text: str) -> None:
     """Refuse a text whose aliases stand for too many values, or that is nested too deeply, before it is built."""
     sizes: dict[str, int] = {}  # values behind every anchor
     open_: list[tuple[str | None, int]] = [(None, 0)]  # collections that are not closed, with the values in them

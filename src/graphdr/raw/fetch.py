@@ -55,12 +55,13 @@ def mirror_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
     return Path(name).expanduser() if name else None
 
 
-def missing_datasets(config: Mapping, asked: Collection[str] = ()) -> list[str]:
-    """Return the data sets without raw files here that are not asked for by name."""
+def missing_datasets(config: Mapping, asked: Collection[str] = (), root: str = "") -> list[str]:
+    """Return the data sets without raw files in a folder that are not asked for by name."""
     mirror = mirror_folder({"GRAPHDR_MIRROR": config.get("mirror")} | os.environ)
     raw = {name: block["raw"] for name, block in config["datasets"].items() if "raw" in block and name not in asked}
-    absent = [name for name in raw if not os.path.exists(paths.receipt(name))]
-    return [name for name in absent if not available(raw[name], Path(paths.receipt(name)).parent, mirror)]
+    receipts = {name: Path(root, paths.receipt(name)) for name in raw}
+    absent = [name for name, receipt in receipts.items() if not receipt.exists()]
+    return [name for name in absent if not available(raw[name], receipts[name].parent, mirror)]
 
 
 def parts(source: Mapping) -> list[Mapping]:

@@ -26,6 +26,7 @@ class Input(NamedTuple):
     curves: dict[str, list[str]]  # by experiment
     measurements: dict[str, dict[str, list[str]]]  # by experiment and data set
     overview: list[str]
+    drawn: list[str]  # their entries in the manifest
     datasets: dict[str, dict[str, str]]  # files behind the card of every data set
 
 
