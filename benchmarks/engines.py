@@ -11,11 +11,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from graphdr.graphs.model import Graph
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-os.environ.update(dict.fromkeys(THREADS, "1"))
-
 SIZES = {False: (1_000_000, 1_000_000, 100_000_000), True: (5_000, 5_000, 400_000)}  # items, users, interactions
 WORKERS, NEIGHBOURS, K, CANDIDATES, ROUNDS = 2, 10, 20, 100, 20_000
 
@@ -32,69 +35,97 @@ def sort(folder: Path, small: bool) -> dict:
     """Sort them by item and by user, on disk, with Dask."""
     import numpy as np
 
-    from graphdr.serve import streamed
+    from graphdr.serve.streamed import on_disk
 
     _workers()
     (folder / "sorted").mkdir(exist_ok=True)
-    streamed.sort(sorted((folder / "interactions").iterdir()), "user", "item", "value", folder / "sorted")
-    rows, columns = streamed.opened(folder / "sorted")
+    on_disk.sort(sorted((folder / "interactions").iterdir()), "user", "item", "value", folder / "sorted")
+    rows, columns = on_disk.opened(folder / "sorted")
     return {"pairs": rows.nnz, "steps of an exact search": float((np.diff(columns.indptr).astype(float) ** 2).sum())}
 
 
-def exact(folder: Path, small: bool) -> dict:
-    """Find the nearest items, comparing all that share a user, half of them in each worker."""
-    return _search(folder, "exact")
-
-
-def approximate(folder: Path, small: bool) -> dict:
-    """Find the nearest items with pynndescent, in one process."""
-    return _search(folder, "approximate")
-
-
-def _search(folder: Path, search: str) -> dict:
+def neighbours(folder: Path, small: bool, search: str) -> dict:
+    """Find the nearest items: exactly with a part of them in each worker, approximately in one."""
     import numpy as np
 
     from graphdr.graphs.neighbours import recall
-    from graphdr.serve import streamed
+    from graphdr.serve.streamed.graph import search_blocks
+    from graphdr.serve.streamed.on_disk import opened
 
     _workers()
-    found = streamed.search_blocks(folder / "sorted", NEIGHBOURS, search, WORKERS)
+    found = search_blocks(folder / "sorted", NEIGHBOURS, search, WORKERS)
     np.save(folder / f"{search}.npy", found)
-    return {"recall": recall(streamed.opened(folder / "sorted"), found)}
+    return {"recall": recall(opened(folder / "sorted"), found)}
+
+
+def graph(folder: Path, small: bool) -> dict:
+    """Join approximate neighbours, and take the largest component."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    import graphdr
+    from graphdr.graphs.from_data import union
+
+    found = np.load(folder / "approximate.npy")
+    i, at = np.nonzero(found >= 0)
+    made = graphdr.largest_component(union(len(found), i, found[i, at]))
+    sp.save_npz(folder / "adjacency.npz", made.adjacency, compressed=False)
+    np.save(folder / "origin.npy", made.origin)
+    return {"nodes": made.n, "edges": made.adjacency.nnz // 2}
+
+
+def basis(folder: Path, small: bool, solver: str) -> dict:
+    """Compute the k smoothest eigenvectors and the constant one."""
+    import graphdr
+
+    found = graphdr.low_eigenpairs(_graph(folder), K + 1, solver=solver)
+    return {"residual": float(found.residuals.max()), "values": found.values.round(6).tolist()}
 
 
 def serve(folder: Path, small: bool) -> dict:
-    """Fit a policy to the approximate graph, with its basis, and let it learn what items pay."""
+    """Fit a policy to the graph, which computes its basis, and let it learn what items pay."""
     import numpy as np
 
     import graphdr
     from benchmarks import interactions
     from benchmarks.timing import seconds
-    from graphdr.graphs.from_data import union
 
-    found = np.load(folder / "approximate.npy")
-    i, at = np.nonzero(found >= 0)
-    made, times = {}, {}
-    times["graph"] = seconds(lambda: made.update(graph=graphdr.largest_component(union(len(found), i, found[i, at]))))
-    graph = made["graph"]
-    times["fit"] = seconds(lambda: made.update(policy=graphdr.GraphDRLinUCB.fit(graph, K)))
-    policy, rng = made["policy"], np.random.default_rng(3)
-    pays = interactions.rewards(interactions.tastes(len(found)), rng)
+    arms = _graph(folder)
+    policy, rng = graphdr.GraphDRLinUCB(K, random_state=0), np.random.default_rng(3)
+    fit = seconds(lambda: policy.fit(arms))
+    pays = interactions.rewards(interactions.tastes(SIZES[small][0]), rng)
     regret = {"policy": 0.0, "random": 0.0}
 
     def play() -> None:
-        for offered in rng.choice(graph.origin, (ROUNDS, CANDIDATES)):
+        for offered in rng.choice(arms.origin, (ROUNDS, CANDIDATES)):
             chosen = policy.recommend(offered.tolist())
             policy.update(chosen, pays[chosen] + 0.1 * rng.standard_normal())
             best = pays[offered].max()
             regret["policy"] += best - pays[chosen]
             regret["random"] += best - pays[offered].mean()
 
-    times["rounds"] = seconds(play)
-    return {"nodes": graph.n, "edges": graph.adjacency.nnz // 2, "seconds": times, "regret": regret}
+    return {"seconds": {"fit": fit, "rounds": seconds(play)}, "rounds": ROUNDS, "regret": regret}
 
 
-STEPS: dict[str, Callable[[Path, bool], dict]] = {f.__name__: f for f in (generate, sort, exact, approximate, serve)}
+def _graph(folder: Path) -> "Graph":
+    import numpy as np
+    import scipy.sparse as sp
+
+    from graphdr.graphs.model import Graph
+
+    return Graph(sp.csr_array(sp.load_npz(folder / "adjacency.npz")), np.load(folder / "origin.npy"))
+
+
+STEPS: dict[str, Callable[[Path, bool], dict]] = {
+    "generate": generate,
+    "sort": sort,
+    "neighbours-exact": partial(neighbours, search="exact"),
+    "neighbours-approximate": partial(neighbours, search="approximate"),
+    "graph": graph,
+    "basis-exact": partial(basis, solver="exact"),
+    "basis-single": partial(basis, solver="single"),
+    "serve": serve,
+}
 
 
 def _workers() -> None:
@@ -132,7 +163,8 @@ def main() -> None:
         kept = given.folder / f"{step}.json"
         if not kept.exists():
             command = [sys.executable, "-m", "benchmarks.engines", "--step", step, "--folder", str(given.folder)]
-            subprocess.run(command + ["--small"] * given.small, check=True)
+            one_thread = os.environ | dict.fromkeys(THREADS, "1")
+            subprocess.run(command + ["--small"] * given.small, env=one_thread, check=True)
         print(f"{step}: {json.loads(kept.read_text())}", flush=True)
 
 

@@ -12,7 +12,7 @@ import graphdr
 from benchmarks import engines
 from graphdr.graphs import from_data
 from graphdr.graphs.records import Records
-from graphdr.serve import streamed
+from graphdr.serve.streamed import on_disk
 
 ITEMS, USERS = 70, 40
 
@@ -41,7 +41,7 @@ def test_the_graph_is_that_of_all_interactions_in_memory(workers, value, tmp_pat
     records = Records(given["user"], given["item"], given["value"], np.zeros(ITEMS))
     known = from_data.knn.__wrapped__("all", records, neighbours=4)  # equally popular: in their order
     if workers == "synchronous":
-        monkeypatch.setattr(streamed, "BUCKET", 90)  # in tasks of other processes it would not be seen
+        monkeypatch.setattr(on_disk, "BUCKET", 90)  # in tasks of other processes it would not be seen
     with dask.config.set(scheduler=workers, num_workers=2):
         graph = graphdr.from_parquet(write(tmp_path, columns), value=value, neighbours=4, folder=tmp_path, blocks=3)
     assert (graph.adjacency != known.adjacency).nnz == 0
@@ -51,12 +51,12 @@ def test_the_graph_is_that_of_all_interactions_in_memory(workers, value, tmp_pat
 
 def test_rows_and_columns_on_disk_are_those_of_the_matrix(tmp_path, monkeypatch):
     columns = interactions(500)
-    monkeypatch.setattr(streamed, "BUCKET", 60)
+    monkeypatch.setattr(on_disk, "BUCKET", 60)
     folder = tmp_path / "sorted"
     folder.mkdir()
     with dask.config.set(scheduler="synchronous"):
-        streamed.sort(write(tmp_path, columns), "user", "item", "value", folder)
-    rows, users = streamed.opened(folder)
+        on_disk.sort(write(tmp_path, columns), "user", "item", "value", folder)
+    rows, users = on_disk.opened(folder)
     dense = np.zeros((ITEMS, columns["user"].max() + 1))
     np.add.at(dense, (columns["item"], columns["user"]), columns["value"])
     assert np.array_equal(rows.toarray(), dense)
@@ -95,7 +95,8 @@ def test_the_benchmark_plays_from_interactions_to_a_policy(tmp_path, monkeypatch
     monkeypatch.setattr(engines, "_workers", lambda: dask.config.set(scheduler="synchronous"))
     with dask.config.set(scheduler="synchronous"):
         figures = {step: engines.run(step, tmp_path, small=True) for step in engines.STEPS}
-    assert figures["exact"]["recall"] == 1.0
-    assert figures["approximate"]["recall"] >= 0.95
-    assert figures["serve"]["nodes"] >= 1_400
+    assert figures["neighbours-exact"]["recall"] == 1.0
+    assert figures["neighbours-approximate"]["recall"] >= 0.95
+    assert figures["graph"]["nodes"] >= 1_400
+    np.testing.assert_allclose(figures["basis-single"]["values"], figures["basis-exact"]["values"], atol=1e-5)
     assert figures["serve"]["regret"]["policy"] < 0.9 * figures["serve"]["regret"]["random"]

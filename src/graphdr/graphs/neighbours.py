@@ -117,7 +117,8 @@ def approximate(of: Sides, neighbours: int, queries: np.ndarray, seed: int) -> t
     with warnings.catch_warnings(action="ignore"):  # that rows have too few neighbours: they may
         # Its order of work, and so what it finds, depends on the number of threads.
         graph = NNDescent(matrix, metric="cosine", n_neighbors=wanted, random_state=random, n_jobs=1).neighbor_graph
-    return _best(of.rows, neighbours, queries, graph[0][queries].astype(np.int64))
+    found = graph[0][queries].astype(np.int64)
+    return _ranked(*_parts(of.rows), of.rows.shape[1], row_lengths(of.rows), queries, found, neighbours)
 
 
 SEARCHES: dict[str, Callable] = {search.__name__: search for search in (exact, approximate)}
@@ -143,7 +144,3 @@ def recall(of: Sides, found: np.ndarray, seed: int = 0) -> float:
     wanted = nearest(of, neighbours, queries=sample)[0]
     met = [np.isin(row[row >= 0], found[i]) for i, row in zip(sample, wanted, strict=True)]
     return float(np.mean(np.concatenate(met))) if any(map(len, met)) else 1.0
-
-
-def _best(rows: sp.csr_array, neighbours: int, queries: np.ndarray, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return _ranked(*_parts(rows), rows.shape[1], row_lengths(rows), queries, found, neighbours)

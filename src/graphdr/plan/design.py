@@ -40,16 +40,8 @@ NODE_CASE = {  # of a configuration that says nothing about contexts, pilots, se
     "coupling": 1, "differences": "smooth", "differ": 1, "pilot_from": "prefix", "first_seed": 0, "tuned": OWN,
     "given": NO_FILE, "shuffle": 0, "users": EVERYONE, "search": EXACT, "solver": EXACT,
 }  # fmt: skip
-SHAPE = (
-    "n",
-    "instances",
-    "reward",
-    "content",
-    "rank",
-    "given",
-    "users",
-    "solver",
-)  # what a graph has beside its family's
+# What a graph has beside the parameters of its family.
+SHAPE = ("n", "instances", "reward", "content", "rank", "given", "users", "solver")
 CHANGES = ("shuffle", "flip", "swap", "perturb")  # factors that make the observed graph another than the clean one
 
 Problem = dict[str, Any]  # factors by name, and `name`, `title`, `items`, `clean` and `graph`

@@ -1,79 +1,18 @@
-"""Interactions that do not fit in memory: Dask sorts parquet files into rows on disk, and finds neighbours in them."""
+"""The matrix of items and users on disk, by rows and by columns: Dask sorts interactions of parquet files into it."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import rmtree
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import scipy.sparse as sp
 
 from graphdr.core.extras import needed_for
-from graphdr.graphs.from_data import union
-from graphdr.graphs.model import Graph
-from graphdr.graphs.neighbours import EXACT, Sides, nearest
+from graphdr.graphs.neighbours import Sides
 
 BUCKET = 16_000_000  # interactions that a task sorts in memory, about 0.5 GB of it
-WHOLE = ("approximate",)  # searches that cannot be split by rows
 ENTRY = np.dtype([("key", np.int32), ("other", np.int32), ("value", np.float32)])
 SIDES = {"rows": ("item", "user"), "columns": ("user", "item")}
-
-
-def from_parquet(
-    files: Sequence[str | Path],
-    user: str = "user",
-    item: str = "item",
-    value: str | None = None,
-    *,
-    neighbours: int = 10,
-    search: str = EXACT,
-    folder: str | Path | None = None,
-    blocks: int = 2,
-) -> Graph:
-    """Build the graph of ``from_interactions`` from parquet files that are larger than memory, with Dask.
-
-    Parameters
-    ----------
-    files : sequence of paths
-        Parquet files of one kind, in any order. A row group at a time is read.
-    user, item : str
-        The columns that say who met what: whole numbers from 0 to 2³¹ - 1, with few gaps.
-    value : str, optional
-        The column of positive values; by default every row counts one. Values of a pair that comes again are added
-        up. They are kept in single precision.
-    neighbours : int
-        How many others every item is joined to, if as many share a user with it. Edges have weight one.
-    search : {"exact", "approximate"}
-        Compare all pairs of items that share a user, or those that pynndescent proposes. Cosines and ties are those of
-        the whole rows in either case.
-    folder : path, optional
-        Where the sorted interactions go, at most 40 bytes for each; by default a temporary one. All workers see it.
-    blocks : int
-        Parts that the search is split into, at best one for each worker.
-
-    Returns
-    -------
-    Graph
-        A node for every item number up to the largest, in that order. It need not be connected.
-
-    Notes
-    -----
-    Tasks run where Dask is told to run them: in a ``dask.distributed.Client``, or as ``dask.config`` says.
-
-    Examples
-    --------
-    >>> import tempfile, pyarrow, pyarrow.parquet
-    >>> met = pyarrow.table({"user": [1, 1, 2, 2, 3, 3], "item": [0, 1, 0, 1, 1, 2]})
-    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
-    ...     pyarrow.parquet.write_table(met, file.name)
-    ...     graphdr.from_parquet([file.name], neighbours=1).adjacency.sum(axis=1).tolist()
-    [1.0, 2.0, 1.0]
-    """
-    with TemporaryDirectory(dir=folder) as scratch:
-        sort(files, user, item, value, Path(scratch))
-        found = search_blocks(Path(scratch), neighbours, search, blocks)
-    i, at = np.nonzero(found >= 0)
-    return union(len(found), i, found[i, at])
 
 
 def sort(files: Sequence[str | Path], user: str, item: str, value: str | None, folder: Path) -> None:
@@ -86,11 +25,11 @@ def sort(files: Sequence[str | Path], user: str, item: str, value: str | None, f
     width = {role: -(-size // buckets) for role, size in shape.items()}
     pieces = folder / "pieces"
     pieces.mkdir()
-    _compute([dask.delayed(_split)(at, *group, names, width, buckets, pieces) for at, group in enumerate(groups)])
+    compute([dask.delayed(_split)(at, *group, names, width, buckets, pieces) for at, group in enumerate(groups)])
     for side, (key, other) in SIDES.items():
         firsts = [min(bucket * width[key], shape[key]) for bucket in range(buckets + 1)]
         sizes = [(firsts[bucket], firsts[bucket + 1] - firsts[bucket], shape[other]) for bucket in range(buckets)]
-        counts = _compute([dask.delayed(_join)(pieces, side, b, len(groups), *size) for b, size in enumerate(sizes)])
+        counts = compute([dask.delayed(_join)(pieces, side, b, len(groups), *size) for b, size in enumerate(sizes)])
         for part in ("indices", "data"):
             with (folder / f"{side}-{part}").open("wb") as whole:
                 for bucket in range(buckets):
@@ -179,22 +118,9 @@ def _view(indices: np.ndarray, data: np.ndarray, starts: np.ndarray, shape: tupl
     return matrix
 
 
-def search_blocks(folder: Path, neighbours: int, search: str, blocks: int) -> np.ndarray:
-    """Return the nearest items of all items (n x neighbours, -1 for none), a task for every block of them."""
-    import dask
-
-    n = len(np.load(folder / "rows-starts.npy", mmap_mode="r")) - 1
-    parts = np.array_split(np.arange(n), 1 if search in WHOLE else blocks)
-    return np.concatenate(_compute([dask.delayed(_search)(folder, neighbours, search, part) for part in parts]))
-
-
-def _compute(tasks: list) -> tuple:
+def compute(tasks: list) -> tuple:
     """Run tasks where Dask is told to; a worker that is free takes one, and not a handful."""
     import dask
 
     with dask.config.set(chunksize=1):
         return dask.compute(*tasks)
-
-
-def _search(folder: Path, neighbours: int, search: str, queries: np.ndarray) -> np.ndarray:
-    return nearest(opened(folder), neighbours, search, queries=queries)[0].astype(np.int32)
