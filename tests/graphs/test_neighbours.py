@@ -1,6 +1,9 @@
 """Nearest neighbours: a contract over the searches, the recall that is reported, and what is said where one misses."""
 
 import re
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -8,12 +11,16 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 from graphdr.core.errors import UserError
-from graphdr.graphs import from_data
+from graphdr.graphs import from_data, neighbours
 from graphdr.graphs.neighbours import EXACT, SEARCHES, Sides, nearest, recall, sides
 from graphdr.graphs.records import Records
 from tests.support.lacking import python_without
 
 ITEMS, USERS, FOUND = 600, 400, 5
+needs_scale = pytest.mark.skipif(find_spec("pynndescent") is None, reason="no pynndescent here, of the extra scale")
+every_search = pytest.mark.parametrize(
+    "search", [search if search == EXACT else pytest.param(search, marks=needs_scale) for search in SEARCHES]
+)
 
 
 @pytest.fixture(scope="module")
@@ -28,15 +35,15 @@ def ratings() -> Sides:
 
 
 @pytest.fixture(scope="module")
-def found(ratings) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    return {search: nearest(ratings, FOUND, search, seed=3) for search in SEARCHES}
+def found(ratings) -> Callable[[str], tuple[np.ndarray, np.ndarray]]:
+    return cache(lambda search: nearest(ratings, FOUND, search, seed=3))
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+@every_search
 def test_a_search_finds_others_with_their_cosines_nearest_first_and_ties_by_index(search, ratings, found):
     unit = ratings.rows.toarray()
     unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-300)
-    near, cosine = found[search]
+    near, cosine = found(search)
     assert near.shape == cosine.shape == (ITEMS, FOUND)
     assert (near[10] == -1).all()
     for i, (others, values) in enumerate(zip(near, cosine, strict=True)):
@@ -47,31 +54,43 @@ def test_a_search_finds_others_with_their_cosines_nearest_first_and_ties_by_inde
         assert_array_equal(np.lexsort((others, -values)), np.arange(len(others)))
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+@every_search
 def test_a_search_finds_nearly_all_of_the_exact_neighbours(search, ratings, found):
-    share = recall(ratings, found[search][0])
+    share = recall(ratings, found(search)[0])
     assert share == 1.0 if search == EXACT else share >= 0.95
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+@every_search
 def test_where_the_same_neighbours_are_found_they_are_equal_to_the_last_bit(search, found):
-    same = (np.sort(found[search][0]) == np.sort(found[EXACT][0])).all(axis=1)
+    same = (np.sort(found(search)[0]) == np.sort(found(EXACT)[0])).all(axis=1)
     assert same.mean() > 0.8
-    for one, other in zip(found[search], found[EXACT], strict=True):
+    for one, other in zip(found(search), found(EXACT), strict=True):
         assert_array_equal(one[same], other[same])
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+@every_search
 def test_a_search_is_the_same_with_the_same_seed_and_for_some_of_the_rows(search, ratings, found):
     some = np.array([3, 17, 10, 599])
-    for one, other in zip(nearest(ratings, FOUND, search, 3, some), found[search], strict=True):
+    for one, other in zip(nearest(ratings, FOUND, search, 3, some), found(search), strict=True):
         assert_array_equal(one, other[some])
 
 
-def test_more_neighbours_than_there_are_rows_are_all_rows_that_share_a_column():
+@every_search
+def test_numbers_in_single_precision_are_multiplied_in_double(search, ratings, monkeypatch):
+    odd = ratings.rows.copy()
+    odd.data += np.random.default_rng(5).random(len(odd.data))
+    single = Sides(*(side.astype(np.float32) for side in sides(odd)))
+    double = Sides(*(side.astype(float) for side in single))
+    expected = nearest(double, FOUND, search)
+    monkeypatch.setattr(neighbours, "AT_ONCE", 7)
+    for one, other in zip(nearest(single, FOUND, search), expected, strict=True):
+        assert_array_equal(one, other)
+
+
+@every_search
+def test_more_neighbours_than_there_are_rows_are_all_rows_that_share_a_column(search):
     few = sides(sp.csr_array([[1.0, 1.0], [0.0, 2.0], [3.0, 0.0]]))
-    for search in SEARCHES:
-        assert nearest(few, 4, search)[0].tolist() == [[1, 2, -1, -1], [0, -1, -1, -1], [0, -1, -1, -1]]
+    assert nearest(few, 4, search)[0].tolist() == [[1, 2, -1, -1], [0, -1, -1, -1], [0, -1, -1, -1]]
 
 
 def test_recall_is_the_share_of_the_exact_neighbours_that_were_found():
@@ -81,6 +100,7 @@ def test_recall_is_the_share_of_the_exact_neighbours_that_were_found():
     assert recall(sides(sp.csr_array(np.eye(3))), np.full((3, 2), -1)) == 1.0  # there is nothing to find
 
 
+@needs_scale
 def test_a_graph_of_data_takes_the_search_and_says_what_it_found(ratings, capsys):
     item, user = ratings.rows.tocoo().coords
     records = Records(user, item, ratings.rows.tocoo().data, np.bincount(item, minlength=ITEMS))

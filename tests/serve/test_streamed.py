@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import dask
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,6 +13,7 @@ from graphdr.graphs import from_data
 from graphdr.graphs.records import Records
 from graphdr.serve.streamed import on_disk
 
+dask = pytest.importorskip("dask", reason="no dask here, of the extra scale")
 ITEMS, USERS = 70, 40
 
 
@@ -90,6 +90,7 @@ def test_a_mistake_is_one_line(wrong, message, tmp_path):
 
 
 def test_the_benchmark_plays_from_interactions_to_a_policy(tmp_path, monkeypatch):
+    pytest.importorskip("pynndescent", reason="no pynndescent here, of the extra scale")
     monkeypatch.setitem(engines.SIZES, True, (1_500, 1_500, 100_000))
     monkeypatch.setattr(engines, "ROUNDS", 2_000)
     monkeypatch.setattr(engines, "_workers", lambda: dask.config.set(scheduler="synchronous"))

@@ -16,6 +16,7 @@ from graphdr.graphs.records import row_lengths
 EXACT = "exact"
 PROPOSED = 1.2  # candidates for every neighbour that is wanted
 SAMPLED = 1000  # rows that a recall is measured on
+AT_ONCE = 100_000  # rows whose lengths are computed together
 
 
 class Sides(NamedTuple):
@@ -56,7 +57,7 @@ def _nearest(starts, columns, data, column_starts, rows, column_data, length, qu
     for place in range(len(queries)):
         i, count = queries[place], 0
         for at in range(starts[i], starts[i + 1]):  # row i times the matrix, all of it that is not zero
-            column = columns[at]
+            column, entry = columns[at], np.float64(data[at])
             for other in range(column_starts[column], column_starts[column + 1]):
                 j = rows[other]
                 if seen[j] != i:
@@ -64,7 +65,7 @@ def _nearest(starts, columns, data, column_starts, rows, column_data, length, qu
                     product[j] = 0.0
                     met[count] = j
                     count += 1
-                product[j] += data[at] * column_data[other]
+                product[j] += entry * column_data[other]
         filled, near, values = 0, nearest[place], cosine[place]
         for j in met[:count]:
             if j != i and product[j] > 0.0:
@@ -99,9 +100,15 @@ def _parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return matrix.indptr.astype(np.int64, copy=False), np.asarray(matrix.indices), np.asarray(matrix.data)
 
 
+def _lengths(matrix: sp.csr_array) -> np.ndarray:
+    """Return the lengths of all rows in double precision, of some at a time: a matrix on disk stays there."""
+    some = (matrix[at : at + AT_ONCE] for at in range(0, max(1, matrix.shape[0]), AT_ONCE))
+    return np.concatenate([row_lengths(rows.astype(float, copy=False)) for rows in some])
+
+
 def exact(of: Sides, neighbours: int, queries: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Compare every row with all that share a column: as many steps as the squared lengths of the columns add up to."""
-    return _nearest(*_parts(of.rows), *_parts(of.columns), row_lengths(of.rows), queries, neighbours)
+    return _nearest(*_parts(of.rows), *_parts(of.columns), _lengths(of.rows), queries, neighbours)
 
 
 def approximate(of: Sides, neighbours: int, queries: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -118,7 +125,7 @@ def approximate(of: Sides, neighbours: int, queries: np.ndarray, seed: int) -> t
         # Its order of work, and so what it finds, depends on the number of threads.
         graph = NNDescent(matrix, metric="cosine", n_neighbors=wanted, random_state=random, n_jobs=1).neighbor_graph
     found = graph[0][queries].astype(np.int64)
-    return _ranked(*_parts(of.rows), of.rows.shape[1], row_lengths(of.rows), queries, found, neighbours)
+    return _ranked(*_parts(of.rows), of.rows.shape[1], _lengths(of.rows), queries, found, neighbours)
 
 
 SEARCHES: dict[str, Callable] = {search.__name__: search for search in (exact, approximate)}
