@@ -105,7 +105,7 @@ bench: $(READY) ## measure kernels, methods, peers, limits and solvers
 bench-scale: $(READY) ## measure solvers, GraphDR and the graph prior up to a million nodes
 	@$(BIN)/python -m benchmarks --scale
 
-bench-engines: $(READY) ## play 100 million interactions with a million items end to end, on two workers (half an hour, 12 GB of disk)
+bench-engines: $(READY) ## play 100 million interactions with a million items end to end, on two workers (an hour, 8 GB of disk)
 	@$(BIN)/python -m benchmarks.engines
 
 bench-snakemake: $(READY) ## measure Snakemake's own CPU per job, in runs of 1,000 and 4,000 jobs (some minutes)

@@ -116,6 +116,13 @@ def test_an_unknown_search_is_one_line_with_the_choices(ratings):
         nearest(ratings, FOUND, "psychic")
 
 
+@needs_scale
+def test_more_entries_than_pynndescent_can_number_are_refused(ratings, monkeypatch):
+    monkeypatch.setattr(neighbours, "PYNNDESCENT_UP_TO", 100)
+    with pytest.raises(UserError, match=r"search: approximate takes 100 entries, not .*; exact takes any"):
+        nearest(ratings, FOUND, "approximate")
+
+
 def test_without_pynndescent_one_line_names_the_extra():
     code = """
 import scipy.sparse as sp

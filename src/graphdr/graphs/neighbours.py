@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphdr.core.compiled import inlined, kernel
-from graphdr.core.errors import no_such
+from graphdr.core.errors import UserError, no_such
 from graphdr.core.extras import needed_for
 from graphdr.core.rng import stream
 from graphdr.graphs.records import row_lengths
@@ -16,6 +16,7 @@ from graphdr.graphs.records import row_lengths
 EXACT = "exact"
 PROPOSED = 1.2  # candidates for every neighbour that is wanted
 SAMPLED = 1000  # rows that a recall is measured on
+PYNNDESCENT_UP_TO = 2**31 - 1  # entries of a matrix
 AT_ONCE = 100_000  # rows whose lengths are computed together
 
 
@@ -115,6 +116,8 @@ def approximate(of: Sides, neighbours: int, queries: np.ndarray, seed: int) -> t
     """Take as candidates what pynndescent finds: neighbours of neighbours, until these change no more."""
     with needed_for("search: approximate", "scale"):
         from pynndescent import NNDescent
+    if of.rows.nnz > PYNNDESCENT_UP_TO:
+        raise UserError(f"search: approximate takes {PYNNDESCENT_UP_TO} entries, not {of.rows.nnz}; exact takes any")
     n = of.rows.shape[0]
     wanted = min(n, 1 + round(PROPOSED * neighbours))
     kinds = {"data": np.float32, "indices": np.int32, "indptr": np.int32}  # it compiles for one type each, in memory
