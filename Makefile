@@ -14,7 +14,7 @@ CONFIRM := $(filter yes,$(YES))
 export PYTHONDONTWRITEBYTECODE := # jobs are short: compiled once, modules load in a third of the time
 
 .DEFAULT_GOAL := all
-.PHONY: all movielens multiverse synthetic paper test test-page test-adapters test-slurm test-queue test-places test-container test-wheel test-s3 test-deploy slurm container lint format schema verify repair determinism torture fuzz soak soak-policy audit bench bench-scale bench-snakemake profile docs snapshot archive lock clean distclean help
+.PHONY: all movielens multiverse synthetic paper test test-page test-adapters test-slurm test-queue test-places test-container test-wheel test-s3 test-deploy slurm container lint format schema verify repair determinism torture fuzz soak soak-policy audit bench bench-scale bench-engines bench-snakemake profile docs snapshot archive lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
 	@began=$$(date +%s); $(BUILD) all && $(BIN)/graphdr summary --since $$began
@@ -110,6 +110,9 @@ bench: $(READY) ## measure kernels, methods, peers, limits and solvers
 
 bench-scale: $(READY) ## measure solvers, GraphDR and the graph prior up to a million nodes
 	@$(BIN)/python -m benchmarks --scale
+
+bench-engines: $(READY) ## play 100 million interactions with a million items end to end, on two workers (an hour, 8 GB of disk)
+	@$(BIN)/python -m benchmarks.engines
 
 bench-snakemake: $(READY) ## measure Snakemake's own CPU per job, in runs of 1,000 and 4,000 jobs (some minutes)
 	@$(BIN)/python -m benchmarks.many_jobs

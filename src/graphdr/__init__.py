@@ -29,6 +29,7 @@ _PLACES = {
     "RoundLog": "serve.round_log:RoundLog",
     "from_edges": "serve.tables:from_edges",
     "from_interactions": "serve.tables:from_interactions",
+    "from_parquet": "serve.streamed.graph:from_parquet",
     "ips": "scores.offpolicy:ips",
     "snips": "scores.offpolicy:snips",
     "doubly_robust": "scores.offpolicy:doubly_robust",

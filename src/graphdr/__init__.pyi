@@ -25,6 +25,7 @@ from graphdr.scores.offpolicy import snips as snips
 from graphdr.serve.embedding import GraphEmbedding as GraphEmbedding
 from graphdr.serve.policy import GraphDRLinUCB as GraphDRLinUCB
 from graphdr.serve.round_log import RoundLog as RoundLog
+from graphdr.serve.streamed.graph import from_parquet as from_parquet
 from graphdr.serve.tables import from_edges as from_edges
 from graphdr.serve.tables import from_interactions as from_interactions
 from graphdr.theory.outcome import Outcome as Outcome
@@ -45,6 +46,7 @@ __all__ = [
     "draw_rounds",
     "from_edges",
     "from_interactions",
+    "from_parquet",
     "graded_features",
     "ips",
     "laplacian",

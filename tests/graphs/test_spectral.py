@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from sklearn.manifold import spectral_embedding
 
+from graphdr.core.errors import UserError
 from graphdr.graphs import spectral
 from graphdr.graphs.model import from_edges, laplacian
 from tests.support.project import draw_sbm
@@ -64,6 +65,25 @@ def test_dense_and_sparse_solver_agree_in_sign_and_order(seed, monkeypatch):
     sparse = spectral.low_eigenpairs(graph, 6)
     assert_allclose(sparse.values, dense.values, atol=1e-9)
     assert_allclose(sparse.vectors, dense.vectors, atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", spectral.SOLVERS)
+@pytest.mark.parametrize("added", [0.0, 3.0])
+def test_every_solver_finds_the_same_subspace_within_its_tolerance(solver, added, monkeypatch):
+    graph = draw_sbm(0, n=120)
+    dense = spectral.low_eigenpairs(graph, 6, added)
+    monkeypatch.setattr(spectral, "DENSE_UP_TO", 0)
+    found = spectral.low_eigenpairs(graph, 6, added, solver)
+    error = 1e-9 if solver == spectral.EXACT else 1e-5
+    assert found.vectors.dtype == found.values.dtype == float
+    assert_allclose(found.values, dense.values, atol=error)
+    assert found.residuals.max() < 10 * error
+    assert_allclose(found.vectors, dense.vectors, atol=1e3 * error)
+
+
+def test_an_unknown_solver_is_one_line_with_the_choices(small_graph):
+    with pytest.raises(UserError, match="solver: no solver 'guess'; there are: exact, single"):
+        spectral.low_eigenpairs(small_graph, 2, solver="guess")
 
 
 def test_no_more_pairs_than_nodes(small_graph):

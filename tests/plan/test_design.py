@@ -170,7 +170,7 @@ def test_tables_show_what_is_there_and_the_paper_is_compared_with_what_is_built(
             "selectors_full",
         ),
         *("diagnostic_study", "diagnostic_budgets", "diagnostic_onehot", "diagnostic_factorial"),
-        *("whole_graphs", "ties"),
+        *("whole_graphs", "ties", "engines"),
     }
 
 

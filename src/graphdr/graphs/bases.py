@@ -23,20 +23,21 @@ class Source(NamedTuple):
     original: Basis | None = None
     embedding: object = None
     segments: int = 1  # of users, for each of which every item is a node
+    solver: str = "exact"  # of eigenvectors, one of ``spectral.SOLVERS``
 
 
 def laplacian_low(source: Source, components: int, rng: np.random.Generator) -> Basis:
     """Compute the lowest-frequency Laplacian eigenvectors u_1, u_2, …."""
     from graphdr.graphs.spectral import low_eigenpairs
 
-    return low_eigenpairs(source.graph, components)
+    return low_eigenpairs(source.graph, components, solver=source.solver)
 
 
 def regularised_low(source: Source, components: int, rng: np.random.Generator) -> Basis:
     """Compute the lowest eigenvectors of the Laplacian with the mean degree added to all degrees."""
     from graphdr.graphs import embeddings
 
-    return embeddings.regularised_low(source.graph, components)
+    return embeddings.regularised_low(source.graph, components, source.solver)
 
 
 def laplacian_first(source: Source, components: int, rng: np.random.Generator) -> Basis:
@@ -62,7 +63,8 @@ def pooled_low(source: Source, components: int, rng: np.random.Generator) -> Bas
     from graphdr.graphs.model import induced
     from graphdr.graphs.spectral import low_eigenpairs
 
-    low = low_eigenpairs(induced(source.graph, np.arange(source.n // source.segments)), components)
+    items = induced(source.graph, np.arange(source.n // source.segments))
+    low = low_eigenpairs(items, components, solver=source.solver)
     return low._replace(vectors=np.tile(low.vectors, (source.segments, 1)) / np.sqrt(source.segments))
 
 
@@ -147,6 +149,7 @@ FUNCTIONS = (
 BASES = {f.__name__: f for f in FUNCTIONS}
 BASES |= dict.fromkeys(SHUFFLED, _control(with_shuffled_rows)) | dict.fromkeys(LENGTH, _control(with_random_columns))
 REDRAWN = {"gaussian", *SHUFFLED, *LENGTH}  # bases that are drawn
+LOW = {"laplacian_low", "regularised_low", "pooled_low"}  # bases of eigenvectors, which a solver computes
 FROM_GRAPH = {"laplacian_low", "regularised_low", "pooled_low", "graph_pca", "netmf"}  # bases that look at edges
 FROM_DATA = {"content_pca", "interaction_svd", "given"}  # bases that need more than the graph, else they are empty
 # Bases that are made of a stored one; a control of such a basis is made of the same, which has all that it needs.

@@ -7,17 +7,17 @@ from graphdr.core.errors import check_dense
 from graphdr.graphs.arm_features import Basis
 from graphdr.graphs.model import Graph, inverse_root_degrees, normalised_adjacency
 from graphdr.graphs.pca import left_components
-from graphdr.graphs.spectral import low_eigenpairs
+from graphdr.graphs.spectral import EXACT, low_eigenpairs
 
 WINDOW = 3  # steps of a random walk within which two nodes are neighbours
 
 
-def regularised_low(graph: Graph, components: int) -> Basis:
+def regularised_low(graph: Graph, components: int, solver: str = EXACT) -> Basis:
     """Return the lowest eigenpairs of I - D_t^-1/2 A D_t^-1/2, where D_t adds the mean degree to every degree.
 
     So nodes of few neighbours cannot form eigenvectors of their own (Qin and Rohe, 2013).
     """
-    return low_eigenpairs(graph, components, added=graph.adjacency.sum() / graph.n)
+    return low_eigenpairs(graph, components, added=graph.adjacency.sum() / graph.n, solver=solver)
 
 
 def interaction_svd(interactions: sp.csr_array, components: int) -> Basis:

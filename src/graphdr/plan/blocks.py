@@ -81,6 +81,8 @@ KINDS: dict[str, Any] = {
         (Literal["none", "ratings", "features", "text"], "content"),
         (Literal["smooth", "rough"], "differences"),
         (Literal["identity", "log1p", "presence"], "transform"),
+        (Literal["exact", "approximate"], "search"),  # of the nearest neighbours
+        (Literal["exact", "single"], "solver"),  # of eigenvectors
     )
     for factor in factors.split()
 }

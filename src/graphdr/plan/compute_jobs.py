@@ -23,7 +23,7 @@ from graphdr.cache import paths
 from graphdr.core.errors import UserError
 from graphdr.facts.registry import FACT_BASES, FACTORS, budgets, needs_rounds
 from graphdr.graphs.arm_features import ADAPTIVE
-from graphdr.graphs.bases import FROM_DATA, FROM_GRAPH, MADE_OF
+from graphdr.graphs.bases import FROM_DATA, FROM_GRAPH, LOW, MADE_OF
 from graphdr.graphs.raters import SPLIT
 from graphdr.plan.blocks import Experiment, Method, against
 from graphdr.plan.design import Design, basis_file, batches_of
@@ -81,6 +81,8 @@ def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input,
         given=spec.given if name == "given" else "",
     )
     params = basis_of.Params(name, components, draws, design.config.seed, spec.segments)
+    if name in LOW:
+        params = params._replace(solver=spec.solver)
     if name in FROM_DATA:
         transform = spec.parameters.get("transform", "identity")
         params = params._replace(content=spec.content, rank=spec.rank, transform=transform)

@@ -15,6 +15,7 @@ from graphdr.core.errors import UserError
 from graphdr.facts.registry import FACT_BASES, FACTORS
 from graphdr.graphs import from_data
 from graphdr.graphs.bases import stored
+from graphdr.graphs.neighbours import EXACT
 from graphdr.graphs.random_graphs import FAMILIES
 from graphdr.graphs.raters import EVERYONE
 from graphdr.plan.blocks import Config, Dataset, Evaluation, Experiment, Figure, Method, Shown, Table
@@ -37,8 +38,10 @@ PRODUCT = ("segmented", "coupling")  # factors of a graph with segments
 NODE_CASE = {  # of a configuration that says nothing about contexts, pilots, seeds, shuffled graphs, users and columns
     "context": "node", "bundle": 1, "bundled": "uniform", "pool": 1000, "segments": 1, "segmented": "ring",
     "coupling": 1, "differences": "smooth", "differ": 1, "pilot_from": "prefix", "first_seed": 0, "tuned": OWN,
-    "given": NO_FILE, "shuffle": 0, "users": EVERYONE,
+    "given": NO_FILE, "shuffle": 0, "users": EVERYONE, "search": EXACT, "solver": EXACT,
 }  # fmt: skip
+# What a graph has beside the parameters of its family.
+SHAPE = ("n", "instances", "reward", "content", "rank", "given", "users", "solver")
 CHANGES = ("shuffle", "flip", "swap", "perturb")  # factors that make the observed graph another than the clean one
 
 Problem = dict[str, Any]  # factors by name, and `name`, `title`, `items`, `clean` and `graph`
@@ -56,6 +59,7 @@ class GraphSpec(NamedTuple):
     content: str
     rank: int
     given: str
+    solver: str
     instances: int
     change: dict[str, Any] | None = None
     segments: int = 1  # of users, each with nodes of its own
@@ -267,7 +271,7 @@ def batches_of(design: Design, experiments: list[str], problems: set[str] | None
 
 @cache
 def _required(family: str) -> frozenset[str]:
-    graph = {*_parameters(family), "n", "sample", "components", "content", "rank", "given", "users", *CHANGES}
+    graph = {*_parameters(family), "n", "sample", "components", "content", "rank", "given", "users", "solver", *CHANGES}
     graph |= {"segments", *PRODUCT, *(factor for factor in SEGMENT_FACTORS if factor != "items")}
     return frozenset(graph.union(THETA_FACTORS, RUN_FACTORS, THEORY_FACTORS, POOL_FACTORS, *FACTORS.values()))
 
@@ -286,10 +290,12 @@ def _chain(config: Config, factors: Problem) -> dict[str, GraphSpec]:
     users; the observed one is the clean one after a change, if any is asked for. Roles may share a graph.
     """
     family, dataset = factors["family"], factors["dataset"]
-    parameters = {name: factors[name] for name in _parameters(family)}
-    shape = {name: factors[name] for name in ("n", "instances", "reward", "content", "rank", "given", "users")}
+    taken = {name: factors[name] for name in _parameters(family)}
+    # Those at the value of a configuration that is silent are left out: a new one leaves all jobs as they were.
+    parameters = {name: value for name, value in taken.items() if value != NODE_CASE.get(name)}
+    shape = {name: factors[name] for name in SHAPE}
     usual = defaults(config, dataset)
-    told = {"family": family} | shape | parameters
+    told = {"family": family} | shape | taken
     changed = {name: value for name, value in told.items() if value != usual.get(name)}
     source = dataset if is_observed(config.datasets[dataset]) else None
     whole = GraphSpec(problem_name(dataset, changed), source, family, parameters, **shape)

@@ -40,6 +40,7 @@ class Params(NamedTuple):
     transform: str = "identity"
     users: str = EVERYONE  # whose ratings count: of all, or of the half of them who make the graph …
     dataset: str = ""  # … of this data set
+    solver: str = "exact"  # of eigenvectors
 
 
 def main(input: Input, output: Output, params: Params) -> None:
@@ -62,7 +63,7 @@ def main(input: Input, output: Output, params: Params) -> None:
         if (params.basis in bases.FROM_DATA and embedding is None) or (input.original and original is None):
             print(f"no data: nothing that {params.basis} needs is known about the nodes of instance {instance}")
             continue
-        source = bases.Source(len(item), graph, original, embedding, params.segments)
+        source = bases.Source(len(item), graph, original, embedding, params.segments, params.solver)
         draws = 1 + params.draws if instance == 0 and params.basis in bases.REDRAWN else 1
         for draw in range(draws):
             key: dict[str, int | str] = {"basis": params.basis, "n": len(item), "instance": instance, "draw": draw}

@@ -1,0 +1,1 @@
+"""Interactions that do not fit in memory, read with Dask."""

@@ -1,0 +1,103 @@
+"""Interactions from parquet by Dask: the graph of all in memory, whatever the files, and mistakes in one line."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import graphdr
+from benchmarks import engines
+from graphdr.graphs import from_data
+from graphdr.graphs.records import Records
+from graphdr.serve.streamed import on_disk
+
+dask = pytest.importorskip("dask", reason="no dask here, of the extra scale")
+ITEMS, USERS = 70, 40
+
+
+def interactions(rows: int, seed: int = 0) -> dict[str, np.ndarray]:
+    """Draw pairs with repetitions, of items up to the last."""
+    rng = np.random.default_rng(seed)
+    item = np.append((ITEMS * rng.random(rows - 1) ** 2).astype(np.int64), ITEMS - 1)
+    return {"user": rng.integers(USERS, size=rows), "item": item, "value": rng.integers(1, 6, rows)}
+
+
+def write(folder: Path, columns: dict, files: int = 3, group: int = 100) -> list[Path]:
+    """Write rows to several files in row groups."""
+    paths = [folder / f"{number}.parquet" for number in range(files)]
+    for path, rows in zip(paths, np.array_split(np.arange(len(columns["item"])), files), strict=True):
+        pq.write_table(pa.table({name: column[rows] for name, column in columns.items()}), path, row_group_size=group)
+    return paths
+
+
+@pytest.mark.parametrize(
+    ("workers", "value"), [("synchronous", None), ("synchronous", "value"), ("processes", "value")]
+)
+def test_the_graph_is_that_of_all_interactions_in_memory(workers, value, tmp_path, monkeypatch):
+    columns = interactions(1000)
+    given = columns | {"value": columns["value"] if value else np.ones(1000)}
+    records = Records(given["user"], given["item"], given["value"], np.zeros(ITEMS))
+    known = from_data.knn.__wrapped__("all", records, neighbours=4)  # equally popular: in their order
+    if workers == "synchronous":
+        monkeypatch.setattr(on_disk, "BUCKET", 90)  # in tasks of other processes it would not be seen
+    with dask.config.set(scheduler=workers, num_workers=2):
+        graph = graphdr.from_parquet(write(tmp_path, columns), value=value, neighbours=4, folder=tmp_path, blocks=3)
+    assert (graph.adjacency != known.adjacency).nnz == 0
+    assert graph.adjacency.nnz > 4 * ITEMS
+    assert [path.suffix for path in tmp_path.iterdir()] == [".parquet"] * 3  # nothing is left behind
+
+
+def test_rows_and_columns_on_disk_are_those_of_the_matrix(tmp_path, monkeypatch):
+    columns = interactions(500)
+    monkeypatch.setattr(on_disk, "BUCKET", 60)
+    folder = tmp_path / "sorted"
+    folder.mkdir()
+    with dask.config.set(scheduler="synchronous"):
+        on_disk.sort(write(tmp_path, columns), "user", "item", "value", folder)
+    rows, users = on_disk.opened(folder)
+    dense = np.zeros((ITEMS, columns["user"].max() + 1))
+    np.add.at(dense, (columns["item"], columns["user"]), columns["value"])
+    assert np.array_equal(rows.toarray(), dense)
+    assert np.array_equal(users.toarray(), dense.T)
+    for side in (rows, users):
+        assert not side.data.flags.owndata
+        assert not side.indices.flags.owndata
+        assert all((np.diff(side.indices[a:b]) > 0).all() for a, b in zip(side.indptr, side.indptr[1:], strict=False))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"item": np.array(["a", "b"])}, "column 'item' is not of whole numbers from 0"),
+        ({"user": np.array([-1, 2])}, "column 'user' is not of whole numbers from 0"),
+        ({"user": np.array([1, 2**31])}, "numbers below 2³¹ - 1, not 2147483648"),
+        ({"value": np.array([1.0, 0.0])}, "row group 0 has values that are not finite and positive"),
+        ({"value": pa.array([1.0, None])}, "row group 0 has missing values"),
+        ({"who": np.array([1, 2])}, "no column 'value'; there are: user, item, who"),
+        ({"item": np.array([], int), "user": np.array([], int), "value": np.array([])}, "there are no interactions"),
+    ],
+)
+def test_a_mistake_is_one_line(wrong, message, tmp_path):
+    table = {"user": np.array([0, 1]), "item": np.array([0, 1]), "value": np.ones(2)} | wrong
+    if "who" in wrong:
+        del table["value"]
+    pq.write_table(pa.table(table), tmp_path / "met.parquet")
+    with pytest.raises(ValueError, match=message) as raised, dask.config.set(scheduler="synchronous"):
+        graphdr.from_parquet([tmp_path / "met.parquet"], value="value")
+    assert "\n" not in str(raised.value)
+
+
+def test_the_benchmark_plays_from_interactions_to_a_policy(tmp_path, monkeypatch):
+    pytest.importorskip("pynndescent", reason="no pynndescent here, of the extra scale")
+    monkeypatch.setitem(engines.SIZES, True, (1_500, 1_500, 100_000))
+    monkeypatch.setattr(engines, "ROUNDS", 2_000)
+    monkeypatch.setattr(engines, "_workers", lambda: dask.config.set(scheduler="synchronous"))
+    with dask.config.set(scheduler="synchronous"):
+        figures = {step: engines.run(step, tmp_path, small=True) for step in engines.STEPS}
+    assert figures["neighbours-exact"]["recall"] == 1.0
+    assert figures["neighbours-approximate"]["recall"] >= 0.95
+    assert figures["graph"]["nodes"] >= 1_400
+    np.testing.assert_allclose(figures["basis-single"]["values"], figures["basis-exact"]["values"], atol=1e-5)
+    assert figures["serve"]["regret"]["policy"] < 0.9 * figures["serve"]["regret"]["random"]
