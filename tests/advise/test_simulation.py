@@ -375,12 +375,28 @@ def test_only_methods_that_luck_may_have_put_behind_play_on():
 
 def test_near_methods_play_on_until_one_is_ahead(planted, monkeypatch):
     rounds = []
-    monkeypatch.setattr(trial, "near", lambda curves, names: (rounds.append(len(names)), names[:2])[1])
+    monkeypatch.setattr(trial, "near", lambda curves, names: (rounds.append(names[0]), names[:2])[1])
     played = trial.trial(planted, SMALL, 0, workers=1)
     counts = sorted(curve.shape[1] for curve in played.curves.values())
     assert counts[-4:] == [SMALL.comparing + SMALL.deciding] * 4
     assert set(counts[:-4]) == {SMALL.comparing}
-    assert len(rounds) == 2 * SMALL.deciding  # for either kind, before all further runs
+    methods = [name for name in rounds if isinstance(name, str)]  # others are settings
+    assert len(methods) == 2 * SMALL.deciding  # for either kind, before all further runs
+
+
+def test_settings_that_are_clearly_behind_do_not_play_on(planted, monkeypatch):
+    runs, offered = trial._runs, []
+    monkeypatch.setattr(trial, "near", lambda curves, names: names[1:2] or names)
+    monkeypatch.setattr(
+        trial, "_runs", lambda table, game, seed, who, n: offered.append(who) or runs(table, game, seed, who, n)
+    )
+    played = trial.trial(planted, SMALL, 0, workers=1)
+    first, second = offered[:2]
+    grids = {name: [given for other, given in first if other == name] for name, _ in first}
+    assert all(len(grid) > 1 for grid in grids.values())
+    assert "prior" not in grids  # it finds its own
+    assert list(second) == [(name, grid[1]) for name, grid in grids.items()]
+    assert {name: played.settings[name] for name in grids} == {name: grid[1] for name, grid in grids.items()}
     monkeypatch.setattr(trial, "near", lambda curves, names: names[:1])
     decided = trial.trial(planted, SMALL, 0, workers=1)
     assert {curve.shape[1] for curve in decided.curves.values()} == {SMALL.comparing}

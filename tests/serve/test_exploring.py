@@ -51,8 +51,9 @@ def test_draws_have_the_mean_and_the_covariance_of_the_posterior(thompson):
     found, width = thompson.expect(SOME)
     own = thompson._learned.residual / (1.0 + thompson._learned.pulls[SOME] * thompson._learned.residual)
     assert_allclose(found, mean, rtol=1e-8)
-    # The width of what arms share counts twice where the upper bound is played, and once in a draw.
-    assert_allclose(thompson._learned.noise * (own + (width**2 - own) / 4), covariance.diagonal(), rtol=1e-8)
+    # The width of what arms share counts more where the upper bound is played, and once in a draw.
+    shared = (width**2 - own) / thompson._learned.boost
+    assert_allclose(thompson._learned.noise * (own + shared), covariance.diagonal(), rtol=1e-8)
     count = 200_000
     drawn = thompson._learned.draws(places, thompson._width(), count, np.random.default_rng(0))
     deviation = np.sqrt(covariance.diagonal())

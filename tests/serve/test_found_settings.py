@@ -107,17 +107,18 @@ def slow_prior(seen: model.Statistics, basis: model.Columns) -> Prior:
     points = []
     for i, residual in enumerate(model.RESIDUALS):
         own = likely(model.RESIDUALS)[i] if residual else 0.5 * likely(model.RESIDUALS)[1:].sum()
-        points.append((np.log(0.25 * own) + found.independent[i], np.zeros(n), residual, found.independent_noise[i]))
+        points.append((np.log(0.25 * own) + found.independent[i], np.zeros(n), residual, found.independent_noise[i], 0))
         for (r, rho), (s, scale), (c, columns) in product(*map(enumerate, (model.RHOS, model.SCALES, tried))):
             first = tried[c - 1] if c else 0
             odds = 0.8 * sum(gaps[first:columns]) / sum(gaps) + 0.2 / len(tried)
             odds *= 0.75 * own * likely(model.SCALES)[s] / len(model.RHOS)
             variance = np.where(np.arange(n) < columns, scale * model.shares(basis, rho), 0.0)
-            points.append((np.log(odds) + found.graph[i, r, s, c], variance, residual, found.graph_noise[i, r, s, c]))
+            log, noise = np.log(odds) + found.graph[i, r, s, c], found.graph_noise[i, r, s, c]
+            points.append((log, variance, residual, noise, 1))
     logs, *parts = (np.array(part) for part in zip(*points, strict=True))
     weights = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
-    variance, residual, noise = (weights @ part for part in parts)
-    return Prior(np.diag([0.0, *(1.0 / variance)]), residual, noise, 4.0)
+    variance, residual, noise, sure = (weights @ part for part in parts)
+    return Prior(np.diag([0.0, *(1.0 / variance)]), residual, noise, 1.0 + 3.0 * sure**2)
 
 
 def likely(variances: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from graphdr.advise.logs import LOGGED
 from graphdr.advise.paper.decision import Advice
 from graphdr.advise.simulation.field import FIELD, Settings
 from graphdr.advise.simulation.splits import Source
-from graphdr.advise.simulation.verdict import HELPS, PRACTICAL, UNKNOWN, UNSURE, Interval, Verdict
+from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, PRACTICAL, UNKNOWN, UNSURE, Interval, Verdict
 from graphdr.advise.simulation.worlds import NEIGHBOURS
 
 TEXTS = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
@@ -76,14 +76,22 @@ def use(verdict: Verdict) -> str:
     with_settings = f", with {settings(verdict.settings)}" if verdict.settings.width else ""
     if verdict.reason == "nothing":
         return "Bring more rewards, or simulate more rounds (--rounds)."
+    near = f"{short(verdict.best_without)} needs no graph"
     if verdict.outcome == UNKNOWN:
         if verdict.method == verdict.best_graph:
             why = "it has the least regret so far"
             if verdict.reason == "without":
-                why += f"; {short(verdict.best_without)} needs no graph, and is not clearly worse"
+                why += f"; {near}, and is not clearly worse"
         else:
             why = "it needs no graph" + (", and nothing is clearly better" if verdict.reason == "without" else "")
         return f"Until that is known use {name}{with_settings}: {why}."
+    if verdict.outcome == DOES_NOT and verdict.method == verdict.best_graph:
+        if verdict.reason == "without":
+            why = f"it has the least regret, by little; {near}, and is as good for all that matters"
+        else:
+            unclear = ", and is not clearly worse" if verdict.saves.low <= 0 else ""
+            why = f"it has the least regret, if not by what the graph says; {near}{unclear}"
+        return f"Use {name}{with_settings}: {why}."
     return f"Use {name}{with_settings}."
 
 

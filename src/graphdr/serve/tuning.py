@@ -12,7 +12,7 @@ NOTHING = np.array([0.0])  # no residual: an arm is what its features say
 # What is likely before any reward: variances of arms are about a hundredth of the noise's, within half a decade or so.
 USUAL, DECADES = -2.0, 0.5
 NO_GRAPH, HALF, EVEN = 0.25, 0.5, 0.2  # shares: of no graph, of no part of its own, of even odds for all columns
-BOOST = 4.0  # two standard deviations of what arms share, one of what is an arm's own
+BOOST = 4.0  # two standard deviations of what arms share, where it is sure that they do; one of what is an arm's own
 TINY = 1e-9
 ROUNDING = 1e-10  # by which means of equal rewards may differ, in parts of the rewards
 
@@ -55,7 +55,9 @@ def graph_prior(seen: Statistics, basis: Columns) -> Prior:
     weights = np.einsum("irsc,s->rc", graph, SCALES) / whole
     inside = np.arange(len(basis.lengths)) < tried[:, None]
     variance = sum((weight @ inside) * shares(basis, rho) for weight, rho in zip(weights, RHOS, strict=True))
-    return Prior(flat(1.0 / np.maximum(variance, TINY)), float(residual), float(noise), BOOST)
+    sure = float(graph.sum() / whole)  # that arms share what the graph says: else looking for it is a waste
+    boost = 1.0 + (BOOST - 1.0) * sure**2
+    return Prior(flat(1.0 / np.maximum(variance, TINY)), float(residual), float(noise), boost)
 
 
 def _normal(variances: np.ndarray) -> np.ndarray:

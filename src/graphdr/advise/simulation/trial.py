@@ -107,16 +107,16 @@ def trial(
     """Play all splits, saying what is going on; ``look`` is told what the first split's random rewards say."""
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
 
-        def every_split(task: Callable, what: str, told: Callable[[list], str] = lambda done: "") -> list:
+        def every_split(task: Callable, what: str, among: list, told: Callable[[list], str] = lambda done: "") -> list:
             done: list = []
 
             def one(split):
                 own = task(split)
                 done.append(own)  # its last may be another thread's by now
-                say(f"{what}: {len(done)} of {game.splits} splits{told(done)}")
+                say(f"{what}: {len(done)} of {len(among)} splits{told(done)}")
                 return own
 
-            return list(pool.map(one, tables))
+            return list(pool.map(one, among))
 
         def seat(number: int) -> Table:
             table = set_up(given, game, seed, number)
@@ -124,20 +124,28 @@ def trial(
                 look(table.log_bayes)
             return table
 
-        tables: list = list(range(game.splits))
-        tables = every_split(seat, "making graphs and features")
+        tables = every_split(seat, "making graphs and features", list(range(game.splits)))
         methods = _of_all(tables)
         size = min(table.world.graph.n for table in tables)
         grids = {name: field.grid(method, size) for name, method in methods.items()}
-        tried = every_split(lambda table: _try_all(table, game, seed, methods, grids), "choosing settings")
-        settings = {
-            name: grid[int(np.mean([split[name] for split in tried], axis=0).argmin())] for name, grid in grids.items()
-        }
+
+        def runs_of(who: Mapping, numbers: range, what: str, among: list) -> Regrets:
+            return _stacked(every_split(lambda table: _runs(table, game, seed, who, numbers), what, among))
+
+        settings = {name: grid[0] for name, grid in grids.items()}
+        left = {name: [(name, given) for given in grid] for name, grid in grids.items() if len(grid) > 1}
+        tried: Regrets = {}
+        # A setting that is clearly behind in the first half of the splits does not play the second.
+        for what, half in {"choosing settings": tables[::2], "choosing near settings": tables[1::2]}.items():
+            them = {key: (methods[key[0]], key[1]) for keys in left.values() for key in keys}
+            more = runs_of(them, range(game.choosing), what, half)
+            tried = {key: np.concatenate([tried[key], own]) if tried else own for key, own in more.items()}
+            left = {name: near(tried, keys) for name, keys in left.items()}
+        settings |= {name: _best(tried, keys)[1] for name, keys in left.items()}
         who = {name: (method, settings[name]) for name, method in methods.items()}
 
         def compare(names: Iterable[str], what: str, first: int) -> Regrets:
-            them, numbers = {name: who[name] for name in names}, range(first, first + game.comparing)
-            return _stacked(every_split(lambda table: _runs(table, game, seed, them, numbers), what))
+            return runs_of({name: who[name] for name in names}, range(first, first + game.comparing), what, tables)
 
         curves = compare(who, "comparing methods", game.choosing)
         # Random play learns nothing.
@@ -159,23 +167,13 @@ def trial(
             mine, other = (np.mean([split[name][:, -1] for split in done]) for name in finalists)
             return f"; the graph saves {100 * (1 - mine / other):.0f} % so far"
 
-        judged = every_split(lambda table: _judge(table, game, seed, best, controls), "judging the best", saved)
+        judged = every_split(lambda table: _judge(table, game, seed, best, controls), "judging the best", tables, saved)
     return Trial(game, tables, settings, curves, *finalists, _stacked(judged))
 
 
 def _of_all(tables: list[Table]) -> dict[str, Method]:
     """Return the methods that every split has data for."""
     return {name: method for name, method in tables[0].methods.items() if all(name in one.methods for one in tables)}
-
-
-def _try_all(
-    table: Table, game: Game, seed: int, methods: dict[str, Method], grids: dict[str, list[Settings]]
-) -> Regrets:
-    """Return the mean final regret of every method with every setting."""
-    who = {(name, at): (methods[name], given) for name, grid in grids.items() for at, given in enumerate(grid)}
-    runs = [play(table, game, seed, number, who) for number in range(game.choosing)]
-    mean = {key: np.mean([run[key][-1] for run in runs]) for key in who}
-    return {name: np.array([mean[name, at] for at in range(len(grid))]) for name, grid in grids.items()}
 
 
 def _runs(table: Table, game: Game, seed: int, who: Mapping[str, tuple[Method, Settings]], numbers: range) -> Regrets:
@@ -193,12 +191,19 @@ def _best(curves: Regrets, names: Iterable[str]) -> str:
     return min(names, key=lambda name: curves[name][:, :, -1].mean())
 
 
-def near(curves: Regrets, names: Iterable[str]) -> list[str]:
-    """Return the methods that may be the best: those that are behind it, in the same rounds, by no more than luck."""
+def near(curves: Regrets, names: Iterable) -> list:
+    """Return the methods, or settings of one, that may be the best: luck may have put them behind it.
+
+    All meet the same rounds. In a single run, all may be the best.
+    """
     final = {name: curves[name][:, :, -1] for name in names}
     best = final[_best(curves, names)]
     behind = {name: regret - best for name, regret in final.items()}
-    return [name for name, more in behind.items() if more.mean() <= BEHIND * more.std(ddof=1) / np.sqrt(more.size)]
+    return [
+        name
+        for name, more in behind.items()
+        if more.size < 2 or more.mean() <= BEHIND * more.std(ddof=1) / np.sqrt(more.size)
+    ]
 
 
 def _judge(table: Table, game: Game, seed: int, best: dict, controls: dict) -> Regrets:

@@ -104,7 +104,9 @@ def judge(trial: Trial, spread: float) -> Verdict:
     found, reason = outcome(LEVEL)
     sure = next((word for word, level in SURE.items() if outcome(level) == (found, reason)), UNSURE)
     gain = saves(without)
-    use = graph if found == HELPS or (found == UNKNOWN and gain.estimate > 0) else without
+    use = (
+        graph if gain.estimate > 0 else without
+    )  # less regret counts even where it is little, or not the graph's doing
     learns = saves(field.RANDOM, of=use)
     if learns.low <= 0:
         found, reason, sure = UNKNOWN, "nothing", UNSURE

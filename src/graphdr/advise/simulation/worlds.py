@@ -6,15 +6,14 @@ Each split of the data makes a world. Where nothing is held out, all worlds are 
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-from graphdr.advise.data import Interactions, ratings
-from graphdr.advise.simulation.short_rows import condensed
+from graphdr.advise.data import ratings
+from graphdr.advise.simulation.short_rows import CENTRED, Said, condensed, nearest, said
 from graphdr.advise.simulation.splits import Source, part
 from graphdr.bandit import rewards
 from graphdr.bandit.environment import Arena, Deviations, Stream, deviations, offer, resample
 from graphdr.core.errors import UserError
-from graphdr.graphs import from_data, pca
+from graphdr.graphs import from_data
 from graphdr.graphs.model import Graph, from_edges, induced, largest_component
 
 NEIGHBOURS = 10  # of an item, by cosine
@@ -43,7 +42,9 @@ def world(given: Source, arms: int, seed: int, number: int) -> World:
     """Make the world of one split, of which a round offers so many arms."""
     fewest = max(arms, 4)
     found = part(given, fewest, seed, number)
-    graph = _connected(given, found.making, np.flatnonzero(~np.isnan(found.value)))
+    nodes = np.flatnonzero(~np.isnan(found.value))
+    told = None if found.making is None else said(ratings(found.making, nodes, given.data.transform))
+    graph = _connected(given, told, nodes)
     item, reward = graph.origin, found.value[graph.origin]
     if len(item) < fewest:
         raise UserError(f"{len(item)} connected items are fewer than the {fewest} that a round needs; bring more data")
@@ -57,7 +58,7 @@ def world(given: Source, arms: int, seed: int, number: int) -> World:
     if found.chosen:
         chance = no, yes = tuple(rewards.in_units(np.array([0.0, 1.0]), reward))
         noise = float(np.sqrt(np.mean((yes - theta) * (theta - no))))
-    said = None if found.making is None else ratings(found.making, item, given.data.transform)
+    told = None if told is None else told.about(np.searchsorted(nodes, item))
     values = found.making is not None and found.making.value is not None
     return World(
         graph=graph,
@@ -67,17 +68,17 @@ def world(given: Source, arms: int, seed: int, number: int) -> World:
         paid=paid if noise else None,
         chance=chance,
         popularity=given.popularity[item],
-        ratings=None if said is None else condensed(said, COMPONENTS),
-        content=_content(given, said if values else None, item),
+        ratings=None if told is None else condensed(told, COMPONENTS),
+        content=_content(given, told if values else None, item),
         described=given.data.features is not None,
     )
 
 
-def _content(given: Source, said: sp.csr_array | None, item: np.ndarray) -> np.ndarray | None:
+def _content(given: Source, told: Said | None, item: np.ndarray) -> np.ndarray | None:
     """Return what is known about the items: the user's features, or else how values differ from an item's mean."""
     if given.data.features is not None:
         return given.data.features[item]
-    return None if said is None else condensed(pca.centred_rows(said), RANK)
+    return None if told is None else condensed(told, RANK, CENTRED)
 
 
 def _deviations(
@@ -92,14 +93,13 @@ def _deviations(
     return deviations(theta, arms[order], paid[order], np.ones(len(order), np.int64))
 
 
-def _connected(given: Source, making: Interactions | None, nodes: np.ndarray) -> Graph:
+def _connected(given: Source, told: Said | None, nodes: np.ndarray) -> Graph:
     """Return the largest component of the graph on some items."""
     data = given.data
     if data.edges is not None:
         whole = induced(from_edges(len(given.item), *data.edges), nodes)
-    elif making is not None:
-        i, j, _ = from_data.cosine_knn(ratings(making, nodes, data.transform), NEIGHBOURS)
-        whole = from_data.union(len(nodes), i, j)._replace(origin=nodes)
+    elif told is not None:
+        whole = from_data.union(len(nodes), *nearest(told, NEIGHBOURS))._replace(origin=nodes)
     else:
         whole = from_data.nearest_by_features.__wrapped__(data.features[nodes], NEIGHBOURS)._replace(origin=nodes)
     graph = largest_component(whole)
