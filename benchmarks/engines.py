@@ -150,7 +150,7 @@ def run(name: str, folder: Path, small: bool) -> dict:
 def main() -> None:
     """Do all steps that are not done yet, each in a fresh process; print the figures of all."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--small", action="store_true", help="5,000 items and 400,000 interactions: a minute and a half")
+    parser.add_argument("--small", action="store_true", help="5,000 items and 400,000 interactions: in minutes")
     parser.add_argument("--folder", type=Path, default=Path("results/bench/engines"))
     parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
     given = parser.parse_args()
