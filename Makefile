@@ -14,7 +14,7 @@ CONFIRM := $(filter yes,$(YES))
 export PYTHONDONTWRITEBYTECODE := # jobs are short: compiled once, modules load in a third of the time
 
 .DEFAULT_GOAL := all
-.PHONY: all movielens multiverse synthetic paper test test-page test-adapters test-slurm test-queue test-places test-container test-wheel test-s3 test-deploy slurm container lint format schema verify repair determinism torture fuzz soak soak-policy audit bench bench-scale bench-engines bench-snakemake profile docs snapshot archive lock clean distclean help
+.PHONY: all movielens multiverse synthetic paper test test-page test-adapters test-slurm test-queue test-kubernetes test-places test-container test-wheel test-s3 test-deploy slurm container lint format schema verify repair determinism torture fuzz soak soak-policy audit bench bench-scale bench-engines bench-snakemake profile docs snapshot archive lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
 	@began=$$(date +%s); $(BUILD) all && $(BIN)/graphdr summary --since $$began
@@ -47,6 +47,9 @@ test-slurm: $(READY) ## run the workflow on a real SLURM, started for the purpos
 
 test-queue: $(READY) ## run the workflow through a queue of two workers, one of them killed (QUEUE_CHECKS="--problems 2000": a study)
 	@tests/queue/run $(QUEUE_CHECKS)
+
+test-kubernetes: $(READY) ## dry-run the profile for Kubernetes with its plugins (needs a package index; half a minute)
+	@$(BIN)/python -m tests.queue.kubernetes
 
 test-places: $(READY) ## build in odd places: no home, odd paths, read-only sources, other Pythons (a quarter of an hour)
 	@$(BIN)/python -m tests.places.checks $(PLACE_CHECKS)

@@ -53,14 +53,7 @@ def options(folder: Path) -> list[str]:
     cancel.write_text(f'#!/bin/sh\nexec {shlex.join([*PYTHON, "cancel", str(folder)])} "$@"\n')
     cancel.chmod(0o755)
     fast = ["--seconds-between-status-checks", "2", "--latency-wait", "5"]
-    return [
-        "--profile",
-        "workflow/profiles/cluster-generic",
-        *given,
-        "--cluster-generic-cancel-cmd",
-        str(cancel),
-        *fast,
-    ]
+    return ["--profile", PROFILE, *given, "--cluster-generic-cancel-cmd", str(cancel), *fast]
 
 
 def through_queue(checkout: Path, folder: Path, target: str, longest: int) -> Run:
@@ -69,19 +62,12 @@ def through_queue(checkout: Path, folder: Path, target: str, longest: int) -> Ru
     with ExitStack() as stack:
         workers = [stack.enter_context(worker(folder)) for _ in range(WORKERS)]
         run = Run(checkout, *options(folder), "--", target, environment=os.environ, longest=longest)
-        enough = 2  # jobs that have ended when it happens
-        run.watch(
-            lambda: (time.sleep(0.5), len(ended(folder)) >= enough and is_at_work(folder, workers[0]))[1], "a kill"
-        )
+        run.watch(lambda: len(spool.records(folder)) >= AMID and is_at_work(folder, workers[0]), "a kill")
         time.sleep(2)  # amid its work
         kill(workers[0])
         stack.enter_context(worker(folder))
         succeed(run)
     return run
-
-
-def ended(folder: Path) -> list[dict]:
-    return spool.records(folder) if (folder / spool.DONE).exists() else []
 
 
 def is_at_work(folder: Path, process: subprocess.Popen) -> bool:
@@ -116,7 +102,7 @@ def check(folder: Path, config: dict | None, target: str, longest: int) -> str:
         large_design.lay_out(checkout, config) if config else lay_out(checkout)
     begin, before = time.monotonic(), children()
     run = through_queue(remote, folder / "spool", target, longest)
-    jobs, used = ended(folder / "spool"), children() - before
+    jobs, used = spool.records(folder / "spool"), children() - before
     print(cost(jobs, time.monotonic() - begin, used - sum(job["cpu"] for job in jobs)), flush=True)
     if not run.retried:
         fail("a worker was killed, but no job tried again", run)

@@ -63,7 +63,7 @@ def work(spool: Path) -> None:
 
 def records(spool: Path) -> list[dict]:
     """Return what is known of all jobs that have ended, in the order of their submission."""
-    return [_read(path) for path in sorted((spool / DONE).iterdir())]
+    return [_read(path) for path in sorted((spool / DONE).glob("[0-9]*[0-9]"))]
 
 
 def _run(job: dict) -> dict:
