@@ -225,7 +225,8 @@ def test_a_configuration_that_says_nothing_about_contexts_is_the_node_case(confi
     experiment = {"problems": {"of": ["small"]}, "methods": ["graphdr"], "facts": ["zeta"]}
     settings = config | {"protocol": silent, "problems": {"small": SMALL}, "experiments": {"e": experiment}}
     settings |= {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
-    assert {name: config["protocol"][name] for name in design.NODE_CASE} == design.NODE_CASE
+    usual = config["observed"] | config["protocol"]
+    assert {name: usual[name] for name in design.NODE_CASE} == design.NODE_CASE
     (problem,) = design.expand(settings).problems.values()
     assert {name: problem[name] for name in design.NODE_CASE} == design.NODE_CASE
     assert jobs.run_bandit(design.expand(settings), "e", "plain").input.contexts == ""

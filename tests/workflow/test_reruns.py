@@ -96,7 +96,7 @@ def on_data(settings) -> dict:
 
 
 def test_neighbours_of_items_rerun_no_random_graph(on_data, workdir):
-    edit((package := copy_package(workdir)) / "graphs/from_data.py", "product[j] <= 0.0", "product[j] < 0.0")
+    edit((package := copy_package(workdir)) / "graphs/neighbours.py", "product[j] > 0.0", "product[j] >= 0.0")
     files = rerun(steps(on_data), steps(on_data, package))
     assert under("results/graph/", files) == {"films/nodes", "films/edges", "lists/nodes", "lists/edges"}
     assert {name.split("/")[0] for name in under("results/runs/", files)} == {"films", "lists"}
