@@ -1,8 +1,9 @@
-"""Trials of a served policy that was told nothing but rewards: python -m trust.served 20 plays so many seeds.
+"""Trials of a served policy that was told nothing but rewards: python -m trust.served 20 plays 20 seeds, from 0 on.
 
-1,000 arms in five blocks whose click rates differ, 20 candidates a round, 8,000 rounds. The policy has no setting. It
-is compared with the best ridge and radius in hindsight of a policy that also knows the mean click rate; on a shuffled
-graph with full LinUCB, set in the same way; and with random play. Then rates are flipped half way.
+A second number is the first seed. 1,000 arms in five blocks whose click rates differ, 20 candidates a round, 8,000
+rounds. The policy has no setting. It is compared with the best ridge and radius in hindsight of a policy that also
+knows the mean click rate; on a shuffled graph with full LinUCB, set in the same way; and with random play. Then rates
+are flipped half way.
 """
 
 import multiprocessing
@@ -112,17 +113,18 @@ def flip(bounds: tuple[float, float], seed: int) -> dict[str, float]:
     return regret
 
 
-def lines(seeds: int) -> Iterator[str]:
+def lines(seeds: int, first: int = 0) -> Iterator[str]:
     """Say what came out, kind by kind."""
+    numbers = range(first, first + seeds)
     for label, bounds in RATES.items():
-        played = _all(partial(trial, bounds), range(seeds))
+        played = _all(partial(trial, bounds), numbers)
         mean = {key: np.mean([one[key] for one in played]) for key in played[0]}
         yield f"clicks at {label}: policy {mean['policy']:.1f}, random play {mean['random']:.1f}"
         yield f"  worse than random play on {sum(one['policy'] >= one['random'] for one in played)} of {seeds} seeds"
         shuffled = f"{mean['shuffled']:.1f}, full LinUCB without a setting {mean['alone']:.1f}"
         yield f"  on a shuffled graph {shuffled}: {mean['shuffled'] / mean['alone']:.2f} times"
         best = [min((key for key in SETTINGS if key[0] == k), key=mean.get) for k in (*DIMENSIONS, 0)]
-        others = _all(partial(elsewhere, bounds, best), range(seeds))
+        others = _all(partial(elsewhere, bounds, best), numbers)
         for k, radius, ridge in best:
             hindsight, other = mean[k, radius, ridge], np.mean([one[k, radius, ridge] for one in others])
             name, ours = (f"LinUCB, k = {k}", mean["policy"]) if k else ("full LinUCB, shuffled", mean["shuffled"])
@@ -132,7 +134,7 @@ def lines(seeds: int) -> Iterator[str]:
                 f"{ours / hindsight:.2f} and {ours / other:.2f} times that"
             )
     for label, bounds in RATES.items():
-        played = _all(partial(flip, bounds), range(seeds))
+        played = _all(partial(flip, bounds), numbers)
         parts = (f"{key} {np.mean([one[key] for one in played]):.1f}" for key in played[0])
         yield f"clicks at {label}, rates flipped half way, regret after that: {'; '.join(parts)}"
 
@@ -143,5 +145,5 @@ def _all(task, numbers: range) -> list:
 
 
 if __name__ == "__main__":
-    for line in lines(int(sys.argv[1])):
+    for line in lines(*map(int, sys.argv[1:])):
         print(line, flush=True)
