@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from graphdr.advise.simulation import short_rows
+from graphdr.advise import short_rows
 from graphdr.graphs import pca
 from graphdr.graphs.from_data import cosine_knn
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from graphdr.advise.data import Data, mean_reward, ratings
 from graphdr.advise.paper import block, decision
+from graphdr.advise.short_rows import CENTRED, condensed, nearest, said
 from graphdr.bandit import environment, methods
 from graphdr.bandit.linucb import Run
 from graphdr.bandit.rewards import centred
 from graphdr.core.rng import stream
-from graphdr.graphs import bases, from_data, pca
-from graphdr.graphs.model import Graph
-from graphdr.graphs.records import Records
+from graphdr.graphs import bases, from_data
+from graphdr.graphs.model import Graph, largest_component
+from graphdr.graphs.records import Records, places
 
 
 class Problem(NamedTuple):
@@ -35,9 +36,10 @@ def problem(data: Data, config: dict, n: int) -> Problem:
         weight = np.ones(len(source)) if weight is None else weight
         graph = from_data.network(n, Records(source, target, weight, np.zeros(count)))
     elif rows is not None:
-        value = np.ones(len(rows.user)) if rows.value is None else rows.value
-        records = Records(rows.user, rows.item, value, np.bincount(rows.item, minlength=count))
-        graph = from_data.knn(n, records, neighbours=config["observed"]["neighbours"], transform=data.transform)
+        selected = from_data.select_top(np.bincount(rows.item, minlength=count), n)
+        told = said(ratings(rows, selected, data.transform))
+        near = nearest(told, config["observed"]["neighbours"])
+        graph = largest_component(from_data.union(len(selected), *near)._replace(origin=selected))
     else:  # the stages know no such graph: it is that of the other protocol, on the items whose reward is known
         known = np.flatnonzero(~np.isnan(mean_reward(data)))
         features = data.features[known]
@@ -47,7 +49,7 @@ def problem(data: Data, config: dict, n: int) -> Problem:
     if data.features is not None:
         content = np.asarray(data.features[item], np.float32).astype(float)
     elif data.edges is None and rows is not None and rows.value is not None:
-        content = pca.ratings_content(ratings(rows, item, data.transform), config["protocol"]["rank"])
+        content = condensed(told.about(places(item, selected)), config["protocol"]["rank"], CENTRED)
     else:
         content = None
     return Problem(graph, centred(mean_reward(data)[item]), content)

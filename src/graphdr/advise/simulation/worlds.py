@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.advise.data import ratings
-from graphdr.advise.simulation.short_rows import CENTRED, Said, condensed, nearest, said
+from graphdr.advise.short_rows import CENTRED, Said, condensed, nearest, said
 from graphdr.advise.simulation.splits import Source, part
 from graphdr.bandit import rewards
 from graphdr.bandit.environment import Arena, Deviations, Stream, deviations, offer, resample
