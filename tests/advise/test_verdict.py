@@ -100,6 +100,7 @@ CASES = {  # regrets, luck, variation between splits: outcome, reason, method
     "much worse": ({"prior": 150}, (0.02, 0.01), (DOES_NOT, "without", "full")),
     "the same": ({"prior": 120}, (0.02, 0.005), (DOES_NOT, "without", "full")),
     "better by little": ({"prior": 117}, (0.01, 0.003), (DOES_NOT, "without", "prior")),
+    "hardly better": ({"prior": 119.5}, (0.002, 0.001), (DOES_NOT, "without", "full")),
     "perhaps better": ({"prior": 95}, (0.2, 0.1), (UNKNOWN, "without", "prior")),
     "perhaps worse": ({"prior": 130}, (0.3, 0.3), (UNKNOWN, "without", "full")),
     "as good when shuffled": ({"shuffled": 60}, (0.01, 0.003), (DOES_NOT, "shuffled", "prior")),

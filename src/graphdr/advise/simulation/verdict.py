@@ -15,7 +15,8 @@ from graphdr.advise.simulation.trial import Trial
 LEVEL = 0.95  # of the intervals
 SURE = {"sure": 0.99, "fairly sure": 0.95}  # levels at which an outcome holds
 UNSURE = "not sure"
-PRACTICAL = 0.05  # a saving below this share is not worth a graph
+PRACTICAL = 0.05  # a saving below this share is not worth a graph …
+SLIGHT = 0.01  # … though from this one on its method is the better one, if a graph is there anyway
 HELPS, DOES_NOT, UNKNOWN = "helps", "does not help", "cannot be told"
 DRAWS = 20_000  # of variances behind an interval
 HOPELESS = 100  # times as much data as there are
@@ -104,9 +105,7 @@ def judge(trial: Trial, spread: float) -> Verdict:
     found, reason = outcome(LEVEL)
     sure = next((word for word, level in SURE.items() if outcome(level) == (found, reason)), UNSURE)
     gain = saves(without)
-    use = (
-        graph if gain.estimate > 0 else without
-    )  # less regret counts even where it is little, or not the graph's doing
+    use = graph if gain.estimate > (SLIGHT if found == DOES_NOT else 0.0) else without
     learns = saves(field.RANDOM, of=use)
     if learns.low <= 0:
         found, reason, sure = UNKNOWN, "nothing", UNSURE
