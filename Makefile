@@ -9,12 +9,13 @@ BASE ?= python:3.11-slim
 BIN := .venv/bin
 READY := .venv/.ready
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 BUILD := $(BIN)/snakemake --cores $(CORES) --prioritize headline --
 CONFIRM := $(filter yes,$(YES))
 export PYTHONDONTWRITEBYTECODE := # jobs are short: compiled once, modules load in a third of the time
 
 .DEFAULT_GOAL := all
-.PHONY: all movielens multiverse synthetic paper test test-page test-adapters test-slurm test-queue test-kubernetes test-places test-container test-wheel test-s3 test-deploy slurm container lint format schema verify repair determinism torture fuzz soak soak-policy audit bench bench-scale bench-engines bench-snakemake profile docs snapshot archive lock clean distclean help
+.PHONY: all movielens multiverse synthetic paper test test-slow test-page test-adapters test-slurm test-queue test-kubernetes test-places test-container test-wheel test-s3 test-deploy slurm container lint format schema verify repair determinism torture fuzz soak soak-policy audit bench bench-scale bench-engines bench-snakemake profile docs snapshot archive lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
 	@began=$$(date +%s); $(BUILD) all && $(BIN)/graphdr summary --since $$began
@@ -34,7 +35,10 @@ movielens: $(READY) # the two data sets that reach any machine; without a networ
 	$(SNAKEMAKE) data/raw/ml_100k/receipt.parquet data/raw/ml_1m/receipt.parquet > /dev/null 2>&1; true; }
 
 test: $(READY) ## run the tests
-	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+	@$(PYTEST)
+
+test-slow: $(READY) ## run the tests that take seconds each: kills, whole commands, compilers (a minute)
+	@$(PYTEST) -m slow
 
 test-page: $(READY) ## test results/report.html in a headless browser (installs Chromium where it can)
 	@tests/page/run

@@ -5,7 +5,7 @@ python -m trust.advice permuted 20 FILE   outcomes with the rewards given to oth
 python -m trust.advice fresh 10 FILE      the advised method on splits of the data that it was not chosen on
 python -m trust.advice books 1 FILE       write generated ratings in the form of Book-Crossing, for the trials above
 
-With edges and rewards, give both files. --nodes and --rounds make a trial smaller.
+With edges and rewards, give both files. --nodes and --rounds make a trial smaller; --first N takes other draws.
 """
 
 import argparse
@@ -129,10 +129,10 @@ def _counts(found: list[Outcome]) -> str:
     return ", ".join(f"{outcome} {counts[outcome]}" for outcome in (HELPS, UNKNOWN, DOES_NOT))
 
 
-def permutations(count: int, data: Data, game: Game, nodes: int | None) -> Iterator[str]:
+def permutations(count: int, data: Data, game: Game, nodes: int | None, first: int = 0) -> Iterator[str]:
     """Count the outcomes with permuted rewards."""
     found = []
-    for outcome in _all(partial(_permuted, data, game, nodes), range(count)):
+    for outcome in _all(partial(_permuted, data, game, nodes), range(first, first + count)):
         found.append(outcome)
         yield f"permuted rewards: {_counts(found)}"
 
@@ -207,16 +207,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--nodes", type=int, default=1500)
     parser.add_argument("--rounds", type=int, default=Game().horizon)
+    parser.add_argument("--first", type=int)
     asked = parser.parse_args(arguments)
+    numbered = {} if asked.first is None else {"first": asked.first}
     if asked.kind == "books":
         return books(*asked.files)
     if asked.kind == "planted":
-        lines = planted(asked.count)
+        lines = planted(asked.count, **numbered)
     else:
         names = ("edges", "rewards") if len(asked.files) > 1 else ("interactions",)
         data = reading.read(reading.Request(**dict(zip(names, asked.files, strict=True))))
         trials = {"permuted": permutations, "fresh": fresh}
-        lines = trials[asked.kind](asked.count, data, Game(horizon=asked.rounds), asked.nodes)
+        lines = trials[asked.kind](asked.count, data, Game(horizon=asked.rounds), asked.nodes, **numbered)
     for line in lines:
         print(line, flush=True)
 

@@ -237,6 +237,7 @@ settings.shipped = lambda: short
 """
 
 
+@pytest.mark.slow
 def test_without_a_project_advice_is_given_by_the_settings_and_the_packages_of_the_extra_for_files(project, tmp_path):
     for name in ("links.csv", "clicks.csv"):
         shutil.copy(project / name, tmp_path)

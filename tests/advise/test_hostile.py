@@ -62,6 +62,7 @@ def asked(name: str) -> list[list[str]]:
     ]
 
 
+@pytest.mark.slow
 def test_every_hostile_file_is_one_clear_line_within_bounds(project):
     expected = hostile.write_all(project)
     commands = [(name, command) for name in expected for command in asked(name)]
@@ -188,6 +189,7 @@ def written(folder: Path, rows: int) -> dict[str, tuple[Path, Callable]]:
     return {path.name: (path, graph_files.READERS.get(path.suffix, user_table)) for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_time_is_linear_in_the_size_of_every_format(tmp_path):
     sizes = {}
     for times in (1, 4):

@@ -148,6 +148,7 @@ class Recorded:
         return answer
 
 
+@pytest.mark.slow
 def test_intervals_over_pages_cover_the_truth_and_those_over_rows_do_not():
     """Over 200 logs, for policies that learn with a reward model that knows positions, and for one that is fixed."""
     count, covers = 200, {}

@@ -265,6 +265,7 @@ PAPER = ("advise", "--protocol", "paper")
 ARGUMENTS = (*PAPER, "--edges", "links.csv", "--rewards", "clicks.csv", "--name", "mine", "--k", "1", "3", "5")
 
 
+@pytest.mark.slow
 def test_the_command_builds_advises_and_builds_nothing_twice(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
     assert main([*ARGUMENTS, "--json"]) == 0, Path("results/advise/mine/build.log").read_text()[-5000:]
@@ -320,6 +321,7 @@ def test_the_numbers_of_the_stages_come_out_without_a_build(project, tmp_path, m
             np.testing.assert_allclose(computed[method][k], regret, rtol=1e-9, err_msg=f"{method}, k = {k}")
 
 
+@pytest.mark.slow
 def test_a_log_judges_the_same_methods(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
     assert main([*ARGUMENTS, "--log", "rounds.csv", "--log-columns", "reward=gain", "--json"]) == 0

@@ -58,6 +58,7 @@ def test_an_interval_moves_with_its_values_and_is_wider_for_a_larger_spread(spli
     assert interval(values, spread, 0.99).high >= one.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "luck"), [(0.0, 0.2), (0.0, 4.0), (0.5, 1.0), (1.0, 0.2), (1.0, 4.0)])
 def test_intervals_cover_the_mean_over_data_sets(share, luck):
     """Splits vary by one and runs by luck; data sets vary by a share of the former, which the spread says."""

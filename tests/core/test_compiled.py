@@ -21,6 +21,7 @@ print(sum(linucb._one_hot.compiled.stats.cache_misses.values()))
 """
 
 
+@pytest.mark.slow
 def test_a_cold_cache_is_filled_once_by_jobs_that_start_together(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "TMPDIR": str(tmp_path)}
 
@@ -44,6 +45,7 @@ for k in map(int, sys.argv[1:]):
 """
 
 
+@pytest.mark.slow
 def test_kernels_compiled_for_several_sizes_live_together(tmp_path):
     """One process that loads what others compiled plays the same as one that compiles all itself."""
 
@@ -76,6 +78,7 @@ print(read_thetas("t.parquet")["a", 0].sum(), *items.reward, "pandas" in sys.mod
     assert done.stdout.split() == ["2.0", "nan", "3.0", "False"]
 
 
+@pytest.mark.slow
 def test_an_edit_of_an_inlined_function_reaches_the_kernels_that_were_cached_with_it(tmp_path):
     imports = "from graphdr.core.compiled import kernel\nfrom part import step\n\n"
     (tmp_path / "whole.py").write_text(imports + "@kernel\ndef twice(x):\n    return step(step(x))\n")

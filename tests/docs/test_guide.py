@@ -17,6 +17,8 @@ EXAMPLES = re.findall(
 )
 NUMBER = r"\d+(?:\.\d+)?"
 
+pytestmark = pytest.mark.slow
+
 
 def test_there_are_three_examples():
     assert len(EXAMPLES) == (ROOT / "docs/examples.md").read_text(encoding="utf-8").count("```python") == 3

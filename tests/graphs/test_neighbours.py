@@ -18,8 +18,9 @@ from tests.support.lacking import python_without
 
 ITEMS, USERS, FOUND = 600, 400, 5
 needs_scale = pytest.mark.skipif(find_spec("pynndescent") is None, reason="no pynndescent here, of the extra scale")
+compiled = [needs_scale, pytest.mark.slow]  # for ten seconds
 every_search = pytest.mark.parametrize(
-    "search", [search if search == EXACT else pytest.param(search, marks=needs_scale) for search in SEARCHES]
+    "search", [search if search == EXACT else pytest.param(search, marks=compiled) for search in SEARCHES]
 )
 
 
@@ -101,6 +102,7 @@ def test_recall_is_the_share_of_the_exact_neighbours_that_were_found():
 
 
 @needs_scale
+@pytest.mark.slow
 def test_a_graph_of_data_takes_the_search_and_says_what_it_found(ratings, capsys):
     item, user = ratings.rows.tocoo().coords
     records = Records(user, item, ratings.rows.tocoo().data, np.bincount(item, minlength=ITEMS))

@@ -45,6 +45,7 @@ def test_names_are_keys_that_follow_the_naming_rule(plan):
         assert re.fullmatch(r"[a-z0-9_]+(-[a-z0-9_]+)*", name)
 
 
+@pytest.mark.slow
 def test_the_plan_is_the_same_in_every_process():
     """The order of a set of names depends on a random number of the process, that of a plan must not."""
     code = "import json, pathlib; from graphdr.plan import config, design; "

@@ -47,6 +47,7 @@ def taught(**knobs) -> GraphDRLinUCB:
 # The simulation
 
 
+@pytest.mark.slow
 def test_a_long_run_saved_and_loaded_half_way_is_that_of_the_kernel(tmp_path):
     rounds, path = 20_000, tmp_path / "policy.parquet"
     setting = {"arms": 10, "candidates": "uniform", "horizon": rounds, "noise": 0.1}

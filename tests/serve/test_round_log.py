@@ -30,6 +30,7 @@ def learned(explore) -> GraphDRLinUCB:
     return policy.snapshot()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("explore", [0.1, "ts"])
 def test_the_log_of_a_policy_estimates_what_it_earns(explore, tmp_path):
     policy, rng = learned(explore), np.random.default_rng(1)

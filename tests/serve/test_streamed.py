@@ -89,6 +89,7 @@ def test_a_mistake_is_one_line(wrong, message, tmp_path):
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.slow
 def test_the_benchmark_plays_from_interactions_to_a_policy(tmp_path, monkeypatch):
     pytest.importorskip("pynndescent", reason="no pynndescent here, of the extra scale")
     monkeypatch.setitem(engines.SIZES, True, (1_500, 1_500, 100_000))

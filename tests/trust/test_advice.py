@@ -22,6 +22,7 @@ def small(monkeypatch):
     monkeypatch.setattr(advice, "_all", lambda task, numbers: [task(number) for number in numbers])
 
 
+@pytest.mark.slow
 def test_a_graph_that_plainly_helps_is_never_said_not_to(small, monkeypatch):
     monkeypatch.setattr(advice, "graph_data", partial(advice.graph_data, n=120))
     monkeypatch.setattr(advice, "rating_data", partial(advice.rating_data, n=40, users=60, each=20))
@@ -82,6 +83,7 @@ def test_near_methods_play_until_their_difference_is_known(monkeypatch):
     assert advice._on_split(None, TINY, {"best": None, "far": None}, "best", 0).keys() == {"best"}
 
 
+@pytest.mark.slow
 def test_fresh_splits_compare_the_advised_method_with_the_best(small):
     *_, last = advice.fresh(2, advice.graph_data(0.95, 0, n=100), TINY, None)
     assert re.fullmatch(r"within 5 % of the least regret in [0-2] of 2 splits", last)

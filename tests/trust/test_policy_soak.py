@@ -8,6 +8,7 @@ import pytest
 from trust import policy as soak
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", soak.MODES)
 def test_a_policy_that_is_killed_again_and_again_loses_nothing(mode, tmp_path):
     assert soak.check(mode, tmp_path, soak.Plan(20_000, 10_000, 3), seed=0) == []

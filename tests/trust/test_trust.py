@@ -376,6 +376,7 @@ def test_no_damage_of_a_cached_file_goes_unseen(tmp_path):
     assert set(tally) == set(flips.KINDS)
 
 
+@pytest.mark.slow
 def test_what_is_killed_is_resumed_and_nothing_is_lost(built, tmp_path):
     folder = shutil.copytree(built, tmp_path / "disturbed", symlinks=True)
     until, rng = time.monotonic() + 120, random.Random(5)

@@ -19,6 +19,8 @@ from tests.support.tiny_data import CONFIG, USERS, Built, add_films, lay_out, ne
 
 METHODS = list(yaml.safe_load(CONFIG.read_text())["methods"])
 
+pytestmark = pytest.mark.slow
+
 # Each stage goes on from a copy of the one before.
 
 

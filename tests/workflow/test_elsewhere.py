@@ -27,6 +27,7 @@ def module(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_module_builds_the_same_files_below_its_prefix(module, built):
     assert (module / "best.txt").read_text().startswith("rgg,")
     there = hashes(module / PREFIX)
@@ -37,6 +38,7 @@ def test_a_module_builds_the_same_files_below_its_prefix(module, built):
     assert {path.name for path in module.iterdir() if path.name[0] != "."} == {PREFIX, "Snakefile", "best.txt"}
 
 
+@pytest.mark.slow
 def test_what_a_module_built_is_current_and_can_be_checked(module):
     assert would_write(module, "graphdr_all", "best") == set()
     assert integrity.findings(str(module / PREFIX)) == []
@@ -45,6 +47,7 @@ def test_what_a_module_built_is_current_and_can_be_checked(module):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_another_prefix_of_some_files_alone_is_refused_in_words(module):
     words = (module / "Snakefile").read_text().replace(f'prefix: "{PREFIX}"', 'replace_prefix: {"results/": "mine/"}')
     (module / "replaced.smk").write_text(words)

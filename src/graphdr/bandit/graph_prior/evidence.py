@@ -61,6 +61,9 @@ def evidence(seen: Statistics, basis: Columns, residuals: np.ndarray = RESIDUALS
     prior = np.multiply.outer([shares(basis, rho) for rho in RHOS], SCALES)  # rhos x columns x scales
     roots = np.ones((widest + 2, LANES))
     roots[:-2] = np.sqrt(prior.swapaxes(0, 1)).reshape(widest, LANES)
+    if widest % 2:  # columns are factored by two: another one, of zeros, changes nothing
+        products, roots = (np.insert(part, widest, 0.0, axis=-2) for part in (products, roots))
+        products = np.insert(products, widest, 0.0, axis=-1)
     inverse, one, reward = _factor(products, roots)
     sums = (-2 * np.log(inverse), -one * one, -one * reward, -reward * reward)
     starts = (start[:, None, None] for start in (logs, *corners))
@@ -80,32 +83,39 @@ def _factor(products, roots):
     """
     many, size = len(products), len(roots)
     columns = size - 2
-    factor, sums = np.empty((size, columns, LANES)), np.empty(LANES)
+    factor, sums = np.empty((size, columns, LANES)), np.empty((4, LANES))
     found = np.empty((3, many, columns, LANES))
     for place in range(many):
         product, inverse = products[place], found[0, place]
-        for i in range(size):
-            left = factor[i]
-            for j in range(min(i + 1, columns)):
-                above, entry, start = factor[j], product[i, j], 1.0 if i == j else 0.0
+        # Two rows and two columns at a time: every number that is loaded serves two of the four sums.
+        for i in range(0, size, 2):
+            a, b = factor[i], factor[i + 1]
+            for j in range(0, min(i + 1, columns), 2):
+                x, y, start = factor[j], factor[j + 1], 1.0 if i == j else 0.0
                 for c in range(LANES):
-                    sums[c] = start + roots[i, c] * roots[j, c] * entry
-                whole = j - j % 4
-                for k in range(0, whole, 4):  # four at a time, in the same order: a sum is loaded and stored less often
+                    sums[0, c] = start + roots[i, c] * roots[j, c] * product[i, j]
+                    sums[1, c] = roots[i, c] * roots[j + 1, c] * product[i, j + 1]
+                    sums[2, c] = roots[i + 1, c] * roots[j, c] * product[i + 1, j]
+                    sums[3, c] = start + roots[i + 1, c] * roots[j + 1, c] * product[i + 1, j + 1]
+                for k in range(0, j, 2):
                     for c in range(LANES):
-                        rest = sums[c] - left[k, c] * above[k, c]
-                        rest -= left[k + 1, c] * above[k + 1, c]
-                        rest -= left[k + 2, c] * above[k + 2, c]
-                        sums[c] = rest - left[k + 3, c] * above[k + 3, c]
-                for k in range(whole, j):
-                    for c in range(LANES):
-                        sums[c] -= left[k, c] * above[k, c]
+                        a0, b0, x0, y0 = a[k, c], b[k, c], x[k, c], y[k, c]
+                        a1, b1, x1, y1 = a[k + 1, c], b[k + 1, c], x[k + 1, c], y[k + 1, c]
+                        sums[0, c] = sums[0, c] - a0 * x0 - a1 * x1
+                        sums[1, c] = sums[1, c] - a0 * y0 - a1 * y1
+                        sums[2, c] = sums[2, c] - b0 * x0 - b1 * x1
+                        sums[3, c] = sums[3, c] - b0 * y0 - b1 * y1
                 if i == j:
                     for c in range(LANES):
-                        inverse[i, c] = 1.0 / np.sqrt(sums[c])
+                        inverse[i, c] = 1.0 / np.sqrt(sums[0, c])
+                        b[i, c] = sums[2, c] * inverse[i, c]
+                        inverse[i + 1, c] = 1.0 / np.sqrt(sums[3, c] - b[i, c] * b[i, c])
                 else:
                     for c in range(LANES):
-                        left[j, c] = sums[c] * inverse[j, c]
+                        a[j, c] = sums[0, c] * inverse[j, c]
+                        a[j + 1, c] = (sums[1, c] - a[j, c] * y[j, c]) * inverse[j + 1, c]
+                        b[j, c] = sums[2, c] * inverse[j, c]
+                        b[j + 1, c] = (sums[3, c] - b[j, c] * y[j, c]) * inverse[j + 1, c]
         found[1:, place] = factor[columns:]
     return found
 
