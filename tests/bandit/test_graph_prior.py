@@ -69,6 +69,37 @@ def test_evidence_and_noise_are_those_of_a_dense_gaussian(seed, n, columns, roun
 
 @settings(max_examples=30)
 @cases
+def test_a_fit_is_the_first_best_point_of_the_whole_grid(seed, n, columns, rounds, few, mean):
+    features, roughness, arms, rewards = observed(seed, n, columns, rounds, few, mean)
+    seen, rng = model.statistics(n, arms, rewards), np.random.default_rng(seed)
+    candidates = model.candidates((features, roughness), (features[rng.permutation(n)], roughness))
+    every = [evidence(seen, basis) for basis in candidates]
+    basis = int(np.argmax([found.graph.max() for found in every]))
+    found = every[basis]
+    residual, rho, scale, column = at = np.unravel_index(found.graph.argmax(), found.graph.shape)
+    point = model.RHOS[rho], model.SCALES[scale], model.RESIDUALS[residual], found.graph_noise[at]
+    expected = model.Weights(model.grid_of_columns(len(candidates[basis].lengths))[column], *point, basis)
+    alone = int(every[0].independent.argmax())
+    if every[0].independent[alone] >= found.graph[at]:
+        expected = model.Weights(0, 0.0, 0.0, model.RESIDUALS[alone], every[0].independent_noise[alone])
+    assert fit(seen, *candidates) == expected
+
+
+@settings(max_examples=30)
+@cases
+def test_a_smaller_residual_gains_at_most_half_of_what_the_determinant_of_the_arms_loses(
+    seed, n, columns, rounds, few, mean
+):
+    features, roughness, arms, rewards = observed(seed, n, columns, rounds, few, mean)
+    seen = model.statistics(n, arms, rewards)
+    found = evidence(seen, model.columns(features, roughness))
+    logs = np.log1p(seen.pulls * model.RESIDUALS[:, None]).sum(axis=1)
+    reach = found.graph + logs[:, None, None, None] / 2
+    assert (np.diff(reach, axis=0) >= -1e-6).all()
+
+
+@settings(max_examples=30)
+@cases
 def test_posterior_mean_and_variance_are_those_of_a_dense_gaussian(seed, n, columns, rounds, few, mean):
     features, roughness, arms, rewards = observed(seed, n, columns, rounds, few, mean)
     seen, rng = model.statistics(n, arms, rewards), np.random.default_rng(seed)

@@ -25,6 +25,7 @@ from graphdr.core.compiled import kernel
 # many columns, which is nearly a residual, would be praised for values in between.
 FINE = np.array([0.0, *10.0 ** np.arange(-4.0, 1.1, 0.125)])
 LANES = len(RHOS) * len(SCALES)  # points of the grid that one factorisation serves, side by side
+ROUNDING = 0.1  # of a log evidence, at most: far more than there ever is
 FLOOR = 1e-12  # of the squares that are left, in those around the mean: rewards without noise end there
 
 
@@ -39,113 +40,143 @@ class Evidence(NamedTuple):
     graph_noise: np.ndarray
 
 
-def evidence(seen: Statistics, basis: Columns, residuals: np.ndarray = RESIDUALS) -> Evidence:
-    """Return the evidence on the whole grid."""
-    widest = len(basis.lengths)
-    columns = np.array(grid_of_columns(widest), int)
-    pulled = np.flatnonzero(seen.pulls)
-    pulls = seen.pulls[pulled]
-    rewards = seen.sums[pulled] / pulls - seen.sums.sum() / pulls.sum()  # the mean is free; small numbers keep digits
-    floor = max(FLOOR * (seen.within + pulls @ rewards**2), np.finfo(float).tiny)
-    free = max(pulls.sum() - 1, 1)
+class _Judge:
+    """What the rewards seen say for one basis, residual by residual."""
 
-    def judged(log_determinant, ones, cross, squares):
+    def __init__(self, seen: Statistics, basis: Columns, residuals: np.ndarray):
+        self._seen, self._basis, self._residuals = seen, basis, residuals
+        self._pulled = np.flatnonzero(seen.pulls)
+        self._pulls = seen.pulls[self._pulled]
+        # The mean is free; small numbers keep digits.
+        self._rewards = seen.sums[self._pulled] / self._pulls - seen.sums.sum() / self._pulls.sum()
+        self._free = max(self._pulls.sum() - 1, 1)
+        self._floor = max(FLOOR * (seen.within + self._pulls @ self._rewards**2), np.finfo(float).tiny)
+        self._starts = range(0, len(self._pulled), model.CHUNK)
+        self._kept = [self._rows(0)] if len(self._starts) == 1 else None
+        widest = len(basis.lengths)
+        self._columns = np.array(grid_of_columns(widest), int)
+        prior = np.multiply.outer([shares(basis, rho) for rho in RHOS], SCALES)  # rhos x columns x scales
+        self._even = widest + widest % 2  # columns are factored by two: another one, of zeros, changes nothing
+        self._roots = np.zeros((self._even + 2, LANES))
+        self._roots[:widest] = np.sqrt(prior.swapaxes(0, 1)).reshape(widest, LANES)
+        self._roots[-2:] = 1.0
+        self.logs = np.log(1.0 + self._pulls * residuals[:, None]).sum(axis=1)
+
+    def _rows(self, start: int) -> tuple[np.ndarray, np.ndarray]:
+        part = slice(start, start + model.CHUNK)
+        pulled = self._pulled[part]
+        rows = np.column_stack([self._basis.features[pulled], np.ones(len(pulled)), self._rewards[part]])
+        return rows, self._pulls[part]
+
+    def product(self, place: int) -> np.ndarray:
+        """Return [U 1 y]^T D^-1 [U 1 y] over the arms pulled at a residual: d_i = 1 / pulls + residual."""
+        size = self._basis.features.shape[1] + 2
+        total = np.zeros((size, size))
+        for rows, pulls in self._kept or map(self._rows, self._starts):
+            total += (rows / (1.0 / pulls + self._residuals[place])[:, None]).T @ rows
+        return total
+
+    def _judged(self, log_determinant, ones, cross, squares):
         """Return log evidence and noise, from ln |M| and the products of 1 and y with M^-1."""
         ones = np.maximum(ones, np.finfo(float).tiny)
-        quad = np.maximum(seen.within + squares - cross**2 / ones, floor)
-        return -0.5 * (log_determinant + np.log(ones) + free * np.log(quad)), quad / free
+        quad = np.maximum(self._seen.within + squares - cross**2 / ones, self._floor)
+        return -0.5 * (log_determinant + np.log(ones) + self._free * np.log(quad)), quad / self._free
 
-    logs = np.log(1.0 + pulls * residuals[:, None]).sum(axis=1)
-    products = _products(basis.features, pulls, pulled, rewards, residuals)
-    corners = products[:, -2, -2], products[:, -2, -1], products[:, -1, -1]
-    prior = np.multiply.outer([shares(basis, rho) for rho in RHOS], SCALES)  # rhos x columns x scales
-    roots = np.ones((widest + 2, LANES))
-    roots[:-2] = np.sqrt(prior.swapaxes(0, 1)).reshape(widest, LANES)
-    if widest % 2:  # columns are factored by two: another one, of zeros, changes nothing
-        products, roots = (np.insert(part, widest, 0.0, axis=-2) for part in (products, roots))
-        products = np.insert(products, widest, 0.0, axis=-1)
-    inverse, one, reward = _factor(products, roots)
-    sums = (-2 * np.log(inverse), -one * one, -one * reward, -reward * reward)
-    starts = (start[:, None, None] for start in (logs, *corners))
-    with_graph = judged(
-        *(start + part.cumsum(axis=1)[:, columns - 1] for start, part in zip(starts, sums, strict=True))
-    )
-    shape = len(residuals), len(columns), len(RHOS), len(SCALES)
-    return Evidence(*judged(logs, *corners), *(np.moveaxis(part.reshape(shape), 1, -1) for part in with_graph))
+    def alone(self, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return log evidence and noise without a graph, at every residual."""
+        return self._judged(self.logs, products[:, -2, -2], products[:, -2, -1], products[:, -1, -1])
+
+    def with_graph(self, place: int, product: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return log evidence and noise with the graph at one residual, rhos x scales x columns."""
+        corners = product[-2, -2], product[-2, -1], product[-1, -1]
+        if self._even > len(self._basis.lengths):
+            product = np.insert(np.insert(product, -2, 0.0, axis=0), -2, 0.0, axis=1)
+        inverse, one, reward = _factor(product, self._roots)
+        sums = (-2 * np.log(inverse), -one * one, -one * reward, -reward * reward)
+        starts = self.logs[place], *corners
+        parts = (start + part.cumsum(axis=0)[self._columns - 1] for start, part in zip(starts, sums, strict=True))
+        shape = len(self._columns), len(RHOS), len(SCALES)
+        return tuple(part.reshape(shape).transpose(1, 2, 0) for part in self._judged(*parts))
+
+
+def evidence(seen: Statistics, basis: Columns, residuals: np.ndarray = RESIDUALS) -> Evidence:
+    """Return the evidence on the whole grid."""
+    judge = _Judge(seen, basis, residuals)
+    products = np.array([judge.product(place) for place in range(len(residuals))])
+    graph = zip(*(judge.with_graph(*place) for place in enumerate(products)), strict=True)
+    return Evidence(*judge.alone(products), *map(np.array, graph))
 
 
 @kernel
-def _factor(products, roots):
+def _factor(product, roots):
     """Factor I + s^1/2 U^T D^-1 U s^1/2, with s a point of the grid in every lane, bordered by U^T D^-1 [1 y].
 
-    For each product return the inverse diagonal of the Cholesky factor and its last two rows, which hold what 1 and y
-    lose to the graph. One factor serves all J: that of a leading block leads it.
+    Return the inverse diagonal of the Cholesky factor and its last two rows, which hold what 1 and y lose to the graph.
+    One factor serves all J: that of a leading block leads it.
     """
-    many, size = len(products), len(roots)
+    size = len(roots)
     columns = size - 2
-    factor, sums = np.empty((size, columns, LANES)), np.empty((4, LANES))
-    found = np.empty((3, many, columns, LANES))
-    for place in range(many):
-        product, inverse = products[place], found[0, place]
-        # Two rows and two columns at a time: every number that is loaded serves two of the four sums.
-        for i in range(0, size, 2):
-            a, b = factor[i], factor[i + 1]
-            for j in range(0, min(i + 1, columns), 2):
-                x, y, start = factor[j], factor[j + 1], 1.0 if i == j else 0.0
+    factor, sums, inverse = np.empty((size, columns, LANES)), np.empty((4, LANES)), np.empty((columns, LANES))
+    # Two rows and two columns at a time: every number that is loaded serves two of the four sums.
+    for i in range(0, size, 2):
+        a, b = factor[i], factor[i + 1]
+        for j in range(0, min(i + 1, columns), 2):
+            x, y, start = factor[j], factor[j + 1], 1.0 if i == j else 0.0
+            for c in range(LANES):
+                sums[0, c] = start + roots[i, c] * roots[j, c] * product[i, j]
+                sums[1, c] = roots[i, c] * roots[j + 1, c] * product[i, j + 1]
+                sums[2, c] = roots[i + 1, c] * roots[j, c] * product[i + 1, j]
+                sums[3, c] = start + roots[i + 1, c] * roots[j + 1, c] * product[i + 1, j + 1]
+            for k in range(0, j, 2):
                 for c in range(LANES):
-                    sums[0, c] = start + roots[i, c] * roots[j, c] * product[i, j]
-                    sums[1, c] = roots[i, c] * roots[j + 1, c] * product[i, j + 1]
-                    sums[2, c] = roots[i + 1, c] * roots[j, c] * product[i + 1, j]
-                    sums[3, c] = start + roots[i + 1, c] * roots[j + 1, c] * product[i + 1, j + 1]
-                for k in range(0, j, 2):
-                    for c in range(LANES):
-                        a0, b0, x0, y0 = a[k, c], b[k, c], x[k, c], y[k, c]
-                        a1, b1, x1, y1 = a[k + 1, c], b[k + 1, c], x[k + 1, c], y[k + 1, c]
-                        sums[0, c] = sums[0, c] - a0 * x0 - a1 * x1
-                        sums[1, c] = sums[1, c] - a0 * y0 - a1 * y1
-                        sums[2, c] = sums[2, c] - b0 * x0 - b1 * x1
-                        sums[3, c] = sums[3, c] - b0 * y0 - b1 * y1
-                if i == j:
-                    for c in range(LANES):
-                        inverse[i, c] = 1.0 / np.sqrt(sums[0, c])
-                        b[i, c] = sums[2, c] * inverse[i, c]
-                        inverse[i + 1, c] = 1.0 / np.sqrt(sums[3, c] - b[i, c] * b[i, c])
-                else:
-                    for c in range(LANES):
-                        a[j, c] = sums[0, c] * inverse[j, c]
-                        a[j + 1, c] = (sums[1, c] - a[j, c] * y[j, c]) * inverse[j + 1, c]
-                        b[j, c] = sums[2, c] * inverse[j, c]
-                        b[j + 1, c] = (sums[3, c] - b[j, c] * y[j, c]) * inverse[j + 1, c]
-        found[1:, place] = factor[columns:]
-    return found
-
-
-def _products(
-    features: np.ndarray, pulls: np.ndarray, pulled: np.ndarray, rewards: np.ndarray, residuals: np.ndarray
-) -> np.ndarray:
-    """Return [U 1 y]^T D^-1 [U 1 y] over the arms pulled, for every residual: d_i = 1 / pulls + residual."""
-    size = features.shape[1] + 2
-    products = np.zeros((len(residuals), size, size))
-    for start in range(0, len(pulled), model.CHUNK):
-        part = slice(start, start + model.CHUNK)
-        rows = np.column_stack([features[pulled[part]], np.ones(len(pulled[part])), rewards[part]])
-        for product, residual in zip(products, residuals, strict=True):
-            product += (rows / (1.0 / pulls[part] + residual)[:, None]).T @ rows
-    return products
+                    a0, b0, x0, y0 = a[k, c], b[k, c], x[k, c], y[k, c]
+                    a1, b1, x1, y1 = a[k + 1, c], b[k + 1, c], x[k + 1, c], y[k + 1, c]
+                    sums[0, c] = sums[0, c] - a0 * x0 - a1 * x1
+                    sums[1, c] = sums[1, c] - a0 * y0 - a1 * y1
+                    sums[2, c] = sums[2, c] - b0 * x0 - b1 * x1
+                    sums[3, c] = sums[3, c] - b0 * y0 - b1 * y1
+            if i == j:
+                for c in range(LANES):
+                    inverse[i, c] = 1.0 / np.sqrt(sums[0, c])
+                    b[i, c] = sums[2, c] * inverse[i, c]
+                    inverse[i + 1, c] = 1.0 / np.sqrt(sums[3, c] - b[i, c] * b[i, c])
+            else:
+                for c in range(LANES):
+                    a[j, c] = sums[0, c] * inverse[j, c]
+                    a[j + 1, c] = (sums[1, c] - a[j, c] * y[j, c]) * inverse[j + 1, c]
+                    b[j, c] = sums[2, c] * inverse[j, c]
+                    b[j + 1, c] = (sums[3, c] - b[j, c] * y[j, c]) * inverse[j + 1, c]
+    return inverse, factor[columns], factor[columns + 1]
 
 
 def fit(seen: Statistics, *candidates: Columns) -> Weights:
-    """Return the point of the largest evidence over all candidates, of equal ones the first; without a graph first."""
-    every = [evidence(seen, basis) for basis in candidates]
-    basis = int(np.argmax([found.graph.max(initial=-np.inf) for found in every]))
-    alone, found = every[0], every[basis]
-    residual = int(alone.independent.argmax())
-    if alone.independent[residual] >= found.graph.max(initial=-np.inf):
-        return Weights(0, 0.0, 0.0, float(RESIDUALS[residual]), float(alone.independent_noise[residual]))
-    best = np.unravel_index(found.graph.argmax(), found.graph.shape)
-    residual, rho, scale, columns = best
-    parts = float(RHOS[rho]), float(SCALES[scale]), float(RESIDUALS[residual]), float(found.graph_noise[best])
-    return Weights(grid_of_columns(len(candidates[basis].lengths))[columns], *parts, basis)
+    """Return the point of the largest evidence over all candidates, of equal ones the first; without a graph first.
+
+    A smaller residual explains no more of the rewards, and the graph then adds no less to ln |M|. So it gains at most
+    half of what ln |D| loses, and is left out where that is too little.
+    """
+    judges = [_Judge(seen, basis, RESIDUALS) for basis in candidates]
+    products = np.array([judges[0].product(place) for place in range(len(RESIDUALS))])
+    values, noises = judges[0].alone(products)
+    residual = int(values.argmax())
+    most = values[residual]
+    best = Weights(0, 0.0, 0.0, float(RESIDUALS[residual]), float(noises[residual]))
+    for number, judge in enumerate(judges):
+        grid = grid_of_columns(len(candidates[number].lengths))
+        reach, found, most_here = np.inf, None, -np.inf
+        for place in reversed(range(len(RESIDUALS) if grid else 0)):
+            if reach - judge.logs[place] / 2 < max(most, most_here) - ROUNDING:
+                continue
+            values, noises = judge.with_graph(place, products[place] if number == 0 else judge.product(place))
+            at = np.unravel_index(values.argmax(), values.shape)
+            reach = values[at] + judge.logs[place] / 2
+            if values[at] >= most_here:
+                most_here, found = values[at], (place, *at, noises[at])
+        if most_here > most:
+            most, (place, rho, scale, columns, noise) = most_here, found
+            parts = float(RHOS[rho]), float(SCALES[scale]), float(RESIDUALS[place]), float(noise)
+            best = Weights(grid[columns], *parts, number)
+    return best
 
 
 def log_bayes_factor(seen: Statistics, basis: Columns) -> float:
