@@ -288,6 +288,7 @@ def test_the_command_builds_advises_and_builds_nothing_twice(project, monkeypatc
     assert main(["verify"]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["interactions", "described", "implicit", "graph"])
 def test_the_numbers_of_the_stages_come_out_without_a_build(project, tmp_path, monkeypatch, kind):
     ours = yaml.safe_load((project / "config.yaml").read_text(encoding="utf-8"))

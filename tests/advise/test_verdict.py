@@ -13,6 +13,7 @@ from scipy import stats
 
 from graphdr.advise import page, tables, wording
 from graphdr.advise.findings import Findings, Paper, Score, Screen, Size
+from graphdr.advise.simulation import splits
 from graphdr.advise.simulation.field import FIELD, Settings
 from graphdr.advise.simulation.trial import Game, Trial
 from graphdr.advise.simulation.verdict import (
@@ -329,3 +330,35 @@ def test_texts_of_a_user_cannot_break_the_page():
     text = page.fill(shown)
     assert "<script" not in text
     assert text.count("&lt;script&gt;") == 6
+
+
+@pytest.mark.parametrize(
+    ("available", "taken", "played", "said"),
+    [
+        (90, 90, (90, 90), []),
+        (
+            90,
+            50,
+            (50, 50),
+            ["50 of your 90 items are played, and the answer is about these: the 50 of most rewards (--no"],
+        ),
+        (
+            90,
+            90,
+            (70, 80),
+            ["70 to 80 of your 90 items are played, and the answer is about these: all but those that have"],
+        ),
+        (
+            90,
+            50,
+            (40, 40),
+            ["the 50 of most rewards (--nodes N or --nodes all) but those that have too few rewards, or "],
+        ),
+    ],
+)
+def test_which_items_are_played_is_said_with_the_reason(available, taken, played, said):
+    data = SimpleNamespace(interactions=None, edges=None, features=True)
+    source = SimpleNamespace(available=available, item=range(taken), data=data, split=splits.NOTHING)
+    notes = [note for note in wording.notes(source, played) if "items are played" in note]
+    assert len(notes) == len(said)
+    assert all(part in note for part, note in zip(said, notes, strict=True))

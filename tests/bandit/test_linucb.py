@@ -160,6 +160,7 @@ def test_play_dispatches_and_keeps_every_checkpoint(way, every, constant):
     assert path.srl is path.crw is path.widths is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", DISPATCH)
 @pytest.mark.parametrize("size", [0.1, 0.001])
 def test_long_runs_do_not_drift(way, size):

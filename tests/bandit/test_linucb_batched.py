@@ -54,6 +54,7 @@ def test_a_run_does_not_depend_on_what_runs_beside_it(k):
     assert np.array_equal(chosen(runs[::-1], 0.3)[::-1], alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "k", "m"), [(200, 5, 10), (1500, 10, 20), (60, 3, 3)])
 def test_long_runs_choose_the_arms_of_plain_numpy_in_every_round(n, k, m):
     rounds = 20_000

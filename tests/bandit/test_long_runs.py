@@ -21,6 +21,7 @@ SMALL = [(200, 5, 10, ROUNDS), (60, 3, 3, ROUNDS), (1500, 10, 20, ROUNDS)]
 LARGE = [(400, 13, 7, ROUNDS), (1500, 20, 20, ROUNDS), (300, 64, 45, 8000), (300, 128, 20, 4000), (400, 256, 20, 1000)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "k", "m", "length"), SMALL + LARGE)
 def test_projected_arms_chooses_the_same(n, k, m, length):
     features, _ = np.linalg.qr(np.random.default_rng(k).standard_normal((n, k)))

@@ -222,6 +222,7 @@ def test_pseudo_papers_are_on_instances_beyond_those_of_their_table_and_on_no_pa
     assert not [name for name in page.params.experiments if name.startswith("pseudo_")]
 
 
+@pytest.mark.slow
 def test_the_order_of_yaml_keys_changes_no_job(plan):
     def reordered(value):
         return {key: reordered(value[key]) for key in reversed(value)} if isinstance(value, dict) else value

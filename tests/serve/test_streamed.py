@@ -32,6 +32,7 @@ def write(folder: Path, columns: dict, files: int = 3, group: int = 100) -> list
     return paths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("workers", "value"), [("synchronous", None), ("synchronous", "value"), ("processes", "value")]
 )

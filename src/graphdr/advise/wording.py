@@ -192,10 +192,11 @@ def notes(source: Source, connected: tuple[int, int]) -> list[str]:
     count = f"{connected[0]:,}" if connected[0] == connected[1] else f"{connected[0]:,} to {connected[1]:,}"
     said = []
     if connected[0] < source.available:
-        why = "the others have too few rewards, or nothing joins them to the rest"
-        if taken < source.available:
-            why = f"of the {taken:,} of most {by} (--nodes N or --nodes all) {why}"
-        said.append(f"{count} of your {source.available:,} items are played, and the answer is about these; {why}")
+        most = f"the {taken:,} of most {by} (--nodes N or --nodes all)" if taken < source.available else "all"
+        lost = " but those that have too few rewards, or that nothing joins to the rest" if connected[0] < taken else ""
+        said.append(
+            f"{count} of your {source.available:,} items are played, and the answer is about these: {most}{lost}"
+        )
     said.append(TEXTS["splits"][source.split.by])
     if data.interactions is None and data.features is None:
         said.append(TEXTS["alone"])
