@@ -37,7 +37,7 @@ movielens: $(READY) # the two data sets that reach any machine; without a networ
 test: $(READY) ## run the tests
 	@$(PYTEST)
 
-test-slow: $(READY) ## run the tests that take seconds each: kills, whole commands, compilers (a minute)
+test-slow: $(READY) ## run the tests that take seconds each: kills, whole commands, compilers (two minutes)
 	@$(PYTEST) -m slow
 
 test-page: $(READY) ## test results/report.html in a headless browser (installs Chromium where it can)

@@ -56,8 +56,8 @@ class _Judge:
         widest = len(basis.lengths)
         self._columns = np.array(grid_of_columns(widest), int)
         prior = np.multiply.outer([shares(basis, rho) for rho in RHOS], SCALES)  # rhos x columns x scales
-        self._even = widest + widest % 2  # columns are factored by two: another one, of zeros, changes nothing
-        self._roots = np.zeros((self._even + 2, LANES))
+        # Columns are factored by two: another one, of zeros, changes nothing.
+        self._roots = np.zeros((widest + widest % 2 + 2, LANES))
         self._roots[:widest] = np.sqrt(prior.swapaxes(0, 1)).reshape(widest, LANES)
         self._roots[-2:] = 1.0
         self.logs = np.log(1.0 + self._pulls * residuals[:, None]).sum(axis=1)
@@ -89,7 +89,7 @@ class _Judge:
     def with_graph(self, place: int, product: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return log evidence and noise with the graph at one residual, rhos x scales x columns."""
         corners = product[-2, -2], product[-2, -1], product[-1, -1]
-        if self._even > len(self._basis.lengths):
+        if len(self._roots) > len(product):
             product = np.insert(np.insert(product, -2, 0.0, axis=0), -2, 0.0, axis=1)
         inverse, one, reward = _factor(product, self._roots)
         sums = (-2 * np.log(inverse), -one * one, -one * reward, -reward * reward)
