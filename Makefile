@@ -162,17 +162,18 @@ $(READY): requirements.lock pyproject.toml
 	&& $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . \
 	&& touch $@
 
-clean: ## remove everything built under results/ (asks first; YES=yes does not)
-	@$(call confirm,everything built under results/)
-	@find results -mindepth 1 ! -path results/README.md -delete
-	@rm -rf .snakemake
+clean: ## remove everything built, downloaded raw files excepted (asks first; YES=yes does not)
+	@$(call confirm,everything built under results/ and data/)
+	@$(remove_built)
 
 distclean: ## also remove raw data and the environment (asks first; YES=yes does not)
-	@$(call confirm,everything built under results/, raw data and the environment .venv)
-	@find results -mindepth 1 ! -path results/README.md -delete
-	@rm -rf .snakemake .venv .venv-adapters build data/raw data/tables
+	@$(call confirm,everything built under results/ and data/; the raw data and the environment .venv)
+	@$(remove_built)
+	@rm -rf .venv .venv-adapters build data/raw
 	@find . -name __pycache__ -prune -exec rm -rf {} +
 
+# Snakemake's records, tables and receipts go together: a file without its record would pass as current for ever.
+remove_built = find results -mindepth 1 ! -path results/README.md -delete; rm -rf .snakemake data/tables data/raw/*/receipt.parquet
 confirm = $(if $(CONFIRM),true,{ printf 'Remove $(1)? Type yes: '; read -r answer && [ "$$answer" = yes ]; } || { echo "nothing removed"; exit 1; })
 
 help: ## list the targets

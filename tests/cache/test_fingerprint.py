@@ -1,8 +1,12 @@
 """The fingerprint of a stage changes with the code behind it, and with nothing else."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from graphdr.cache.fingerprint import PACKAGE
+from graphdr.cache.fingerprint import PACKAGE, closure
 from tests.support.reruns import STAGES, codes, copy_package, edit
 
 
@@ -57,6 +61,31 @@ def test_the_code_of_a_table_reruns_no_bandit(changed):
 
 def test_the_code_of_the_comparison_is_its_own(changed):
     assert changed(("paper/compare.py", "0.03", "0.04")) == {"compare_paper", "make_report"}
+
+
+def test_words_of_figures_and_of_the_page_are_code(changed):
+    assert changed(("show/words.toml", 'alpha = "', 'alpha = "the ')) == {"make_figure", "make_report"}
+
+
+def test_the_static_files_of_the_page_are_code(changed):
+    assert changed(("show/report/static/page.css", "}", "} /* edited */")) == {"make_report"}
+
+
+def test_every_data_file_of_the_package_that_is_opened_on_import_of_the_stages_is_code():
+    script = """
+import importlib, sys
+opened = []
+sys.addaudithook(lambda event, arguments: opened.append(str(arguments[0])) if event == "open" else None)
+for stage in sys.argv[1:]:
+    importlib.import_module(f"graphdr.stages.{stage}")
+print("\\n".join(opened))
+"""
+    done = subprocess.run([sys.executable, "-c", script, *STAGES], capture_output=True, text=True, check=True)
+    ours = [Path(name) for name in done.stdout.splitlines() if Path(name).is_relative_to(PACKAGE)]
+    opened = {path.relative_to(PACKAGE).as_posix() for path in ours if path.suffix not in (".py", ".pyc", "")}
+    counted = {path for stage in STAGES for source in closure(stage).values() for path in source.data_files}
+    assert "show/words.toml" in opened
+    assert opened - {"cache/schemas.toml"} <= counted
 
 
 def test_the_version_of_the_package_is_not_code(changed):

@@ -4,6 +4,7 @@ That Snakemake reruns what these jobs say is tested end to end in test_workflow.
 """
 
 import copy
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import yaml
 from graphdr.cache import paths
 from graphdr.plan.jobs import JOBS
 from tests.support import films
-from tests.support.project import ROOT, hashes
+from tests.support.project import ROOT, hashes, lay_out, snakemake, would_write
 from tests.support.reruns import RUNS_AND_BELOW, behind, copy_package, edit, rerun, stages_of, steps
 from tests.support.tiny_data import put
 
@@ -109,6 +110,22 @@ def test_an_adapter_reruns_the_data_sets_of_its_format(on_data, workdir):
     files = rerun(steps(on_data), steps(on_data, package))
     assert under("data/tables/", files) == {"lists/nodes", "lists/links", "lists/users"}
     assert {name.split("/")[0] for name in under("results/runs/", files)} == {"lists"}
+
+
+def test_after_make_clean_an_edited_adapter_rebuilds_the_tables_of_its_data_sets(settings, tmp_path):
+    """Files without Snakemake's records would pass as current whatever the code is: ``make clean`` leaves none."""
+    films.add_to(settings)
+    folder, tables = lay_out(tmp_path / "checkout"), [paths.dataset_nodes("films"), paths.dataset_links("films")]
+    (folder / "config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    put(raw := folder / "data/raw/films/films.inter", films.ratings())
+    done = snakemake(folder, *tables)
+    assert done.returncode == 0, done.stderr
+    makefile = str(ROOT / "Makefile")
+    subprocess.run(["make", "--silent", "-f", makefile, "clean", "YES=yes"], cwd=folder, check=True)
+    assert raw.exists()
+    package = copy_package(tmp_path / "edited")
+    edit(package / "raw/adapters/recbole.py", "import", "EDITED = True\nimport")
+    assert {*tables, paths.receipt("films")} <= would_write(folder, *tables, package=package.parent)
 
 
 def test_a_new_column_reruns_the_stages_of_its_kind_and_what_is_below(tiny, edited):

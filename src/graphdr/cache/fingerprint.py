@@ -1,11 +1,13 @@
-"""A hash of the code behind a job: its stage and all that this imports from the package, comments left out.
+"""A hash of the code behind a job: its stage and all modules that it imports from the package, without comments.
 
-An edit reruns what depends on it, so two files do not count as a whole. Where files live (``cache.paths``) is part of
-every job as its inputs and outputs. Of ``schemas.toml`` only the kinds of table count that the code reads or writes.
+Data files of the package that a module reads (words, templates) count as its code. Two files are exceptions. Where files
+live (``cache.paths``) is part of every job as its inputs and outputs. Of ``schemas.toml`` only the kinds of table count
+that the code reads or writes.
 """
 
 import ast
 import hashlib
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -16,11 +18,15 @@ FOR_TYPES = "TYPE_CHECKING"  # what is imported under it is never run
 
 
 class Source(NamedTuple):
-    """A module without comments and docstrings, the modules of the package that it imports, and its kinds of table."""
+    """A module without comments and docstrings, and what it needs: modules of the package, kinds of table, data files.
+
+    ``data_files`` are paths below the package.
+    """
 
     text: str
     imports: tuple[str, ...]
     kinds: frozenset[str]
+    data_files: tuple[str, ...] = ()
 
 
 @cache
@@ -30,6 +36,8 @@ def stage_code(stage: str, modules: tuple[str, ...] = (), package: Path = PACKAG
     kinds = frozenset().union(*(source.kinds for source in sources.values()))
     texts = [f"{name}\n{source.text}" for name, source in sorted(sources.items())]
     texts += [f"{kind}\n{columns}" for kind, columns in schemas(package).items() if kind in kinds]
+    data_files = sorted({path for source in sources.values() for path in source.data_files})
+    texts += [f"{path}\n{(package / path).read_text(encoding='utf-8')}" for path in data_files]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
@@ -48,13 +56,26 @@ def closure(stage: str, modules: tuple[str, ...] = (), package: Path = PACKAGE) 
 @cache
 def source(name: str, package: Path = PACKAGE) -> Source:
     """Read a module."""
-    parsed = _parse(_file(name, package).read_text(encoding="utf-8"))
-    return parsed._replace(imports=tuple(module for module in parsed.imports if _file(module, package).exists()))
+    file = _file(name, package)
+    parsed, strings = _parse(file.read_text(encoding="utf-8"))
+    imports = tuple(module for module in parsed.imports if _file(module, package).exists())
+    data_files = sorted({path for text in strings for path in _data_files(file.parent, text)})
+    return parsed._replace(imports=imports, data_files=tuple(path.relative_to(package).as_posix() for path in data_files))
+
+
+def _data_files(folder: Path, name: str) -> list[Path]:
+    """Return the data files that a module in a folder means by a name: the file beside it, or all in a data folder."""
+    path = folder / name
+    if path.is_file():
+        return [] if path.suffix == ".py" or path.name == "schemas.toml" else [path]
+    if path.is_dir() and not (path / "__init__.py").exists():
+        return [file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
+    return []
 
 
 @cache  # another copy of the package has most of its texts in common with this one
-def _parse(text: str) -> Source:
-    """Parse a module; what it imports may be names as well as modules."""
+def _parse(text: str) -> tuple[Source, frozenset[str]]:
+    """Parse a module; what it imports may be names as well as modules. Also return its strings that can name a file."""
     tree = ast.parse(text)
     tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and ast.unparse(node.test) == FOR_TYPES)]
     nodes = list(ast.walk(tree))
@@ -63,7 +84,8 @@ def _parse(text: str) -> Source:
     for node in nodes:
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
-    return Source(ast.unparse(tree), tuple(sorted(imports)), kinds)
+    strings = frozenset(node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and _is_name(node.value))
+    return Source(ast.unparse(tree), tuple(sorted(imports)), kinds), strings
 
 
 @cache
@@ -90,6 +112,10 @@ def _kinds(node: ast.AST) -> list[str]:
         case ast.Subscript(value=ast.Name(id="SCHEMAS"), slice=ast.Constant(value=str(kind))):
             return [kind]
     return []
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"\w[\w.-]*", value) is not None
 
 
 def _file(name: str, package: Path) -> Path:

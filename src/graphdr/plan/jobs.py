@@ -45,7 +45,6 @@ from graphdr.plan.job import AnyJob, Job, at, digest, fill
 from graphdr.plan.plays import KINDS, pool_factors, theta_factors
 from graphdr.plan.ranking_jobs import ranked
 from graphdr.scores import cells
-from graphdr.show.report import template
 
 
 def evaluate_predictors(design: Design, evaluation: str) -> Job[evaluate.Input, evaluate.Output, evaluate.Params]:
@@ -232,7 +231,7 @@ def make_report(design: Design, page: str) -> Job[report.Input, report.Output, r
         told["labels"] = {name: method.label for name, method in config.methods.items()}
         told["first"], told["opt_in"], missing = [], {}, []
     told["cells"] = {name: _cells(design, config.tables[name]) for name in tables}
-    told |= {"template": template.digest(), "multiverse": "", "calibrated": "", "leaderboard": ""}
+    told |= {"multiverse": "", "calibrated": "", "leaderboard": ""}
     if claims:  # what only its own target builds is no input of the page, which shows it where it is
         told["multiverse"] = digest(Path(design.root, paths.multiverse("parquet")))
         told["leaderboard"] = digest(Path(design.root, paths.leaderboard("parquet")))

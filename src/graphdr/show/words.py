@@ -3,8 +3,7 @@
 import tomllib
 from importlib.resources import files
 
-TEXT = (files("graphdr.show") / "words.toml").read_text(encoding="utf-8")
-TEXTS = tomllib.loads(TEXT)
+TEXTS = tomllib.loads((files("graphdr.show") / "words.toml").read_text(encoding="utf-8"))
 NUMBERS, CLAIMS, FACTORS, SYMBOLS, WORDS = (TEXTS[k] for k in ("numbers", "claims", "factors", "symbols", "words"))
 ON_THE_PAGE = (
     "instance",

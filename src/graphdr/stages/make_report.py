@@ -49,7 +49,6 @@ class Params(NamedTuple):
     styles: dict[str, dict[str, str]]  # of the methods that have one
     verdicts: list[str]
     missing: list[str]  # data sets that are not here
-    template: str  # digest of the static parts of the page
     multiverse: str  # digest of the claims with every setting, nothing if that study is not built …
     leaderboard: str  # … of the ranks of methods …
     calibrated: str  # … and of the table of methods at their best

@@ -4,19 +4,11 @@ import base64
 import hashlib
 from importlib.resources import files
 
-from graphdr.show import words
-
 STYLES = ("page.css", "charts.css", "tables.css", "parts.css")  # print comes last
 SCRIPTS = (
     "dom.js", "words.js", "scale.js", "frame.js", "lines.js", "strip.js", "dots.js", "table.js",
     "story.js", "scatter.js", "claims.js", "leaderboard.js", "experiments.js", "datasets.js", "build.js", "page.js",
 )  # fmt: skip
-
-
-def digest() -> str:
-    """Hash all static files: a parameter of the job, since the fingerprint of a stage covers Python alone."""
-    texts = (*map(_text, ("page.html", *STYLES, *SCRIPTS)), words.TEXT)
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
 def fill(document: dict, colours: str, overview: str | None) -> str:
