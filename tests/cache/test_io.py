@@ -73,6 +73,18 @@ def test_the_content_hash_ignores_provenance_and_the_bytes_do_not_change_between
     assert Path("t.parquet").read_bytes() == before
 
 
+def test_a_job_reads_all_inputs_before_it_writes():
+    """Else an output would lack inputs in its record, and look outdated as soon as it is built."""
+    for path in ("early.parquet", "late.parquet"):
+        io.write("theta", THETA, path)
+    with io.provenance(stage="s", params={}, code="c", version="1"):
+        io.read("theta", "early.parquet")
+        io.write("theta", THETA, "out.parquet")
+        io.read("theta", "early.parquet")
+        with pytest.raises(RuntimeError, match=r"late\.parquet: read after out\.parquet was written"):
+            io.read("theta", "late.parquet")
+
+
 def test_provenance_names_the_job_and_the_hashes_of_its_inputs():
     io.write("theta", THETA, "in.parquet")
     with io.provenance(stage="pose_problem", params={"seed": 7}, code="abc", version="1.0"):

@@ -62,6 +62,21 @@ def test_every_file_is_followed_to_its_ends(inside, ask, path):
     assert given == {"comparison": {paths.PAPER}, "claims": {paths.PAPER_CLAIMS}}.get(path, set())
 
 
+def test_a_number_of_a_figure_is_that_of_its_measurements(inside, ask, call):
+    found = ask("why", "main", "graphdr", "regret")
+    assert found["cell"]["value"] == ask("why", "main_synthetic", "graphdr", "regret")["cell"]["value"]
+    assert {row["path"] for row in found["measurements"]} == {paths.measurements("main")}
+    assert "figure   results/figures/main.parquet" in call("why", "main", "graphdr", "regret")[1]
+
+
+def test_every_table_and_figure_answers_by_its_name(inside, ask, mistake):
+    built = {path.stem for kind in ("tables", "figures") for path in Path(f"results/{kind}").glob("*.parquet")}
+    assert len(built) > 5
+    for name in built:
+        assert ask("why", name)["files"]
+        assert "not built" not in mistake("why", name, "nothing", "regret")
+
+
 def test_a_cell_has_only_what_is_behind_it(inside, ask):
     found = ask("why", "noise_sweep", "0.03", "regret")
     graphs = ("sbm-n_40", "sbm-n_40-flip_0_03")

@@ -33,23 +33,23 @@ def written(path: str, **marks: dict[str, str]) -> str:
     return path
 
 
-def test_a_file_carries_the_marks_of_all_that_was_read_before_it_was_written(workdir):
+def test_a_file_carries_the_marks_of_all_inputs(workdir):
     films, songs = {"release": "of 2014"}, {"absent": "titles"}
     inputs = [
         written("plain.parquet"),
         written("films.parquet", films=films),
         written("both.parquet", songs=songs, films={"incomplete": "9 of 10 lines"}),
     ]
-    with io.provenance(**JOB) as context:
-        found = []
-        for path in inputs:
-            io.read("theta", path)
+    expected = [{}, {"films": films}, {"films": films | {"incomplete": "9 of 10 lines"}, "songs": songs}]
+    for count, marks in enumerate(expected, start=1):
+        with io.provenance(**JOB) as context:
+            for path in inputs[:count]:
+                io.read("theta", path)
             io.write("theta", THETA, "out.parquet")
-            found.append(marks_of("out.parquet"))
-        manifest.record("s", {}, "c", context["inputs"], ["out.parquet"])
-    assert found == [{}, {"films": films}, {"films": films | {"incomplete": "9 of 10 lines"}, "songs": songs}]
+            manifest.record("s", {}, "c", context["inputs"], ["out.parquet"])
+        assert marks_of("out.parquet") == marks
     entry = json.loads(Path(paths.MANIFEST, "out.parquet.json").read_text())
-    assert entry["marks"] == found[-1]
+    assert entry["marks"] == expected[-1]
     assert set(entry["inputs"]) == set(inputs)
 
 

@@ -22,16 +22,22 @@ HASH, KIND, PROVENANCE, MARKS = b"graphdr.hash", b"graphdr.kind", b"graphdr.prov
 _REBUILD = "delete it and run snakemake again"
 
 _provenance: dict = {}  # of the job that runs in this process; its inputs are added as they are read
+_written: list[str] = []  # files that this job has written so far
 
 
 @contextmanager
 def provenance(**facts) -> Iterator[dict]:
-    """Attach these facts, and hashes and marks of all inputs read meanwhile, to every file written inside."""
+    """Attach these facts, and hashes and marks of all inputs read meanwhile, to every file written inside.
+
+    A job reads all of its inputs before it writes its first output, so that every output names all inputs.
+    """
+    _written.clear()
     _provenance.update(facts, inputs={}, marks={})
     try:
         yield _provenance
     finally:
         _provenance.clear()
+        _written.clear()
 
 
 def mark(dataset: str, **words: str) -> None:
@@ -62,6 +68,8 @@ def write(kind: str, columns: Mapping[str, object], path: str) -> None:
     metadata = {KIND: kind, HASH: content_hash(table, path), PROVENANCE: facts, MARKS: json.dumps(marks())}
     with replacing(path) as temporary:
         pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
+    if _provenance:
+        _written.append(path)
 
 
 @spent.on(spent.FILES)
@@ -107,6 +115,8 @@ def read(kind: str, path: str) -> pa.Table:
         cause = "changed or moved after it was built"
         raise UserError(f"{path}: the content does not match its hash ({cause}); {_REBUILD}")
     if _provenance:
+        if _written and path not in _provenance["inputs"]:
+            raise RuntimeError(f"{path}: read after {_written[0]} was written, which then does not name it as an input")
         _provenance["inputs"][path] = expected
         for dataset, words in marked.items():
             mark(dataset, **words)

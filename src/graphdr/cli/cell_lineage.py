@@ -1,8 +1,10 @@
-"""One number of a table: the cell, the paper's number, the measurements and runs behind it, and where to go on."""
+"""One number of a table or figure: the paper's number, the measurements and runs behind it, and where to go on."""
 
 from operator import itemgetter
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,8 +21,55 @@ COMPARED = ("paper", "paper_sem", "ratio", "percentile", "verdict")
 PLAYED = ["method", "problem", "instance", "draw", "seed", "t", "regret"]
 
 
-def find(table: str, row: str, column: str) -> tuple[dict, list[float], Record]:
-    """Find a cell by the names of its row and column, or by their labels as printed, with its panel and its table."""
+class Number(NamedTuple):
+    """A number that was asked for: its cell, its values over the panel, the file that shows it, and what measured it."""
+
+    cell: dict
+    panel: list[float]
+    shown_in: Record
+    measurements: list[str]
+
+
+def find(name: str, row: str, column: str) -> Number:
+    """Find a number of a table or figure by the names of its row and column, or by their labels as printed.
+
+    The rows of a figure are its methods, the columns what was measured of them.
+    """
+    return _in_figure(name, row, column) if names.is_figure(name) else _in_table(name, row, column)
+
+
+def _in_figure(name: str, row: str, column: str) -> Number:
+    record = records.record(paths.figure(name, "parquet"))
+    files = [_measurements(path) for path in record.inputs if _measurements(path)]
+    if not files:
+        others = " and ".join(record.inputs)
+        raise UserError(f"{name}: a figure of {others}, not of measurements; graphdr why {name} says what it was made of")
+    params = record.params
+    method = _pick(f"{name}: no method", row, params["labels"])
+    problems = [params["problem"]] if params["problem"] else list(params["positions"] or dict(params["rows"]))
+    rows = [row for path in files for row in _rows(path, Focus(frozenset(problems), frozenset([method])))]
+    quantities = {row["quantity"]: row["quantity"] for row in rows if row["method"] == method}
+    quantity = _pick(f"{name}: no quantity", column, quantities)
+    measured = [row for row in rows if row["method"] == method and row["quantity"] == quantity and row["draw"] == 0]
+    cell = {"table": name, "row": method, "column": quantity, "problems": problems, "key": method}
+    cell |= {"quantity": quantity, "field": "value", "paper": None} | dict.fromkeys(NUMBERS)
+    if len(problems) > 1:
+        return Number(cell, [], record, files)
+    (first,) = [row for row in measured if row["instance"] == 0]
+    values = [row["value"] for row in measured]
+    low, median, high = np.quantile(values, [0.05, 0.5, 0.95])
+    cell |= {name: first[name] for name in ("value", "sem", "n")}
+    cell |= {"panel_median": median, "panel_low": low, "panel_high": high}
+    return Number(cell, values, record, files)
+
+
+def _measurements(path: str) -> str | None:
+    """Return the measurements that belong to an input of a figure: itself, or those made together with its curves."""
+    kind = records.record(path).kind
+    return {"measurements": path, "curves": paths.measurements(Path(path).stem)}.get(kind or "")
+
+
+def _in_table(table: str, row: str, column: str) -> Number:
     record = records.record(path := names.table_file(table))
     if record.kind != "table" or "row_keys" not in record.params:
         raise UserError(f"{path}: not a table that a stage built, so nothing is known about its cells")
@@ -36,16 +85,17 @@ def find(table: str, row: str, column: str) -> tuple[dict, list[float], Record]:
     key = next(key for key in params["row_keys"] if key["label"] == row)
     said = next(cell for cell in records.rows(path).to_pylist() if (cell["row"], cell["column"]) == (row, column))
     paper = by_our_cell(lines, specs).get((name, row, column))
-    cell = {"table": name, "row": row, "column": column, "problem": key["problem"]}
+    cell = {"table": name, "row": row, "column": column, "problems": [key["problem"]]}
     cell |= {"key": parsed.key or key.get("method"), "quantity": parsed.quantity, "field": parsed.field}
     cell |= {number: said[number] for number in NUMBERS}
-    return cell | {"paper": paper and {name: paper[name] for name in COMPARED}}, said["panel"] or [], record
+    cell |= {"paper": paper and {name: paper[name] for name in COMPARED}}
+    return Number(cell, said["panel"] or [], record, list(record.inputs))
 
 
 def focus(cell: dict) -> Focus:
     """Return what of the measurements matters for a cell."""
     keys = [] if cell["key"] is None else [cell["key"]]
-    return Focus(frozenset([cell["problem"]]), frozenset(keys), frozenset([cell["quantity"]]))
+    return Focus(frozenset(cell["problems"]), frozenset(keys), frozenset([cell["quantity"]]))
 
 
 def _pick(what: str, word: str, labels: dict[str, str]) -> str:

@@ -24,6 +24,12 @@ def named() -> dict[str, str]:
     return {path.stem: path.as_posix() for path in built} | pages
 
 
+def is_figure(name: str) -> bool:
+    """Tell whether a name is that of a built figure and of no built table."""
+    tables, figures = ({path.stem for path in folder.glob("*.parquet")} for folder in (TABLES, FIGURES))
+    return name in figures - tables
+
+
 def table_file(name: str) -> str:
     """Return the parquet file of a table, given its name or one of its files."""
     tables = {path.stem for path in TABLES.glob("*.parquet")}

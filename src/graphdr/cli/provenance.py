@@ -19,10 +19,11 @@ MEASURED = ("problem", "instance", "draw", "method", "predictor", "quantity", "v
 
 def run(options: Namespace, here: Path) -> Answer:
     """Return everything behind a file, or behind one number of a table."""
-    entries, cell, measurements = manifest.by_output(), None, []
+    entries, number, cell, measurements = manifest.by_output(), None, None, []
     if len(options.target) == 3:
-        cell, panel, table = cell_lineage.find(*options.target)
-        measurements = cell_lineage.measured(cell, list(table.inputs))
+        number = cell_lineage.find(*options.target)
+        cell = number.cell
+        measurements = cell_lineage.measured(cell, number.measurements)
         start = dict.fromkeys((row["path"] for row in measurements), cell_lineage.focus(cell))
     else:
         path, _ = names.resolve(options.target[0], here)
@@ -37,7 +38,7 @@ def run(options: Namespace, here: Path) -> Answer:
 
     def text() -> list[str]:
         seen: set[str] = set()
-        lines = list(_cell_lines(cell, len(panel), table, **evidence)) if cell else []
+        lines = list(_cell_lines(number, **evidence)) if number else []
         lines += [line for path in start for line in _tree(path, nodes, seen, "", "", options.depth)]
         ends = list(_ends(nodes))
         return [*lines, "", *ends] if ends else lines
@@ -58,12 +59,15 @@ def _as_json(node: Node) -> dict:
 
 
 def _cell_lines(
-    cell: dict, count: int, made: records.Record, measurements: list[dict], pooled: list[dict], runs: list[dict]
+    asked: cell_lineage.Number, measurements: list[dict], pooled: list[dict], runs: list[dict]
 ) -> Iterator[str]:
     """Yield what a number is, and what it was measured from."""
-    paper = cell["paper"]
+    cell, made, count = asked.cell, asked.shown_in, len(asked.panel)
+    paper, problems = cell["paper"], cell["problems"]
     yield paint("{table}, row {row}, column {column}".format(**cell), "bold")
     ours = with_error(cell["value"], cell["sem"], 8) if cell["value"] is not None else "no value"
+    if len(problems) > 1:
+        ours = f"a number on each of {len(problems)} problems"
     panel = f"; median {number(cell['panel_median'])} ({number(cell['panel_low'])} … {number(cell['panel_high'])})"
     behind = "" if cell["n"] is None else f", n = {cell['n']}"
     over = "instances" if len({row["instance"] for row in measurements}) > 1 else "draws"
@@ -71,11 +75,11 @@ def _cell_lines(
     if paper:
         facts = [f"ratio {number(paper['ratio'], 3)}", f"percentile {number(paper['percentile'], 3)}"]
         yield f"paper    {with_error(paper['paper'], paper['paper_sem'], 8)}, {', '.join(facts)}: {paper['verdict']}"
-    else:
+    elif made.kind == "table":
         yield "paper    does not print this number"
     key = f" of {cell['key']}" if cell["key"] else ""
-    yield f"cell     {cell['field']} of {cell['quantity']}{key} on problem {cell['problem']}"
-    yield f"table    {made.path}, {_made_by(made)}"
+    yield f"cell     {cell['field']} of {cell['quantity']}{key} on problem {', '.join(problems)}"
+    yield f"{made.kind:<8} {made.path}, {_made_by(made)}"
     yield from _rows_lines("measured", MEASURED, measurements)
     if not measurements:
         yield "no measurement: the data are not here, or this method has no such quantity"

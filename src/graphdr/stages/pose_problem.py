@@ -62,10 +62,10 @@ def main(input: Input, output: Output, params: Params) -> None:
                 theta = rewards.centred(items[problem["graph"]][instance].reward)
             nodes = np.arange(len(theta))
             parts.append({"problem": problem["name"], "instance": instance, "node": nodes, "theta": theta})
+    pools = _pools(input, params, items)
+    rows = [row for problem in params.problems for row in _paid(input, problem, items[problem["graph"]], params.seed)]
     io.write("theta", stack(parts), output.theta)
-    write_pools(_pools(input, params, items), output.contexts)
-    paid = [_paid(input, problem, items[problem["graph"]], params.seed) for problem in params.problems]
-    rows = [row for part in paid for row in part]
+    write_pools(pools, output.contexts)
     io.write("rewards", stack(rows) if rows else io.nothing("rewards"), output.rewards)
 
 
