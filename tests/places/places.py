@@ -66,6 +66,7 @@ def read_only_source(folder: Path) -> Place:
     work = folder / "work"
     work.mkdir()
     arguments = ("--snakefile", str(source / "Snakefile"), "--configfile", str(source / "config.yaml"))
+    arguments = (*arguments, "--replace-workflow-config")
     variables = {"PYTHONPATH": str(source / "src")}
     return Place(owned(work), variables, PERSONAL, another_user(), arguments)
 

@@ -332,3 +332,15 @@ def test_checking_does_not_change_the_configuration():
         before = copy.deepcopy(config)
         configuration.read(config, folder)
         assert config == before
+
+
+def test_a_key_that_stands_twice_is_refused_with_both_lines(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text("seed: 0\nprotocol:\n  arms: 10\n  noise: 0.1\n  arms: 20\n")
+    with pytest.raises(
+        UserError, match=r"config.yaml: the key 'arms' stands twice, in lines 3 and 5; keep one of them"
+    ):
+        configuration.load(path)
+    path.write_text("seed: 0\nmethods: { a: &a { k: 1 }, b: { <<: *a, k: 2 } }\nseed: 1\n")
+    with pytest.raises(UserError, match=r"'seed' stands twice, in lines 1 and 3"):  # what is merged may be replaced
+        configuration.load(path)

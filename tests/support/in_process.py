@@ -29,7 +29,14 @@ def build_in(folder: Path) -> Path:
     """Build all of the tiny configuration, and a data set besides, in a folder, without its pictures; return it."""
     config = yaml.safe_load((ROOT / "tests/support/tiny.yaml").read_text())
     config["quantities"]["gamma"] = {"label": "gamma", "digits": 2}
-    films.add_to(config, facts=("zeta", "gamma"), columns=("regret", "regret_gap", "gamma"), verified=True, n=24, noise="resampled")
+    films.add_to(
+        config,
+        facts=("zeta", "gamma"),
+        columns=("regret", "regret_gap", "gamma"),
+        verified=True,
+        n=24,
+        noise="resampled",
+    )
     put(folder / "data/raw/films/films.inter", films.ratings())
     (folder / "Snakefile").touch()
     shutil.copytree(ROOT / "data/paper", folder / "data/paper")

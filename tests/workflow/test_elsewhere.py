@@ -1,5 +1,6 @@
 """The workflow in other places: as a module of another one, from another folder, and with the tools of Snakemake."""
 
+import json
 import re
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import networkx
 import pytest
+import yaml
 
 from graphdr.cache import paths, times
 from graphdr.cli import integrity
@@ -65,11 +67,36 @@ def test_all_that_comes_with_the_project_is_found_from_another_folder(tmp_path):
     assert re.search(r"^compare_paper +1$", done.stdout, re.M)
 
 
-def test_a_configuration_that_is_given_replaces_that_of_the_package(tmp_path):
-    given = str(ROOT / "tests/support/tiny.yaml")
-    done = snakemake(tmp_path, "--snakefile", str(ROOT / "Snakefile"), "--configfile", given, "--dry-run")
+FROM_HERE = "--snakefile", str(ROOT / "Snakefile")
+
+
+def test_a_configuration_can_replace_that_of_the_package(tmp_path):
+    given = "--configfile", str(ROOT / "tests/support/tiny.yaml"), "--replace-workflow-config"
+    done = snakemake(tmp_path, *FROM_HERE, *given, "--dry-run")
     assert done.returncode == 0, done.stderr
     assert re.search(r"^build_graph +\d$", done.stdout, re.M)  # the paper's has more
+
+
+def test_a_configuration_that_is_given_extends_that_of_the_package(tmp_path):
+    (given := tmp_path / "mine.yaml").write_text("protocol: { horizon: 10_000 }\n")
+    (work := tmp_path / "work").mkdir()
+    done = snakemake(tmp_path, *FROM_HERE, "-d", str(work), "--configfile", str(given), "--dry-run", "synthetic")
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_was_built_elsewhere_with_options_is_current(tmp_path):
+    """The configuration of the build is remembered: that of the folder alone would call everything outdated."""
+    (given := tmp_path / "small.yaml").write_text(yaml.safe_dump(small()))
+    (work := tmp_path / "work").mkdir()
+    options = "-d", str(work), "--configfile", str(given), "--replace-workflow-config", "--config", "seed=5", "--"
+    done = snakemake(tmp_path, *FROM_HERE, *options, "results/tables/rgg.csv")
+    assert done.returncode == 0, done.stdout + done.stderr
+    command = [sys.executable, "-m", "graphdr", "ls", "--json"]
+    listed = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)
+    assert listed.returncode == 0, listed.stderr
+    states = {file["path"]: file["state"] for file in json.loads(listed.stdout)["files"]}
+    assert states.pop("results/tables/rgg.csv") == "current"
+    assert set(states.values()) == {"current"}
 
 
 def test_the_package_has_all_that_comes_with_the_project():

@@ -12,6 +12,18 @@ from graphdr.cli import integrity
 from tests.support.project import TARGETS, TOY, hashes, lay_out, snakemake, would_write
 
 
+def test_a_key_that_stands_twice_in_the_configuration_is_one_line(tmp_path):
+    folder = lay_out(tmp_path / "checkout")
+    text = (folder / "config.yaml").read_text(encoding="utf-8")
+    (folder / "config.yaml").write_text(f"{text}\nseed: 1\n", encoding="utf-8")
+    done = snakemake(folder, "--dry-run")
+    assert done.returncode == 1
+    assert re.search(
+        r"^config error: config.yaml: the key 'seed' stands twice, in lines \d+ and \d+;", done.stderr, re.M
+    )
+    assert "Traceback" not in done.stderr
+
+
 def test_the_targets_are_built(built):
     assert would_write(built, *sorted(TARGETS)) == set()
 

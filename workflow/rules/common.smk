@@ -16,7 +16,7 @@ from graphdr.cache import manifest, paths, times
 from graphdr.core import forks
 from graphdr.core.errors import UserError
 from graphdr.plan import config as configuration
-from graphdr.plan import compute_jobs, design, jobs
+from graphdr.plan import compute_jobs, design, jobs, overrides, yaml_files
 from graphdr.plan.plays import KINDS
 from graphdr.raw import fetch
 from snakemake.logging import logger
@@ -35,6 +35,8 @@ except UserError as error:
     sys.exit(f"error: {error}")
 
 try:
+    for file in {*map(str, workflow.configfiles), *map(str, workflow.overwrite_configfiles)}:
+        yaml_files.read_yaml(file)  # refuses what Snakemake accepts: a key that stands twice
     CONFIG = configuration.read(config)
     config.update(CONFIG.plain())  # captions of the report read it
     MISSING = fetch.missing_datasets(config, list(filter(asked_for, CONFIG.datasets)), PREFIX)
@@ -168,6 +170,10 @@ SERVERS = []  # one, where there are many jobs
 
 onstart:
     check_start()
+    given = workflow.config_settings
+    overrides.remember(
+        overrides.Overrides(tuple(map(str, given.configfiles)), dict(given.config), given.replace_workflow_config)
+    )
     if getattr(workflow, "local_exec", False):
         # With a limit, every choice of jobs sets a timer that makes Snakemake choose once more, for each job until the end.
         workflow.scheduler.job_rate_limiter = None

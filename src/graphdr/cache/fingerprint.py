@@ -60,7 +60,9 @@ def source(name: str, package: Path = PACKAGE) -> Source:
     parsed, strings = _parse(file.read_text(encoding="utf-8"))
     imports = tuple(module for module in parsed.imports if _file(module, package).exists())
     data_files = sorted({path for text in strings for path in _data_files(file.parent, text)})
-    return parsed._replace(imports=imports, data_files=tuple(path.relative_to(package).as_posix() for path in data_files))
+    return parsed._replace(
+        imports=imports, data_files=tuple(path.relative_to(package).as_posix() for path in data_files)
+    )
 
 
 def _data_files(folder: Path, name: str) -> list[Path]:
@@ -84,7 +86,9 @@ def _parse(text: str) -> tuple[Source, frozenset[str]]:
     for node in nodes:
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
-    strings = frozenset(node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and _is_name(node.value))
+    strings = frozenset(
+        node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and _is_name(node.value)
+    )
     return Source(ast.unparse(tree), tuple(sorted(imports)), kinds), strings
 
 

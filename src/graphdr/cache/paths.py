@@ -25,6 +25,7 @@ COMMITTED = PAPER, PAPER_CLAIMS, PAPER_REASONS = (
 )
 MANIFEST = "results/entries"
 TIMES = "results/times"
+OVERRIDES = "results/overrides.json"  # what the command line of the last build added to the configuration
 JUDGED = CLAIMS, MULTIVERSE, LEADERBOARD = "claims", "multiverse", "leaderboard"  # claims, with every setting; methods
 PAGES = HEADLINE, REPORT = "headline", "report"  # the main comparison alone, which is made first, and everything
 ADVICE = "results/advise"  # a folder per data set of a user, each laid out as a project
@@ -63,6 +64,6 @@ def committed(path: str, folder: str | Path = "") -> str:
     return str(brought if brought.is_file() and not here.exists() else here)
 
 
-def config(brought: bool = True) -> str:
-    """Return the configuration of this folder, or else that of the package, if it is wanted."""
-    return next((path for path in CONFIGS if Path(path).is_file()), committed(CONFIGS[0]) if brought else CONFIGS[0])
+def config() -> str:
+    """Return the configuration of this folder, or else that of the package."""
+    return next((path for path in CONFIGS if Path(path).is_file()), committed(CONFIGS[0]))

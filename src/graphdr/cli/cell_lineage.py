@@ -43,7 +43,9 @@ def _in_figure(name: str, row: str, column: str) -> Number:
     files = [_measurements(path) for path in record.inputs if _measurements(path)]
     if not files:
         others = " and ".join(record.inputs)
-        raise UserError(f"{name}: a figure of {others}, not of measurements; graphdr why {name} says what it was made of")
+        raise UserError(
+            f"{name}: a figure of {others}, not of measurements; graphdr why {name} says what it was made of"
+        )
     params = record.params
     method = _pick(f"{name}: no method", row, params["labels"])
     problems = [params["problem"]] if params["problem"] else list(params["positions"] or dict(params["rows"]))

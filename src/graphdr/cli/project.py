@@ -10,14 +10,13 @@ from graphdr.core.errors import UserError
 if TYPE_CHECKING:
     from graphdr.plan.blocks import Config
 
-MARKERS = {  # of a project: files with their places; what was built elsewhere and brought here has no Snakefile
-    "config.yaml": paths.CONFIGS,
-    "Snakefile": ("Snakefile", "workflow/Snakefile", paths.MANIFEST),
-}
+MARKERS = {"config.yaml": paths.CONFIGS, "Snakefile": ("Snakefile", "workflow/Snakefile")}  # files and their places
 
 
 def missing(folder: Path) -> list[str]:
-    """Return which files of a project a folder lacks; that of a project lacks none."""
+    """Return which files of a project a folder lacks: none in a checkout or where something was built."""
+    if (folder / paths.MANIFEST).is_dir():
+        return []
     return [name for name, places in MARKERS.items() if not any((folder / place).exists() for place in places)]
 
 
@@ -29,10 +28,10 @@ def require(folder: Path) -> None:
 
 
 def load_config() -> "Config":
-    """Read and check the configuration."""
-    from graphdr.plan import config
+    """Read and check the configuration, with what the command line of the last build added."""
+    from graphdr.plan import config, overrides
 
-    return config.load(Path(paths.config()), Path())
+    return config.load(Path(paths.config()), Path(), overrides.recall())
 
 
 class Plan:

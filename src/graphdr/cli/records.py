@@ -18,7 +18,7 @@ from graphdr.core.errors import UserError
 RAW = Path(paths.receipt("x")).parent.parent
 # What is beside the cached files: what changes from run to run, advice with its own manifests, and what is in git.
 NOT_CACHED = {
-    *("results/logs", paths.TIMES, "results/bench", "results/README.md", "data/README.md"),
+    *("results/logs", paths.TIMES, paths.OVERRIDES, "results/bench", "results/README.md", "data/README.md"),
     *("data/sources.yaml", paths.ADVICE, Path(paths.PAPER).parent.as_posix()),
 }
 UNREADABLE = (OSError, ValueError, TypeError, AttributeError, KeyError, pa.ArrowException)

@@ -10,9 +10,11 @@ from pydantic_core import ErrorDetails
 from graphdr.core.errors import UserError
 from graphdr.plan import short_forms
 from graphdr.plan.blocks import Config
+from graphdr.plan.overrides import Overrides
 from graphdr.plan.references import check
 from graphdr.plan.yaml_files import read_yaml
 
+NO_OVERRIDES = Overrides()
 LONGEST = 60  # characters of a wrong value that a message repeats
 
 
@@ -23,9 +25,9 @@ def read(raw: Any, folder: Path = Path()) -> Config:
     return config
 
 
-def load(path: Path, folder: Path | None = None) -> Config:
+def load(path: Path, folder: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Config:
     """Read a file with a configuration; files are relative to a folder or to its own, and a mistake names the file."""
-    raw = read_yaml(path)
+    raw = overrides.apply(read_yaml(path))
     try:
         return read(raw, path.parent if folder is None else folder)
     except UserError as error:

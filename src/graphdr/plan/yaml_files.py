@@ -1,4 +1,4 @@
-"""YAML files within bounds: what their aliases stand for is counted before it is built."""
+"""YAML files within bounds: aliases are counted before they are written out, and a key stands once in its mapping."""
 
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,41 @@ def read_yaml(path: str | Path, where: str = "") -> Any:
     try:
         text = bounded.contents(Path(path)).decode()
         _check_size(path, text)
-        return yaml.load(text, Loader=SafeLoader)
+        loader = SafeLoader(text)
+        try:
+            document = loader.get_single_node()
+            _check_keys(path, document)
+            return None if document is None else loader.construct_document(document)
+        finally:
+            loader.dispose()
     except UserError as error:
         raise UserError(f"{where}{error}") from None
     except (ValueError, yaml.YAMLError) as error:
         raise UserError(f"{where}{path}: cannot be read ({' '.join(str(error).split())})") from None
+
+
+def _check_keys(path: str | Path, document: yaml.Node | None) -> None:
+    """Refuse a key that stands twice in one mapping: YAML's loader would silently take the last."""
+    waiting, seen = [document], set()
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, yaml.CollectionNode) and id(node) not in seen:
+            seen.add(id(node))  # an alias is the node that it stands for
+            if isinstance(node, yaml.MappingNode):
+                _check_mapping(path, node)
+                waiting += [value for _, value in node.value]
+            else:
+                waiting += node.value
+
+
+def _check_mapping(path: str | Path, mapping: yaml.MappingNode) -> None:
+    lines: dict[str, int] = {}
+    for key, _ in mapping.value:
+        line = key.start_mark.line + 1
+        if isinstance(key.value, str) and key.value in lines:
+            where = f"in lines {lines[key.value]} and {line}" if lines[key.value] != line else f"in line {line}"
+            raise UserError(f"{path}: the key {key.value!r} stands twice, {where}; keep one of them")
+        lines[str(key.value)] = line
 
 
 def _check_size(path: str | Path, text: str) -> None:
