@@ -1,8 +1,8 @@
 """A hash of the code behind a job: its stage and all modules that it imports from the package, without comments.
 
-Data files of the package that a module reads (words, templates) count as its code. Two files are exceptions. Where files
-live (``cache.paths``) is part of every job as its inputs and outputs. Of ``schemas.toml`` only the kinds of table count
-that the code reads or writes.
+Data files of the package that a module reads (words, templates) count as its code. There are two exceptions. Where
+files live (``cache.paths``) is part of every job as its inputs and outputs. Of ``schemas.toml`` only the kinds of table
+count that the code reads or writes.
 """
 
 import ast

@@ -22,7 +22,7 @@ PLAYED = ["method", "problem", "instance", "draw", "seed", "t", "regret"]
 
 
 class Number(NamedTuple):
-    """A number that was asked for: its cell, its values over the panel, the file that shows it, and what measured it."""
+    """A number that is asked for: its cell, its values over the panel, the file that shows it, and its measurements."""
 
     cell: dict
     panel: list[float]
