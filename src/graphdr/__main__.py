@@ -98,4 +98,7 @@ def prepare() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    from graphdr.core.forks import end_process
+
+    end_process(code)

@@ -8,21 +8,28 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from snakemake.logging import ColorizingTextHandler, show_logs
+from snakemake.logging import ColorizingTextHandler
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
 from graphdr.cache import paths
-from graphdr.core.terminal import printable
+from graphdr.core.terminal import elide, printable
 from snakemake_logger_plugin_graphdr.build import Build, clock, name_of, recorded_seconds
 
 ROWS = 4  # running jobs that the display names
-COMMAND = "RuleException:\nCalledProcessError"  # the failed command, in full; its job and log are shown as well
 PREAMBLE = ("Assuming unrestricted shared filesystem", "Using shell: ")
-NEWS = ("Terminating processes", "Will exit after", "Trying to restart job")  # all else is in Snakemake's own log
-AFTER_FAILURE = ("Complete log",)  # which says where that is
+INTERRUPTED = "Terminating processes on user request"
+NEWS = (INTERRUPTED, "Will exit after", "Trying to restart job")  # all else is in Snakemake's own log
+# Snakemake's own words about a failed job: its command in full, and that something failed. A line of ours says more.
+FAILED = (
+    "RuleException:\nCalledProcessError",
+    "Exiting because a job execution failed",
+    "WorkflowError:\nAt least one job did not complete",
+)
+LONGEST = 1000  # letters of an error that are shown
 
 
 @dataclass
@@ -44,6 +51,8 @@ class LogHandler(LogHandlerBase):
         self.own = ColorizingTextHandler(asked.nocolor, self.stream)
         self.as_it_is = asked.dryrun or asked.printshellcmds or asked.verbose or asked.debug_dag or asked.quiet
         self.build, self.live, self.cores, self.last, self.heard = None, None, 1, 0.0, ""
+        self.interrupted, self.causes = False, set()
+        sys.excepthook = hide_interrupts(sys.excepthook)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a message, or take an event into account."""
@@ -85,10 +94,15 @@ class LogHandler(LogHandlerBase):
             self._tell()
 
     def on_job_error(self, record: logging.LogRecord) -> None:
+        """Say in one line which job failed, why, and where its log is; a reason that was told is not told again."""
+        if self.interrupted:
+            return
         rule, wildcards, _ = self.build.fail(record.jobid) or (record.rule_name, {}, 0)
-        logs = show_logs(record.log) if self.common_settings.show_failed_logs else record.log
-        lines = [f"Error in rule {name_of(rule, wildcards)}:", *(line for line in logs if line.strip("="))]
-        self._write(printable("\n    ".join(lines)))
+        cause = last_error(record.log)
+        told = "failed for the same reason" if cause in self.causes else f"failed: {cause}"
+        self.causes.add(cause)
+        logs = f" (log: {', '.join(record.log)})" if record.log else ""
+        self._write(printable(f"error: {name_of(rule, wildcards)} {told}{logs}"))
 
     def close(self) -> None:
         """End the display and say what was done."""
@@ -103,12 +117,13 @@ class LogHandler(LogHandlerBase):
 
     def _is_news(self, record: logging.LogRecord, event: str | None) -> bool:
         """Tell whether to show a message: all outside of a build, then warnings, errors and few others."""
+        self.interrupted = self.interrupted or record.msg.startswith(INTERRUPTED)
         if record.levelno >= logging.WARNING:
-            return not record.msg.startswith(COMMAND)
+            return not record.msg.startswith(FAILED)
         if event or not self.build:
             return not (event or record.msg.startswith(PREAMBLE))
         before, self.heard = self.heard, record.msg
-        return record.msg != before and record.msg.startswith(NEWS + AFTER_FAILURE if self.build.failed else NEWS)
+        return record.msg != before and record.msg.startswith(NEWS)
 
     def _tell(self) -> None:
         self.last = time.monotonic()
@@ -128,6 +143,32 @@ class LogHandler(LogHandlerBase):
         command = [sys.executable, "-m", "graphdr", "show", name]
         shown = subprocess.run(command, env=wide, capture_output=True, text=True, check=False)
         return shown.stdout or shown.stderr
+
+
+def last_error(logs: Sequence[str]) -> str:
+    """Return the error that a job ended with, from the end of its logs."""
+    lines = [line for log in logs if os.path.exists(log) for line in _lines(log)]
+    if not lines:
+        return "it printed nothing"
+    ended_in_error = lines[-1].startswith("error: ") or "Traceback (most recent call last):" in lines
+    return elide(lines[-1].removeprefix("error: "), LONGEST) if ended_in_error else "it ended without an error message"
+
+
+def _lines(path: str) -> list[str]:
+    with open(path, encoding="utf-8", errors="replace") as stream:
+        return [line for line in stream.read().splitlines() if line.strip()]
+
+
+def hide_interrupts(hook: Callable) -> Callable:
+    """Return an ``excepthook`` that says of Ctrl-C no more than that; Snakemake leaves it uncaught while it starts."""
+
+    def show(kind: type[BaseException], error: BaseException, traceback) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            print("interrupted", file=sys.stderr)
+        else:
+            hook(kind, error, traceback)
+
+    return show
 
 
 def _is_here(path: str) -> bool:

@@ -46,8 +46,9 @@ class Built(NamedTuple):
         return {name for line in lines for name in line.split(", ") if not name.startswith(f"{MANIFEST}/")}
 
     def errors(self) -> list[str]:
-        """Return the one-line errors at the end of what the call said."""
-        return [line for line in self.done.stderr.splitlines() if line.startswith("error: ")]
+        """Return the one-line errors in the logs of failed jobs, which the call shows."""
+        lines = map(str.strip, self.done.stderr.splitlines())
+        return list(dict.fromkeys(line for line in lines if line.startswith("error: ")))
 
     def text(self, path: str) -> str:
         return (self.folder / path).read_text()

@@ -130,13 +130,9 @@ def test_errors_and_warnings_are_printed_at_once_with_the_rule_and_its_log(clock
     tell(handler, "Complete log(s): .snakemake/log/1.log")
     handler.close()
     assert out.getvalue().splitlines()[1:] == [
-        "Error in rule build_graph sbm:",
-        f"    Logfile {log}:",
-        "    reading",
-        "    error: ratings.csv: line 3: 'x' is no number",
+        f"error: build_graph sbm failed: ratings.csv: line 3: 'x' is no number (log: {log})",
         "the disk is slow",
         "Will exit after finishing currently running jobs (scheduler).",
-        "Complete log(s): .snakemake/log/1.log",
         "0 of 6 jobs done in 0:00, 1 failed",
     ]
 

@@ -1,6 +1,11 @@
 """Targets build what they name, and a mistake is one line: nothing is rebuilt and nothing lost."""
 
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -40,7 +45,7 @@ def test_the_main_comparison_can_be_put_first(tmp_path):
 
 # A data set whose file is not there, and cannot be fetched from anywhere.
 
-MISSING = r"error: toy: no source works \(.*\); put the file at data/raw/toy/toy.zip"
+MISSING = r"error: fetch_raw toy failed: toy: no source works \(.*\); put the file at data/raw/toy/toy.zip \(log: .*\)"
 
 
 def add_toy(folder: Path) -> Path:
@@ -133,7 +138,9 @@ def test_a_corrupted_input_stops_the_run_with_one_clear_line(checkout):
     done = snakemake(checkout)
     assert done.returncode != 0
     assert re.search(
-        r"^error: results/measurements/rgg.parquet: .*delete it and run snakemake again$", done.stderr, re.M
+        r"^error: make_table rgg failed: results/measurements/rgg.parquet: .*delete it and run snakemake again \(log: ",
+        done.stderr,
+        re.M,
     )
     broken.unlink()
     assert snakemake(checkout).returncode == 0
@@ -146,10 +153,58 @@ def test_a_graph_that_falls_apart_is_one_clear_line(tmp_path):
     done = snakemake(folder, "--config", "datasets={rgg: {radius: 0.01}}", "--", "results/graph/rgg-n_40/nodes.parquet")
     assert done.returncode != 0
     assert re.search(
-        r"^error: .* the largest component of instance 0 has \d of 40 nodes, 12 are needed", done.stderr, re.M
+        r"^error: build_graph rgg-n_40 failed: .* the largest component of instance 0 has \d of 40 nodes, 12 .*"
+        r" \(log: results/logs/build_graph/rgg-n_40\.log\)$",
+        done.stderr,
+        re.M,
     )
-    assert "Error in rule build_graph rgg-n_40:\n    Logfile results/logs/build_graph/rgg-n_40.log:\n" in done.stderr
+    assert done.stderr.count("largest component") == done.stderr.count(".log") == 1
     assert "0 of 1 job done in 0:0" in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr) < 2000  # no list of files, no command
     assert not (folder / "results/graph/rgg-n_40/nodes.parquet").exists()
+
+
+def test_a_file_that_no_job_writes_is_one_line(built):
+    done = snakemake(built, "results/runs/rgg/informed.parquet")
+    assert done.returncode != 0
+    assert "error: results/runs/rgg/informed.parquet: the configuration has no such job" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_one_reason_for_several_jobs_is_told_once(tmp_path):
+    folder = lay_out(tmp_path)
+    path = folder / "data/paper/reference.csv"
+    path.write_text(path.read_text(encoding="utf-8") + "nonsense\n", encoding="utf-8")
+    done = snakemake(folder, "results/comparison.md", "results/headline.html")
+    assert done.returncode != 0
+    assert done.stderr.count("reference.csv, line") == 1
+    assert set(re.findall(r"^error: (\w+).* failed.* \(log: (\S+)\)$", done.stderr, re.M)) == {
+        ("compare_paper", "results/logs/compare_paper.log"),
+        ("make_report", "results/logs/make_report/headline.log"),
+    }
+    assert "terminate called" not in done.stderr
+    assert "packed:" not in done.stderr
+
+
+def test_an_interrupted_build_prints_no_traceback(tmp_path):
+    """Ctrl-C reaches Snakemake, its jobs and the process that they are forks of."""
+    folder = lay_out(tmp_path)
+    with subprocess.Popen(
+        [sys.executable, "-m", "snakemake", "--cores", "2"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as build:
+        lines = [build.stdout.readline()]
+        while lines[-1] and not re.match(r"\d+ of \d+ jobs", lines[-1]):
+            lines.append(build.stdout.readline())
+        time.sleep(1.5)
+        os.killpg(build.pid, signal.SIGINT)
+        said = "".join(lines) + build.stdout.read()
+    assert build.returncode != 0
+    assert "Terminating processes on user request" in said
+    assert "Traceback" not in said
+    assert "error" not in said.lower()

@@ -62,7 +62,8 @@ os.environ.update(
 
 MANY = 10  # jobs that pay for a process that they are forks of
 # A stage runs in the folder that its files are in: a module may have a prefix, and storage a folder of its own.
-STAGE = "{{ cd {params.root:q} && ${{GRAPHDR_RUN:-python -m graphdr}} {params.stage} {params.code} {params.job:q}; }} > {log:q} 2>&1"
+# It replaces the shell, which would print the whole command if the stage were killed.
+STAGE = "exec > {log:q} 2>&1; cd {params.root:q}; exec ${{GRAPHDR_RUN:-python -m graphdr}} {params.stage} {params.code} {params.job:q}"
 
 # Megabytes and minutes that a stage may take in a queue. A stage took at most 440 MB and the Snakemake around it 250 MB;
 # none of the paper's took much longer than 20 seconds. Those of a group run one after the other and their minutes add up.
@@ -74,9 +75,18 @@ NEEDS = {
 }
 
 
+@cache
+def planned(stage):
+    """Return the wildcards of all jobs of a stage."""
+    return {frozenset(key.items()) for key in jobs.keys(DESIGN, stage)}
+
+
 @cache  # Snakemake asks for inputs and parameters several times
 def job(stage, **wildcards):
-    """Return the job of a stage: what it reads, writes and is told, and the code behind it."""
+    """Return the job of a stage: what it reads and writes, its parameters, and the code behind it."""
+    if frozenset(wildcards.items()) not in planned(stage):
+        outputs = ", ".join(path.format(**wildcards) for path in jobs.outputs(stage).values())
+        sys.exit(f"error: {outputs}: the configuration has no such job; graphdr ls {stage} lists what is built")
     return jobs.JOBS[stage](DESIGN, **wildcards)
 
 
@@ -157,13 +167,6 @@ def results_on(datasets, targets=(None,)) -> list[str]:
 EVERYTHING = results_on(CONFIG.datasets, STUDIES)
 
 
-def last_words(since: float) -> list[str]:
-    """Return the one-line errors that stages left in their logs after the given time."""
-    logs = [log for log in Path("results/logs").rglob("*.log") if log.stat().st_mtime >= since]
-    endings = [(log.read_text(errors="replace").splitlines() or [""])[-1] for log in sorted(logs)]
-    return [line for line in endings if line.startswith("error: ")]
-
-
 STARTED = time.time()
 SERVERS = []  # one, where there are many jobs
 
@@ -203,8 +206,6 @@ onsuccess:
 
 onerror:
     finish()
-    for line in last_words(STARTED):
-        logger.error(line)
 
 
 wildcard_constraints:

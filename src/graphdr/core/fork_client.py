@@ -21,7 +21,10 @@ def main(address: str, package: str, *arguments: str) -> int:
     request = os.fsencode("\0".join([os.getcwd(), *arguments]))
     server.sendmsg([len(request).to_bytes(8, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, OUTPUT)])
     server.sendall(request)
-    answer = server.recv(1)
+    try:
+        answer = server.recv(1)
+    except KeyboardInterrupt:
+        return 130
     return answer[0] if answer else 1
 
 

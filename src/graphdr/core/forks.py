@@ -38,7 +38,8 @@ class Server(NamedTuple):
             listener.listen(64)
             passed = listener.fileno(), end
             command = [sys.executable, "-m", __name__, *map(str, passed), address, package]
-            process = subprocess.Popen(command, pass_fds=passed, stdin=subprocess.DEVNULL)
+            deaf = ["/bin/sh", "-c", 'trap "" INT; exec "$@"', "sh"]  # Ctrl-C is for the jobs, which end by themselves
+            process = subprocess.Popen([*deaf, *command], pass_fds=passed, stdin=subprocess.DEVNULL)
         os.close(end)
         return cls(f"{sys.executable} -IS {fork_client.__file__} {address} {package}", process, lifeline)
 
@@ -50,8 +51,6 @@ class Server(NamedTuple):
 
 def serve(listener: socket.socket, end: int, main: Callable[[list[str]], int]) -> None:
     """Fork for every client until the lifeline is closed, and wait for all jobs: their CPU time then counts here."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to jobs as well
-
     with selectors.DefaultSelector() as events:
 
         def close() -> None:
@@ -113,10 +112,15 @@ def _become(folder: str, arguments: list[str], output: list[int], main: Callable
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
-        with suppress(OSError, ValueError):
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(code)
+        end_process(code)
+
+
+def end_process(code: int) -> NoReturn:
+    """End this process at once: threads that a failed call of a library left behind would abort an orderly end."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def main(listener: str, end: str, address: str, package: str) -> None:
