@@ -304,3 +304,10 @@ def test_a_summary_counts_what_is_built_and_its_verdicts(inside, ask, call):
     code, out, _ = call("summary")
     assert code == 0
     assert "time" not in out
+
+
+def test_a_summary_counts_bounds_that_cannot_fail_apart(own, ask):
+    claims = io.read("claims", paths.claims("parquet")).slice(0, 4).to_pydict()
+    verdicts = ["holds", "holds, vacuous in 4 of 5 runs", "holds, vacuous on 5 of 5 available", "mixed"]
+    io.write("claims", claims | {"verdict": verdicts}, paths.claims("parquet"))
+    assert ask("summary")["claims"] == {"holds": 1, "vacuous": 2, "mixed": 1, "fails": 0, "no data": 0}

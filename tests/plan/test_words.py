@@ -62,7 +62,7 @@ def test_words_are_about_what_exists(plan):
     assert set(shown.FACTORS) <= set(blocks.KINDS)
     assert set(shown.meanings()) <= set(plan.config.quantities)
     assert set(shown.NUMBERS) == set(compare.VERDICTS)
-    assert set(claims.VERDICTS) <= set(shown.CLAIMS)
+    assert set(claims.VERDICTS) == {claims.verdict_kind(verdict) for verdict in shown.CLAIMS}
     assert set(shown.ON_THE_PAGE) <= set(shown.WORDS)
 
 

@@ -1,11 +1,11 @@
 """Tables, figures, the comparison and the claims as pages for a terminal."""
 
-from collections import Counter
 from operator import itemgetter
 
 from graphdr.cli.records import Record
 from graphdr.core import terminal
 from graphdr.core.terminal import number, paint, with_error
+from graphdr.paper.claims import count_verdicts
 from graphdr.show import tables
 
 POINTS = 6  # of every series of a figure, unless a number of rows is asked for
@@ -107,13 +107,8 @@ def claims(record: Record, rows: list[dict], count: int | None) -> list[str]:
     body = [[(row | share)[name] for name in head] for row, share in zip(first, shares, strict=True)]
     lines = _verdicts(terminal.table(head, body, [name == "share" for name in head], terminal.width()))
     more = _more(len(rows) - len(first))
-    return [paint("The paper's claims, judged", "bold"), "", *lines, *more, "", _counts(rows)]
-
-
-def _counts(rows: list[dict]) -> str:
-    """Count the verdicts, without their reservations."""
-    counts = Counter(row["verdict"].split(" on ")[0].split(" (")[0] for row in rows)
-    return ", ".join(f"{count} {word}" for word, count in counts.most_common())
+    counts = ", ".join(f"{count} {kind}" for kind, count in count_verdicts(row["verdict"] for row in rows).items())
+    return [paint("The paper's claims, judged", "bold"), "", *lines, *more, "", counts]
 
 
 def _verdicts(lines: list[str]) -> list[str]:

@@ -2,13 +2,12 @@
 
 import time
 from argparse import Namespace
-from collections import Counter
 from pathlib import Path
 
 from graphdr.cache import io, paths
 from graphdr.core import terminal
 from graphdr.core.terminal import Answer
-from graphdr.paper.claims import VERDICTS as CLAIM_VERDICTS
+from graphdr.paper.claims import count_verdicts
 from graphdr.paper.compare import VERDICTS, headline
 
 ARTIFACTS = {"tables": "results/tables/*.parquet", "figures": "results/figures/*.parquet"}
@@ -21,11 +20,10 @@ def run(options: Namespace, here: Path) -> Answer:
         io.read(kind, path).to_pylist() if Path(path := pattern("parquet")).exists() else []
         for kind, pattern in (("comparison", paths.comparison), ("claims", paths.claims))
     )
-    judged = Counter(line["verdict"] for line in claims)
     answer = {
         "artifacts": {name: len(list(Path().glob(pattern))) for name, pattern in ARTIFACTS.items()},
         "numbers": headline(compared),
-        "claims": {first: sum(n for text, n in judged.items() if text.startswith(first)) for first in CLAIM_VERDICTS},
+        "claims": count_verdicts(line["verdict"] for line in claims),
         "seconds": None if options.since is None else round(time.time() - options.since),
         "pages": [page for page in PAGES if Path(page).exists()],
     }

@@ -1,6 +1,6 @@
 """Judge the paper's claims: checks on every instance and data set, and the verdicts that follow from them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,13 @@ from graphdr.scores import cells
 
 Frames = dict[str, pd.DataFrame]
 EMPTY: Mapping[str, str] = {}
-VERDICTS = ("holds", "mixed", "fails", "no data")  # the first words of a verdict
+VERDICTS = {  # kinds of verdict, each with the words of a count
+    "holds": "hold",
+    "vacuous": "are bounds that hold but that no policy could break",
+    "mixed": "mixed",
+    "fails": "fail",
+    "no data": "have no data",
+}
 WORDS = ("where", "statement", "criterion")  # that the paper or the configuration has on a claim
 WORST = ("regret", "worst")  # quantity and method of the policy that loses most
 COLUMNS = ("claim", *WORDS, "measured", "verdict", "share", "available", "missing", "build")
@@ -278,13 +284,27 @@ def _share(spec: dict, rows: pd.DataFrame, judged: Judged | None) -> float:
     return float(np.mean(list(judged.instances.values())))
 
 
+def verdict_kind(verdict: str) -> str:
+    """Return the kind of a verdict, which may go on with reservations; a vacuous bound holds, but is a kind apart."""
+    if verdict.startswith("holds, vacuous"):
+        return "vacuous"
+    return next(kind for kind in VERDICTS if verdict.startswith(kind))
+
+
+def count_verdicts(verdicts: Iterable[str]) -> dict[str, int]:
+    """Count verdicts by their kind."""
+    kinds = [verdict_kind(verdict) for verdict in verdicts]
+    return {kind: kinds.count(kind) for kind in VERDICTS}
+
+
 def _counts(verdicts: pd.Series) -> str:
     """Count the verdicts, and among them those with a reservation."""
     texts = []
-    for word, verb in zip(VERDICTS, ("hold", "mixed", "fail", "have no data"), strict=True):
-        alike = verdicts[verdicts.str.startswith(word)]
-        reserved = (alike != word).sum()
-        texts.append(f"{len(alike)} {verb}" + (f" ({reserved} with a reservation)" if reserved else ""))
+    for kind, verb in VERDICTS.items():
+        alike = verdicts[verdicts.map(verdict_kind) == kind]
+        reserved = (~alike.isin([kind, f"holds, {kind}"])).sum()
+        if len(alike):
+            texts.append(f"{len(alike)} {verb}" + (f" ({reserved} with a reservation)" if reserved else ""))
     return ", ".join(texts)
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from graphdr.paper.claims import verdict_kind
 from graphdr.paper.predicates import MOST
 
 SYNTHETIC, REAL = "synthetic", "real"
@@ -70,7 +71,7 @@ def place(verdict: str, varied: str | None = None, at_k: bool = False) -> str:
 
     The paper discusses its k: a claim that holds ``at_k`` with every setting that it does not discuss is a safe one.
     """
-    if "vacuous" in verdict:
+    if verdict_kind(verdict) == "vacuous":
         return "vacuous"
     depends = varied is not None and varied.startswith("depends")
     if verdict.startswith("holds"):

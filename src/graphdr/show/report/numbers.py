@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pandas as pd
 
+from graphdr.paper.claims import verdict_kind
 from graphdr.scores import cells
 from graphdr.show import tables
 from graphdr.show.report.rounding import short
 from graphdr.show.story import REAL, SYNTHETIC
 
 CLAIM = ("claim", "where", "statement", "criterion", "measured")
-WORDS = ("vacuous", "holds", "mixed", "fails", "no data")  # of the verdicts on claims, the first that is in one counts
 Lines = Mapping[tuple[str, str, str], Mapping]  # of the comparison, by table, row and column
 
 
@@ -67,8 +67,7 @@ def claims(table: pd.DataFrame, observed: Collection[str], labels: Mapping[str, 
     for line in table.to_dict("records"):
         datasets = [name for part in ("available", "missing") for name in line[part].split(", ") if name]
         kinds = {REAL if name in observed else SYNTHETIC for name in datasets}
-        judged = not line["verdict"].startswith("no data")
-        word = next(word for word in WORDS if word in line["verdict"]) if judged else "no data"
+        word = verdict_kind(line["verdict"])
         note = line["verdict"].partition(word)[2].strip()
         note = note.replace("available", "data sets").replace("missing:", "not counted:")
         build = line["build"].split("`")
