@@ -46,7 +46,7 @@ def _problems(table: pd.DataFrame, titles: dict[str, str], labels: dict[str, str
             found = rows.loc[ours] if ours in rows.index else None
             line += ["–"] * 2 if found is None else [_with_error(found), f"{found['regret'] / best['regret']:.2f}"]
         body.append(line)
-    head = ["problem", "best rival in hindsight"]
+    head = ["problem", "best rival"]
     return head + [text for name in OURS for text in (escape(labels[name]), "over the rival's")], body
 
 

@@ -66,12 +66,13 @@ def _value(value: float, sem: float) -> str:
 
 def _verdicts(comparison: list[dict], powers: list[dict]) -> str:
     """Count the verdicts on distinct numbers, synthetic and real apart, and what has none."""
-    lines, unjudged = [], Counter(line["verdict"] for line in comparison)
+    lines, unjudged = [], Counter()
     for kind, count in summary(comparison).items():
+        unjudged.update({name: count[name] for name in ("other data", "no data")})
         parts = ", ".join(f"{count[name]} `{name}`" for name in JUDGED)
         lines.append(f"- Of {sum(count[name] for name in JUDGED)} distinct {kind} numbers of the paper: {parts}.")
     other, missing = unjudged["other data"], unjudged["no data"]
-    lines.append(f"- {other} more come from other data and are not judged; {missing} are missing.")
+    lines.append(f"- {other} more distinct numbers come from other data and are not judged; {missing} are missing.")
     noticed = f"{power.sentence(powers)} [What these verdicts can notice]({POWER})".strip()
     return "\n".join([*lines, f"- `not contradicted` says little. {noticed}."])
 
@@ -93,7 +94,7 @@ def main() -> int:
     config = load(Path("config.yaml"))
     shown = {name: spec.title for name, spec in config.figures.items()}
     figures = [paths.figure(name, "png") for name in shown]
-    pages = {name: paths.judged(name, "md") for name in ("comparison", *paths.JUDGED)}
+    pages = {name: paths.judged(name, "md") for name in ("comparison", paths.CLAIMS, paths.MULTIVERSE)}
     try:
         for path in (*figures, *pages.values()):
             if not Path(path).is_file():

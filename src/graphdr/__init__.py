@@ -4,7 +4,7 @@ What people use without Snakemake is named here and explained in docs/api.md. A 
 ``import graphdr`` itself loads no library.
 """
 
-__version__ = "0.4.0"
+__version__ = "0.5.0.dev0"
 
 _PLACES = {
     "Graph": "graphs.model:Graph",

@@ -6,12 +6,15 @@ import inspect
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from importlib import import_module
 
 import numpy as np
 import pytest
+import yaml
 from flit_core import buildapi
+from packaging.version import Version
 
 import graphdr
 from docs import api
@@ -64,6 +67,13 @@ def test_importing_the_package_loads_nothing_else():
     code = "import sys; before = set(sys.modules); import graphdr; print(*sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["graphdr"]
+
+
+def test_the_version_is_the_same_everywhere_and_newer_than_what_is_refused():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"]
+    assert project["version"] == cited == graphdr.__version__
+    assert Version(graphdr.__version__) > Version("0.4.0")
 
 
 def test_a_wrong_name_is_an_attribute_error_and_a_star_import_has_all():

@@ -36,7 +36,7 @@ def test_the_headline_compares_with_the_next_best_method():
         "",
         "- Of 2 distinct synthetic numbers of the paper: 1 `match`, 1 `close`, 0 `not contradicted`, 0 `differs`.",
         "- Of 0 distinct real numbers of the paper: 0 `match`, 0 `close`, 0 `not contradicted`, 0 `differs`.",
-        "- 0 more come from other data and are not judged; 1 are missing.",
+        "- 0 more distinct numbers come from other data and are not judged; 1 are missing.",
         f"- `not contradicted` says little. [What these verdicts can notice]({snapshot.POWER}).",
     ]
 

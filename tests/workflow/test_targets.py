@@ -125,7 +125,7 @@ def test_what_an_older_version_built_is_refused_in_one_line(tmp_path):
     (lay_out(tmp_path / "old") / manifest.OLD).mkdir(parents=True)
     done = snakemake(tmp_path / "old", "--dry-run")
     assert done.returncode != 0
-    assert done.stderr.splitlines()[-1].startswith(f"error: {manifest.OLD}: what was built here is of an older version")
+    assert done.stderr.splitlines()[-1].startswith(f"error: {manifest.OLD}: version 0.4.0 or older built this")
 
 
 def test_a_corrupted_input_stops_the_run_with_one_clear_line(checkout):

@@ -4,6 +4,7 @@ import hashlib
 import json
 from pathlib import Path
 
+from graphdr import __version__
 from graphdr.cache import io, paths
 from graphdr.core import spent
 from graphdr.core.atomic import write_text
@@ -48,7 +49,7 @@ def check_version(root: str = "") -> None:
     """Refuse what an older version built: Snakemake follows no parameter of a job that has one output more since."""
     if Path(root, OLD).is_dir():
         advice = "delete this folder and run `make repair`, which builds everything once more"
-        raise UserError(f"{Path(root, OLD)}: what was built here is of an older version; {advice}")
+        raise UserError(f"{Path(root, OLD)}: version 0.4.0 or older built this, and this is {__version__}; {advice}")
 
 
 def entries(root: str = ".") -> dict[str, dict | None]:

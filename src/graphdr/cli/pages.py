@@ -5,7 +5,7 @@ from operator import itemgetter
 from graphdr.cli.records import Record
 from graphdr.core import terminal
 from graphdr.core.terminal import number, paint, with_error
-from graphdr.paper.claims import count_verdicts
+from graphdr.paper.verdicts import count_verdicts
 from graphdr.show import tables
 
 POINTS = 6  # of every series of a figure, unless a number of rows is asked for

@@ -1,6 +1,6 @@
 """Judge the paper's claims: checks on every instance and data set, and the verdicts that follow from them."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -9,17 +9,11 @@ import pandas as pd
 from graphdr.cache.schemas import SCHEMAS
 from graphdr.core.markdown import escape
 from graphdr.paper.predicates import MOST, PREDICATES, NoData, Outcome, Rows, cell_names, rows_of, values
+from graphdr.paper.verdicts import VERDICTS, verdict_kind
 from graphdr.scores import cells
 
 Frames = dict[str, pd.DataFrame]
 EMPTY: Mapping[str, str] = {}
-VERDICTS = {  # kinds of verdict, each with the words of a count
-    "holds": "hold",
-    "vacuous": "are bounds that hold but that no policy could break",
-    "mixed": "mixed",
-    "fails": "fail",
-    "no data": "have no data",
-}
 WORDS = ("where", "statement", "criterion")  # that the paper or the configuration has on a claim
 WORST = ("regret", "worst")  # quantity and method of the policy that loses most
 COLUMNS = ("claim", *WORDS, "measured", "verdict", "share", "available", "missing", "build")
@@ -282,19 +276,6 @@ def _share(spec: dict, rows: pd.DataFrame, judged: Judged | None) -> float:
     except NoData:
         return np.nan
     return float(np.mean(list(judged.instances.values())))
-
-
-def verdict_kind(verdict: str) -> str:
-    """Return the kind of a verdict, which may go on with reservations; a vacuous bound holds, but is a kind apart."""
-    if verdict.startswith("holds, vacuous"):
-        return "vacuous"
-    return next(kind for kind in VERDICTS if verdict.startswith(kind))
-
-
-def count_verdicts(verdicts: Iterable[str]) -> dict[str, int]:
-    """Count verdicts by their kind."""
-    kinds = [verdict_kind(verdict) for verdict in verdicts]
-    return {kind: kinds.count(kind) for kind in VERDICTS}
 
 
 def _counts(verdicts: pd.Series) -> str:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from graphdr.paper.claims import verdict_kind
 from graphdr.paper.predicates import MOST
+from graphdr.paper.verdicts import verdict_kind
 
 SYNTHETIC, REAL = "synthetic", "real"
 LONG, LONGER = 90, 150  # letters of numbers that a line still shows, and of these with what they depend on

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-# The grid and the rounds of the refits were fixed before the first full run, and no user sets them. Variances are in
-# units of the noise: of an arm's own part below 1e-4, nothing would show before some 10,000 pulls of that arm.
+# No user sets the grid. COLUMNS was changed once after a full run, on its seeds; the other rows were tried with one set
+# of values. Variances are in units of the noise: of an arm's own part below 1e-4, nothing would show before some 10,000
+# pulls of that arm.
 RESIDUALS = np.array([0.0, *10.0 ** np.arange(-4.0, 1.1, 0.5)])
 SCALES = 10.0 ** np.arange(-4.0, 2.1, 0.5)  # mean over the arms of the variance on all columns; none is "no graph"
 RHOS = np.array([0.0, 10.0, 100.0, 1000.0])  # of the filter 1 / (1 + rho roughness)

@@ -19,7 +19,7 @@ from graphdr.bandit.linucb import Run
 from graphdr.bandit.rank_one import WHOLE, dot, draw, multiply, subtract, through
 from graphdr.core.compiled import inlined, kernel
 
-# Fixed before the first full run, as the grid is.
+# The rounds of the refits were chosen among eight schedules, BETA among 0.5, 1 and 2 (docs/graph_prior.md).
 FIRST = 20  # random rounds before the first fit; after twice as many, the weights are fitted again, and so on
 BETA = 1.0  # posterior standard deviations above the mean that UCB looks
 SLACK = 1.0 + 1e-6  # an old width is a bound on the new one, whatever rounding did

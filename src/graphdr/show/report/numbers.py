@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pandas as pd
 
-from graphdr.paper.claims import verdict_kind
+from graphdr.paper.verdicts import verdict_kind
 from graphdr.scores import cells
 from graphdr.show import tables
 from graphdr.show.report.rounding import short
