@@ -500,6 +500,7 @@ def test_a_file_that_is_no_saved_policy_is_one_line(tmp_path):
         with pytest.raises(UserError, match=message) as caught:
             GraphDRLinUCB.load(tmp_path / f"{name}.parquet")
         assert "\n" not in str(caught.value)
+        assert isinstance(caught.value, FileNotFoundError) == (name == "none")
 
 
 # The page

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from graphdr import __version__
 from graphdr.cache import io
 from graphdr.core.atomic import replacing
-from graphdr.core.errors import UserError
+from graphdr.core.errors import MissingFile, UserError
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.serve import tuning
 from graphdr.serve.learned import Learned, Prior
@@ -157,7 +157,7 @@ def read(source: File) -> tuple[dict, list[str | int], dict[str, np.ndarray]]:
         with pq.ParquetFile(source) as file:
             table = file.read()
     except FileNotFoundError:
-        raise UserError(f"{source}: no such file") from None
+        raise MissingFile(f"{source}: no such file") from None
     except (OSError, ValueError, pa.ArrowException):
         raise UserError(f"{source}: not a readable parquet file") from None
     facts = table.schema.metadata or {}
