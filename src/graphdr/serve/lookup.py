@@ -79,7 +79,7 @@ class Lookup:
                 return np.array(arms, np.uint32)  # a copy: nobody may change it after the check
             arms = arms.tolist()  # names of Python's own types are found faster
         try:
-            if isinstance(arms, str):
+            if isinstance(arms, str | bytes):
                 raise TypeError
             if self._hashed and isinstance(arms, list | tuple) and len(arms) >= MANY and _are_texts(arms):
                 found = _find(np.fromiter(map(hash, arms), np.int64, len(arms)), self._hashes())

@@ -25,7 +25,7 @@ from graphdr.serve.learned import Learned, Prior
 from graphdr.serve.lookup import Lookup
 from graphdr.serve.playing import Playing
 from graphdr.serve.records import Delta
-from graphdr.serve.sources import Name, as_graph, checked_names, paired
+from graphdr.serve.sources import Name, as_graph, checked_names, paired, weighted
 from graphdr.serve.tables import as_numbers
 from graphdr.serve.tuning import GRAPH, RIDGE, WIDE, bordered
 
@@ -270,22 +270,27 @@ class GraphDRLinUCB(Playing, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "_learned" in vars(self)
 
-    def add(self, edges: Mapping[Name, Mapping[Name, float]]) -> None:
+    def add(self, edges: Mapping[Name, Mapping[Name, float] | Iterable[Name]]) -> None:
         """Add arms, each with the weights of its edges to arms known by then; with a wrong one among them, none.
 
         Their features extend the eigenvectors from their neighbours'. What was learned and the features of the other
-        arms stay as they are. Without edges, ``add({name: {}})``, an arm has a part of its own alone.
+        arms stay as they are. ``add({name: [neighbour, …]})`` stands for weights of one. Without edges,
+        ``add({name: {}})``, an arm has a part of its own alone.
         """
         self._check_changes()
         if self._arms.segment:
             raise ValueError("arms cannot be added to a policy with segments: refit it, with the new ones")
+        if not isinstance(edges, Mapping):
+            raise ValueError(
+                f"new arms are given with their neighbours, {{name: {{neighbour: weight}}}}, not as {edges!r}"
+            )
         new = checked_names(edges)
         if taken := [name for name in new if name in self._arms.place]:
             raise ValueError(f"there is an arm {taken[0]!r} already")
         known, first = self._learned, int(self.intercept)
         rows = np.ones((len(new), known.rows.shape[1]))
         if self.basis != IDENTITY:
-            joined = self._joined(new, list(edges.values()))
+            joined = self._joined(new, [weighted(*arm) for arm in edges.items()])
             grown, self._degrees = extended(known.rows[:, first:], self._degrees, self._values, joined)
             rows[:, first:] = grown[len(known.rows) :]
         known.grow(rows)
