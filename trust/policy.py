@@ -20,6 +20,7 @@ import numpy as np
 from graphdr.core.rng import stream
 from graphdr.graphs import random_graphs
 from graphdr.graphs.model import largest_component
+from graphdr.serve.file import ARRAYS, SCALARS
 from graphdr.serve.policy import GraphDRLinUCB
 
 MODES = {
@@ -115,9 +116,10 @@ def drift(policy: GraphDRLinUCB) -> float:
 
 
 def differing(one: GraphDRLinUCB, other: GraphDRLinUCB) -> list[str]:
-    """Return the names of what two policies do not know alike, to the last digit."""
-    known = vars(one._learned), vars(other._learned)
-    names = [name for name in known[0] if not np.array_equal(known[0][name], known[1][name])]
+    """Return the names of what two policies do not know alike, to the last digit, of all that a file holds."""
+    pairs = {name: (getattr(one._learned, name), getattr(other._learned, name)) for name in (*ARRAYS, *SCALARS)}
+    pairs["retired"] = one._learned.retired.products, other._learned.retired.products
+    names = [name for name, pair in pairs.items() if not np.array_equal(*pair)]
     same = one._rng.bit_generator.state == other._rng.bit_generator.state and one.rounds == other.rounds
     return names if same else [*names, "rounds or generator"]
 

@@ -20,7 +20,7 @@ from graphdr.core.rng import stream
 from graphdr.core.threads import one_thread
 from graphdr.graphs import arm_features, bases, model, spectral
 from graphdr.serve import basis as served
-from graphdr.serve.basis import SERVED, extended
+from graphdr.serve.basis import SERVED, Extender
 from graphdr.serve.embedding import GraphEmbedding
 from tests.support.project import draw_sbm
 
@@ -100,8 +100,8 @@ def test_new_nodes_are_extended_one_by_one_as_the_policy_does(seed, count):
     rows[:, 0] += 1
     embedding = GraphEmbedding(k=3).fit(GRAPH)
     joined = [(np.flatnonzero(row), row[np.flatnonzero(row)]) for row in rows]
-    arguments = embedding.embedding_, MATRIX.sum(axis=1), embedding.eigenvalues_
-    expected, _ = extended(*arguments, joined)
+    extender = Extender.of_fitted(embedding.embedding_, embedding.eigenvalues_, MATRIX.sum(axis=1))
+    expected, _ = extender.extended(embedding.embedding_, joined)
     assert_allclose(embedding.transform(sp.csr_array(rows)), expected[GRAPH.n :], rtol=0, atol=1e-12)
 
 

@@ -301,6 +301,52 @@ def test_numbers_beyond_the_arms_are_refused(wrong):
         numbered(2).recommend(np.array([0, wrong]))
 
 
+ARMS = {"a": ["b", "c", "ab"], "b": ["c"], "c": ["ab"], "ab": []}
+
+
+def letters() -> GraphDRLinUCB:
+    """Fit a policy to arms whose names are letters: a text of letters is no collection of arms."""
+    edges = [(name, other) for name, others in ARMS.items() for other in others]
+    source, target = zip(*edges, strict=True)
+    return GraphDRLinUCB(2, random_state=0).fit({"source": source, "target": target})
+
+
+TEXTS = {
+    "remove": lambda policy, text: policy.remove(text),
+    "recommend": lambda policy, text: policy.recommend(text),
+    "recommend_many": lambda policy, text: policy.recommend_many(text),
+    "recommend_many, names": lambda policy, text: policy.recommend_many([text]),
+    "choose": lambda policy, text: policy.choose(text),
+    "probabilities": lambda policy, text: policy.probabilities(text),
+    "expect": lambda policy, text: policy.expect(text),
+    "candidates": lambda policy, text: policy.candidates(text),
+    "update_many": lambda policy, text: policy.update_many(text, [1.0, 1.0]),
+    "add": lambda policy, text: policy.add(text),
+    "add, neighbours": lambda policy, text: policy.add({"new": text}),
+    "fit": lambda policy, text: policy.fit(GRAPH, names=text),
+    "refit": lambda policy, text: policy.refit(GRAPH, names=text),
+}
+
+
+@pytest.mark.parametrize("text", ["ab", b"ab"])
+@pytest.mark.parametrize("call", TEXTS)
+def test_a_text_is_no_collection_of_arms(call, text):
+    policy = letters()
+    with pytest.raises(ValueError, match=f"not (as )?({text!r}|'a'|97)$") as caught:
+        TEXTS[call](policy, text)
+    assert "\n" not in str(caught.value)
+    assert policy.names == ["a", "ab", "b", "c"]
+    assert policy.rounds == 0
+
+
+def test_an_arm_whose_name_is_several_letters_is_removed_alone():
+    policy = letters()
+    policy.remove(["ab"])
+    assert policy.names == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="names are given as a sequence, such as \\[3\\], not as 3"):
+        policy.remove(3)
+
+
 # Calls of version 0.4
 
 
@@ -391,10 +437,11 @@ def test_a_new_arm_may_be_joined_to_one_that_is_hardly_older():
     together.add(edges)
     for name, own in edges.items():
         apart.add({name: own})
-    assert_array_equal(together._learned.rows, apart._learned.rows)
-    new, newer = together._learned.rows[-2:]
-    values = spectral.low_eigenpairs(GRAPH, 4).values[1:]
-    assert_allclose(newer, 4 / np.sqrt(4 * 3) * new / (1 - values))  # the degree of the new arm is 1 + 2
+    assert_allclose(together._learned.rows, apart._learned.rows, rtol=1e-12)
+    *_, new, newer = together._learned.rows
+    # The degree of the new arm is 1 + 2. It was not fitted: its neighbour is exceeded as far as columns have shrunk.
+    volume, squares = GRAPH.adjacency.sum(), np.sum(together._learned.rows[:-1] ** 2, axis=0)
+    assert_allclose(newer, 4 / np.sqrt(4 * 3) * new * np.sqrt((volume + 3) / volume / squares))
 
 
 @pytest.mark.parametrize("k", [4, 20])
@@ -452,6 +499,34 @@ def test_a_numbered_policy_that_gets_a_named_arm_knows_both():
     assert policy.recommend([0, "named"]) in (0, "named")
 
 
+@pytest.mark.parametrize("shape", [list, tuple, set, np.array, iter])
+def test_neighbours_without_weights_have_weights_of_one(shape):
+    listed, weighted = linucb(), linucb()
+    listed.add({"new": shape([NAMES[1], NAMES[2]]), "newer": ["new"]})
+    weighted.add({"new": {NAMES[1]: 1.0, NAMES[2]: 1.0}, "newer": {"new": 1.0}})
+    assert_allclose(listed._learned.rows, weighted._learned.rows, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "message"),
+    [
+        ("item 1", r"its neighbours are {neighbour: weight} or \[neighbour, …\], not 'item 1'"),
+        (None, "its neighbours are .*, not None"),
+        (3, "its neighbours are .*, not 3"),
+        ([("item 1", 0.5)], r"a neighbour's name is a text or a whole number, not \('item 1', 0.5\)"),
+        (["item 1", "nobody"], "no arm 'nobody' to be joined to"),
+        (["item 1", "item 2", "item 1"], "joined twice to 'item 1'"),
+        ([], "needs edges to known arms"),
+    ],
+)
+def test_neighbours_that_cannot_be_understood_are_one_line_that_names_the_arm(neighbours, message):
+    policy = linucb()
+    with pytest.raises(ValueError, match=f"new arm 'new': {message}") as caught:
+        policy.add({"new": neighbours})
+    assert "\n" not in str(caught.value)
+    assert policy.names == NAMES
+
+
 def test_where_the_basis_cannot_be_extended_no_arm_is_added():
     with pytest.raises(ValueError, match="this one is 'shuffled'"):
         linucb(3, basis="shuffled").add({"new": {NAMES[0]: 1.0}})
@@ -500,6 +575,7 @@ def test_a_file_that_is_no_saved_policy_is_one_line(tmp_path):
         with pytest.raises(UserError, match=message) as caught:
             GraphDRLinUCB.load(tmp_path / f"{name}.parquet")
         assert "\n" not in str(caught.value)
+        assert isinstance(caught.value, FileNotFoundError) == (name == "none")
 
 
 # The page

@@ -10,6 +10,10 @@ class UserError(Exception):
         super().__init__("".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in message))
 
 
+class MissingFile(UserError, FileNotFoundError):
+    """A file that a user names and that is not there."""
+
+
 def no_raw_files(what: str, datasets) -> UserError:
     """Build the message for something that shows only data sets whose raw files are missing."""
     names = sorted(set(datasets))

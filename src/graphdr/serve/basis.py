@@ -1,5 +1,7 @@
 """The columns of a served graph: any basis, on one thread, of one component or of several, and new rows of it."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
@@ -72,31 +74,73 @@ def low_eigenpairs_of_parts(graph: Graph, label: np.ndarray, count: int) -> Basi
 def extension(rows: sp.csr_array, vectors: np.ndarray, values: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     """Return the rows that new nodes have in eigenvectors, from their edges to the known ones (m x n): Nyström.
 
-    It is ``extended`` for all of them at once. A row without an edge is zero.
+    It is ``Extender.extended`` for all of them at once. A row without an edge is zero.
     """
     own = rows.sum(axis=1)
     scale, others = (np.divide(1.0, np.sqrt(d), out=np.zeros(len(d)), where=d > 0) for d in (own, degrees))
     return scale[:, None] * (rows @ (others[:, None] * vectors)) / (1.0 - values)
 
 
-def extended(
-    vectors: np.ndarray, degrees: np.ndarray, values: np.ndarray, joined: list[tuple[np.ndarray, np.ndarray]]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Append new nodes to eigenvectors (Nyström), each given by its neighbours, new ones before it too, and weights.
+@dataclass(frozen=True, slots=True)
+class Extender:
+    """What the rows of new nodes in eigenvectors are computed with.
 
-    An eigenvector satisfies u = S u / (1 - value) with S = D^-1/2 A D^-1/2: apply this to the row of S that the
-    new node has through its edges. The degrees are the fitted ones, without the new edges: a twin of a node then gets
-    exactly that node's row. A node without edges gets zeros.
+    An eigenvector satisfies u = S u / (1 - value) with S = D^-1/2 A D^-1/2: apply this to the row of S that the new
+    node has through its edges (Nyström). Degrees stay as they were when a node came: a twin of a fitted node then gets
+    exactly that node's row.
+
+    In g_i = u_i / sqrt(d_i) the formula is g_new = sum_j (w_j / d) g_j / (1 - value): the mean of the neighbours over
+    1 - value. Among fitted nodes the mean is smaller than they are, by just that factor. Where neighbours were added
+    themselves it need not be, and dividing in every generation of nodes would multiply errors without bound. So
+
+        g_new^2 <= sum_j (w_j / d) (f_j g_j)^2,   f_j = 1 / |1 - value| if j was fitted,
+                                                  f_j = sqrt(mean_squares / those of the nodes held now) if added.
+
+    By the inequality of Jensen this changes no node whose neighbours were all fitted. An added neighbour is exceeded
+    only as far as a column has become smaller than it was when it was fitted, so that columns keep their size. As
+    f_j^2 d_j g_j^2 <= mean_squares times the sum of all degrees, no row grows with the number of generations.
     """
-    n = len(vectors)
-    vectors = np.vstack([vectors, np.zeros((len(joined), vectors.shape[1]))])
-    degrees = np.append(degrees, np.zeros(len(joined)))
-    for node, (ends, weights) in enumerate(joined, n):
-        joins = degrees[ends] > 0
-        degrees[node] = weights.sum()
-        near, weight = ends[joins], weights[joins]
-        vectors[node] = weight / np.sqrt(degrees[node] * degrees[near]) @ vectors[near] / (1.0 - values)
-    return vectors, degrees
+
+    values: np.ndarray  # eigenvalues, one for each column
+    degrees: np.ndarray  # of the nodes held, the fitted ones first
+    fitted: int  # how many of the fitted nodes are held
+    mean_squares: np.ndarray  # of g in every column over all fitted nodes, weighted by their degrees
+
+    @classmethod
+    def of_fitted(cls, vectors: np.ndarray, values: np.ndarray, degrees: np.ndarray) -> "Extender":
+        """Return that of a graph that was fitted."""
+        return cls(values, degrees, len(degrees), np.sum(vectors**2, axis=0) / degrees.sum())
+
+    def extended(
+        self, vectors: np.ndarray, joined: list[tuple[np.ndarray, np.ndarray]]
+    ) -> tuple[np.ndarray, "Extender"]:
+        """Append new nodes to eigenvectors, each given by its neighbours, new ones before it too, and their weights.
+
+        A node without edges gets zeros.
+        """
+        n = len(vectors)
+        squares, volume = np.sum(vectors**2, axis=0), self.degrees.sum()
+        vectors = np.vstack([vectors, np.zeros((len(joined), vectors.shape[1]))])
+        degrees = np.append(self.degrees, np.zeros(len(joined)))
+        for node, (ends, weights) in enumerate(joined, n):
+            joins = degrees[ends] > 0
+            degrees[node] = weights.sum()
+            near, weight = ends[joins], weights[joins]
+            row = weight / np.sqrt(degrees[node] * degrees[near]) @ vectors[near] / (1.0 - self.values)
+            added = near >= self.fitted
+            if added.any():
+                shrunk = np.divide(self.mean_squares * volume, squares, out=np.ones(len(squares)), where=squares > 0)
+                factors = np.where(added[:, None], shrunk, (1.0 - self.values) ** -2.0)
+                limit = np.sqrt(weight / degrees[near] @ (factors * vectors[near] ** 2))
+                row = np.clip(row, -limit, limit)
+            vectors[node] = row
+            squares, volume = squares + row**2, volume + degrees[node]
+        return vectors, replace(self, degrees=degrees)
+
+    def without(self, places: np.ndarray) -> "Extender":
+        """Return this without some nodes."""
+        fitted = self.fitted - int(np.count_nonzero(places < self.fitted))
+        return replace(self, degrees=np.delete(self.degrees, places), fitted=fitted)
 
 
 def _seed(random_state: object) -> int:

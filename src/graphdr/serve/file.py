@@ -15,11 +15,13 @@ import pyarrow.parquet as pq
 from graphdr import __version__
 from graphdr.cache import io
 from graphdr.core.atomic import replacing
-from graphdr.core.errors import UserError
+from graphdr.core.errors import MissingFile, UserError
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.serve import tuning
+from graphdr.serve.basis import Extender
 from graphdr.serve.learned import Learned, Prior
 from graphdr.serve.lookup import Lookup
+from graphdr.serve.retired import Retired
 from graphdr.serve.tuning import RIDGE
 
 PLAIN, WITH_SEGMENTS, FOUND = 1, 2, 3  # formats: of version 0.4, the same with segments, and with settings found
@@ -37,16 +39,24 @@ File = str | PathLike | IO[bytes]
 
 
 def save(policy, target: File) -> None:
-    """Write a policy."""
-    known = policy._learned
+    """Write a policy, unless it cannot estimate anything."""
+    known, extender = policy._learned, policy._extender
+    if not known.is_finite:
+        raise ValueError(
+            "this policy cannot be saved: its estimates are not finite; load an earlier file, or fit again"
+        )
     arrays = {name: getattr(known, name) for name in ARRAYS} | {"roughness": policy._columns.roughness}
-    if policy._values is not None:
-        arrays |= {"eigenvalues": policy._values, "degrees": policy._degrees}
+    if known.retired:
+        products = known.retired.products
+        arrays |= {"retired_arms": known.retired.arms, "retired_products": products.reshape(len(products), -1)}
+    if extender is not None:
+        arrays |= {"eigenvalues": extender.values, "degrees": extender.degrees, "mean_squares": extender.mean_squares}
     settings = {
         "parameters": _plain(policy.get_params(deep=False)),
         "learned": {name: getattr(known, name) for name in SCALARS},
         "segments": list(policy._arms.segment),
-        "removed": sorted(policy._arms.removed),
+        "retired_centre": known.retired.centre,
+        "fitted": 0 if extender is None else extender.fitted,
         "nodes": policy.n_features_in_,
         "generator": _plain(policy._rng.bit_generator.state),
         "play": {name: getattr(policy, name) for name in ("rounds", "_due", "_next", "_ready")},
@@ -58,31 +68,58 @@ def load(kind: type, source: File):
     """Read a policy of a class."""
     settings, names, arrays = read(source)
     number = settings.pop("format")
-    if number in (PLAIN, WITH_SEGMENTS):
-        return _of_old(kind, settings, names, arrays)
-    if number != FOUND:
+    if number not in (PLAIN, WITH_SEGMENTS, FOUND):
         raise UserError(f"{source}: saved by another version of the package, in a format that this one does not know")
+    numbers = [number for number in settings.get("learned", {}).values() if number is not None]
+    if not all(np.isfinite(part).all() for part in (*arrays.values(), numbers)):
+        raise UserError(f"{source}: has numbers that are not finite: no policy can be played with them")
+    if number != FOUND:
+        return _of_old(kind, settings, names, arrays)
     policy = kind(**_segmented(settings["parameters"]))
-    known = Learned(arrays["rows"], Prior(np.empty((0, 0))))
-    nothing = np.empty((0, 0))  # has no rows that a file could hold
-    vars(known).update({name: arrays.get(name, nothing) for name in ARRAYS} | settings["learned"])
+    known = _learned(settings, arrays)
     policy._rng = np.random.Generator(getattr(np.random, settings["generator"]["bit_generator"])())
     policy._rng.bit_generator.state = settings["generator"]
-    arms = Lookup(names, settings["segments"], settings["removed"])
-    _enter(policy, arms, known, arrays, settings["nodes"])
+    extender = _extender(arrays, settings.get("fitted", settings["nodes"]))
+    if removed := settings.get("removed"):  # saved when removed arms still had their rows
+        rows = np.add.outer(len(names) * np.arange(max(len(settings["segments"]), 1)), removed).ravel()
+        known.retire(rows)
+        extender = None if extender is None else extender.without(rows)
+        names = [name for place, name in enumerate(names) if place not in {*removed}]
+    _enter(policy, Lookup(names, settings["segments"]), known, extender, arrays, settings["nodes"])
     vars(policy).update(settings["play"])
     return policy
 
 
-def _enter(policy, arms: Lookup, known: Learned, arrays: Mapping[str, np.ndarray], nodes: int) -> None:
+def _learned(settings: Mapping, arrays: Mapping[str, np.ndarray]) -> Learned:
+    """Return what a policy of the present format had learned."""
+    nothing = np.empty((0, 0))  # has no rows that a file could hold
+    shape = len(arrays.get("pulls", ())), len(arrays["context_right"])
+    known = Learned(arrays.get("rows", np.empty(shape)), Prior(nothing))
+    vars(known).update({name: arrays.get(name, getattr(known, name, nothing)) for name in ARRAYS} | settings["learned"])
+    if "retired_arms" in arrays:
+        width = shape[1] + 2
+        products = arrays["retired_products"].reshape(-1, width, width)
+        known.retired = Retired(arrays["retired_arms"], products, settings["retired_centre"])
+    return known
+
+
+def _extender(arrays: Mapping[str, np.ndarray], fitted: int) -> Extender | None:
+    if "eigenvalues" not in arrays:
+        return None
+    values, degrees = arrays["eigenvalues"], arrays.get("degrees", np.empty(0))
+    # Older files lack this: eigenvectors have length one.
+    mean_squares = arrays["mean_squares"] if "mean_squares" in arrays else np.ones(len(values)) / degrees.sum()
+    return Extender(values, degrees, fitted, mean_squares)
+
+
+def _enter(policy, arms: Lookup, known: Learned, extender: Extender | None, arrays: Mapping, nodes: int) -> None:
     """Put what was read into a policy."""
     first = int(policy.intercept)
     k = known.rows.shape[1] - first
     policy._given = None if policy.ridge is None else Prior(known.precision, known.residual)
     policy._columns = tuning.columns(known.rows, first, arrays.get("roughness", np.zeros(k)))
-    policy._values, policy._degrees = arrays.get("eigenvalues"), arrays.get("degrees")
-    policy._arms, policy._learned, policy.n_features_in_ = arms, known, nodes
-    policy._stale, policy._frozen, policy._base = "", False, None
+    policy._arms, policy._learned, policy._extender, policy.n_features_in_ = arms, known, extender, nodes
+    policy._stale, policy._frozen, policy._start = "", False, None
 
 
 def _of_old(kind: type, settings: dict, names: list, arrays: dict[str, np.ndarray]):
@@ -100,7 +137,7 @@ def _of_old(kind: type, settings: dict, names: list, arrays: dict[str, np.ndarra
     else:
         known.mean, known.context_right = arrays["estimate"], precision @ arrays["estimate"]
     policy._rng = np.random.default_rng()
-    _enter(policy, Lookup(names, segments), known, arrays, len(names))
+    _enter(policy, Lookup(names, segments), known, _extender(arrays, len(names)), arrays, len(names))
     policy.rounds, policy._due, policy._next, policy._ready = rounds, 0, 0, True
     return policy
 
@@ -157,7 +194,7 @@ def read(source: File) -> tuple[dict, list[str | int], dict[str, np.ndarray]]:
         with pq.ParquetFile(source) as file:
             table = file.read()
     except FileNotFoundError:
-        raise UserError(f"{source}: no such file") from None
+        raise MissingFile(f"{source}: no such file") from None
     except (OSError, ValueError, pa.ArrowException):
         raise UserError(f"{source}: not a readable parquet file") from None
     facts = table.schema.metadata or {}

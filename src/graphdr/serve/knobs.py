@@ -10,6 +10,7 @@ from graphdr.serve.tuning import GRAPH, PRIORS, RIDGE
 
 SERVED = (IDENTITY, *served.SERVED)
 UCB, TS = "ucb", "ts"
+RAISE, IGNORE = "raise", "ignore"  # what to do with rewards of arms that are not there
 # What fit builds the policy from; all else counts from the next call on.
 BUILT = {
     "k", "basis", "prior", "ridge", "laplacian", "intercept", "components", "self_loops", "segments", "coupling",
@@ -50,6 +51,12 @@ def check_played(radius, explore, forget, intercept: bool) -> None:
         raise ValueError(f"explore is {UCB!r}, {TS!r} or the share of random rounds, from 0 to 1, not {explore!r}")
     if not (_is_number(forget) and 0 < forget <= 1):
         raise ValueError(f"forget is what is kept from one reward to the next, above 0 and at most 1, not {forget!r}")
+
+
+def check_unknown(unknown) -> None:
+    """Refuse another way to treat rewards of arms that are not there."""
+    if unknown not in (RAISE, IGNORE):
+        raise ValueError(f"unknown is {RAISE!r} or {IGNORE!r}, not {unknown!r}")
 
 
 def generator(random_state) -> np.random.Generator:

@@ -15,9 +15,12 @@ import numpy as np
 from graphdr.bandit.graph_prior.model import CHUNK, Statistics
 from graphdr.bandit.rank_one import multiply, subtract
 from graphdr.core.compiled import inlined, kernel, prefetch
+from graphdr.serve.records import Delta
+from graphdr.serve.retired import Retired
 
 LANES = 64  # candidates scored at a time: enough to fill the vector instructions, few enough for the fastest cache
 LINE = 64  # bytes that come from memory together
+BY_ARM = ("pulls", "sums", "counts", "squares")
 GONE = 1e-6  # pulls, faded to less than this, that are forgotten altogether
 
 
@@ -36,14 +39,18 @@ class Prior(NamedTuple):
 class Learned:
     """Rows x_i of the arms (n x columns), their pulls and sums of rewards, and V^-1 and m of the columns in use.
 
-    ``within`` is the sum of squares within arms. What contexts taught is kept as their part of V and of V m.
+    ``within`` is the sum of squares within arms. What contexts taught is kept as their part of V and of V m, and what
+    removed arms taught in ``retired``. ``counts`` and ``squares`` are the number of rewards of every arm, and the
+    squares within it, since this was made or loaded: a worker's delta has them.
     """
 
     def __init__(self, rows: np.ndarray, prior: Prior, inverse: np.ndarray | None = None):
         n, width = rows.shape
         self.rows = np.array(rows, float, order="C")
         self.pulls, self.sums, self.within = np.zeros(n), np.zeros(n), 0.0
+        self.counts, self.squares = np.zeros(n), np.zeros(n)
         self.context_v, self.context_right = np.zeros((width, width)), np.zeros(width)
+        self.retired = Retired.nothing(width)
         self.take(prior, inverse)
 
     def take(self, prior: Prior, inverse: np.ndarray | None = None) -> None:
@@ -57,7 +64,7 @@ class Learned:
 
     def rebuild(self) -> None:
         """Compute V^-1 and m from the rewards kept."""
-        if not self.pulls.any() and not self.precision.diagonal().all():
+        if not (self.pulls.any() or self.retired) and not self.precision.diagonal().all():
             return  # V of a flat prior is singular without rewards: what is known of it stays
         size = len(self.precision)
         v, right = self.precision + self.context_v[:size, :size], self.context_right[:size].copy()
@@ -68,6 +75,9 @@ class Learned:
             kept = rows / (1.0 + self.pulls[part] * self.residual)[:, None]
             v += (kept * self.pulls[part][:, None]).T @ rows
             right += kept.T @ self.sums[part]
+        if self.retired:
+            v_retired, right_retired = self.retired.precision(self.residual, size)
+            v, right = v + v_retired, right + right_retired
         inverse = np.linalg.inv(v)
         self.inverse = np.ascontiguousarray(0.5 * (inverse + inverse.T))
         self.mean = self.inverse @ right
@@ -75,19 +85,39 @@ class Learned:
     @property
     def statistics(self) -> Statistics:
         """What the evidence of a prior is computed from."""
-        return Statistics(self.pulls, self.sums, self.within)
+        return Statistics(self.pulls, self.sums, self.within, self.retired.groups)
+
+    @property
+    def mean_reward(self) -> float:
+        """The mean of all rewards, zero where there are none."""
+        pulls, total = self.pulls.sum() + self.retired.total_pulls, self.sums.sum() + self.retired.total_sum
+        return total / max(pulls, 1.0)
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """Those of the squares within arms."""
+        return np.maximum(self.pulls - 1.0, 0.0).sum() + self.retired.degrees_of_freedom
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all numbers that estimates are computed from are finite."""
+        arrays = self.rows, self.pulls, self.sums, self.precision, self.inverse, self.mean, self.retired.products
+        contexts, numbers = (self.context_v, self.context_right), (self.within, self.residual, self.boost)
+        noise = 0.0 if self.noise is None else self.noise
+        return all(np.isfinite(part).all() for part in (*arrays, *contexts, *numbers, noise))
 
     def copied(self) -> "Learned":
         """Return a copy that learns on its own; rows are never changed in place, and are shared."""
         other = copy(self)
-        for name in ("pulls", "sums", "inverse", "mean", "context_v", "context_right"):
+        for name in ("pulls", "sums", "counts", "squares", "inverse", "mean", "context_v", "context_right"):
             setattr(other, name, getattr(self, name).copy())
         return other
 
     def over(self, rows: np.ndarray) -> "Learned":
         """Return this for contexts with rows of their own: it learns with it, and knows no rewards of theirs alone."""
         other = copy(self)
-        other.rows, other.pulls, other.sums = rows, np.zeros(len(rows)), np.zeros(len(rows))
+        other.rows = rows
+        other.pulls, other.sums, other.counts, other.squares = np.zeros((4, len(rows)))
         return other
 
     def scores(self, places: np.ndarray, radius: float) -> np.ndarray:
@@ -111,7 +141,7 @@ class Learned:
 
     def learn(self, places: np.ndarray, rewards: np.ndarray, weights: np.ndarray) -> None:
         """Update with the rewards of arms, one after the other; each counts as ``weight`` rewards of its value."""
-        state = self.rows, self.inverse, self.mean, self.residual, self.pulls, self.sums
+        state = self.rows, self.inverse, self.mean, self.residual, self.pulls, self.sums, self.counts, self.squares
         self.within += _learn(*state, places, rewards, weights)
 
     def learn_contexts(self, rows: np.ndarray, rewards: np.ndarray, weights: np.ndarray) -> None:
@@ -126,31 +156,44 @@ class Learned:
         self.pulls *= share
         self.sums *= share
         self.within *= share
+        self.squares *= share
+        self.retired = self.retired.decayed(share, GONE)
         self.context_v *= share
         self.context_right *= share
         gone = self.pulls < GONE
         self.pulls[gone] = self.sums[gone] = 0.0
         self.rebuild()
 
-    def add_rewards(self, places: np.ndarray, pulls: np.ndarray, sums: np.ndarray, within: float) -> None:
+    def add_rewards(self, places: np.ndarray, other: Delta) -> None:
         """Add what others learned of some arms, each once; V^-1 and m are to be rebuilt after it."""
-        self.within += within + between(self.pulls[places], self.sums[places], pulls, sums)
-        self.pulls[places] += pulls
-        self.sums[places] += sums
+        squares = other.squares + between(self.pulls[places], self.sums[places], other.pulls, other.sums)
+        self.within += float(squares.sum())
+        self.pulls[places] += other.pulls
+        self.sums[places] += other.sums
+        self.counts[places] += other.counts
+        self.squares[places] += squares
 
     def grow(self, rows: np.ndarray) -> None:
         """Append arms of which nothing is known."""
         nothing = np.zeros(len(rows))
         self.rows = np.vstack([self.rows, rows])
-        self.pulls, self.sums = np.append(self.pulls, nothing), np.append(self.sums, nothing)
+        for name in BY_ARM:
+            setattr(self, name, np.append(getattr(self, name), nothing))
+
+    def retire(self, places: np.ndarray) -> None:
+        """Free the rows of arms; what their rewards taught about others stays."""
+        self.retired = self.retired.joined_by(self.rows[places], self.pulls[places], self.sums[places])
+        for name in ("rows", *BY_ARM):
+            setattr(self, name, np.delete(getattr(self, name), places, axis=0))
 
 
-def between(pulls: np.ndarray, sums: np.ndarray, more_pulls: np.ndarray, more_sums: np.ndarray) -> float:
-    """Return what joining two lots of rewards of every arm adds to the squares within arms."""
+def between(pulls: np.ndarray, sums: np.ndarray, more_pulls: np.ndarray, more_sums: np.ndarray) -> np.ndarray:
+    """Return what joining two lots of rewards of every arm adds to the squares within it."""
+    apart = np.zeros(len(pulls))
     both = (pulls > 0) & (more_pulls > 0)
     pulls, sums, more_pulls, more_sums = (part[both] for part in (pulls, sums, more_pulls, more_sums))
-    apart = sums / pulls - more_sums / more_pulls
-    return float(np.sum(pulls * more_pulls / (pulls + more_pulls) * apart**2))
+    apart[both] = pulls * more_pulls / (pulls + more_pulls) * (sums / pulls - more_sums / more_pulls) ** 2
+    return apart
 
 
 def project(weights: np.ndarray, nodes: np.ndarray, starts: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -250,7 +293,7 @@ def first_best(scores, starts):
 
 
 @kernel
-def _learn(rows, v, estimate, residual, pulls, sums, places, rewards, weights):
+def _learn(rows, v, estimate, residual, pulls, sums, counts, squares, places, rewards, weights):
     k = len(estimate)
     u, w = np.empty(k), np.empty(k)
     within = 0.0
@@ -277,7 +320,10 @@ def _learn(rows, v, estimate, residual, pulls, sums, places, rewards, weights):
         subtract(v, w, k)
         if count > 0.0:
             away = rewards[t] - sums[arm] / count
-            within += away * away * count * weight / (count + weight)
+            apart = away * away * count * weight / (count + weight)
+            within += apart
+            squares[arm] += apart
+        counts[arm] += 1.0
         pulls[arm] = count + weight
         sums[arm] += weight * rewards[t]
     return within

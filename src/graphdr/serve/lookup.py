@@ -13,56 +13,65 @@ Vectors = sp.sparray | sp.spmatrix | np.ndarray | Sequence[Mapping[Name, float]]
 Segment = Name | Sequence[Name] | None  # one for all, or one for each
 MANY = 32  # names from which on a table of hashes is faster than a dictionary
 EMPTY = -1
+SKIPS = "unknown='ignore' skips the rewards of arms that are not there"
+
+
+class UnknownArm(ValueError):
+    """An arm that is not there."""
 
 
 class Lookup:
     """The arms of a policy and its segments: arm i of segment s is row s * n + i of the features.
 
-    Arms that were removed keep their rows, which may have taught something about others; they are no longer found.
     It never changes: arms are added or removed in a new one, and copies of a policy share it.
     """
 
-    def __init__(self, names: Iterable[Name], segments: Iterable[Name] = (), removed: Iterable[int] = ()):
+    def __init__(self, names: Iterable[Name], segments: Iterable[Name] = ()):
         self.names = checked_names(names)
-        self.removed = frozenset(removed)
-        self.place = {name: place for place, name in enumerate(self.names) if place not in self.removed}
-        if len(self.place) + len(self.removed) < len(self.names):
+        self.place = {name: place for place, name in enumerate(self.names)}
+        if len(self.place) < len(self.names):
             raise ValueError("two arms have the same name")
         self.segment = {name: at for at, name in enumerate(segments)}
         self.token = object()  # of what is looked up here
         self.tokens = frozenset([self.token])  # of all places that are valid here
-        self.numbered = not self.removed and self.names == list(range(len(self.names)))
+        self.numbered = self.names == list(range(len(self.names)))
         self._table: np.ndarray | None = None
         # Hashes of texts are 64 random bits; those of numbers are not, and -1 has that of -2.
         self._hashed = all(type(name) is str for name in self.place)
 
     def added(self, new: list[Name]) -> "Lookup":
         """Return this with more arms after the others: places that were looked up before stay valid."""
-        other = Lookup(self.names + new, self.segment, self.removed)
+        other = Lookup(self.names + new, self.segment)
         other.tokens |= self.tokens
         return other
 
     def without(self, names: list[Name]) -> "Lookup":
-        """Return this without the names of some arms."""
-        return Lookup(self.names, self.segment, self.removed | {self.place[name] for name in names})
+        """Return this without some arms, whose rows are freed."""
+        gone = {*names}
+        return Lookup([name for name in self.names if name not in gone], self.segment)
 
-    def present(self) -> np.ndarray:
-        """Return the places of all arms."""
-        if not self.removed:
-            return np.arange(len(self.names), dtype=np.uint32)
-        return np.fromiter(self.place.values(), np.uint32, len(self.place))
+    def rows_of(self, names: list[Name]) -> np.ndarray:
+        """Return the rows of arms in all segments."""
+        places = np.array([self.place[name] for name in names], int)
+        starts = len(self.names) * np.arange(max(len(self.segment), 1))
+        return np.add.outer(starts, places).ravel()
+
+    def known(self, arms: Sequence[Name] | Sequence[Mapping[Name, float]]) -> np.ndarray:
+        """Tell which of several arms are there; of contexts, those all of whose arms are."""
+        try:
+            there = [all(name in self.place for name in (arm if isinstance(arm, Mapping) else (arm,))) for arm in arms]
+        except TypeError:
+            raise ValueError(f"arms are given as a sequence of their names, not as {arms!r}") from None
+        return np.array(there, bool)
 
     def places(self, arms: Iterable[Name] | None, segment: Segment = None) -> np.ndarray:
         """Return the rows of arms, or of all of them; refuse unknown ones."""
-        places = self.present() if arms is None else self._arms(arms)
+        places = np.arange(len(self.names), dtype=np.uint32) if arms is None else self._arms(arms)
         return places + self._shift(segment, len(places)) if self._segmented(segment) else places
 
     def rows(self, vectors: Vectors, segment: Segment = None) -> sp.csr_array:
         """Return contexts as vectors over the rows of the features."""
-        rows = context_rows(self._weights(vectors), len(self.place))
-        if self.removed:
-            shape = rows.shape[0], len(self.names)
-            rows = sp.csr_array((rows.data, self.present().astype(np.int64)[rows.indices], rows.indptr), shape=shape)
+        rows = context_rows(self._weights(vectors), len(self.names))
         if not self._segmented(segment):
             return rows
         shift = np.broadcast_to(self._shift(segment, rows.shape[0]), rows.shape[0])
@@ -75,11 +84,11 @@ class Lookup:
         if isinstance(arms, np.ndarray):
             if self.numbered and arms.dtype.kind in "iu" and arms.size and arms.ndim == 1:
                 if arms.min() < 0 or arms.max() >= len(self.names):
-                    raise ValueError(f"no arm {int(arms[(arms < 0) | (arms >= len(self.names))][0])}")
+                    raise UnknownArm(f"no arm {int(arms[(arms < 0) | (arms >= len(self.names))][0])}")
                 return np.array(arms, np.uint32)  # a copy: nobody may change it after the check
             arms = arms.tolist()  # names of Python's own types are found faster
         try:
-            if isinstance(arms, str):
+            if isinstance(arms, str | bytes):
                 raise TypeError
             if self._hashed and isinstance(arms, list | tuple) and len(arms) >= MANY and _are_texts(arms):
                 found = _find(np.fromiter(map(hash, arms), np.int64, len(arms)), self._hashes())
@@ -87,7 +96,7 @@ class Lookup:
                     return found
             return np.array([*map(self.place.__getitem__, arms)], np.uint32)
         except KeyError as unknown:
-            raise ValueError(f"no arm {unknown.args[0]!r}") from None
+            raise UnknownArm(f"no arm {unknown.args[0]!r}") from None
         except TypeError:
             raise ValueError(f"arms are given as a sequence of their names, not as {arms!r}") from None
 
@@ -114,10 +123,9 @@ class Lookup:
             weights = np.array([weight for vector in vectors for weight in vector.values()], float)
         except (TypeError, ValueError):
             raise ValueError("vectors are rows over the arms, sparse or dense, or mappings {name: weight}") from None
-        places = self._arms([name for vector in vectors for name in vector]).astype(np.int64)
-        columns = np.searchsorted(self.present(), places) if self.removed else places
+        columns = self._arms([name for vector in vectors for name in vector]).astype(np.int64)
         starts = np.concatenate([[0], np.cumsum([*map(len, vectors)], dtype=int)])
-        return sp.csr_array((weights, columns, starts), shape=(len(vectors), len(self.place)))
+        return sp.csr_array((weights, columns, starts), shape=(len(vectors), len(self.names)))
 
     def _segmented(self, segment: Segment) -> bool:
         """Say whether there are segments; refuse one where there are none."""
@@ -127,7 +135,7 @@ class Lookup:
 
     def _shift(self, segment: Segment, count: int) -> np.ndarray:
         """Return how many rows lie before those of a segment, or before those of each of ``count`` segments."""
-        segments = [segment] if _is_one(segment) else for_each(segment, count)
+        segments = [segment] if is_one(segment) else for_each(segment, count)
         try:
             return len(self.names) * np.array([self.segment[name] for name in segments], np.uint32)
         except (KeyError, TypeError):
@@ -182,7 +190,7 @@ def _find(hashes, table):
 
 def for_each(segment: Segment, count: int) -> list[Name | None]:
     """Return a segment for each of ``count``: the same one, or their own."""
-    if _is_one(segment):
+    if is_one(segment):
         return [segment] * count
     segments = segment.tolist() if isinstance(segment, np.ndarray) else list(segment)
     if len(segments) != count:
@@ -190,5 +198,15 @@ def for_each(segment: Segment, count: int) -> list[Name | None]:
     return segments
 
 
-def _is_one(segment: Segment) -> bool:
+def is_one(segment: Segment) -> bool:
+    """Tell whether a segment is one for all."""
     return segment is None or not isinstance(segment, Iterable) or isinstance(segment, str)
+
+
+def listed(things: object) -> list | None:
+    """Return several arms or contexts as a list; None for what was looked up before, or is no collection of them."""
+    if isinstance(things, np.ndarray):
+        return things.tolist()
+    if not isinstance(things, Iterable) or isinstance(things, str | bytes) or sp.issparse(things):
+        return None
+    return [*things]

@@ -19,7 +19,7 @@ from graphdr.bandit.graph_prior.play import FIRST
 from graphdr.core.threads import one_thread
 from graphdr.serve import knobs, tuning
 from graphdr.serve.learned import Learned, Prior, first_best, project
-from graphdr.serve.lookup import Lookup, Segment, Vectors, for_each
+from graphdr.serve.lookup import SKIPS, Lookup, Segment, UnknownArm, Vectors, for_each, is_one, listed
 from graphdr.serve.records import Candidates, Choice
 from graphdr.serve.sources import Name
 from graphdr.serve.tuning import RIDGE
@@ -29,6 +29,7 @@ DRAWS = 1000  # of the posterior behind a probability of Thompson sampling
 AT_ONCE = 1_000_000  # numbers that are drawn at a time: memory does not grow with the arms
 FADES = 0.01  # the share that may be due to be forgotten before it is, and V^-1 is rebuilt
 ONE = np.ones(1)
+NOT_FINITE = "estimates are not finite: a reward or a weight was too large; load an earlier file, or fit again"
 Offer = Iterable[Name] | Candidates | None
 
 
@@ -128,7 +129,9 @@ class Playing:
             return [self._name(offer, self._best(offer, 1)[0]) for offer in offers]
         starts = np.concatenate([[0], np.cumsum([*map(len, offers)])])
         places = np.concatenate([offer.places for offer in offers])
-        best = first_best(self._learned.scores(places, self._width()), starts)
+        scores = self._learned.scores(places, self._width())
+        _best_of(scores)
+        best = first_best(scores, starts)
         return [self._arms.names[place % len(self._arms.names)] for place in places[best].tolist()]
 
     def expect(
@@ -140,35 +143,45 @@ class Playing:
         """
         offer = self._look_up(arms, vectors, segment, all_arms=True)
         if not self._ready:
-            pulls, sums = self._learned.pulls.sum(), self._learned.sums.sum()
-            return np.full(len(offer), sums / max(pulls, 1.0)), np.full(len(offer), np.inf)
-        return self._state(offer).expect(offer.places)
+            return np.full(len(offer), self._learned.mean_reward), np.full(len(offer), np.inf)
+        mean, width = self._state(offer).expect(offer.places)
+        if not (np.isfinite(mean).all() and np.isfinite(width).all()):
+            raise ValueError(NOT_FINITE)
+        return mean, width
 
     def _best(self, offer: Candidates, n: int) -> list[int]:
         """Return where the n best candidates are."""
         share = self.explore if not isinstance(self.explore, str) else 0.0
         if not self._ready or (share and self._rng.random() < share):
             return self._rng.choice(len(offer), n, replace=False).tolist()
-        state = self._state(offer)
-        if self.explore == knobs.TS:
-            scores = state.draws(offer.places, self._width(), 1, self._rng)[0]
-        else:
-            scores = state.scores(offer.places, self._width())
-        return [int(scores.argmax())] if n == 1 else np.argsort(-scores, kind="stable")[:n].tolist()
+        scores = self._drawn(offer, 1)[0] if self.explore == knobs.TS else self._scores(offer)
+        best = _best_of(scores)
+        return [best] if n == 1 else np.argsort(-scores, kind="stable")[:n].tolist()
 
     def _shares(self, offer: Candidates) -> np.ndarray:
         if not self._ready:
             return np.full(len(offer), 1.0 / len(offer))
-        state, share = self._state(offer), np.zeros(len(offer))
+        share = np.zeros(len(offer))
         if self.explore == knobs.TS:
             step = max(1, AT_ONCE // len(offer))
             for start in range(0, DRAWS, step):
-                drawn = state.draws(offer.places, self._width(), min(step, DRAWS - start), self._rng)
+                drawn = self._drawn(offer, min(step, DRAWS - start))
+                _best_of(drawn.ravel())
                 share += np.bincount(drawn.argmax(axis=1), minlength=len(offer))
             return share / DRAWS
-        share[state.scores(offer.places, self._width()).argmax()] = 1.0
+        share[_best_of(self._scores(offer))] = 1.0
         random = 0.0 if self.explore == knobs.UCB else self.explore
         return (1.0 - random) * share + random / len(offer)
+
+    def _scores(self, offer: Candidates) -> np.ndarray:
+        """Return the upper bounds of candidates."""
+        return self._state(offer).scores(offer.places, self._width())
+
+    def _drawn(self, offer: Candidates, count: int) -> np.ndarray:
+        """Return draws of expected rewards from the posterior (count x candidates)."""
+        if not (np.isfinite(self._learned.inverse).all() and np.isfinite(self._learned.mean).all()):
+            raise ValueError(NOT_FINITE)
+        return self._state(offer).draws(offer.places, self._width(), count, self._rng)
 
     def _pending(self, offers: list[Candidates]) -> list[int]:
         hoped = self._copied()
@@ -190,14 +203,16 @@ class Playing:
         weight: float = 1.0,
         vector: Vectors | Mapping[Name, float] | None = None,
         segment: Name | None = None,
+        unknown: str = "raise",
     ) -> None:
         """Learn the reward of an arm or a context, whether recommended or not, now or long ago.
 
-        ``weight`` says how many rewards of this value it stands for.
+        ``weight`` says how many rewards of this value it stands for. With ``unknown="ignore"``, the reward of an arm
+        that is not there, such as one that was removed, is skipped; by default it is an error.
         """
         arms = None if arm is None else (arm,)
         weights = None if weight == 1.0 else (weight,)
-        self.update_many(arms, (reward,), weights=weights, vectors=vector, segment=segment)
+        self.update_many(arms, (reward,), weights=weights, vectors=vector, segment=segment, unknown=unknown)
 
     def update_many(
         self,
@@ -207,15 +222,25 @@ class Playing:
         weights: Sequence[float] | None = None,
         vectors: Vectors | None = None,
         segment: Segment = None,
+        unknown: str = "raise",
     ) -> None:
-        """Learn many rewards, in their order, each with its weight; with a wrong one among them, none."""
+        """Learn many rewards, in their order, each with its weight; with a wrong one among them, none.
+
+        With ``unknown="ignore"``, rewards of arms that are not there are skipped, and of contexts with such an arm.
+        """
         self._check_changes()
-        offer = self._look_up(arms, vectors, segment)
-        rewards = _checked(rewards, offer, "reward")
+        if unknown != knobs.RAISE:
+            knobs.check_unknown(unknown)
+            arms, vectors, segment, rewards, weights = self._of_known(arms, vectors, segment, rewards, weights)
+        try:
+            offer = self._look_up(arms, vectors, segment)
+        except UnknownArm as error:
+            raise ValueError(f"{error}; {SKIPS}") from None
+        rewards = _checked(rewards, len(offer), vectors, "reward")
         if weights is None:
             weights = ONE if len(rewards) == 1 else np.ones(len(rewards))
         else:
-            weights = _checked(weights, offer, "weight")
+            weights = _checked(weights, len(offer), vectors, "weight")
             if len(weights) and weights.min() <= 0:
                 raise ValueError(f"a weight is {weights.min()}; weights are positive")
         start, end = 0, len(rewards)
@@ -231,10 +256,27 @@ class Playing:
                 self.tune()
             start = stop
 
+    def _of_known(self, arms, vectors, segment: Segment, rewards, weights) -> tuple:
+        """Return the arguments of ``update_many`` without those of arms that are not there."""
+        self._check()
+        things = [vectors] if isinstance(vectors, Mapping) else listed(arms if vectors is None else vectors)
+        if things is None or (vectors is not None and not all(isinstance(vector, Mapping) for vector in things)):
+            return arms, vectors, segment, rewards, weights  # refused later, or without names
+        known = np.flatnonzero(self._arms.known(things)).tolist()
+        rewards = _checked(rewards, len(things), vectors, "reward")[known]
+        if weights is not None:
+            weights = _checked(weights, len(things), vectors, "weight")[known]
+        if not is_one(segment):
+            segments = for_each(segment, len(things))
+            segment = [segments[at] for at in known]
+        things = [things[at] for at in known]
+        arms, vectors = (things, None) if vectors is None else (None, things)
+        return arms, vectors, segment, rewards, weights
+
     def tune(self) -> None:
         """Find the settings from the rewards seen; this happens by itself whenever these have doubled."""
         self._check_changes()
-        if not self._tuned():
+        if not (self._tuned() and len(self._arms.names)):
             return
         seen = self._learned.statistics
         step = FIRST
@@ -335,14 +377,23 @@ class Playing:
             raise ValueError("a snapshot does not change: tell the policy that it was taken of")
 
 
-def _checked(values, offer: Candidates, what: str) -> np.ndarray:
+def _best_of(scores: np.ndarray) -> int:
+    """Return where the first maximum is; refuse scores that are not finite."""
+    at = int(scores.argmax())  # the place of a nan, if there is one
+    if not isfinite(scores[at]):
+        raise ValueError(NOT_FINITE)
+    return at
+
+
+def _checked(values, count: int, vectors: object, what: str) -> np.ndarray:
+    """Return as many finite numbers as there are arms or vectors."""
     try:
         values = np.array(values, float, ndmin=1)
     except (TypeError, ValueError):
         raise ValueError(f"{what}s are finite numbers, not {values!r}") from None
-    if values.shape != offer.places.shape:
-        things = "arms" if offer.rows is None else "vectors"
-        raise ValueError(f"{len(offer)} {things}, but {what}s of shape {values.shape}")
+    if values.shape != (count,):
+        things = "arms" if vectors is None else "vectors"
+        raise ValueError(f"{count} {things}, but {what}s of shape {values.shape}")
     if not (isfinite(values[0]) if len(values) == 1 else np.isfinite(values).all()):  # of one, in a tenth of the time
         raise ValueError(f"a {what} is {values[~np.isfinite(values)][0]}; {what}s are finite numbers")
     return values

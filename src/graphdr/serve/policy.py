@@ -20,12 +20,12 @@ from graphdr.graphs import arm_features, filters, model
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.model import Graph
 from graphdr.serve import knobs, merging, old, tuning
-from graphdr.serve.basis import GRAPHDR, SMALLEST, compute, extended
+from graphdr.serve.basis import GRAPHDR, SMALLEST, Extender, compute
 from graphdr.serve.learned import Learned, Prior
 from graphdr.serve.lookup import Lookup
 from graphdr.serve.playing import Playing
 from graphdr.serve.records import Delta
-from graphdr.serve.sources import Name, as_graph, checked_names, paired
+from graphdr.serve.sources import Name, as_graph, checked_names, paired, weighted
 from graphdr.serve.tables import as_numbers
 from graphdr.serve.tuning import GRAPH, RIDGE, WIDE, bordered
 
@@ -192,7 +192,7 @@ class GraphDRLinUCB(Playing, BaseEstimator):
             there, here = before.places(stay, segment), new._arms.places(stay, segment)
             new._learned.pulls[here], new._learned.sums[here] = known.pulls[there], known.sums[there]
         # Squares within arms are not kept apart by arm: those that stay have their share by degrees of freedom.
-        free, left = (np.maximum(pulls - 1.0, 0.0).sum() for pulls in (known.pulls, new._learned.pulls))
+        free, left = known.degrees_of_freedom, new._learned.degrees_of_freedom
         new._learned.within = known.within * (left / free if free else 1.0)
         new.rounds, new._due = self.rounds, self._due
         new._learned.rebuild()
@@ -218,10 +218,9 @@ class GraphDRLinUCB(Playing, BaseEstimator):
         vars(self).update(
             _arms=Lookup(names, segments), _learned=learned, _given=given, _rng=rng,
             _columns=tuning.columns(learned.rows, first, roughness[: COLUMNS[-1]]),
-            # Of a graph's eigenvectors, to add arms with.
-            _values=values, _degrees=None if values is None else graph.adjacency.sum(axis=1),
+            _extender=None if values is None else Extender.of_fitted(features, values, graph.adjacency.sum(axis=1)),
             n_features_in_=nodes, rounds=0, _due=0, _next=FIRST, _ready=not self._tuned(),
-            _stale="", _frozen=False, _base=None,
+            _stale="", _frozen=False, _start=None,
         )  # fmt: skip
 
     def _features(self, graph: Graph, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, Maybe, Maybe]:
@@ -270,33 +269,42 @@ class GraphDRLinUCB(Playing, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "_learned" in vars(self)
 
-    def add(self, edges: Mapping[Name, Mapping[Name, float]]) -> None:
+    def add(self, edges: Mapping[Name, Mapping[Name, float] | Iterable[Name]]) -> None:
         """Add arms, each with the weights of its edges to arms known by then; with a wrong one among them, none.
 
         Their features extend the eigenvectors from their neighbours'. What was learned and the features of the other
-        arms stay as they are. Without edges, ``add({name: {}})``, an arm has a part of its own alone.
+        arms stay as they are. ``add({name: [neighbour, …]})`` stands for weights of one. Without edges,
+        ``add({name: {}})``, an arm has a part of its own alone.
         """
         self._check_changes()
         if self._arms.segment:
             raise ValueError("arms cannot be added to a policy with segments: refit it, with the new ones")
+        if not isinstance(edges, Mapping):
+            raise ValueError(
+                f"new arms are given with their neighbours, {{name: {{neighbour: weight}}}}, not as {edges!r}"
+            )
         new = checked_names(edges)
         if taken := [name for name in new if name in self._arms.place]:
             raise ValueError(f"there is an arm {taken[0]!r} already")
         known, first = self._learned, int(self.intercept)
         rows = np.ones((len(new), known.rows.shape[1]))
+        extender = self._extender
         if self.basis != IDENTITY:
-            joined = self._joined(new, list(edges.values()))
-            grown, self._degrees = extended(known.rows[:, first:], self._degrees, self._values, joined)
+            joined = self._joined(new, [weighted(*arm) for arm in edges.items()])
+            grown, extender = extender.extended(known.rows[:, first:], joined)
             rows[:, first:] = grown[len(known.rows) :]
+            if not (np.isfinite(rows).all() and np.isfinite(extender.degrees).all()):
+                raise ValueError("new arms: the weights of their edges are too large for their features to be finite")
         known.grow(rows)
+        self._extender = extender
         self._columns = tuning.columns(known.rows, first, self._columns.roughness)
         self._arms = self._arms.added(new)
 
     def _joined(self, new: list[Name], edges: list[Mapping[Name, float]]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return the places and weights that each new arm is joined to."""
-        if self._values is None:
+        if self._extender is None:
             raise ValueError(f"new arms need basis {GRAPHDR!r} or {IDENTITY!r}; this one is {self.basis!r}")
-        if np.abs(1.0 - self._values).min() < SMALLEST and any(edges):
+        if np.abs(1.0 - self._extender.values).min() < SMALLEST and any(edges):
             raise ValueError(f"an eigenvalue is within {SMALLEST} of 1, where no arm can be joined: fit a smaller k")
         places, joined = dict(self._arms.place), []
         for name, neighbours in zip(new, edges, strict=True):
@@ -310,12 +318,19 @@ class GraphDRLinUCB(Playing, BaseEstimator):
         return joined
 
     def remove(self, names: Iterable[Name]) -> None:
-        """Remove arms; what they taught about others stays."""
+        """Remove arms and free their rows; what they taught about others stays."""
         self._check_changes()
-        names = checked_names(names)
+        names = [*dict.fromkeys(checked_names(names))]
         if unknown := [name for name in names if name not in self._arms.place]:
             raise ValueError(f"no arm {unknown[0]!r}")
+        untold = () if self._start is None else (*self._start.deltas, self._since_start())
+        rows = self._arms.rows_of(names)
+        self._learned.retire(rows)
         self._arms = self._arms.without(names)
+        self._extender = None if self._extender is None else self._extender.without(rows)
+        self._columns = tuning.columns(self._learned.rows, int(self.intercept), self._columns.roughness)
+        if self._start is not None:
+            self._start = merging.Start(self._learned.copied(), self.rounds, untold)
 
     # Copies
 
@@ -331,28 +346,35 @@ class GraphDRLinUCB(Playing, BaseEstimator):
         if self.forget < 1:
             raise ValueError(merging.KEPT)
         other = self._copied()
-        other._rng, other._base = knobs.offspring(self._rng), (self._learned.copied(), self.rounds)
+        other._rng, other._start = knobs.offspring(self._rng), merging.Start(self._learned.copied(), self.rounds)
         return other
 
     def delta(self) -> Delta:
         """Return what a worker learned since it was made, or since the last time that it was asked."""
         self._check()
-        if self._base is None:
+        if self._start is None:
             raise ValueError("only a worker has a delta: make one with worker()")
         if self.forget < 1:
             raise ValueError(merging.KEPT)
-        base, rounds = self._base
-        found = merging.learned_since(base, self._learned, self._arms, self.rounds - rounds)
-        self._base = self._learned.copied(), self.rounds
-        return found
+        learned = merging.joined([*self._start.deltas, self._since_start()])
+        self._start = merging.Start(self._learned.copied(), self.rounds)
+        return learned
 
-    def merge(self, *deltas: Delta) -> None:
-        """Learn what workers learned; their arms must be known here; with a wrong one among them, nothing."""
+    def _since_start(self) -> Delta:
+        return merging.learned_since(self._start, self._learned, self._arms, self.rounds)
+
+    def merge(self, *deltas: Delta, unknown: str = "raise") -> None:
+        """Learn what workers learned; their arms must be known here; with a wrong one among them, nothing.
+
+        With ``unknown="ignore"``, what workers learned of arms that are not there, such as removed ones, is skipped.
+        """
         self._check_changes()
-        merging.check(deltas, self._learned, self._arms)
+        knobs.check_unknown(unknown)
+        merging.check(deltas, self._learned, self._arms, unknown)
         for delta in deltas:
-            merging.add(delta, self._learned, self._arms)
-            self.rounds += delta.rounds
+            known = merging.of_known(delta, self._arms)
+            merging.add(known, self._learned, self._arms)
+            self.rounds += known.rounds
         self._learned.rebuild()
         if self._tuned() and self.rounds >= self._next:
             self.tune()

@@ -31,12 +31,13 @@ class Choice(NamedTuple):
 
 
 class Delta(NamedTuple):
-    """What a worker learned since it was made: of which arms, pulls and sums of rewards, and squares within arms."""
+    """What a worker learned since it was made: for every arm how many rewards, pulls, sums, and squares within it."""
 
     arms: list[tuple[Name | None, Name]]  # segment and name
+    counts: np.ndarray
     pulls: np.ndarray
     sums: np.ndarray
-    within: float
+    squares: np.ndarray
     context_v: np.ndarray
     context_right: np.ndarray
     rounds: int

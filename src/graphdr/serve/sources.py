@@ -97,6 +97,20 @@ def paired(graph: Graph, segments, coupling: float) -> tuple[Graph, list[Name]]:
     return contexts.product(graph, weights, coupling), names
 
 
+def weighted(name: Name, neighbours: Mapping[Name, float] | Iterable[Name]) -> Mapping[Name, float]:
+    """Return the weights of a new arm's edges, given by neighbour; for a list of neighbours, weights of one."""
+    if isinstance(neighbours, Mapping):
+        return neighbours
+    if isinstance(neighbours, str | bytes) or not isinstance(neighbours, Iterable):
+        raise ValueError(
+            f"new arm {name!r}: its neighbours are {{neighbour: weight}} or [neighbour, …], not {neighbours!r}"
+        )
+    names = checked_names(neighbours, f"new arm {name!r}: a neighbour")
+    if twice := [other for other, count in Counter(names).items() if count > 1]:
+        raise ValueError(f"new arm {name!r}: joined twice to {twice[0]!r}; give a weight, {{neighbour: weight}}")
+    return dict.fromkeys(names, 1.0)
+
+
 def _joined(segments: Mapping[Name, Mapping[Name, float]]) -> np.ndarray:
     """Return the matrix of edges that are given at one of their ends, or at both."""
     place = {name: at for at, name in enumerate(segments)}

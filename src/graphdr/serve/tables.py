@@ -145,7 +145,9 @@ def column_names(table: object) -> list:
 
 
 def checked_names(names: Iterable[Name], whose: str = "an arm") -> list[Name]:
-    """Return names as Python's own texts and whole numbers."""
+    """Return names as Python's own texts and whole numbers; refuse a single text, whose letters would pass as names."""
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        raise ValueError(f"names are given as a sequence, such as [{names!r}], not as {names!r}")
     names = [name.item() if isinstance(name, np.generic) else name for name in names]
     if wrong := [name for name in names if not isinstance(name, str | int) or isinstance(name, bool)]:
         raise ValueError(f"{whose}'s name is a text or a whole number, not {wrong[0]!r}")

@@ -89,12 +89,16 @@ PRIORS = {GRAPH: graph_prior, RIDGE: ridge_prior}
 
 def varied(seen: Statistics) -> bool:
     """Tell whether rewards differ by more than rounding: while they do not, nothing can be found from them."""
+    if not seen.pulls.any() and seen.groups is None:
+        return False
     pulled = seen.pulls > 0
     pulls, sums = seen.pulls[pulled], seen.sums[pulled]
-    if not len(pulls):
-        return False
-    around = seen.within + pulls @ (sums / pulls - sums.sum() / pulls.sum()) ** 2
-    return bool(around > ROUNDING**2 * (pulls @ (sums / pulls) ** 2))
+    _, mean = seen.pulls_and_mean()
+    around, size = seen.within + pulls @ (sums / pulls - mean) ** 2, pulls @ (sums / pulls) ** 2
+    if seen.groups is not None:
+        around += seen.groups.centred(0, mean).products[:, -1, -1].sum()
+        size += seen.groups.centred(0, 0.0).products[:, -1, -1].sum()
+    return bool(around > ROUNDING**2 * size)
 
 
 def tells_arms_apart(prior: Prior) -> bool:

@@ -48,9 +48,14 @@ class _Judge:
         self._pulled = np.flatnonzero(seen.pulls)
         self._pulls = seen.pulls[self._pulled]
         # The mean is free; small numbers keep digits.
-        self._rewards = seen.sums[self._pulled] / self._pulls - seen.sums.sum() / self._pulls.sum()
-        self._free = max(self._pulls.sum() - 1, 1)
-        self._floor = max(FLOOR * (seen.within + self._pulls @ self._rewards**2), np.finfo(float).tiny)
+        total_pulls, mean = seen.pulls_and_mean()
+        self._rewards = seen.sums[self._pulled] / self._pulls - mean
+        self._groups = None if seen.groups is None else seen.groups.centred(len(basis.lengths), mean)
+        self._free = max(total_pulls - 1, 1)
+        around = seen.within + self._pulls @ self._rewards**2
+        if self._groups is not None:
+            around += self._groups.products[:, -1, -1].sum()
+        self._floor = max(FLOOR * around, np.finfo(float).tiny)
         self._starts = range(0, len(self._pulled), model.CHUNK)
         self._kept = [self._rows(0)] if len(self._starts) == 1 else None
         widest = len(basis.lengths)
@@ -61,6 +66,8 @@ class _Judge:
         self._roots[:widest] = np.sqrt(prior.swapaxes(0, 1)).reshape(widest, LANES)
         self._roots[-2:] = 1.0
         self.logs = np.log(1.0 + self._pulls * residuals[:, None]).sum(axis=1)
+        if self._groups is not None:
+            self.logs += np.log(1.0 + self._groups.pulls * residuals[:, None]) @ self._groups.arms
 
     def _rows(self, start: int) -> tuple[np.ndarray, np.ndarray]:
         part = slice(start, start + model.CHUNK)
@@ -74,6 +81,8 @@ class _Judge:
         total = np.zeros((size, size))
         for rows, pulls in self._kept or map(self._rows, self._starts):
             total += (rows / (1.0 / pulls + self._residuals[place])[:, None]).T @ rows
+        if self._groups is not None:
+            total += np.tensordot(1.0 / (1.0 + self._groups.pulls * self._residuals[place]), self._groups.products, 1)
         return total
 
     def _judged(self, log_determinant, ones, cross, squares):

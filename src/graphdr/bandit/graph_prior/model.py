@@ -30,12 +30,45 @@ class Columns(NamedTuple):
     lengths: np.ndarray
 
 
+class Groups(NamedTuple):
+    """Arms known by sums alone, in groups of about equal pulls: how many arms, their mean pulls, and the sums.
+
+    ``products`` is the sum of pulls z z^T over a group, with z the row of an arm in the columns, one, and its mean
+    reward less ``centre``: groups x (columns + 2) x (columns + 2).
+    """
+
+    arms: np.ndarray
+    pulls: np.ndarray
+    products: np.ndarray
+    centre: float
+
+    def centred(self, columns: int, mean: float) -> "Groups":
+        """Return these in the first columns, with rewards less a mean."""
+        kept, shift = [*range(columns), -2, -1], mean - self.centre
+        products = self.products[:, kept][:, :, kept]
+        products[:, :, -1] -= shift * products[:, :, -2]
+        products[:, -1] -= shift * products[:, -2]
+        return Groups(self.arms, self.pulls, products, mean)
+
+
 class Statistics(NamedTuple):
-    """What is kept of the rewards: pulls and sum by arm, and the sum of squares within arms, around their means."""
+    """What is kept of the rewards: pulls and sum by arm, and the sum of squares within arms, around their means.
+
+    ``groups`` are further arms, whose squares are in ``within`` too.
+    """
 
     pulls: np.ndarray
     sums: np.ndarray
     within: float
+    groups: Groups | None = None
+
+    def pulls_and_mean(self) -> tuple[float, float]:
+        """Return the pulls of all arms and the mean of all rewards."""
+        pulls, total = self.pulls[self.pulls > 0].sum(), self.sums.sum()
+        if self.groups is not None:
+            more = self.groups.products[:, -2, -2].sum()
+            pulls, total = pulls + more, total + self.groups.products[:, -2, -1].sum() + self.groups.centre * more
+        return pulls, total / pulls
 
 
 class Weights(NamedTuple):

@@ -1,0 +1,378 @@
+"""Arms come and go for as long as a policy lives: it stays finite, frees rows of removed arms and forgets nothing."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from graphdr.bandit.graph_prior.evidence import evidence
+from graphdr.bandit.graph_prior.model import Statistics, columns
+from graphdr.core.errors import UserError
+from graphdr.serve import file
+from graphdr.serve.policy import GraphDRLinUCB
+from graphdr.serve.retired import Retired
+from tests.support.policies import GRAPH, NAMES, THETA, assert_same, linucb, reloaded
+from tests.support.project import draw_sbm
+
+GIVEN = {"prior": "ridge", "ridge": 0.5, "radius": 1.0}
+MODES = {
+    "graph": {},
+    "thompson": {"explore": "ts"},
+    "random rounds": {"explore": 0.3},
+    "forgets": {"forget": 0.99},
+    "ridge": {"prior": "ridge"},
+    "given": GIVEN,
+    "linucb": GIVEN | {"intercept": False},
+    "full": {"basis": "identity"},
+    "segments": {"segments": {"young": {"old": 1.0}, "old": {}}},
+}
+GONE = NAMES[:40]
+STAY = NAMES[40:]
+
+
+def fit(**knobs) -> GraphDRLinUCB:
+    return GraphDRLinUCB(5, random_state=0, **knobs).fit(GRAPH, names=NAMES)
+
+
+def play(policy: GraphDRLinUCB, rounds: int, seed: int, arms=None) -> list:
+    """Play and learn among some arms; return the choices."""
+    rng, played = np.random.default_rng(seed), []
+    segments = list(policy._arms.segment) or [None]
+    arms = policy.names if arms is None else arms
+    for turn in range(rounds):
+        candidates, segment = rng.choice(arms, 8, replace=False).tolist(), segments[turn % len(segments)]
+        arm = policy.recommend(candidates, segment=segment)
+        place = NAMES.index(arm) if arm in NAMES else 0
+        policy.update(arm, 10 * THETA[place] + rng.standard_normal(), segment=segment)
+        played.append(arm)
+    return played
+
+
+def expected(policy: GraphDRLinUCB, arms: list) -> np.ndarray:
+    segments = list(policy._arms.segment) or [None]
+    return np.array([policy.expect(arms, segment=segment) for segment in segments])
+
+
+# A catalogue that is replaced again and again
+
+
+class Catalogue:
+    """Arms in five communities with other click rates, a tenth of which is replaced every day."""
+
+    def __init__(self, n=200, communities=5, links=8, seed=0):
+        self.n, self.communities, self.links = n, communities, links
+        self.rng = np.random.default_rng(seed)
+        graph = draw_sbm(seed, n=n, blocks=communities, p_in=0.3, p_out=0.02)
+        self.community = {number: int(block) for number, block in enumerate(np.arange(n) * communities // n)}
+        self.policy = GraphDRLinUCB(random_state=0).fit(graph, names=list(self.community))
+        self.added = n
+
+    def rate(self, arm: int) -> float:
+        return (0.1, 0.2, 0.3, 0.4, 0.6)[self.community[arm]]
+
+    def play(self, rounds=40, size=20) -> float:
+        """Play a day; return what was earned per round, beyond random play."""
+        names = np.array(self.policy.names)
+        sets = [names[self.rng.choice(len(names), size, replace=False)] for _ in range(rounds)]
+        arms = self.policy.recommend_many(sets)
+        rates = np.array([self.rate(arm) for arm in arms])
+        self.policy.update_many(arms, (self.rng.random(rounds) < rates).astype(float))
+        return float(rates.mean() - np.mean([self.rate(arm) for own in sets for arm in own.tolist()]))
+
+    def replace(self) -> None:
+        """Replace a tenth of the arms; a new one is joined to arms of its community, and now and then to another."""
+        gone = self.rng.choice(self.policy.names, self.n // 10, replace=False).tolist()
+        self.policy.remove(gone)
+        live = {community: [] for community in range(self.communities)}
+        for arm in self.policy.names:
+            live[self.community[arm]].append(arm)
+        edges = {}
+        for arm in range(self.added, self.added + len(gone)):
+            community = int(self.rng.integers(self.communities))
+            near = self.rng.choice(live[community], self.links, replace=False).tolist()
+            if self.rng.random() < 0.5:
+                near[0] = int(self.rng.choice(live[(community + 1) % self.communities]))
+            edges[arm] = dict.fromkeys(near, 1.0)
+            self.community[arm] = community
+        self.policy.add(edges)
+        self.added += len(gone)
+
+
+def test_400_days_of_turnover_stay_finite_hold_no_more_rows_than_arms_and_are_learned():
+    catalogue = Catalogue()
+    policy = catalogue.policy
+    lengths = np.linalg.norm(policy._learned.rows[:, 1:], axis=1)
+    earned = []
+    for _ in range(400):
+        earned.append(catalogue.play())
+        catalogue.replace()
+        assert np.isfinite(policy.expect()[0]).all()
+        assert len(policy._learned.rows) <= 1.2 * len(policy)
+        rows = np.linalg.norm(policy._learned.rows[:, 1:], axis=1)
+        assert rows.max() < 2 * lengths.max()
+        assert np.median(rows) > 0.3 * np.median(lengths)
+    assert np.mean(earned[300:]) > 0.2  # the best community is 0.28 above random play
+    assert len(reloaded(policy)._learned.rows) == len(policy) == 200
+
+
+@pytest.mark.parametrize("links", [1, 30])
+def test_features_neither_vanish_nor_grow_however_arms_are_joined(links):
+    policy = fit()
+    rng = np.random.default_rng(links)
+    for day in range(300):
+        policy.remove(rng.choice(policy.names, 15, replace=False).tolist())
+        names = policy.names
+        policy.add({f"{day}, {at}": rng.choice(names, links, replace=False).tolist() for at in range(15)})
+    assert np.isfinite(policy._learned.rows).all()
+    first = fit()._learned.rows
+    assert np.abs(policy._learned.rows).max() < 10 * np.abs(first).max()
+    assert np.linalg.norm(policy._learned.rows[:, 1:]) > 0.1 * np.linalg.norm(first[:, 1:])
+
+
+def test_an_arm_whose_neighbours_were_all_fitted_is_extended_without_bound():
+    policy = fit()
+    farthest = int(np.abs(policy._learned.rows[:, 1]).argmax())
+    policy.add({"new": {NAMES[farthest]: 1.0}})
+    degree = GRAPH.adjacency.sum(axis=1)[farthest]
+    expected_row = policy._learned.rows[farthest, 1:] / np.sqrt(degree) / (1.0 - policy._extender.values)
+    assert_allclose(policy._learned.rows[-1, 1:], expected_row)
+
+
+def test_a_chain_of_arms_does_not_grow():
+    policy = fit()
+    last = NAMES[0]
+    for number in range(500):
+        policy.add({number: {last: 1.0}})
+        last = number
+    rows = np.abs(policy._learned.rows[:, 1:])
+    assert rows[GRAPH.n :].max() < 5 * rows[: GRAPH.n].max()
+
+
+# What removed arms taught
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_freed_rows_change_no_estimate_of_the_others(mode):
+    policy = fit(**MODES[mode])
+    play(policy, 200, seed=1)
+    before = expected(policy, STAY)
+    policy.remove(GONE)
+    assert len(policy._learned.rows) == len(STAY) * max(len(policy._arms.segment), 1)
+    assert policy.names == STAY
+    assert_array_equal(expected(policy, STAY), before)
+    policy._learned.rebuild()
+    exact = policy._learned.residual == 0
+    assert_allclose(expected(policy, STAY), before, rtol=1e-9 if exact else 0.02, atol=1e-9 if exact else 0.02)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_policy_goes_on_after_rows_were_freed(mode):
+    policy = fit(**MODES[mode])
+    play(policy, 100, seed=1)
+    policy.remove(GONE)
+    if not policy._arms.segment:
+        policy.add({"item 3": [NAMES[50], NAMES[51]], "newer": {"item 3": 1.0}})
+    snapshot = policy.snapshot()
+    loaded = reloaded(policy)
+    assert_same(policy, loaded)
+    assert_array_equal(loaded._learned.retired.products, policy._learned.retired.products)
+    before = expected(snapshot, STAY)
+    assert play(loaded, 300, seed=2) == play(policy, 300, seed=2)
+    assert_array_equal(expected(snapshot, STAY), before)
+    policy.tune()
+    assert np.isfinite(expected(policy, STAY)).all()
+    rounds = policy.rounds
+    policy.refit(GRAPH, names=NAMES)
+    assert (policy.names, policy.rounds) == (NAMES, rounds)
+    assert not policy._learned.retired
+    assert play(policy, 50, seed=3)
+
+
+def test_settings_are_found_from_removed_arms_too():
+    policy, whole = fit(), fit()
+    rng = np.random.default_rng(3)
+    paid = np.repeat(10 * THETA, 6) + rng.standard_normal(6 * GRAPH.n)  # as many pulls of every arm
+    for one in (policy, whole):
+        one.update_many([name for name in NAMES for _ in range(6)], paid)
+    policy.remove(GONE)
+    for one in (policy, whole):
+        one.tune()
+    known, other = policy._learned, whole._learned
+    assert_allclose([known.residual, known.noise], [other.residual, other.noise], rtol=0.02)
+    assert_allclose(policy.expect(STAY), whole.expect(STAY), atol=0.05)
+    assert_allclose(policy._learned.mean_reward, whole._learned.mean_reward)
+
+
+def test_evidence_of_groups_is_that_of_their_arms_if_pulls_are_equal():
+    rng = np.random.default_rng(5)
+    basis = columns(rng.standard_normal((60, 7)), np.linspace(0.1, 1.0, 7))
+    pulls = np.repeat([1.0, 2.0, 3.0, 8.0, 0.0], 12)
+    sums, within = pulls * (100.0 + rng.standard_normal(60)), 50.0
+    gone = np.arange(60) % 2 == 0
+    rows = np.column_stack([np.ones(60), basis.features])
+    retired = Retired.nothing(8).joined_by(rows[gone][::2], pulls[gone][::2], sums[gone][::2])
+    retired = retired.joined_by(rows[gone][1::2], pulls[gone][1::2], sums[gone][1::2])
+    stay = np.where(gone, 0.0, 1.0)
+    found = evidence(Statistics(pulls * stay, sums * stay, within, retired.groups), basis)
+    for part, whole in zip(found, evidence(Statistics(pulls, sums, within), basis), strict=True):
+        assert_allclose(part, whole, rtol=1e-9)
+    assert_allclose(retired.total_sum, sums[gone].sum())
+    assert len(retired.arms) == 4
+
+
+def test_equal_rewards_say_nothing_after_arms_were_removed():
+    policy = fit()
+    policy.update_many(NAMES * 3, np.full(3 * GRAPH.n, 0.1))
+    policy.remove(GONE)
+    policy.tune()
+    assert not policy._ready
+    assert_allclose(policy.expect()[0], 0.1)
+
+
+def test_forgotten_rewards_of_removed_arms_are_forgotten():
+    policy, fresh = linucb(forget=0.99), linucb(forget=0.99)
+    policy.update_many(NAMES, THETA)
+    policy.remove(GONE)
+    for _ in range(60):
+        policy._learned.fade(0.7)
+    assert not policy._learned.retired
+    assert_allclose(policy.expect(STAY), fresh.expect(STAY), rtol=1e-5, atol=1e-5)
+
+
+def test_contexts_have_a_column_for_each_arm_that_is_there():
+    policy, whole = fit(**GIVEN), fit(**GIVEN)
+    for one in (policy, whole):
+        one.update_many(NAMES, THETA)
+        one.update(reward=2.0, vector={"item 1": 0.5, "item 60": 0.5})
+    policy.remove(GONE)
+    rows = np.eye(GRAPH.n)[40:60]
+    assert_allclose(policy.expect(vectors=rows[:, 40:]), whole.expect(vectors=rows))
+    assert_allclose(policy.expect(vectors=[{"item 60": 2.0}]), whole.expect(vectors=[{"item 60": 2.0}]))
+
+
+def test_all_arms_may_go_and_others_come():
+    policy = fit()
+    play(policy, 100, seed=1)
+    policy.remove(policy.names)
+    policy.tune()
+    assert len(policy._learned.rows) == 0
+    loaded = reloaded(policy)
+    for one in (policy, loaded):
+        one.add({"new": {}, "newer": ["new"]})
+        one.update_many(["new"] * 50, np.ones(50))
+        one.tune()
+    assert np.isfinite(policy.expect()).all()
+    assert_array_equal(policy.expect(), loaded.expect())
+
+
+def test_a_file_from_when_removed_arms_kept_their_rows_is_read(tmp_path):
+    policy = fit()
+    play(policy, 100, seed=1)
+    policy.save(tmp_path / "policy.parquet")
+    settings, names, arrays = file.read(tmp_path / "policy.parquet")
+    settings = {name: value for name, value in settings.items() if name not in ("fitted", "retired_centre")}
+    del arrays["mean_squares"]
+    file.write(tmp_path / "old.parquet", settings | {"removed": list(range(40))}, names, arrays)
+    policy.remove(GONE)
+    old = GraphDRLinUCB.load(tmp_path / "old.parquet")
+    assert old.names == policy.names
+    for one in (old, policy):
+        one.add({"new": ["item 50"], "newer": ["new", "item 60"]})
+    assert_allclose(old.expect(), policy.expect(), rtol=1e-9)
+
+
+# Workers
+
+
+@pytest.mark.parametrize("mode", ["graph", "given", "full", "segments"])
+def test_a_worker_made_before_a_removal_is_merged(mode):
+    """The other arms are learned exactly: as if the policy had been told their rewards alone."""
+    policy, whole = fit(**MODES[mode]), fit(**MODES[mode])
+    segment = "old" if mode == "segments" else None
+    rng = np.random.default_rng(2)
+    for one in (policy, whole):
+        one.update_many(NAMES, THETA, segment=segment)
+    worker = policy.worker()
+    arms, paid = rng.choice(NAMES, 200), rng.standard_normal(200)
+    worker.update_many(arms, paid, weights=np.full(200, 2.0), segment=segment)
+    delta = pickle.loads(pickle.dumps(worker.delta()))
+    for one in (policy, whole):
+        one.remove(GONE)
+    with pytest.raises(ValueError, match=r"no arm 'item \d+'; unknown='ignore' skips"):
+        policy.merge(delta)
+    policy.merge(delta, unknown="ignore")
+    stays = np.isin(arms, STAY)
+    whole.update_many(arms[stays], paid[stays], weights=np.full(stays.sum(), 2.0), segment=segment)
+    for one in (policy, whole):
+        one.tune()
+    assert 0 < stays.sum() < 200
+    assert_same(policy, whole, rtol=1e-7, atol=1e-9)
+
+
+def test_a_worker_may_remove_arms_and_still_tells_what_it_learned_of_them():
+    policy, whole = fit(), fit()
+    worker = policy.worker()
+    worker.update_many(NAMES[:60] * 2, np.arange(120.0))
+    worker.remove(NAMES[:20])
+    worker.update_many(NAMES[20:80], np.arange(60.0))
+    worker.remove(NAMES[20:30])
+    assert len(worker._learned.rows) == GRAPH.n - 30
+    policy.merge(worker.delta())
+    whole.update_many(NAMES[:60] * 2 + NAMES[20:80], [*range(120), *range(60)])
+    for one in (policy, whole):
+        one.tune()
+    assert_same(policy, whole, rtol=1e-7, atol=1e-9)
+    policy.merge(worker.delta())
+    assert policy.rounds == whole.rounds
+
+
+# Numbers that are not finite
+
+
+@pytest.mark.parametrize("explore", ["ucb", "ts", 0.0])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_estimates_that_are_not_finite_are_refused(explore, tmp_path):
+    policy = fit(explore=explore, **GIVEN)
+    policy.update_many(NAMES, THETA)
+    policy.update("item 1", 1e308)
+    policy.update("item 1", 1e308, weight=1e300)
+    for call in (
+        lambda: policy.recommend(),
+        lambda: policy.recommend(NAMES[:5], n=2),
+        lambda: policy.recommend_many([NAMES[:5]]),
+        lambda: policy.choose(),
+        lambda: policy.probabilities(),
+        lambda: policy.expect(),
+    ):
+        with pytest.raises(
+            ValueError, match=r"estimates are not finite: .*; load an earlier file, or fit again"
+        ) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+    with pytest.raises(ValueError, match="this policy cannot be saved: its estimates are not finite"):
+        policy.save(tmp_path / "policy.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("where", ["rows", "mean", "within"])
+def test_a_file_with_numbers_that_are_not_finite_is_refused(where, tmp_path):
+    path = tmp_path / "policy.parquet"
+    fit().save(path)
+    settings, names, arrays = file.read(path)
+    if where == "within":
+        settings["learned"]["within"] = np.inf
+    else:
+        arrays[where] = np.full((1, 1) if where == "mean" else arrays[where].shape, np.nan)
+    file.write(path, settings, names, arrays)
+    with pytest.raises(UserError, match=r"policy\.parquet: has numbers that are not finite") as caught:
+        GraphDRLinUCB.load(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_weights_too_large_for_features_are_refused():
+    policy = fit()
+    with pytest.raises(ValueError, match="the weights of their edges are too large"):
+        policy.add({"new": {"item 1": 1e308, "item 2": 1e308}})
+    assert policy.names == NAMES
