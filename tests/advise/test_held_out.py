@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -175,7 +176,7 @@ def test_every_run_is_kept(said, project):
 def test_a_log_and_features_as_they_are_published_are_answered_by_one_command(project):
     said = asked(project, ("advise", "--features", "item_context.csv", "--log", "all.csv", *SHORT))
     answer = said.json
-    assert (answer["size"]["items"], answer["size"]["connected"]) == (shop_log.ITEMS, [shop_log.ITEMS] * 2)
+    assert (answer["size"]["items"], answer["size"]["played"]) == (shop_log.ITEMS, [shop_log.ITEMS] * 2)
     assert answer["size"]["split_by"] == "rewards"
     policies = {row["policy"] for row in answer["log"]["estimates"]}
     verdict = answer["verdict"]
@@ -183,6 +184,59 @@ def test_a_log_and_features_as_they_are_published_are_answered_by_one_command(pr
     assert answer["answer"][-1].startswith(("By the log ", "The log says nothing of "))
     assert "<h2>By the log</h2>" in said.page
     assert any("nearest by cosine between their features" in note for note in answer["notes"])
+
+
+def write_topics(folder: Path) -> None:
+    """Write five topics of the log's items without edges between them, and several noisy rewards by topic."""
+    topic, rng = np.arange(shop_log.ITEMS) % 5, np.random.default_rng(0)
+    i, j = np.triu_indices(shop_log.ITEMS, k=1)
+    pairs = [f"{a},{b}" for a, b in zip(i, j, strict=True) if topic[a] == topic[b]]
+    rows = [f"{a},{topic[a] + rng.normal()}" for a in range(shop_log.ITEMS) for _ in range(8)]
+    (folder / "topics.csv").write_text("\n".join(["from,to", *pairs]))
+    (folder / "by_topic.csv").write_text("\n".join(["node,reward", *rows]))
+
+
+TOPICS = ("advise", "--edges", "topics.csv", "--rewards", "by_topic.csv", *SHORT)
+
+
+def test_a_graph_in_several_components_is_played_whole_and_so_is_its_log(project):
+    write_topics(project)
+    said = asked(project, (*TOPICS, "--log", "all.csv"))
+    size = said.json["size"]
+    assert (size["played"], size["components"]) == ([shop_log.ITEMS] * 2, [5, 5])
+    assert said.json["verdict"]["outcome"] == HELPS
+    assert any("the graph has 5 components; all are kept" in note for note in said.json["notes"])
+    assert not any("could not be used" in warning for warning in said.json["log"]["warnings"])
+    assert {row["policy"] for row in said.json["log"]["estimates"]} >= {wording.short(said.json["verdict"]["method"])}
+    assert said.json["paper"] is None  # it would play the largest component alone
+    assert wording.under_paper(None) in plain(said.text)
+
+
+def test_a_log_of_items_that_are_left_out_is_refused_before_the_simulation(project, monkeypatch, capsys):
+    write_topics(project)
+    monkeypatch.chdir(project)
+    assert main([*TOPICS, "--log", "all.csv", "--nodes", "50"]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "error: all.csv: 30 of its arms are not among the 50 items that are taken, '50' first; give --nodes all"
+    ]
+
+
+def test_a_log_that_cannot_be_used_is_not_said_to_say_nothing(said):
+    findings = SimpleNamespace(log=logs.ByLog([], ["the log could not be used: its arms are others"]))
+    assert wording._by_log(findings) == "The log could not be used: its arms are others."
+
+
+def test_a_graph_without_edges_among_the_items_is_refused_in_one_line(project, monkeypatch, capsys):
+    """Two items that hardly anybody rated are joined; the forty that can be played are not."""
+    rng = np.random.default_rng(0)
+    rows = [f"u{user},i{item},{rng.normal()}" for user in range(30) for item in range(40)]
+    (project / "ratings.csv").write_text("\n".join(["user,item,value", *rows, "u0,a,1", "u0,b,2"]))
+    (project / "rare.csv").write_text("from,to\na,b")
+    monkeypatch.chdir(project)
+    assert main(["advise", "ratings.csv", "--edges", "rare.csv", *SHORT]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said == ["error: no edge joins two of the 40 items that can be played: bring edges between them"]
 
 
 def test_rewards_of_a_log_are_those_of_the_arms_played(project):

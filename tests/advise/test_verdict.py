@@ -20,6 +20,7 @@ from graphdr.advise.simulation.verdict import (
     DOES_NOT,
     HELPS,
     PRACTICAL,
+    RELIABLE,
     SURE,
     UNKNOWN,
     UNSURE,
@@ -79,7 +80,9 @@ def test_intervals_cover_the_mean_over_data_sets(share, luck):
 # Outcomes
 
 
-def trial(seed: int = 0, luck: float = 0.02, between: float = 0.01, **means: float) -> Trial:
+def trial(
+    seed: int = 0, luck: float = 0.02, between: float = 0.01, reliability: float | None = None, **means: float
+) -> Trial:
     """Return a trial whose methods and controls have these final regrets, with luck of splits and runs."""
     rng = np.random.default_rng(seed)
     usual = {"random": 300.0, "full": 120.0, "prior": 60.0, "shuffled": 125.0, "length": 130.0, "longest": 250.0}
@@ -94,7 +97,8 @@ def trial(seed: int = 0, luck: float = 0.02, between: float = 0.01, **means: flo
     curves = {name: curve[:, : GAME.comparing] for name, curve in judged.items()}
     judged |= {name: draw(name, GAME.controls) for name in ("shuffled", "length", "longest")}
     settings = {"random": Settings(), "full": Settings(None, 0.3, 0.1), "prior": Settings()}
-    return Trial(GAME, [], settings, curves, "prior", "full", judged)
+    split = SimpleNamespace(world=SimpleNamespace(reliability=reliability))
+    return Trial(GAME, [split] * GAME.splits, settings, curves, "prior", "full", judged)
 
 
 CASES = {  # regrets, luck, variation between splits: outcome, reason, method
@@ -110,6 +114,17 @@ CASES = {  # regrets, luck, variation between splits: outcome, reason, method
     "no better than the longest row": ({"longest": 60}, (0.01, 0.003), (DOES_NOT, "longest", "prior")),
     "perhaps the longest row": ({"longest": 61}, (0.05, 0.05), (UNKNOWN, "longest", "prior")),
     "only lengths": ({"length": 60}, (0.02, 0.01), (HELPS, "graph", "prior")),  # shown, but not decisive
+    "much worse on noise": ({"prior": 150, "reliability": 0.2}, (0.02, 0.01), (UNKNOWN, "noise", "full")),
+    "perhaps worse on noise": ({"prior": 130, "reliability": 0.2}, (0.3, 0.3), (UNKNOWN, "noise", "full")),
+    "better by little on noise": ({"prior": 117, "reliability": 0.2}, (0.01, 0.003), (UNKNOWN, "noise", "prior")),
+    "as good when shuffled on noise": (
+        {"shuffled": 60, "reliability": 0.2},
+        (0.01, 0.003),
+        (UNKNOWN, "noise", "prior"),
+    ),
+    "all noise": ({"prior": 150, "reliability": -0.1}, (0.02, 0.01), (UNKNOWN, "noise", "full")),
+    "much better on noise": ({"reliability": 0.2}, (0.02, 0.01), (HELPS, "graph", "prior")),
+    "much worse on good means": ({"prior": 150, "reliability": 0.6}, (0.02, 0.01), (DOES_NOT, "without", "full")),
     "random play": ({"random": 62}, (0.1, 0.1), (UNKNOWN, "nothing", "prior")),
 }
 
@@ -120,7 +135,8 @@ def test_the_outcome_follows_from_the_intervals(case):
     verdict = judge(trial(luck=luck, between=between, **means), 0.5)
     assert (verdict.outcome, verdict.reason, verdict.method) == expected
     assert (verdict.sure == UNSURE) == (verdict.outcome == UNKNOWN)
-    assert (verdict.times_the_data is not None) == ((verdict.outcome, verdict.reason) == (UNKNOWN, "without"))
+    knows_what_decides = verdict.reason == "without" or (verdict.reason == "noise" and verdict.reliability > 0)
+    assert (verdict.times_the_data is not None) == (verdict.outcome == UNKNOWN and knows_what_decides)
     assert verdict.settings == (Settings() if verdict.method == "prior" else Settings(None, 0.3, 0.1))
     if verdict.outcome == HELPS:
         assert min(verdict.saves.low, verdict.over_shuffled.low, verdict.over_longest.low, verdict.over_random.low) > 0
@@ -183,9 +199,18 @@ def test_so_many_times_the_data_would_decide_if_the_saving_stays(case):
     assert verdict.times_the_data > 1
 
 
+def test_so_many_times_the_rewards_would_make_the_means_reliable():
+    verdict = judge(trial(prior=150, reliability=0.2), 0.5)
+    signal, noise = verdict.reliability, 1 - verdict.reliability
+    assert signal / (signal + noise / verdict.times_the_data) == pytest.approx(RELIABLE)
+
+
 # Words
 
-SIZE = Size(items=100, taken=90, connected=(80, 85), edges=(300, 310), split_by="users", sample=200, noise=0.05)
+SIZE = Size(
+    items=100, taken=90, played=(80, 85), edges=(300, 310), components=(1, 1), split_by="users", sample=200,
+    rewards=3200, rare=(1.0, 41), noise=0.05,
+)  # fmt: skip
 
 
 def findings(case: str, by: str = "users", paper: Paper | None = None) -> Findings:
@@ -217,7 +242,7 @@ def spelled(value: float) -> set[str]:
 
 
 NUMBER = re.compile(r"(?<![\w.])−?\d[\d,]*(?:\.\d+)?")
-CONSTANTS = {"5", "95", "99"}  # a saving of practical size, and levels
+CONSTANTS = {"5", "95", "99", "50"}  # a saving of practical size, levels, and the reliability that decides
 
 
 @pytest.mark.parametrize("by", ["users", "time", "rewards", "nothing"])
@@ -227,7 +252,8 @@ def test_every_number_of_an_answer_is_one_of_its_json(case, by):
     known = set().union(*map(spelled, numbers(json.loads(as_json(made._replace(answer=[]))))))
     if made.verdict.times_the_data:
         times = made.verdict.times_the_data
-        known |= {f"{np.ceil(times * GAME.splits):.0f}", f"{times * SIZE.sample:,.0f}"}
+        known |= {f"{np.ceil(times * GAME.splits):.0f}"}
+        known |= {f"{times * count:,.0f}" for count in (SIZE.sample, SIZE.rewards)}
     for text in made.answer:
         said = {found.rstrip(",") for found in NUMBER.findall(text.replace("+", ""))}
         assert said <= known | CONSTANTS, (text, said - known)
@@ -249,11 +275,22 @@ def test_an_answer_says_the_outcome_the_method_and_what_decided(case):
     assert (wording.compared(decisive) in text) == (reason != "nothing")
     assert ("ahead for good after" in text) == (outcome == HELPS)
     assert ("would show that" in text) == (outcome == UNKNOWN and reason == "without")
+    assert ("the item means, which stand for the true rewards here, are mostly noise" in text) == (reason == "noise")
+    assert ("What would decide: about " in text) == (reason == "noise" and verdict.reliability > 0)
     assert ("We are" in text) == (outcome != UNKNOWN)
     assert ("not more than the 5 % that would matter" in text) <= (0 <= verdict.saves.high < PRACTICAL)
     assert ("nothing is clearly better" in text) <= (verdict.saves.low <= 0)
     assert ("it has the least regret so far" in text) <= (verdict.saves.estimate > 0)
     assert ("is not clearly worse" in text) <= (verdict.saves.low <= 0)
+
+
+def test_an_answer_on_noise_counts_the_rewards_that_differ():
+    made = findings("much worse on noise")
+    few = "Only 41 of 3,200 rewards are 1: the item means, which stand for the true rewards here, are mostly noise"
+    assert made.answer[1] == f"{few} (20 % of their variance is signal)."
+    assert made.answer[-1].startswith("What would decide: about 12,800 rewards of these items, with which 50 % of that")
+    other = wording.noise(made.verdict, SIZE._replace(rare=None))
+    assert other.startswith("The items have few rewards, 3,200 in all: the item means")
 
 
 @pytest.mark.parametrize(
@@ -346,19 +383,20 @@ def test_texts_of_a_user_cannot_break_the_page():
             90,
             90,
             (70, 80),
-            ["70 to 80 of your 90 items are played, and the answer is about these: all but those that have"],
+            ["70 to 80 of your 90 items are played, and the answer is about these: all but those that have too few"],
         ),
         (
             90,
             50,
             (40, 40),
-            ["the 50 of most rewards (--nodes N or --nodes all) but those that have too few rewards, or "],
+            ["the 50 of most rewards (--nodes N or --nodes all) but those that have too few rewards"],
         ),
     ],
 )
 def test_which_items_are_played_is_said_with_the_reason(available, taken, played, said):
     data = SimpleNamespace(interactions=None, edges=None, features=True)
-    source = SimpleNamespace(available=available, item=range(taken), data=data, split=splits.NOTHING)
-    notes = [note for note in wording.notes(source, played) if "items are played" in note]
+    source = SimpleNamespace(data=data, split=splits.NOTHING)
+    size = SIZE._replace(items=available, taken=taken, played=played)
+    notes = [note for note in wording.notes(source, size) if "items are played" in note]
     assert len(notes) == len(said)
     assert all(part in note for part, note in zip(said, notes, strict=True))

@@ -9,15 +9,18 @@ from graphdr.advise.simulation.verdict import Verdict
 
 
 class Size(NamedTuple):
-    """The data: items in all, taken, and connected (the fewest and the most of a split), how data were split,
-    and how many users or rewards there are."""
+    """The data: items in all, taken, and played (the fewest and the most of a split), how data were split,
+    and how many users and rewards there are."""
 
     items: int
     taken: int
-    connected: tuple[int, int]
+    played: tuple[int, int]
     edges: tuple[int, int]
+    components: tuple[int, int]  # of the graph, the fewest and the most of a split
     split_by: str
     sample: int  # users, or rewards where there are no users
+    rewards: int  # single ones: values of users, or rows of rewards
+    rare: tuple[float, int] | None  # where rewards are one of two values, the rarer one and how many have it
     noise: float  # standard deviation of a reward around its mean; all mean rewards together have length one
 
 

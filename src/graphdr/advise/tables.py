@@ -81,14 +81,14 @@ def data(findings: Findings) -> Table:
     size, found = findings.size, findings.screen
     splits = ", ".join(f"{value:+.1f}" for value in found.by_split)
     rows = [
-        ["items in the data, taken, and connected", f"{size.items:,}, {size.taken:,}, {_range(size.connected)}"],
-        ["edges of the graph", _range(size.edges)],
+        ["items in the data, taken, and played", f"{size.items:,}, {size.taken:,}, {wording.between(size.played)}"],
+        ["edges and components of the graph", f"{wording.between(size.edges)}; {wording.between(size.components)}"],
         ["noise of a reward, in units where all mean rewards have length one", f"{size.noise:.3f}"],
+        ["share of the variance of held-out item means that is signal", _share(findings.verdict.reliability)],
         ["ln B of the graph, split by split", splits],
     ]
     return "The data", ["", ""], rows
 
 
-def _range(ends: tuple[int, int]) -> str:
-    low, high = ends
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+def _share(value: float | None) -> str:
+    return "not known" if value is None else wording.percent(value)

@@ -17,6 +17,7 @@ SURE = {"sure": 0.99, "fairly sure": 0.95}  # levels at which an outcome holds
 UNSURE = "not sure"
 PRACTICAL = 0.05  # a saving below this share is not worth a graph …
 SLIGHT = 0.01  # … though from this one on its method is the better one, if a graph is there anyway
+RELIABLE = 0.5  # share of the variance of held-out means that must be signal before a graph is given up
 HELPS, DOES_NOT, UNKNOWN = "helps", "does not help", "cannot be told"
 DRAWS = 20_000  # of variances behind an interval
 HOPELESS = 100  # times as much data as there are
@@ -48,7 +49,8 @@ class Verdict(NamedTuple):
     sharing: Interval  # what the best without the graph saves of the regret of full LinUCB
     over_random: Interval  # what the method to use saves of that of random play
     pays_after: int | None  # rounds after which the graph is ahead for good
-    times_the_data: float | None  # that would decide, if the saving is as it seems
+    times_the_data: float | None  # that would decide, if the saving is as it seems; or that would be RELIABLE
+    reliability: float | None  # share of the variance of held-out means that is signal; None: not known
 
 
 def shares(regret: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -107,6 +109,10 @@ def judge(trial: Trial, spread: float) -> Verdict:
     gain = saves(without)
     use = graph if gain.estimate > (SLIGHT if found == DOES_NOT else 0.0) else without
     learns = saves(field.RANDOM, of=use)
+    # Noise in the means that stand for the true rewards hides what a graph knows, but no graph knows the noise.
+    noisy = trial.reliability is not None and trial.reliability < RELIABLE
+    if noisy and found != HELPS:
+        found, reason = UNKNOWN, "noise"
     if learns.low <= 0:
         found, reason, sure = UNKNOWN, "nothing", UNSURE
     return Verdict(
@@ -125,7 +131,8 @@ def judge(trial: Trial, spread: float) -> Verdict:
         sharing=saves(field.FULL, of=without) if without != field.FULL else Interval(0.0, 0.0, 0.0),
         over_random=learns,
         pays_after=pays_after(trial.judged[graph], trial.judged[without], trial.game.every),
-        times_the_data=_needed(gain) if (found, reason) == (UNKNOWN, "without") else None,
+        times_the_data=_times_the_data(reason, gain, trial.reliability) if found == UNKNOWN else None,
+        reliability=trial.reliability,
     )
 
 
@@ -137,9 +144,26 @@ def pays_after(regret: np.ndarray, other: np.ndarray, every: int) -> int | None:
     return None if behind[-1] + 1 == regret.shape[-1] else int(behind[-1] + 2) * every
 
 
-def _needed(gain: Interval) -> float | None:
+def _times_the_data(reason: str, gain: Interval, reliability: float | None) -> float | None:
+    """Return how many times the data would decide: None where that is not known, or too many."""
+    if reason == "without":
+        times = _to_narrow(gain)
+    elif reason == "noise":
+        times = _to_be_reliable(reliability)
+    else:
+        return None
+    return times if times < HOPELESS else None
+
+
+def _to_narrow(gain: Interval) -> float:
     """Return how many times the data would narrow the interval until it decides, if the estimate stays."""
     half = gain.high - gain.estimate
     room = gain.estimate if gain.estimate > PRACTICAL / 2 else PRACTICAL - gain.estimate
-    times = (half / room) ** 2
-    return float(times) if times < HOPELESS else None
+    return float((half / room) ** 2)
+
+
+def _to_be_reliable(reliability: float) -> float:
+    """Return how many times the rewards would make the means reliable, by the formula of Spearman and Brown."""
+    if reliability <= 0:
+        return np.inf
+    return RELIABLE / (1 - RELIABLE) * (1 - reliability) / reliability
