@@ -19,9 +19,8 @@ import yaml
 from graphdr.advise import by_log, logs, run, settings, wording
 from graphdr.advise.data import Data, Rewards
 from graphdr.advise.paper import in_memory
-from graphdr.advise.simulation.field import FIELD
 from graphdr.advise.simulation.trial import Game
-from graphdr.advise.simulation.verdict import HELPS, Interval
+from graphdr.advise.simulation.verdict import HELPS, Saving
 from graphdr.cli.main import main
 from graphdr.core.errors import UserError
 from graphdr.graphs import spectral
@@ -101,7 +100,7 @@ def test_text_page_and_json_agree(said):
     answer, verdict = said.json, said.json["verdict"]
     assert verdict["outcome"] == HELPS
     texts = plain(said.text), plain(said.page)
-    saves = Interval(**verdict["saves"])
+    saves = Saving(**verdict["saves"])
     best, other = wording.short(verdict["best_graph"]), wording.short(verdict["best_without"])
     compared = f"{wording.percent(saves.low)} … {wording.percent(saves.high)}"
     for text in texts:
@@ -110,7 +109,8 @@ def test_text_page_and_json_agree(said):
         for share in (wording.span(saves), compared, best, other, f"{verdict['pays_after']:,} rounds"):
             assert share in text
         for score in answer["scores"].values():
-            assert score["control"] or f"{score['regret']:.1f} ± {score['sem']:.1f}" in text
+            if score["regret"] is not None and not score["control"]:
+                assert f"{score['regret']:.1f} ± {score['sem']:.1f}" in text
         for note in answer["notes"]:
             assert note in text
         assert answer["paper"]["answer"] in text
@@ -120,8 +120,38 @@ def test_text_page_and_json_agree(said):
     starred = [name for name in names if f"{name}*" in re.sub(r"<[^>]+>", " ", said.page)]
     assert starred[0] == wording.short(verdict["method"])
     assert len(starred) == 1
-    least = min(answer["scores"], key=lambda name: answer["scores"][name]["regret"])
-    assert FIELD[least].sees_graph
+
+
+def test_savings_are_those_of_the_regrets_in_the_table(said):
+    """Whoever divides the regrets that are printed gets the savings of the answer."""
+    verdict, scores = said.json["verdict"], said.json["scores"]
+    best, other = verdict["best_graph"], verdict["best_without"]
+    assert 1 - scores[best]["regret"] / scores[other]["regret"] == pytest.approx(verdict["saves"]["estimate"])
+    assert 1 - scores[best]["regret"] / scores["full"]["regret"] == pytest.approx(verdict["saves_full"]["estimate"])
+    assert 1 - scores[other]["regret"] / scores["full"]["regret"] == pytest.approx(verdict["sharing"]["estimate"])
+    for control in ("shuffled", "length", "longest"):
+        found = verdict[f"over_{control}"]
+        assert found["other_regret"] == pytest.approx(scores[control]["regret"])
+        assert 1 - found["regret"] / found["other_regret"] == pytest.approx(found["estimate"])
+    for name, curve in said.json["curves"].items():
+        assert curve[-1][1] == pytest.approx(scores[name]["regret"])
+    judged = {name: score["regret"] for name, score in scores.items() if score["regret"] and not score["control"]}
+    assert judged.keys() == {best, other, "full", "random"}
+    assert min(judged, key=judged.get) == verdict["method"]
+
+
+def test_methods_that_are_not_judged_are_shown_behind_the_best_of_their_kind(said, project):
+    every = pq.read_table(project / said.json["folder"] / run.RUNS).to_pandas()
+    final = every[(every["phase"] == "compared") & (every["round"] == said.json["game"]["horizon"])]
+    rest = {name: score for name, score in said.json["scores"].items() if score["regret"] is None}
+    assert rest
+    for name, score in rest.items():
+        best = said.json["verdict"]["best_graph" if score["sees_graph"] else "best_without"]
+        mine, least = (final[final["method"] == one].set_index(["split", "run"])["regret"] for one in (name, best))
+        assert score["behind"] == pytest.approx(mine.mean() / least.loc[mine.index].mean() - 1)
+        assert score["behind"] > 0
+        shown = rf"{re.escape(wording.short(name))} (yes|no) .*? {wording.percent(score['behind'])} more"
+        assert re.search(shown, plain(said.page))
 
 
 def test_the_answer_under_the_paper_s_protocol_is_on_the_page(said, project, monkeypatch):
@@ -149,7 +179,8 @@ def test_the_answer_under_the_paper_s_protocol_is_on_the_page(said, project, mon
 def test_the_page_loads_nothing_and_the_text_has_no_colours(said):
     assert not re.search(r"(src|href)=\"(?!data:)|<script|@import|url\(|<!-- ", said.page)
     assert "\033" not in said.text
-    assert said.json["curves"].keys() == {name for name, own in said.json["scores"].items() if not own["control"]}
+    judged = {name for name, own in said.json["scores"].items() if own["regret"] and not own["control"]}
+    assert said.json["curves"].keys() == judged
 
 
 def test_every_run_is_kept(said, project):
@@ -157,9 +188,9 @@ def test_every_run_is_kept(said, project):
     game, verdict = Game(**said.json["game"]), said.json["verdict"]
     table, judged = (every[every["phase"] == phase] for phase in ("compared", "judged"))
     finals = judged[judged["round"] == game.horizon].pivot(index=["split", "run"], columns="method", values="regret")
-    share = 1 - finals[verdict["best_graph"]] / finals[verdict["best_without"]]
-    assert share.mean() == pytest.approx(verdict["saves"]["estimate"])
-    assert len(share) == game.splits * game.judging
+    mine, other = (finals[verdict[name]] for name in ("best_graph", "best_without"))
+    assert 1 - mine.mean() / other.mean() == pytest.approx(verdict["saves"]["estimate"])
+    assert len(mine) == len(other) == game.splits * game.judging
     methods = [name for name, own in said.json["scores"].items() if not own["control"]]
     first = table[table["run"] < game.comparing]
     counts = first.groupby("method").size()
@@ -167,10 +198,8 @@ def test_every_run_is_kept(said, project):
     assert set(counts) == {game.splits * game.comparing * 100}
     assert table["run"].max() < game.comparing + game.deciding
     assert not table.duplicated(["method", "split", "run", "round"]).any()
-    last = first[first["round"] == game.horizon].groupby("method")["regret"].mean()
-    for name in methods:
-        assert last[name] == pytest.approx(said.json["scores"][name]["regret"])
-        assert said.json["curves"][name][-1] == pytest.approx([game.horizon, last[name]])
+    for name, regret in finals.mean().items():
+        assert regret == pytest.approx(said.json["scores"][name]["regret"])
 
 
 def test_a_log_and_features_as_they_are_published_are_answered_by_one_command(project):

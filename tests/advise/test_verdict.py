@@ -25,9 +25,11 @@ from graphdr.advise.simulation.verdict import (
     UNKNOWN,
     UNSURE,
     Interval,
+    Saving,
     interval,
     judge,
     pays_after,
+    shares,
 )
 from graphdr.core.terminal import as_json
 
@@ -75,6 +77,16 @@ def test_intervals_cover_the_mean_over_data_sets(share, luck):
     assert covered(share) >= nearly.ppf(0.01)
     if share:
         assert covered(0.0) < nearly.ppf(1e-6)
+
+
+@given(st.integers(2, 8), st.integers(1, 4), st.integers(0, 99))
+def test_shares_have_the_mean_of_the_ratio_of_mean_regrets_and_vary_as_it_does(splits, runs, seed):
+    rng = np.random.default_rng(seed)
+    regret, other = 80 + rng.normal(size=(splits, runs)), 100 + rng.normal(size=(splits, runs))
+    values = shares(regret, other)
+    assert values.mean() == pytest.approx(1 - regret.mean() / other.mean())
+    np.testing.assert_allclose(values, 1 - regret / other, atol=5e-3)  # where regrets vary by 1 %
+    np.testing.assert_allclose(shares(regret, regret), 0, atol=1e-12)
 
 
 # Outcomes
@@ -164,8 +176,8 @@ def test_a_shuffled_graph_is_one_more_copy_that_the_graph_must_beat():
     gain = np.array([0.02, 0.1, 0.05, 0.08, 0.12, 0.03, 0.06, 0.1])[:, None, None]
     shuffled = played.judged["prior"][:, : GAME.controls] / (1 - gain)
     verdict = judge(played._replace(judged=played.judged | {"shuffled": shuffled}), 0.0)
-    gains = (1 - played.judged["prior"][:, : GAME.controls] / shuffled)[:, :, -1]
-    assert verdict.over_shuffled == interval(gains, 1.0)
+    gains = shares(played.judged["prior"][:, : GAME.controls, -1], shuffled[:, :, -1])
+    assert verdict.over_shuffled[:3] == interval(gains, 1.0)
     assert interval(gains, 0.0).low > 0 > verdict.over_shuffled.low
     assert (verdict.outcome, verdict.reason) == (UNKNOWN, "shuffled")
 
@@ -337,10 +349,10 @@ def test_the_paper_s_protocol_is_another_answer_where_it_says_something_else(out
 @pytest.mark.parametrize(
     ("share", "word"),
     [
-        (Interval(0.2, 0.1, 0.3), "better"),
-        (Interval(-0.2, -0.3, -0.1), "worse"),
-        (Interval(0.01, -0.02, 0.04), "not better by 5 %"),
-        (Interval(0.03, -0.02, 0.08), "not clearly better or worse"),
+        (Saving(0.2, 0.1, 0.3, 80, 100), "better"),
+        (Saving(-0.2, -0.3, -0.1, 120, 100), "worse"),
+        (Saving(0.01, -0.02, 0.04, 99, 100), "not better by 5 %"),
+        (Saving(0.03, -0.02, 0.08, 97, 100), "not clearly better or worse"),
     ],
 )
 def test_a_comparison_is_called_what_its_interval_says(share, word):

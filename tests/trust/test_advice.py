@@ -55,7 +55,7 @@ def test_few_clicks_are_drawn_by_brand_on_a_connected_graph_of_brands():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("draw", [104, 105, 108])
+@pytest.mark.parametrize("draw", [100, 101])
 def test_a_graph_that_saves_most_of_the_regret_is_not_given_up_on_few_clicks(draw):
     """In these draws the interval on held-out means excludes a saving, but most of these means is noise."""
     _, verdict = advice.advised(advice.click_data(40, draw), Game(), draw)

@@ -25,14 +25,19 @@ class Size(NamedTuple):
 
 
 class Score(NamedTuple):
-    """A method: its settings, and its mean regret with the standard error over splits."""
+    """A method: its settings, and its mean regret in the runs that judge, with the standard error over splits.
+
+    A method that was behind the best of its kind did not play these runs: ``behind`` says by which share its regret was
+    larger, in the runs that chose the best.
+    """
 
     label: str
     sees_graph: bool
     control: bool
     settings: Settings
-    regret: float
-    sem: float
+    regret: float | None
+    sem: float | None
+    behind: float | None = None
 
 
 class Screen(NamedTuple):
@@ -66,6 +71,6 @@ class Findings(NamedTuple):
     size: Size
     game: Game
     scores: dict[str, Score]
-    curves: dict[str, list[list[float]]]  # round and mean regret, by method
+    curves: dict[str, list[list[float]]]  # round and mean regret in the runs that judge, by method
     log: ByLog | None
     notes: list[str]

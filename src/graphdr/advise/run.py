@@ -114,33 +114,45 @@ def _screen(factors: list[float]) -> Screen:
 
 
 def _scores(played: Trial) -> dict[str, Score]:
-    def score(label: str, method: field.Method, settings: Settings, curve: np.ndarray, control: bool) -> Score:
-        by_split = curve[:, :, -1].mean(axis=1)
-        error = by_split.std(ddof=1) / np.sqrt(len(by_split))
-        return Score(label, method.sees_graph, control, settings, float(by_split.mean()), float(error))
-
+    """Return how every method and control did; the verdict rests on the same runs."""
+    scores = {name: _score(name, played) for name in played.curves}
     best = FIELD[played.best_graph]
-    scores = {
-        name: score(FIELD[name].label, FIELD[name], played.settings[name], curve, False)
-        for name, curve in _compared(played).items()
-    }
-    return scores | {
-        name: score(text.format(wording.short(played.best_graph)), best, Settings(), played.judged[name], True)
-        for name, text in field.CONTROL_LABELS.items()
-    }
+    for name, text in field.CONTROL_LABELS.items():
+        regret, error = _mean_regret(played.judged[name])
+        label = text.format(wording.short(played.best_graph))
+        scores[name] = Score(label, best.sees_graph, True, Settings(), regret, error)
+    return scores
+
+
+def _score(name: str, played: Trial) -> Score:
+    method = FIELD[name]
+    about = method.label, method.sees_graph, False, played.settings[name]
+    if name in played.judged:
+        return Score(*about, *_mean_regret(played.judged[name]))
+    return Score(*about, None, None, _behind(name, played))
+
+
+def _mean_regret(curve: np.ndarray) -> tuple[float, float]:
+    """Return the mean final regret, and its standard error over splits."""
+    by_split = curve[:, :, -1].mean(axis=1)
+    return float(by_split.mean()), float(by_split.std(ddof=1) / np.sqrt(len(by_split)))
+
+
+def _behind(name: str, played: Trial) -> float:
+    """Return by which share a method's regret was larger than that of the best of its kind, in runs of both."""
+    best = played.best_graph if FIELD[name].sees_graph else played.best_without
+    regret = played.curves[name][:, :, -1]
+    least = played.curves[best][:, : regret.shape[1], -1]
+    return float(regret.mean() / least.mean() - 1)
 
 
 def _curves(played: Trial) -> dict[str, list[list[float]]]:
-    curves = {name: curve.mean(axis=(0, 1)) for name, curve in _compared(played).items()}
+    """Return the mean regret along the rounds of all methods that are judged, without controls."""
+    curves = {name: curve.mean(axis=(0, 1)) for name, curve in played.judged.items() if name in FIELD}
     return {
         name: np.column_stack([played.game.every * np.arange(1, 1 + len(curve)), curve]).tolist()
         for name, curve in curves.items()
     }
-
-
-def _compared(played: Trial) -> dict[str, np.ndarray]:
-    """Return the curves of all methods in the runs that all of them played."""
-    return {name: curve[:, : played.game.comparing] for name, curve in played.curves.items()}
 
 
 def write(findings: Findings, played: Trial, root: Path, text: str, json: str) -> None:

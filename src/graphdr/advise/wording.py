@@ -10,7 +10,7 @@ from graphdr.advise.logs import LOGGED
 from graphdr.advise.paper.decision import Advice
 from graphdr.advise.simulation.field import FIELD, Settings
 from graphdr.advise.simulation.splits import Source
-from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, PRACTICAL, RELIABLE, UNKNOWN, UNSURE, Interval, Verdict
+from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, PRACTICAL, RELIABLE, UNKNOWN, UNSURE, Saving, Verdict
 from graphdr.advise.simulation.worlds import NEIGHBOURS
 
 TEXTS = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
@@ -29,12 +29,12 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %".replace("-0 %", "0 %").replace("-", "−")
 
 
-def span(share: Interval) -> str:
+def span(share: Saving) -> str:
     """Spell a share with its interval."""
     return f"{percent(share.estimate)} ({percent(share.low)} to {percent(share.high)})"
 
 
-def compared(share: Interval) -> str:
+def compared(share: Saving) -> str:
     """Spell what is saved of the regret of another method or, where that is less than nothing, lost."""
     if share.high < 0:
         more = f"{percent(-share.estimate)} ({percent(-share.high)} to {percent(-share.low)})"
