@@ -215,9 +215,9 @@ def test_a_log_and_features_as_they_are_published_are_answered_by_one_command(pr
     assert any("nearest by cosine between their features" in note for note in answer["notes"])
 
 
-def write_topics(folder: Path) -> None:
-    """Write five topics of the log's items without edges between them, and several noisy rewards by topic."""
-    topic, rng = np.arange(shop_log.ITEMS) % 5, np.random.default_rng(0)
+def write_topics(folder: Path, topic: np.ndarray) -> None:
+    """Write the topics of the log's items without edges between them, and several noisy rewards by topic."""
+    rng = np.random.default_rng(0)
     i, j = np.triu_indices(shop_log.ITEMS, k=1)
     pairs = [f"{a},{b}" for a, b in zip(i, j, strict=True) if topic[a] == topic[b]]
     rows = [f"{a},{topic[a] + rng.normal()}" for a in range(shop_log.ITEMS) for _ in range(8)]
@@ -225,11 +225,12 @@ def write_topics(folder: Path) -> None:
     (folder / "by_topic.csv").write_text("\n".join(["node,reward", *rows]))
 
 
+FIVE, UNEQUAL = np.arange(shop_log.ITEMS) % 5, np.arange(shop_log.ITEMS) // 60  # numbers of topics
 TOPICS = ("advise", "--edges", "topics.csv", "--rewards", "by_topic.csv", *SHORT)
 
 
 def test_a_graph_in_several_components_is_played_whole_and_so_is_its_log(project):
-    write_topics(project)
+    write_topics(project, FIVE)
     said = asked(project, (*TOPICS, "--log", "all.csv"))
     size = said.json["size"]
     assert (size["played"], size["components"]) == ([shop_log.ITEMS] * 2, [5, 5])
@@ -241,8 +242,17 @@ def test_a_graph_in_several_components_is_played_whole_and_so_is_its_log(project
     assert wording.under_paper(None) in plain(said.text)
 
 
+def test_a_log_with_arms_outside_the_largest_component_is_used(project):
+    write_topics(project, UNEQUAL)
+    said = asked(project, (*TOPICS, "--log", "all.csv"))
+    assert not any("could not be used" in warning for warning in said.json["log"]["warnings"])
+    assert not said.json["answer"][-1].startswith("The log says nothing of")
+    assert said.json["size"]["components"] == [2, 2]
+    assert said.json["paper"] is not None
+
+
 def test_a_log_of_items_that_are_left_out_is_refused_before_the_simulation(project, monkeypatch, capsys):
-    write_topics(project)
+    write_topics(project, FIVE)
     monkeypatch.chdir(project)
     assert main([*TOPICS, "--log", "all.csv", "--nodes", "50"]) == 1
     said = capsys.readouterr().err.splitlines()

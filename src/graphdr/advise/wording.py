@@ -63,7 +63,12 @@ def certainty(verdict: Verdict, findings: Findings) -> str:
     if verdict.sure == UNSURE:
         return ""
     text = TEXTS["certainty"][verdict.sure]
-    return f"{text} {TEXTS['certainty']['simulated']}" if findings.size.split_by == "nothing" else text
+    if findings.size.split_by == "nothing":
+        return f"{text} {TEXTS['certainty']['simulated']}"
+    if verdict.reliability is None:
+        return text
+    signal = f"{percent(verdict.reliability)} of their variance is signal"
+    return f"{text} Means of held-out rewards stand for the true rewards here; {signal}."
 
 
 def outcome(verdict: Verdict) -> str:

@@ -29,9 +29,9 @@ class Split(NamedTuple):
     def spread(self) -> float:
         """Return the variance of a result over data sets, in that between splits of one of them.
 
-        Were the result a sum over users, splits with a share f of the data would vary by (1 - f) / f of what data sets
-        do. A simulation is no such sum: most of what differs between splits averages out. Half of that was enough in
-        trials on generated data (docs/advise.md).
+        Were the result a mean over users, splits with a share f of the data would vary by (1 - f) / f of what data sets
+        do: so say Nadeau and Bengio (2003). Half of that factor is taken, which was set by trial on generated data; it
+        is too little for a plain mean over users (docs/advise.md).
         """
         return 0.0 if self.part is None else 0.5 * self.part / (1.0 - self.part)
 
