@@ -201,9 +201,7 @@ def paper(advice: Advice, outcome: str) -> Paper:
 def under_paper(paper: Paper | None) -> str:
     """Say what the paper's protocol would advise, and whether that is another answer."""
     if paper is None:
-        why = (
-            "it takes the largest component alone, which has less than half of the items or no two rewards that differ"
-        )
+        why = "it takes the largest component alone, which has less than half of the items or equal rewards"
         return f"The protocol of the paper (docs/advise.md) cannot be played: {why}."
     protocol = "For comparison: the protocol of the paper (docs/advise.md) would have said"
     return f"{protocol}: {paper.answer} {'That is another answer.' if paper.differs else 'That agrees on the graph.'}"
