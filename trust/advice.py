@@ -1,6 +1,7 @@
 """Trials of `graphdr advise`: how often it is right where the truth is known, and on data of your own.
 
 python -m trust.advice planted 100        where the truth is known: outcomes, and whether intervals hold it
+python -m trust.advice clicks 12          on few and many clicks, where the graph knows the click rates
 python -m trust.advice permuted 20 FILE   outcomes with the rewards given to other items
 python -m trust.advice fresh 10 FILE      the advised method on splits of the data that it was not chosen on
 python -m trust.advice books 1 FILE       write generated ratings in the form of Book-Crossing, for the trials above
@@ -34,6 +35,8 @@ SMALL = Game(horizon=4000)
 # The share of the expected rewards' variance that is smooth on the graph, and what the graph then saves.
 PLANTED = {0.0: "nothing", 0.38: "10 %", 0.65: "30 %"}
 RATED = 0.7  # … where users rate items
+SHOWN = (40, 400, 4000)  # how often an item is shown, for about as many clicks on all 80 …
+KNOWN = 20_000  # … and for click rates that are known well
 RUNS, STEP, MOST = 6, 20, 200  # of every method on a fresh split; further ones, and so many at most, of near methods
 WORSE = 3.0  # standard errors of the difference: a method so far behind the advised one is not better
 PRECISE = 0.01  # of the regret: what near methods are away from the advised one is known so well
@@ -83,6 +86,22 @@ def rating_data(smooth: float, draw: int, n: int = 150, users: int = 200, each: 
     return Data(_keys(n), Interactions(user, item, np.clip(np.round(value), 0, 8)))
 
 
+def click_data(shown: int, draw: int, brands: int = 4, each: int = 20) -> Data:
+    """Draw clicks on items that are shown so often each; the brand alone decides the click rate, and is the graph.
+
+    Half of the pairs of a brand are linked, and one link leads from each brand to the next. Graph and rates are always
+    the same ones. The rates are 1.3 % on average: 80 items that are shown 40 times make about 40 clicks.
+    """
+    brand = np.repeat(np.arange(brands), each)
+    rate = np.geomspace(0.004, 0.027, brands)[brand]
+    i, j = np.triu_indices(len(brand), k=1)
+    inside = (brand[i] == brand[j]) & (stream(0, "brands").random(len(i)) < 0.5)
+    linked = inside | ((j == i + 1) & (brand[i] < brand[j]))
+    item = np.repeat(np.arange(len(brand)), shown)
+    clicked = stream(draw, "clicks", shown=shown).random(len(item)) < rate[item]
+    return Data(_keys(len(brand)), edges=Edges(i[linked], j[linked]), rewards=Rewards(item, clicked.astype(float)))
+
+
 def _keys(n: int) -> pa.Array:
     return pa.array([str(number) for number in range(n)])
 
@@ -116,12 +135,26 @@ def planted(draws: int, first: int = 1000) -> Iterator[str]:
     kinds = {f"a graph that saves {size}": partial(graph_data, smooth) for smooth, size in PLANTED.items()}
     for kind, maker in (kinds | {"users who rate": partial(rating_data, RATED)}).items():
         found = list(_all(partial(_small, maker), range(first, first + draws)))
-        saving, low, high = np.array([outcome.verdict.saves for outcome in found]).T
+        saving, low, high = np.array([outcome.verdict.saves[:3] for outcome in found]).T
         truth, spread = 100 * saving.mean(), 100 * saving.std(ddof=1)
         held = 100 * np.mean((low <= saving.mean()) & (saving.mean() <= high))
         yield f"{kind}: {_counts(found)}"
         yield f"  saves {truth:.1f} % on average, ± {spread:.1f} from data set to data set"
         yield f"  intervals, ± {50 * np.mean(high - low):.1f} on average, hold that in {held:.0f} of 100 data sets"
+
+
+def clicks(draws: int, game: Game, first: int = 0) -> Iterator[str]:
+    """Count the outcomes on few and many clicks, and how many means were mostly noise."""
+    played, verdict = advised(click_data(KNOWN, 0), game, 0)
+    yield f"rates known to {played.reliability:.2f}: {_counts([_outcome(played, verdict)])}"
+    yield f"  saves {100 * verdict.saves.estimate:.0f} %"
+    for shown in SHOWN:
+        found = list(_all(partial(_clicked, game, shown), range(first, first + draws)))
+        count = np.mean([click_data(shown, draw).rewards.value.sum() for draw in range(first, first + draws)])
+        saving = 100 * np.mean([outcome.verdict.saves.estimate for outcome in found])
+        reliability = [outcome.verdict.reliability for outcome in found]
+        yield f"{count:,.0f} clicks: {_counts(found)}"
+        yield f"  saves {saving:.0f} % on held-out means; reliability {min(reliability):.2f} to {max(reliability):.2f}"
 
 
 def _counts(found: list[Outcome]) -> str:
@@ -159,6 +192,10 @@ def fresh(count: int, data: Data, game: Game, nodes: int | None, first: int = 10
 
 def _small(maker: partial, draw: int) -> Outcome:
     return _outcome(*advised(maker(draw), SMALL, draw))
+
+
+def _clicked(game: Game, shown: int, draw: int) -> Outcome:
+    return _outcome(*advised(click_data(shown, draw), game, draw))
 
 
 def _permuted(data: Data, game: Game, nodes: int | None, draw: int) -> Outcome:
@@ -202,7 +239,7 @@ def _all(task: Callable, numbers: range) -> Iterator:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one kind of trial, and print what came out."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=("planted", "permuted", "fresh", "books"))
+    parser.add_argument("kind", choices=("planted", "clicks", "permuted", "fresh", "books"))
     parser.add_argument("count", type=int)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--nodes", type=int, default=1500)
@@ -214,6 +251,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return books(*asked.files)
     if asked.kind == "planted":
         lines = planted(asked.count, **numbered)
+    elif asked.kind == "clicks":
+        lines = clicks(asked.count, Game(horizon=asked.rounds), **numbered)
     else:
         names = ("edges", "rewards") if len(asked.files) > 1 else ("interactions",)
         data = reading.read(reading.Request(**dict(zip(names, asked.files, strict=True))))

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +19,8 @@ import yaml
 from graphdr.advise import by_log, logs, run, settings, wording
 from graphdr.advise.data import Data, Rewards
 from graphdr.advise.paper import in_memory
-from graphdr.advise.simulation.field import FIELD
 from graphdr.advise.simulation.trial import Game
-from graphdr.advise.simulation.verdict import HELPS, Interval
+from graphdr.advise.simulation.verdict import HELPS, Saving
 from graphdr.cli.main import main
 from graphdr.core.errors import UserError
 from graphdr.graphs import spectral
@@ -100,7 +100,7 @@ def test_text_page_and_json_agree(said):
     answer, verdict = said.json, said.json["verdict"]
     assert verdict["outcome"] == HELPS
     texts = plain(said.text), plain(said.page)
-    saves = Interval(**verdict["saves"])
+    saves = Saving(**verdict["saves"])
     best, other = wording.short(verdict["best_graph"]), wording.short(verdict["best_without"])
     compared = f"{wording.percent(saves.low)} … {wording.percent(saves.high)}"
     for text in texts:
@@ -109,7 +109,8 @@ def test_text_page_and_json_agree(said):
         for share in (wording.span(saves), compared, best, other, f"{verdict['pays_after']:,} rounds"):
             assert share in text
         for score in answer["scores"].values():
-            assert score["control"] or f"{score['regret']:.1f} ± {score['sem']:.1f}" in text
+            if score["regret"] is not None and not score["control"]:
+                assert f"{score['regret']:.1f} ± {score['sem']:.1f}" in text
         for note in answer["notes"]:
             assert note in text
         assert answer["paper"]["answer"] in text
@@ -119,8 +120,38 @@ def test_text_page_and_json_agree(said):
     starred = [name for name in names if f"{name}*" in re.sub(r"<[^>]+>", " ", said.page)]
     assert starred[0] == wording.short(verdict["method"])
     assert len(starred) == 1
-    least = min(answer["scores"], key=lambda name: answer["scores"][name]["regret"])
-    assert FIELD[least].sees_graph
+
+
+def test_savings_are_those_of_the_regrets_in_the_table(said):
+    """Whoever divides the regrets that are printed gets the savings of the answer."""
+    verdict, scores = said.json["verdict"], said.json["scores"]
+    best, other = verdict["best_graph"], verdict["best_without"]
+    assert 1 - scores[best]["regret"] / scores[other]["regret"] == pytest.approx(verdict["saves"]["estimate"])
+    assert 1 - scores[best]["regret"] / scores["full"]["regret"] == pytest.approx(verdict["saves_full"]["estimate"])
+    assert 1 - scores[other]["regret"] / scores["full"]["regret"] == pytest.approx(verdict["sharing"]["estimate"])
+    for control in ("shuffled", "length", "longest"):
+        found = verdict[f"over_{control}"]
+        assert found["other_regret"] == pytest.approx(scores[control]["regret"])
+        assert 1 - found["regret"] / found["other_regret"] == pytest.approx(found["estimate"])
+    for name, curve in said.json["curves"].items():
+        assert curve[-1][1] == pytest.approx(scores[name]["regret"])
+    judged = {name: score["regret"] for name, score in scores.items() if score["regret"] and not score["control"]}
+    assert judged.keys() == {best, other, "full", "random"}
+    assert min(judged, key=judged.get) == verdict["method"]
+
+
+def test_methods_that_are_not_judged_are_shown_behind_the_best_of_their_kind(said, project):
+    every = pq.read_table(project / said.json["folder"] / run.RUNS).to_pandas()
+    final = every[(every["phase"] == "compared") & (every["round"] == said.json["game"]["horizon"])]
+    rest = {name: score for name, score in said.json["scores"].items() if score["regret"] is None}
+    assert rest
+    for name, score in rest.items():
+        best = said.json["verdict"]["best_graph" if score["sees_graph"] else "best_without"]
+        mine, least = (final[final["method"] == one].set_index(["split", "run"])["regret"] for one in (name, best))
+        assert score["behind"] == pytest.approx(mine.mean() / least.loc[mine.index].mean() - 1)
+        assert score["behind"] > 0
+        shown = rf"{re.escape(wording.short(name))} (yes|no) .*? {wording.percent(score['behind'])} more"
+        assert re.search(shown, plain(said.page))
 
 
 def test_the_answer_under_the_paper_s_protocol_is_on_the_page(said, project, monkeypatch):
@@ -148,7 +179,8 @@ def test_the_answer_under_the_paper_s_protocol_is_on_the_page(said, project, mon
 def test_the_page_loads_nothing_and_the_text_has_no_colours(said):
     assert not re.search(r"(src|href)=\"(?!data:)|<script|@import|url\(|<!-- ", said.page)
     assert "\033" not in said.text
-    assert said.json["curves"].keys() == {name for name, own in said.json["scores"].items() if not own["control"]}
+    judged = {name for name, own in said.json["scores"].items() if own["regret"] and not own["control"]}
+    assert said.json["curves"].keys() == judged
 
 
 def test_every_run_is_kept(said, project):
@@ -156,9 +188,9 @@ def test_every_run_is_kept(said, project):
     game, verdict = Game(**said.json["game"]), said.json["verdict"]
     table, judged = (every[every["phase"] == phase] for phase in ("compared", "judged"))
     finals = judged[judged["round"] == game.horizon].pivot(index=["split", "run"], columns="method", values="regret")
-    share = 1 - finals[verdict["best_graph"]] / finals[verdict["best_without"]]
-    assert share.mean() == pytest.approx(verdict["saves"]["estimate"])
-    assert len(share) == game.splits * game.judging
+    mine, other = (finals[verdict[name]] for name in ("best_graph", "best_without"))
+    assert 1 - mine.mean() / other.mean() == pytest.approx(verdict["saves"]["estimate"])
+    assert len(mine) == len(other) == game.splits * game.judging
     methods = [name for name, own in said.json["scores"].items() if not own["control"]]
     first = table[table["run"] < game.comparing]
     counts = first.groupby("method").size()
@@ -166,16 +198,14 @@ def test_every_run_is_kept(said, project):
     assert set(counts) == {game.splits * game.comparing * 100}
     assert table["run"].max() < game.comparing + game.deciding
     assert not table.duplicated(["method", "split", "run", "round"]).any()
-    last = first[first["round"] == game.horizon].groupby("method")["regret"].mean()
-    for name in methods:
-        assert last[name] == pytest.approx(said.json["scores"][name]["regret"])
-        assert said.json["curves"][name][-1] == pytest.approx([game.horizon, last[name]])
+    for name, regret in finals.mean().items():
+        assert regret == pytest.approx(said.json["scores"][name]["regret"])
 
 
 def test_a_log_and_features_as_they_are_published_are_answered_by_one_command(project):
     said = asked(project, ("advise", "--features", "item_context.csv", "--log", "all.csv", *SHORT))
     answer = said.json
-    assert (answer["size"]["items"], answer["size"]["connected"]) == (shop_log.ITEMS, [shop_log.ITEMS] * 2)
+    assert (answer["size"]["items"], answer["size"]["played"]) == (shop_log.ITEMS, [shop_log.ITEMS] * 2)
     assert answer["size"]["split_by"] == "rewards"
     policies = {row["policy"] for row in answer["log"]["estimates"]}
     verdict = answer["verdict"]
@@ -183,6 +213,69 @@ def test_a_log_and_features_as_they_are_published_are_answered_by_one_command(pr
     assert answer["answer"][-1].startswith(("By the log ", "The log says nothing of "))
     assert "<h2>By the log</h2>" in said.page
     assert any("nearest by cosine between their features" in note for note in answer["notes"])
+
+
+def write_topics(folder: Path, topic: np.ndarray) -> None:
+    """Write the topics of the log's items without edges between them, and several noisy rewards by topic."""
+    rng = np.random.default_rng(0)
+    i, j = np.triu_indices(shop_log.ITEMS, k=1)
+    pairs = [f"{a},{b}" for a, b in zip(i, j, strict=True) if topic[a] == topic[b]]
+    rows = [f"{a},{topic[a] + rng.normal()}" for a in range(shop_log.ITEMS) for _ in range(8)]
+    (folder / "topics.csv").write_text("\n".join(["from,to", *pairs]))
+    (folder / "by_topic.csv").write_text("\n".join(["node,reward", *rows]))
+
+
+FIVE, UNEQUAL = np.arange(shop_log.ITEMS) % 5, np.arange(shop_log.ITEMS) // 60  # numbers of topics
+TOPICS = ("advise", "--edges", "topics.csv", "--rewards", "by_topic.csv", *SHORT)
+
+
+def test_a_graph_in_several_components_is_played_whole_and_so_is_its_log(project):
+    write_topics(project, FIVE)
+    said = asked(project, (*TOPICS, "--log", "all.csv"))
+    size = said.json["size"]
+    assert (size["played"], size["components"]) == ([shop_log.ITEMS] * 2, [5, 5])
+    assert said.json["verdict"]["outcome"] == HELPS
+    assert any("the graph has 5 components; all are kept" in note for note in said.json["notes"])
+    assert not any("could not be used" in warning for warning in said.json["log"]["warnings"])
+    assert {row["policy"] for row in said.json["log"]["estimates"]} >= {wording.short(said.json["verdict"]["method"])}
+    assert said.json["paper"] is None  # it would play the largest component alone
+    assert wording.under_paper(None) in plain(said.text)
+
+
+def test_a_log_with_arms_outside_the_largest_component_is_used(project):
+    write_topics(project, UNEQUAL)
+    said = asked(project, (*TOPICS, "--log", "all.csv"))
+    assert not any("could not be used" in warning for warning in said.json["log"]["warnings"])
+    assert not said.json["answer"][-1].startswith("The log says nothing of")
+    assert said.json["size"]["components"] == [2, 2]
+    assert said.json["paper"] is not None
+
+
+def test_a_log_of_items_that_are_left_out_is_refused_before_the_simulation(project, monkeypatch, capsys):
+    write_topics(project, FIVE)
+    monkeypatch.chdir(project)
+    assert main([*TOPICS, "--log", "all.csv", "--nodes", "50"]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "error: all.csv: 30 of its arms are not among the 50 items that are taken, '50' first; give --nodes all"
+    ]
+
+
+def test_a_log_that_cannot_be_used_is_not_said_to_say_nothing(said):
+    findings = SimpleNamespace(log=logs.ByLog([], ["the log could not be used: its arms are others"]))
+    assert wording._by_log(findings) == "The log could not be used: its arms are others."
+
+
+def test_a_graph_without_edges_among_the_items_is_refused_in_one_line(project, monkeypatch, capsys):
+    """Two items that hardly anybody rated are joined; the forty that can be played are not."""
+    rng = np.random.default_rng(0)
+    rows = [f"u{user},i{item},{rng.normal()}" for user in range(30) for item in range(40)]
+    (project / "ratings.csv").write_text("\n".join(["user,item,value", *rows, "u0,a,1", "u0,b,2"]))
+    (project / "rare.csv").write_text("from,to\na,b")
+    monkeypatch.chdir(project)
+    assert main(["advise", "ratings.csv", "--edges", "rare.csv", *SHORT]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said == ["error: no edge joins two of the 40 items that can be played: bring edges between them"]
 
 
 def test_rewards_of_a_log_are_those_of_the_arms_played(project):

@@ -6,7 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.sparse.csgraph import connected_components
 
+from graphdr import GraphEmbedding
 from graphdr.advise.data import Data, Edges, Interactions, Rewards, ratings
 from graphdr.advise.simulation import field, splits, trial, worlds
 from graphdr.advise.simulation.field import FIELD, Settings
@@ -174,20 +176,70 @@ def test_items_of_few_categories_are_joined_to_more_neighbours_until_all_are_con
     graph = world(data).graph
     assert graph.n == 90
     assert np.diff(graph.adjacency.indptr).min() >= 2 * worlds.NEIGHBOURS
-    with pytest.raises(UserError, match="the graph falls apart: its largest component holds 30 of 90 items"):
-        world(data._replace(features=features[:, :3]))  # no two kinds have a cosine above zero
+    apart = world(data._replace(features=features[:, :3])).graph  # no two kinds have a cosine above zero
+    assert connected_components(apart.adjacency)[0] == 3
 
 
-PAIRS = Edges(np.arange(0, ITEMS, 2), np.arange(1, ITEMS, 2))
+def test_several_components_are_kept_as_a_served_policy_keeps_them():
+    """Five topics without edges between them, and an item without any."""
+    topic = np.arange(ITEMS) % 5
+    i, j = np.triu_indices(ITEMS - 1, k=1)
+    edges = Edges(*(end[topic[i] == topic[j]] for end in (i, j)))
+    data = Data(keys(ITEMS), edges=edges, rewards=Rewards(np.arange(ITEMS), RNG.normal(size=ITEMS)))
+    made = world(data)
+    np.testing.assert_array_equal(made.item, np.arange(ITEMS))
+    basis = field.compute_basis("laplacian_low", made, stream(0, "basis"))
+    served = GraphEmbedding(components="keep", k=basis.vectors.shape[1] - 1).fit_transform(made.graph.adjacency)
+    np.testing.assert_allclose(basis.vectors[:, 1:], served, atol=1e-9)
+    assert (basis.vectors[-1] == 0).all()
+    played = trial.trial(splits.source(data, None), SMALL, 0, workers=1)
+    assert all(np.isfinite(curve).all() for curve in played.curves.values())
+
+
+def test_one_component_has_the_basis_of_the_workflow():
+    made = world(ring(RNG.normal(size=ITEMS)))
+    expected = bases.compute("laplacian_low", bases.Source(ITEMS, made.graph), field.columns(ITEMS), stream(0, "basis"))
+    np.testing.assert_array_equal(
+        field.compute_basis("laplacian_low", made, stream(0, "basis")).vectors, expected.vectors
+    )
+
+
+def test_the_reliability_of_held_out_means_is_the_share_of_signal_in_their_variance():
+    """Signal of variance one and noise of variance four: of the mean of so many, one in 1 + 4 / count is signal."""
+    rng, n = np.random.default_rng(0), 1000
+    for each in (8, 80):
+        expected = rng.normal(size=n)
+        made = world(ring(np.repeat(expected, each) + 2 * rng.normal(size=n * each), each))
+        assert made.reliability == pytest.approx(1 / (1 + 4 / (each / 2)), abs=0.05)
+    noise = world(ring(rng.normal(size=n * 8), 8))
+    assert abs(noise.reliability) < 0.1
+    assert world(ring(RNG.normal(size=ITEMS))).reliability is None  # nothing is held out
+
+
+def test_the_reliability_of_shares_of_users_counts_the_users():
+    rng = np.random.default_rng(0)
+    rate = np.repeat([0.2, 0.25], 200)
+    for users in (200, 2000):
+        user, item = np.nonzero(rng.random((users, len(rate))) < rate)
+        made = world(Data(keys(len(rate)), Interactions(user, item)))
+        share = rate[made.item]
+        noise = np.mean(share * (1 - share)) / (users / 2)
+        assert made.reliability == pytest.approx(share.var() / (share.var() + noise), abs=0.08)
+
+
+OUTSIDE = Edges(np.zeros(1, int), np.ones(1, int))  # an edge, to an item that has no reward
 FEW = Interactions(np.repeat(np.arange(3), ITEMS), np.tile(np.arange(ITEMS), 3), RNG.normal(size=3 * ITEMS))
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (ring(RNG.normal(size=ITEMS))._replace(edges=PAIRS), "the graph falls apart: .* holds 2 of 40 items"),
-        (ring(RNG.normal(size=8)), "8 connected items are fewer than the 10 that a round needs"),
-        (ring(np.ones(ITEMS)), "all 40 connected items have the reward 1, so that there is nothing to learn"),
+        (
+            Data(keys(ITEMS), edges=OUTSIDE, rewards=Rewards(np.arange(1, ITEMS), RNG.normal(size=ITEMS - 1))),
+            "no edge joins two of the 39 items that can be played: bring edges between them",
+        ),
+        (ring(RNG.normal(size=8)), "8 items are fewer than the 10 that a round needs"),
+        (ring(np.ones(ITEMS)), "all 40 items have the reward 1, so that there is nothing to learn"),
         (Data(keys(ITEMS), FEW), "0 items have 5 interactions with either part of the users"),
         (Data(keys(ITEMS), FEW._replace(user=FEW.user * 0, time=FEW.value)), "0 items have 5 interactions"),
     ],

@@ -9,6 +9,7 @@ import pytest
 from graphdr.advise import reading
 from graphdr.advise.simulation.trial import Game
 from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, UNKNOWN
+from graphdr.graphs import model
 from trust import advice
 
 TINY = Game(horizon=500, splits=3, comparing=1, judging=3, controls=1)
@@ -41,6 +42,35 @@ def test_a_graph_that_plainly_helps_is_never_said_not_to(small, monkeypatch):
         float(re.search(r"saves (\S+) %", line)[1]) for line in lines if " on average, ± " in line and "saves" in line
     ]
     assert saved[1] > 20 > saved[0]
+
+
+def test_few_clicks_are_drawn_by_brand_on_a_connected_graph_of_brands():
+    data = advice.click_data(40, 100)
+    graph = model.from_edges(80, *data.edges)
+    assert model.largest_component(graph).n == 80
+    assert 20 < data.rewards.value.sum() < 65
+    many = advice.click_data(4000, 100).rewards
+    rate = np.bincount(many.item, many.value) / 4000
+    assert rate.reshape(4, 20).std(axis=1).max() < 0.2 * np.ptp(rate)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draw", [100, 101])
+def test_a_graph_that_saves_most_of_the_regret_is_not_given_up_on_few_clicks(draw):
+    """In these draws the interval on held-out means excludes a saving, but most of these means is noise."""
+    _, verdict = advice.advised(advice.click_data(40, draw), Game(), draw)
+    assert (verdict.outcome, verdict.reason) == (UNKNOWN, "noise")
+    assert verdict.reliability < 0.4
+
+
+@pytest.mark.slow
+def test_clicks_are_counted_by_outcome(small, monkeypatch):
+    monkeypatch.setattr(advice, "SHOWN", (40, 400))
+    monkeypatch.setattr(advice, "KNOWN", 4000)
+    lines = list(advice.clicks(2, TINY))
+    assert lines[0].startswith("rates known to 0.9")
+    assert [line.partition(":")[0] for line in lines[2::2]] == ["40 clicks", "414 clicks"]
+    assert "does not help 0" in lines[2]
 
 
 def test_permuted_rewards_are_the_same_ones_on_other_items():

@@ -5,16 +5,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.advise import logs, wording
-from graphdr.advise.data import Data, Rewards, ratings
+from graphdr.advise.data import Data, Rewards
 from graphdr.advise.logs import ByLog, Log
-from graphdr.advise.paper import in_memory
-from graphdr.advise.simulation import field
+from graphdr.advise.simulation import field, worlds
 from graphdr.advise.simulation.field import FIELD, Method, Settings
+from graphdr.advise.simulation.splits import Source
 from graphdr.advise.simulation.trial import Trial
-from graphdr.advise.simulation.worlds import RANK
 from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
-from graphdr.graphs import arm_features, pca
+from graphdr.graphs import arm_features
 
 SAME = "the methods were chosen by rewards of the same log, so that the best of them may look better here than it is"
 
@@ -35,6 +34,18 @@ def check(log: Log, data: Data) -> None:
     _places(log, log.arms, data)
 
 
+def check_taken(log: Log, source: Source) -> None:
+    """Refuse a log with arms among the items that --nodes leaves out, before anything is simulated."""
+    place = pc.index_in(pa.array(log.arms, pa.string()), value_set=source.data.keys).drop_null().to_numpy()
+    left_out = np.setdiff1d(place, source.item)
+    if len(left_out):
+        first = source.data.keys[left_out[0]].as_py()
+        raise UserError(
+            f"{log.name}: {len(left_out):,} of its arms are not among the {len(source.item):,} items that are taken, "
+            f"{first!r} first; give --nodes all"
+        )
+
+
 def _places(log: Log, names: list[str], data: Data) -> np.ndarray:
     place = pc.index_in(pa.array(names, pa.string()), value_set=data.keys)
     if place.null_count:
@@ -43,28 +54,36 @@ def _places(log: Log, names: list[str], data: Data) -> np.ndarray:
     return place.to_numpy()
 
 
-def judged(log: Log, data: Data, posed: in_memory.Problem, played: Trial, same: bool) -> ByLog:
+def judged(log: Log, source: Source, played: Trial, same: bool) -> ByLog:
     """Estimate what the policies of the best methods would have earned; ``same`` says that the log chose them.
 
     A log that cannot be used is a warning: by now the simulation is done.
     """
-    item = posed.graph.origin
-    rows, content = data.interactions, posed.content
-    said = None if rows is None else ratings(rows, item, data.transform)
-    if content is None and rows is not None and rows.value is not None:
-        content = pca.ratings_content(said, RANK)
-    whole = played.tables[0].world._replace(graph=posed.graph, item=item, content=content, ratings=said)
+    whole = _whole_world(source, played)
     best, told = FIELD[played.best_graph], played.settings
     shuffled = field.control(best, arm_features.SHUFFLED)
     shuffled = shuffled._replace(label=field.CONTROL_LABELS[field.SHUFFLED].format(wording.short(played.best_graph)))
     compared = [(FIELD[name], told[name]) for name in (field.FULL, played.best_without, played.best_graph)]
     arms = {_label(one): _policy(one, given, whole) for one, given in (*compared, (shuffled, told[played.best_graph]))}
-    names = data.keys.take(pa.array(item)).to_pylist()
+    names = source.data.keys.take(pa.array(source.item)).to_pylist()
     try:
         found = logs.judged_by(log, names, arms, [wording.short(field.FULL), _label(shuffled), logs.LOGGED])
     except UserError as error:
         return ByLog([], [f"the log could not be used: {error}"])
     return found._replace(warnings=[*found.warnings, *([SAME] if same else [])])
+
+
+def _whole_world(source: Source, played: Trial) -> field.World:
+    """Return the world of all data, with nothing held out, for bases alone: its rewards are those of a split."""
+    graph, told = worlds.whole_graph(source)
+    rows = source.data.interactions
+    values = rows is not None and rows.value is not None
+    return played.tables[0].world._replace(
+        graph=graph,
+        item=graph.origin,
+        content=worlds.content(source, told if values else None, graph.origin),
+        ratings=None if told is None else told.matrix,
+    )
 
 
 def _label(method: Method) -> str:

@@ -62,6 +62,14 @@ def ratings(rows: Interactions, item: np.ndarray, transform: str) -> sp.csr_arra
     return similarity_rows(rows.user, rows.item, value, item, transform)
 
 
+def single_rewards(data: Data) -> np.ndarray:
+    """Return all single rewards: those of a file of rewards, or the values of users, a 1 where they chose an item."""
+    if data.rewards is not None:
+        return data.rewards.value
+    rows = data.interactions
+    return np.ones(len(rows.item)) if rows.value is None else TRANSFORMS[data.transform](rows.value)
+
+
 def mean_reward(data: Data) -> np.ndarray:
     """Return the mean reward of every item: its own rewards, the mean value, or the share of users who chose it."""
     count, rows = len(data.keys), data.interactions

@@ -9,27 +9,35 @@ from graphdr.advise.simulation.verdict import Verdict
 
 
 class Size(NamedTuple):
-    """The data: items in all, taken, and connected (the fewest and the most of a split), how data were split,
-    and how many users or rewards there are."""
+    """The data: items in all, taken, and played (the fewest and the most of a split), how data were split,
+    and how many users and rewards there are."""
 
     items: int
     taken: int
-    connected: tuple[int, int]
+    played: tuple[int, int]
     edges: tuple[int, int]
+    components: tuple[int, int]  # of the graph, the fewest and the most of a split
     split_by: str
     sample: int  # users, or rewards where there are no users
+    rewards: int  # single ones: values of users, or rows of rewards
+    rare: tuple[float, int] | None  # where rewards are one of two values, the rarer one and how many have it
     noise: float  # standard deviation of a reward around its mean; all mean rewards together have length one
 
 
 class Score(NamedTuple):
-    """A method: its settings, and its mean regret with the standard error over splits."""
+    """A method: its settings, and its mean regret in the runs that judge, with the standard error over splits.
+
+    A method that was behind the best of its kind did not play these runs: ``behind`` says by which share its regret was
+    larger, in the runs that chose the best.
+    """
 
     label: str
     sees_graph: bool
     control: bool
     settings: Settings
-    regret: float
-    sem: float
+    regret: float | None
+    sem: float | None
+    behind: float | None = None
 
 
 class Screen(NamedTuple):
@@ -63,6 +71,6 @@ class Findings(NamedTuple):
     size: Size
     game: Game
     scores: dict[str, Score]
-    curves: dict[str, list[list[float]]]  # round and mean regret, by method
+    curves: dict[str, list[list[float]]]  # round and mean regret in the runs that judge, by method
     log: ByLog | None
     notes: list[str]

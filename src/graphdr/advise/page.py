@@ -11,16 +11,14 @@ from graphdr.show import palette
 from graphdr.show.report import template
 
 FOLDER = Path(__file__).parent
-SHOWN = 6  # curves: the best methods
 DASHES = ("", "7 3", "2 2", "10 2 2 2", "4 4", "11 3")
 
 
 def fill(findings: Findings) -> str:
     """Return the page; the template escapes all texts of the user and draws the chart."""
     verdict = findings.verdict
-    best = sorted(findings.curves, key=lambda name: findings.scores[name].regret)
-    shown = dict.fromkeys([verdict.best_graph, verdict.best_without, FULL, *best])
-    curves = {name: findings.curves[name] for name in list(shown)[:SHOWN]}
+    shown = dict.fromkeys([verdict.best_graph, verdict.best_without, FULL])  # random play would dwarf them
+    curves = {name: findings.curves[name] for name in shown}
     pairs = zip(palette.DATASETS, DASHES, strict=False)
     looks = {
         name: dict(zip(("light", "dark", "dash"), (*pair, dash), strict=True))

@@ -1,14 +1,15 @@
 """From a user's files to advice: read, look at the evidence, simulate, judge, and write it down."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from scipy.sparse.csgraph import connected_components
 
 from graphdr.advise import by_log, wording
-from graphdr.advise.data import Data
+from graphdr.advise.data import Data, single_rewards
 from graphdr.advise.findings import Findings, Score, Screen, Size
 from graphdr.advise.logs import Log
 from graphdr.advise.paper import block, in_memory
@@ -40,6 +41,8 @@ def advise(
         by_log.check(log, data)
     data = data if rewarded else by_log.with_rewards(data, log)
     source = splits.source(data, nodes)
+    if log is not None:
+        by_log.check_taken(log, source)
     if len(source.item) < max(game.arms, 4):
         raise UserError(
             f"{len(source.item)} items are fewer than the {max(game.arms, 4)} that a round needs; bring more data"
@@ -49,36 +52,55 @@ def advise(
     say("asking the paper's protocol")
     posed = in_memory.problem(data, config, len(data.keys) if nodes is None else nodes)
     verdict = judge(played, source.split.spread)
-    sizes = [table.world.graph for table in played.tables]
-    connected = min(graph.n for graph in sizes), max(graph.n for graph in sizes)
-    edges = [graph.adjacency.nnz // 2 for graph in sizes]
-    factors = [table.log_bayes for table in played.tables]
-    paper = wording.paper(in_memory.advice(posed, config), verdict.outcome)
-    noise = float(np.mean([table.world.noise for table in played.tables]))
+    paper = None if posed is None else wording.paper(in_memory.advice(posed, config), verdict.outcome)
+    size = _size(source, played)
     findings = Findings(
         name=name,
         label=label,
         folder=f"{paths.ADVICE}/{name}",
         answer=[],
         verdict=verdict,
-        screen=_screen(factors),
+        screen=_screen([table.log_bayes for table in played.tables]),
         paper=paper,
-        size=Size(
-            items=source.available,
-            taken=len(source.item),
-            connected=connected,
-            edges=(min(edges), max(edges)),
-            split_by=source.split.by,
-            sample=_sample(source.data),
-            noise=noise,
-        ),
+        size=size,
         game=game,
         scores=_scores(played),
         curves=_curves(played),
-        log=by_log.judged(log, data, posed, played, same=not rewarded) if log else None,
-        notes=[*wording.notes(source, connected), *data.notes, *(log.notes if log else ())],
+        log=by_log.judged(log, source, played, same=not rewarded) if log else None,
+        notes=[*wording.notes(source, size), *data.notes, *(log.notes if log else ())],
     )
     return findings._replace(answer=wording.answer(findings)), played
+
+
+def _size(source: splits.Source, played: Trial) -> Size:
+    graphs = [table.world.graph for table in played.tables]
+    values = single_rewards(source.data)
+    return Size(
+        items=source.available,
+        taken=len(source.item),
+        played=_ends(graph.n for graph in graphs),
+        edges=_ends(graph.adjacency.nnz // 2 for graph in graphs),
+        components=_ends(connected_components(graph.adjacency, directed=False)[0] for graph in graphs),
+        split_by=source.split.by,
+        sample=_sample(source.data),
+        rewards=len(values),
+        rare=_rare(values),
+        noise=float(np.mean([table.world.noise for table in played.tables])),
+    )
+
+
+def _ends(counts: Iterable[int]) -> tuple[int, int]:
+    found = [int(count) for count in counts]
+    return min(found), max(found)
+
+
+def _rare(values: np.ndarray) -> tuple[float, int] | None:
+    """Return the rarer of two values and how many rewards have it; None where rewards have other values."""
+    kinds, counts = np.unique(values, return_counts=True)
+    if len(kinds) != 2:
+        return None
+    at = int(counts.argmin())
+    return float(kinds[at]), int(counts[at])
 
 
 def _sample(data: Data) -> int:
@@ -92,33 +114,45 @@ def _screen(factors: list[float]) -> Screen:
 
 
 def _scores(played: Trial) -> dict[str, Score]:
-    def score(label: str, method: field.Method, settings: Settings, curve: np.ndarray, control: bool) -> Score:
-        by_split = curve[:, :, -1].mean(axis=1)
-        error = by_split.std(ddof=1) / np.sqrt(len(by_split))
-        return Score(label, method.sees_graph, control, settings, float(by_split.mean()), float(error))
-
+    """Return how every method and control did; the verdict rests on the same runs."""
+    scores = {name: _score(name, played) for name in played.curves}
     best = FIELD[played.best_graph]
-    scores = {
-        name: score(FIELD[name].label, FIELD[name], played.settings[name], curve, False)
-        for name, curve in _compared(played).items()
-    }
-    return scores | {
-        name: score(text.format(wording.short(played.best_graph)), best, Settings(), played.judged[name], True)
-        for name, text in field.CONTROL_LABELS.items()
-    }
+    for name, text in field.CONTROL_LABELS.items():
+        regret, error = _mean_regret(played.judged[name])
+        label = text.format(wording.short(played.best_graph))
+        scores[name] = Score(label, best.sees_graph, True, Settings(), regret, error)
+    return scores
+
+
+def _score(name: str, played: Trial) -> Score:
+    method = FIELD[name]
+    about = method.label, method.sees_graph, False, played.settings[name]
+    if name in played.judged:
+        return Score(*about, *_mean_regret(played.judged[name]))
+    return Score(*about, None, None, _behind(name, played))
+
+
+def _mean_regret(curve: np.ndarray) -> tuple[float, float]:
+    """Return the mean final regret, and its standard error over splits."""
+    by_split = curve[:, :, -1].mean(axis=1)
+    return float(by_split.mean()), float(by_split.std(ddof=1) / np.sqrt(len(by_split)))
+
+
+def _behind(name: str, played: Trial) -> float:
+    """Return by which share a method's regret was larger than that of the best of its kind, in runs of both."""
+    best = played.best_graph if FIELD[name].sees_graph else played.best_without
+    regret = played.curves[name][:, :, -1]
+    least = played.curves[best][:, : regret.shape[1], -1]
+    return float(regret.mean() / least.mean() - 1)
 
 
 def _curves(played: Trial) -> dict[str, list[list[float]]]:
-    curves = {name: curve.mean(axis=(0, 1)) for name, curve in _compared(played).items()}
+    """Return the mean regret along the rounds of all methods that are judged, without controls."""
+    curves = {name: curve.mean(axis=(0, 1)) for name, curve in played.judged.items() if name in FIELD}
     return {
         name: np.column_stack([played.game.every * np.arange(1, 1 + len(curve)), curve]).tolist()
         for name, curve in curves.items()
     }
-
-
-def _compared(played: Trial) -> dict[str, np.ndarray]:
-    """Return the curves of all methods in the runs that all of them played."""
-    return {name: curve[:, : played.game.comparing] for name, curve in played.curves.items()}
 
 
 def write(findings: Findings, played: Trial, root: Path, text: str, json: str) -> None:

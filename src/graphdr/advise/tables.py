@@ -1,9 +1,9 @@
 """The evidence behind advice as tables of text: a caption, a head and rows each, for a terminal and for the page."""
 
 from graphdr.advise import logs, wording
-from graphdr.advise.findings import Findings
+from graphdr.advise.findings import Findings, Score
 from graphdr.advise.simulation.field import FULL, RANDOM
-from graphdr.advise.simulation.verdict import PRACTICAL, Interval
+from graphdr.advise.simulation.verdict import PRACTICAL, Saving
 
 Table = tuple[str, list[str], list[list[str]]]
 
@@ -19,24 +19,36 @@ def log(findings: Findings) -> list[Table]:
 
 
 def regrets(findings: Findings) -> Table:
-    """Show the regret of every method at its settings, the least first."""
+    """Show every method at its settings: the regret of those that are judged, and how far behind the others were."""
     game, use = findings.game, findings.verdict.method
     caption = (
         f"Regret after {game.horizon:,} simulated rounds of {game.arms} candidates: mean over {game.splits} splits of "
-        f"the data, {game.comparing} runs each, ± standard error over splits; * the method to use. Between near "
-        f"methods up to {game.deciding} further runs of each split decided"
+        f"the data, {game.judging} runs each, ± standard error over splits; * the method to use. The answer rests on "
+        "these runs. Other runs chose the best method with the graph and the best without it; the last column says how "
+        "much more regret the rest had there than the best of their kind"
     )
     rows = [
         [
             wording.short(name) + ("*" if name == use else ""),
             "yes" if score.sees_graph else "no",
             "" if name == RANDOM else wording.settings(score.settings),
-            f"{score.regret:.1f} ± {score.sem:.1f}",
+            "" if score.regret is None else f"{score.regret:.1f} ± {score.sem:.1f}",
+            "" if score.behind is None else _more(score.behind),
         ]
-        for name, score in sorted(findings.scores.items(), key=lambda item: item[1].regret)
+        for name, score in sorted(findings.scores.items(), key=_place)
         if not score.control
     ]
-    return caption, ["method", "sees the graph", "settings", "regret"], rows
+    return caption, ["method", "sees the graph", "settings", "regret", "behind the best"], rows
+
+
+def _more(share: float) -> str:
+    return f"{wording.percent(abs(share))} {'more' if share >= 0 else 'less'}"
+
+
+def _place(entry: tuple[str, Score]) -> tuple[bool, float]:
+    """Return the place of a method in the table: those that are judged by regret, then the nearest to the best."""
+    score = entry[1]
+    return (True, score.behind) if score.regret is None else (False, score.regret)
 
 
 def comparisons(findings: Findings) -> Table:
@@ -53,13 +65,14 @@ def comparisons(findings: Findings) -> Table:
         _row("playing the longest row (control)", verdict.over_longest),
     ]
     caption = (
-        f"What {best}, the best method with the graph, saves of the regret of others, on {game.judging} further runs "
-        f"of each split (controls: {game.controls})"
+        f"What {best}, the best method with the graph, saves of the regret of others, on {game.judging} runs of each "
+        f"split (controls: the first {game.controls} of them): one less the ratio of both regrets"
     )
-    return caption, ["other method", "saves", "95 % interval", "so the graph's method is"], rows
+    head = ["other method", "its regret", "the graph's method", "saves", "95 % interval", "so the graph's method is"]
+    return caption, head, rows
 
 
-def _row(label: str, share: Interval) -> list[str]:
+def _row(label: str, share: Saving) -> list[str]:
     if share.low > 0:
         verdict = "better"
     elif share.high < 0:
@@ -70,6 +83,8 @@ def _row(label: str, share: Interval) -> list[str]:
         )
     return [
         label,
+        f"{share.other_regret:.1f}",
+        f"{share.regret:.1f}",
         wording.percent(share.estimate),
         f"{wording.percent(share.low)} … {wording.percent(share.high)}",
         verdict,
@@ -81,14 +96,14 @@ def data(findings: Findings) -> Table:
     size, found = findings.size, findings.screen
     splits = ", ".join(f"{value:+.1f}" for value in found.by_split)
     rows = [
-        ["items in the data, taken, and connected", f"{size.items:,}, {size.taken:,}, {_range(size.connected)}"],
-        ["edges of the graph", _range(size.edges)],
+        ["items in the data, taken, and played", f"{size.items:,}, {size.taken:,}, {wording.between(size.played)}"],
+        ["edges and components of the graph", f"{wording.between(size.edges)}; {wording.between(size.components)}"],
         ["noise of a reward, in units where all mean rewards have length one", f"{size.noise:.3f}"],
+        ["share of the variance of held-out item means that is signal", _share(findings.verdict.reliability)],
         ["ln B of the graph, split by split", splits],
     ]
     return "The data", ["", ""], rows
 
 
-def _range(ends: tuple[int, int]) -> str:
-    low, high = ends
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+def _share(value: float | None) -> str:
+    return "not known" if value is None else wording.percent(value)

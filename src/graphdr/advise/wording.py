@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from graphdr.advise.findings import Findings, Paper, Screen
+from graphdr.advise.findings import Findings, Paper, Screen, Size
 from graphdr.advise.logs import LOGGED
 from graphdr.advise.paper.decision import Advice
 from graphdr.advise.simulation.field import FIELD, Settings
 from graphdr.advise.simulation.splits import Source
-from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, PRACTICAL, UNKNOWN, UNSURE, Interval, Verdict
+from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, PRACTICAL, RELIABLE, UNKNOWN, UNSURE, Saving, Verdict
 from graphdr.advise.simulation.worlds import NEIGHBOURS
 
 TEXTS = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
@@ -29,12 +29,12 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %".replace("-0 %", "0 %").replace("-", "−")
 
 
-def span(share: Interval) -> str:
+def span(share: Saving) -> str:
     """Spell a share with its interval."""
     return f"{percent(share.estimate)} ({percent(share.low)} to {percent(share.high)})"
 
 
-def compared(share: Interval) -> str:
+def compared(share: Saving) -> str:
     """Spell what is saved of the regret of another method or, where that is less than nothing, lost."""
     if share.high < 0:
         more = f"{percent(-share.estimate)} ({percent(-share.high)} to {percent(-share.low)})"
@@ -52,7 +52,8 @@ def settings(given: Settings) -> str:
 def answer(findings: Findings) -> list[str]:
     """Return the recommendation in a few sentences."""
     verdict = findings.verdict
-    said = [outcome(verdict), use(verdict), sharing(verdict), saving(verdict, findings.game.horizon)]
+    said = [outcome(verdict), noise(verdict, findings.size), use(verdict), sharing(verdict)]
+    said.append(saving(verdict, findings.game.horizon))
     said.append(more_data(verdict, findings) if verdict.outcome == UNKNOWN else certainty(verdict, findings))
     return [*(text for text in said if text), *([_by_log(findings)] if findings.log else [])]
 
@@ -62,12 +63,30 @@ def certainty(verdict: Verdict, findings: Findings) -> str:
     if verdict.sure == UNSURE:
         return ""
     text = TEXTS["certainty"][verdict.sure]
-    return f"{text} {TEXTS['certainty']['simulated']}" if findings.size.split_by == "nothing" else text
+    if findings.size.split_by == "nothing":
+        return f"{text} {TEXTS['certainty']['simulated']}"
+    if verdict.reliability is None:
+        return text
+    signal = f"{percent(verdict.reliability)} of their variance is signal"
+    return f"{text} Means of held-out rewards stand for the true rewards here; {signal}."
 
 
 def outcome(verdict: Verdict) -> str:
     """Say which of the three outcomes it is."""
     return TEXTS["outcomes"]["nothing" if verdict.reason == "nothing" else verdict.outcome]
+
+
+def noise(verdict: Verdict, size: Size) -> str:
+    """Say that the means which stand for the true rewards are mostly noise, where that leaves the outcome open."""
+    if verdict.reason != "noise":
+        return ""
+    if size.rare:
+        value, count = size.rare
+        few = f"Only {count:,} of {size.rewards:,} rewards are {value:g}"
+    else:
+        few = f"The items have few rewards, {size.rewards:,} in all"
+    signal = f"{percent(verdict.reliability)} of their variance is signal"
+    return f"{few}: the item means, which stand for the true rewards here, are mostly noise ({signal})."
 
 
 def use(verdict: Verdict) -> str:
@@ -83,7 +102,8 @@ def use(verdict: Verdict) -> str:
             if verdict.reason == "without":
                 why += f"; {near}, and is not clearly worse"
         else:
-            why = "it needs no graph" + (", and nothing is clearly better" if verdict.reason == "without" else "")
+            unclear = verdict.reason in ("without", "noise") and verdict.saves.low <= 0
+            why = "it needs no graph" + (", and nothing is clearly better" if unclear else "")
         return f"Until that is known use {name}{with_settings}: {why}."
     if verdict.outcome == DOES_NOT and verdict.method == verdict.best_graph:
         if verdict.reason == "without":
@@ -110,6 +130,8 @@ def saving(verdict: Verdict, horizon: int) -> str:
         return f"{text}. {control}, a graph that knows nothing about the rewards."
     if verdict.reason == "longest":
         return f"{text}. It {compared(verdict.over_longest)} a policy that learns nothing and plays the longest row."
+    if verdict.reason == "noise":
+        return f"{text}: noise hides what a graph knows, so that it may save more."
     if verdict.saves.high < 0:
         return f"{text}."
     if verdict.outcome != UNKNOWN:
@@ -130,6 +152,8 @@ def sharing(verdict: Verdict) -> str:
 def more_data(verdict: Verdict, findings: Findings) -> str:
     """Say what would decide."""
     times, size = verdict.times_the_data, findings.size
+    if verdict.reason == "noise":
+        return _more_rewards(times, size)
     if verdict.reason != "without":
         return ""
     if times is None:
@@ -144,6 +168,14 @@ def more_data(verdict: Verdict, findings: Findings) -> str:
     unit = UNITS[size.split_by]
     enough = f"about {times * size.sample:,.0f} in all would show {shown}"
     return f"You have {size.sample:,} {unit}; if it is as it seems, {enough} (more --splits narrow it a little)."
+
+
+def _more_rewards(times: float | None, size: Size) -> str:
+    """Say how many rewards would make the item means reliable enough to give a graph up."""
+    if times is None:
+        return "Bring many times as many rewards: so far the item means hardly differ by more than their noise."
+    enough = f"about {times * size.rewards:,.0f} rewards of these items"
+    return f"What would decide: {enough}, with which {percent(RELIABLE)} of that variance would be signal."
 
 
 def screen(found: Screen) -> str:
@@ -166,14 +198,20 @@ def paper(advice: Advice, outcome: str) -> Paper:
     return Paper(advice.use_graph, advice.method, advice.k, text, differs)
 
 
-def under_paper(paper: Paper) -> str:
+def under_paper(paper: Paper | None) -> str:
     """Say what the paper's protocol would advise, and whether that is another answer."""
+    if paper is None:
+        why = "it takes the largest component alone, which has less than half of the items or equal rewards"
+        return f"The protocol of the paper (docs/advise.md) cannot be played: {why}."
     protocol = "For comparison: the protocol of the paper (docs/advise.md) would have said"
     return f"{protocol}: {paper.answer} {'That is another answer.' if paper.differs else 'That agrees on the graph.'}"
 
 
 def _by_log(findings: Findings) -> str:
     """Say what the log says of the method that is advised."""
+    if not findings.log.estimates:
+        reason = findings.log.warnings[0]
+        return f"{reason[0].upper()}{reason[1:]}."
     label = short(findings.verdict.method)
     rows = [row for row in findings.log.estimates if row[:3] == (label, LOGGED, "doubly_robust")]
     if not rows or not rows[0].ess:
@@ -185,18 +223,24 @@ def _by_log(findings: Findings) -> str:
     return f"By the log {who} would have earned {sign} than what was played ({spread})."
 
 
-def notes(source: Source, connected: tuple[int, int]) -> list[str]:
+def between(ends: tuple[int, int]) -> str:
+    """Spell the fewest and the most."""
+    low, high = ends
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def notes(source: Source, size: Size) -> list[str]:
     """Say what became of the items, how they were joined, and how the data were split."""
-    taken, data = len(source.item), source.data
+    data = source.data
     by = "interactions" if data.interactions else "neighbours" if data.edges else "rewards"
-    count = f"{connected[0]:,}" if connected[0] == connected[1] else f"{connected[0]:,} to {connected[1]:,}"
     said = []
-    if connected[0] < source.available:
-        most = f"the {taken:,} of most {by} (--nodes N or --nodes all)" if taken < source.available else "all"
-        lost = " but those that have too few rewards, or that nothing joins to the rest" if connected[0] < taken else ""
-        said.append(
-            f"{count} of your {source.available:,} items are played, and the answer is about these: {most}{lost}"
-        )
+    if size.played[0] < size.items:
+        most = f"the {size.taken:,} of most {by} (--nodes N or --nodes all)" if size.taken < size.items else "all"
+        lost = " but those that have too few rewards" if size.played[0] < size.taken else ""
+        count = between(size.played)
+        said.append(f"{count} of your {size.items:,} items are played, and the answer is about these: {most}{lost}")
+    if size.components[1] > 1:
+        said.append(f'the graph has {between(size.components)} components; all are kept, as with components="keep"')
     said.append(TEXTS["splits"][source.split.by])
     if data.interactions is None and data.features is None:
         said.append(TEXTS["alone"])

@@ -19,6 +19,8 @@ from graphdr.graphs import bases, from_data
 from graphdr.graphs.model import Graph, largest_component
 from graphdr.graphs.records import Records, places
 
+LEAST = 0.5  # share of the items that the largest component must hold
+
 
 class Problem(NamedTuple):
     """The graph of all data, the mean reward of its items, and what is known about them."""
@@ -28,8 +30,12 @@ class Problem(NamedTuple):
     content: object
 
 
-def problem(data: Data, config: dict, n: int) -> Problem:
-    """Build the graph as the stages do, on the n items of most interactions or nodes of most neighbours."""
+def problem(data: Data, config: dict, n: int) -> Problem | None:
+    """Build the graph as the stages do, on the n items of most interactions or nodes of most neighbours.
+
+    The paper's protocol plays the largest component alone. None says that it cannot be played: the component holds
+    less than half of the items, or all its rewards are equal.
+    """
     count, rows = len(data.keys), data.interactions
     if data.edges is not None:
         source, target, weight = data.edges
@@ -46,13 +52,16 @@ def problem(data: Data, config: dict, n: int) -> Problem:
         graph = from_data.nearest_by_features(features, config["observed"]["neighbours"])
         graph = graph._replace(origin=known[graph.origin])
     item = graph.origin
+    reward = mean_reward(data)[item]
+    if graph.n < LEAST * min(n, count) or np.ptp(reward) == 0:
+        return None
     if data.features is not None:
         content = np.asarray(data.features[item], np.float32).astype(float)
     elif data.edges is None and rows is not None and rows.value is not None:
         content = condensed(told.about(places(item, selected)), config["protocol"]["rank"], CENTRED)
     else:
         content = None
-    return Problem(graph, centred(mean_reward(data)[item]), content)
+    return Problem(graph, centred(reward), content)
 
 
 def regrets(

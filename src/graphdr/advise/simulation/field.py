@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from graphdr.advise.simulation.worlds import COMPONENTS, World
 from graphdr.bandit import linucb
 from graphdr.bandit.environment import Stream
 from graphdr.graphs import arm_features, bases
 from graphdr.graphs.arm_features import Basis
+from graphdr.serve.basis import low_eigenpairs_of_parts
 
 SHARE = 4  # items for each column of a basis, at least
 WIDTHS = (0.3, 1.0, 3.0)  # in standard deviations of the noise
@@ -86,11 +88,13 @@ def control(method: Method, kind: dict[str, str]) -> Method:
 
 
 def compute_basis(name: str, world: World, rng: np.random.Generator) -> Basis:
-    """Compute one basis of a world, or a control of it."""
-    embedding = getattr(world, NEEDED[name]) if name in NEEDED else None
-    return bases.compute(
-        name, bases.Source(world.graph.n, world.graph, embedding=embedding), columns(world.graph.n), rng
-    )
+    """Compute one basis of a world, or a control of it; in several components as a served policy does."""
+    graph, embedding = world.graph, getattr(world, NEEDED[name]) if name in NEEDED else None
+    source, count = bases.Source(graph.n, graph, embedding=embedding), columns(graph.n)
+    if original(name) == GRAPH and (parts := connected_components(graph.adjacency, directed=False))[0] > 1:
+        low = low_eigenpairs_of_parts(graph, parts[1], count)
+        return low if name == GRAPH else bases.BASES[name](source._replace(original=low), count, rng)
+    return bases.compute(name, source, count, rng)
 
 
 def play(

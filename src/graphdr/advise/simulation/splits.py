@@ -29,9 +29,9 @@ class Split(NamedTuple):
     def spread(self) -> float:
         """Return the variance of a result over data sets, in that between splits of one of them.
 
-        Were the result a sum over users, splits with a share f of the data would vary by (1 - f) / f of what data sets
-        do. A simulation is no such sum: most of what differs between splits averages out. Half of that was enough in
-        trials on generated data (docs/advise.md).
+        Were the result a mean over users, splits with a share f of the data would vary by (1 - f) / f of what data sets
+        do: so say Nadeau and Bengio (2003). Half of that factor is taken, which was set by trial on generated data; it
+        is too little for a plain mean over users (docs/advise.md).
         """
         return 0.0 if self.part is None else 0.5 * self.part / (1.0 - self.part)
 
@@ -148,13 +148,14 @@ class Part(NamedTuple):
     """One split: the interactions that make graph and features, and what the rest pays.
 
     ``value`` is the mean reward of every item, nan where it is not known, and ``pulls`` are the items and values of
-    single rewards. Where users say no more than that they chose an item, it pays one or zero.
+    single rewards. Where users say no more than that they chose an item, it pays one or zero, and ``choosers`` is the
+    number of users behind the shares.
     """
 
     making: Interactions | None
     value: np.ndarray
     pulls: tuple[np.ndarray, np.ndarray] | None = None
-    chosen: bool = False
+    choosers: int | None = None
 
 
 def part(given: Source, fewest: int, seed: int, number: int) -> Part:
@@ -174,8 +175,8 @@ def _by_users(given: Source, fewest: int, rng: np.random.Generator) -> Part:
         raise UserError(f"{met}; a round needs {fewest}; bring more data")
     paying, making = (_rows(rows, kept[rows.item] & (role == side)) for side in (1, 0))
     if rows.value is None:
-        share = paying.choosers(n) / len(np.unique(rows.user[role == 1]))
-        return Part(making, np.where(kept, share, np.nan), chosen=True)
+        users = len(np.unique(rows.user[role == 1]))
+        return Part(making, np.where(kept, paying.choosers(n) / users, np.nan), choosers=users)
     pulls = paying.item, TRANSFORMS[given.data.transform](paying.value)
     return Part(making, raters.node_means(*pulls, n), pulls)
 

@@ -68,6 +68,12 @@ class Trial(NamedTuple):
     best_without: str
     judged: Regrets  # of these two, full LinUCB, random play and controls, splits x runs x points
 
+    @property
+    def reliability(self) -> float | None:
+        """Return the share of the variance of held-out means that is signal, over all splits; None: not known."""
+        known = [table.world.reliability for table in self.tables if table.world.reliability is not None]
+        return max(float(np.mean(known)), 0.0) if known else None
+
 
 def set_up(given: Source, game: Game, seed: int, number: int) -> Table:
     """Make the world of a split and its bases, and look what random rewards say for its graph."""
