@@ -57,7 +57,7 @@ def play(name: str) -> dict:
 def measure() -> list[Row]:
     """Race ours and every peer in turns of processes; a peer that cannot be had is reported, not raised."""
     errors = install(sorted({package for package, _ in peers.PEERS.values()}))
-    ours = [kernels.ours_of(kernels.game(peers.N, peers.K, peers.M, kernels.ROUNDS))]
+    ours = [kernels.ours_of(kernels.pose(peers.N, peers.K, peers.M, kernels.ROUNDS))]
     best, found = float("inf"), []
     for name, (package, _) in peers.PEERS.items():
         best = min(best, 1e6 * race(ours)["ours"])
