@@ -109,11 +109,11 @@ WRITERS: dict[str, Callable] = {writer.__name__: writer for writer in (mind_smal
 # Steps, each for a process of its own
 
 
-def stage(name: str, job: dict, output: dict) -> Callable:
+def stage(name: str, job: dict) -> Callable:
     """Return a whole stage as the workflow runs it."""
     from graphdr.__main__ import run_stage
 
-    return lambda: run_stage(name, "", job, output)
+    return lambda: run_stage(name, "", job)
 
 
 def adapter(receipt: str) -> Callable:
@@ -150,35 +150,22 @@ def fresh(folder: Path, step: str, *arguments) -> dict:
 
 def steps_of(design, dataset: str) -> dict[str, tuple]:
     """Return the steps from raw files to a graph, by what they are called."""
-    from graphdr.cache import paths
     from graphdr.plan import jobs
 
-    tables = {name: getattr(paths, f"dataset_{name}")(dataset) for name in ("nodes", "links", "users")}
-    graph = {"nodes": paths.nodes(dataset), "edges": paths.edges(dataset)}
+    def whole(job) -> tuple:
+        return "stage", job.stage, json.loads(job.as_json())
+
+    fetched, tables = jobs.fetch_raw(design, dataset), jobs.tabulate_dataset(design, dataset)
     spec = design.graphs[dataset]
     steps = {
-        "check and hash": (
-            "stage",
-            "fetch_raw",
-            jobs.fetch_raw(design, dataset)._asdict(),
-            {"receipt": paths.receipt(dataset)},
-        ),
-        "adapter": ("adapter", paths.receipt(dataset)),
-        "adapter and tables": (
-            "stage",
-            "tabulate_dataset",
-            jobs.tabulate_dataset(design, dataset)._asdict(),
-            tables,
-        ),
-        f"graph of the top {spec['n']:,}": ("stage", "build_graph", jobs.build_graph(design, dataset)._asdict(), graph),
+        "check and hash": whole(fetched),
+        "adapter": ("adapter", fetched.output.receipt),
+        "adapter and tables": whole(tables),
+        f"graph of the top {spec.n:,}": whole(jobs.build_graph(design, dataset)),
     }
     if dataset == "ml_1m":
-        steps["neighbours of all items"] = (
-            "all_neighbours",
-            tables["nodes"],
-            tables["links"],
-            spec["parameters"]["neighbours"],
-        )
+        neighbours = spec.parameters["neighbours"]
+        steps["neighbours of all items"] = ("all_neighbours", tables.output.nodes, tables.output.links, neighbours)
     return steps
 
 
