@@ -15,7 +15,7 @@ CONFIRM := $(filter yes,$(YES))
 export PYTHONDONTWRITEBYTECODE := # jobs are short: compiled once, modules load in a third of the time
 
 .DEFAULT_GOAL := all
-.PHONY: all movielens multiverse synthetic paper test test-slow test-page test-adapters test-slurm test-queue test-kubernetes test-places test-container test-wheel test-s3 test-deploy slurm container lint format schema verify repair determinism torture fuzz soak soak-policy audit bench bench-scale bench-engines bench-snakemake profile docs snapshot archive lock clean distclean help
+.PHONY: all movielens multiverse synthetic paper test test-slow test-page test-adapters test-slurm test-trials test-queue test-kubernetes test-places test-container test-wheel test-s3 test-deploy slurm container lint format schema verify repair determinism torture fuzz soak soak-policy audit bench bench-scale bench-engines bench-snakemake profile docs snapshot archive lock clean distclean help
 
 all: $(READY) movielens ## build the synthetic half and every data set whose raw files are here (the default)
 	@began=$$(date +%s); $(BUILD) all && $(BIN)/graphdr summary --since $$began
@@ -39,6 +39,9 @@ test: $(READY) ## run the tests
 
 test-slow: $(READY) ## run the tests that take seconds each: kills, whole commands, compilers (two minutes)
 	@$(PYTEST) -m slow
+
+test-trials: $(READY) ## run every benchmark and trial at a tiny size (four minutes; TRIALS="--only fuzz": some of them)
+	@$(BIN)/python -m trust.trials $(TRIALS)
 
 test-page: $(READY) ## test results/report.html in a headless browser (installs Chromium where it can)
 	@tests/page/run
@@ -97,11 +100,11 @@ repair: $(READY) ## delete what verify finds broken, and build it again
 determinism: $(READY) ## build in several ways and compare every file
 	@$(BIN)/python -m trust.determinism
 
-torture: $(READY) ## kill builds, damage files, fill the disk: nothing is lost, nothing passes unseen (an hour)
-	@$(BIN)/python -m trust.torture
+torture: $(READY) ## kill builds, damage files, fill the disk: nothing is lost, nothing passes unseen (an hour; TORTURE="--tiny --seed 1": minutes)
+	@$(BIN)/python -m trust.torture $(TORTURE)
 
-fuzz: $(READY) ## read 10,000 odd files, settings and archives
-	@$(BIN)/python -m trust.fuzz
+fuzz: $(READY) ## read 10,000 odd files, settings and archives (FUZZ="--seed 1": others)
+	@$(BIN)/python -m trust.fuzz $(FUZZ)
 
 soak: $(READY) ## build the synthetic half 20 times: nothing changes, grows or is left behind (an hour)
 	@$(BIN)/python -m trust.soak

@@ -1,4 +1,4 @@
-"""Play 100 million interactions end to end: python -m benchmarks.engines [--small] [--folder FOLDER].
+"""Play 100 million interactions end to end: python -m benchmarks.engines [--small | --tiny] [--folder FOLDER].
 
 Every step is a process of its own, which leaves its files and figures in the folder; a step that is done there is not
 done again. It takes 8 GB of disk.
@@ -9,29 +9,45 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from graphdr.graphs.model import Graph
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-SIZES = {False: (1_000_000, 1_000_000, 100_000_000), True: (5_000, 5_000, 400_000)}  # items, users, interactions
-WORKERS, NEIGHBOURS, K, CANDIDATES, ROUNDS = 2, 10, 20, 100, 20_000
+WORKERS, NEIGHBOURS, K, CANDIDATES = 2, 10, 20, 100
 
 
-def generate(folder: Path, small: bool) -> dict:
+class Size(NamedTuple):
+    """Items, users, interactions, and rounds that a policy plays."""
+
+    items: int
+    users: int
+    interactions: int
+    rounds: int = 20_000
+
+
+SIZES = {
+    "full": Size(1_000_000, 1_000_000, 100_000_000),
+    "small": Size(5_000, 5_000, 400_000),
+    "tiny": Size(1_500, 1_500, 100_000, rounds=2_000),
+}
+
+
+def generate(folder: Path, size: Size) -> dict:
     """Draw interactions, in no order, to parquet."""
     from benchmarks import interactions
 
-    interactions.write(folder / "interactions", *SIZES[small])
+    interactions.write(folder / "interactions", size.items, size.users, size.interactions)
     return {"bytes": sum(path.stat().st_size for path in (folder / "interactions").iterdir())}
 
 
-def sort(folder: Path, small: bool) -> dict:
+def sort(folder: Path, size: Size) -> dict:
     """Sort them by item and by user, on disk, with Dask."""
     import numpy as np
 
@@ -44,7 +60,7 @@ def sort(folder: Path, small: bool) -> dict:
     return {"pairs": rows.nnz, "steps of an exact search": float((np.diff(columns.indptr).astype(float) ** 2).sum())}
 
 
-def neighbours(folder: Path, small: bool, search: str) -> dict:
+def neighbours(folder: Path, size: Size, search: str) -> dict:
     """Find the nearest items: exactly with a part of them in each worker, approximately in one."""
     import numpy as np
 
@@ -58,7 +74,7 @@ def neighbours(folder: Path, small: bool, search: str) -> dict:
     return {"recall": recall(opened(folder / "sorted"), found)}
 
 
-def graph(folder: Path, small: bool) -> dict:
+def graph(folder: Path, size: Size) -> dict:
     """Join the exact neighbours, and take the largest component."""
     import numpy as np
     import scipy.sparse as sp
@@ -74,7 +90,7 @@ def graph(folder: Path, small: bool) -> dict:
     return {"nodes": made.n, "edges": made.adjacency.nnz // 2}
 
 
-def basis(folder: Path, small: bool, solver: str) -> dict:
+def basis(folder: Path, size: Size, solver: str) -> dict:
     """Compute the k smoothest eigenvectors and the constant one."""
     import graphdr
 
@@ -82,7 +98,7 @@ def basis(folder: Path, small: bool, solver: str) -> dict:
     return {"residual": float(found.residuals.max()), "values": found.values.round(6).tolist()}
 
 
-def serve(folder: Path, small: bool) -> dict:
+def serve(folder: Path, size: Size) -> dict:
     """Fit a policy to the graph, which computes its basis, and let it learn what items pay."""
     import numpy as np
 
@@ -93,18 +109,18 @@ def serve(folder: Path, small: bool) -> dict:
     arms = _graph(folder)
     policy, rng = graphdr.GraphDRLinUCB(K, random_state=0), np.random.default_rng(3)
     fit = seconds(lambda: policy.fit(arms))
-    pays = interactions.rewards(interactions.tastes(SIZES[small][0]), rng)
+    pays = interactions.rewards(interactions.tastes(size.items), rng)
     regret = {"policy": 0.0, "random": 0.0}
 
     def play() -> None:
-        for offered in rng.choice(arms.origin, (ROUNDS, CANDIDATES)):
+        for offered in rng.choice(arms.origin, (size.rounds, CANDIDATES)):
             chosen = policy.recommend(offered.tolist())
             policy.update(chosen, pays[chosen] + 0.1 * rng.standard_normal())
             best = pays[offered].max()
             regret["policy"] += best - pays[chosen]
             regret["random"] += best - pays[offered].mean()
 
-    return {"seconds": {"fit": fit, "rounds": seconds(play)}, "rounds": ROUNDS, "regret": regret}
+    return {"seconds": {"fit": fit, "rounds": seconds(play)}, "rounds": size.rounds, "regret": regret}
 
 
 def _graph(folder: Path) -> "Graph":
@@ -116,7 +132,7 @@ def _graph(folder: Path) -> "Graph":
     return Graph(sp.csr_array(sp.load_npz(folder / "adjacency.npz")), np.load(folder / "origin.npy"))
 
 
-STEPS: dict[str, Callable[[Path, bool], dict]] = {
+STEPS: dict[str, Callable[[Path, Size], dict]] = {
     "generate": generate,
     "sort": sort,
     "neighbours-exact": partial(neighbours, search="exact"),
@@ -135,37 +151,50 @@ def _workers() -> None:
     dask.config.set(scheduler="processes", num_workers=WORKERS)
 
 
-def run(name: str, folder: Path, small: bool) -> dict:
+def run(name: str, folder: Path, size: Size) -> dict:
     """Do one step; return its figures with CPU seconds and the largest memory of a process."""
     import resource
 
     began = time.perf_counter()
-    figures = STEPS[name](folder, small)
+    figures = STEPS[name](folder, size)
     spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     cpu = sum(one.ru_utime + one.ru_stime for one in spent)
     peaks = {who: round(one.ru_maxrss / 1e6, 2) for who, one in zip(("own", "worker"), spent, strict=True)}
     return {"cpu": round(cpu, 1), "elapsed": round(time.perf_counter() - began, 1), "peak GB": peaks, **figures}
 
 
+def all_steps(folder: Path, size: str) -> None:
+    """Do all steps that are not done yet in a folder, each in a fresh process; print the figures of all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for step in STEPS:
+        kept = folder / f"{step}.json"
+        if not kept.exists():
+            command = [sys.executable, "-m", "benchmarks.engines", "--step", step, "--folder", str(folder)]
+            one_thread = os.environ | dict.fromkeys(THREADS, "1")
+            subprocess.run(command + [f"--{size}"] * (size != "full"), env=one_thread, check=True)
+        print(f"{step}: {json.loads(kept.read_text())}", flush=True)
+
+
 def main() -> None:
-    """Do all steps that are not done yet, each in a fresh process; print the figures of all."""
+    """Do all steps, or one that such a process is for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--small", action="store_true", help="5,000 items and 400,000 interactions: in minutes")
+    sizes = parser.add_mutually_exclusive_group()
+    sizes.add_argument("--small", action="store_true", help="5,000 items and 400,000 interactions: in minutes")
+    sizes.add_argument(
+        "--tiny", action="store_true", help="1,500 items and 100,000 interactions, in a folder of its own"
+    )
     parser.add_argument("--folder", type=Path, default=Path("results/bench/engines"))
     parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
-    if given.step:
-        figures = run(given.step, given.folder, given.small)
-        (given.folder / f"{given.step}.json").write_text(json.dumps(figures))
-        return
-    for step in STEPS:
-        kept = given.folder / f"{step}.json"
-        if not kept.exists():
-            command = [sys.executable, "-m", "benchmarks.engines", "--step", step, "--folder", str(given.folder)]
-            one_thread = os.environ | dict.fromkeys(THREADS, "1")
-            subprocess.run(command + ["--small"] * given.small, env=one_thread, check=True)
-        print(f"{step}: {json.loads(kept.read_text())}", flush=True)
+    asked = parser.parse_args()
+    size = "tiny" if asked.tiny else "small" if asked.small else "full"
+    if asked.step:
+        figures = run(asked.step, asked.folder, SIZES[size])
+        (asked.folder / f"{asked.step}.json").write_text(json.dumps(figures))
+    elif asked.tiny:
+        with tempfile.TemporaryDirectory() as folder:
+            all_steps(Path(folder), size)
+    else:
+        all_steps(asked.folder, size)
 
 
 if __name__ == "__main__":

@@ -8,18 +8,27 @@ import numpy as np
 
 from benchmarks import limits, plain, sparse
 from benchmarks.report import Row
+from benchmarks.sections import TINY
 from benchmarks.timing import REPETITIONS, Contestant, race
 from graphdr.bandit import environment, linucb, linucb_batched, residuals
 
-N, ROUNDS, DENSE_ROUNDS = 1500, 20_000, 8_000
-POOL = 100_000  # contexts, whose features no cache near a core holds
-PROJECTED = [
-    (10, N, 20),
-    (10, N, 10),
-    (10, POOL, 10),
-    (5, 200, 10),
-    *((k, N, 20) for k in (16, 20, 40, 64, 128, 256)),
-]  # k, n, m
+
+class Size(NamedTuple):
+    """Nodes, rounds, rounds with a dense penalty, and contexts in a pool, whose features no cache near a core holds."""
+
+    n: int = 1500
+    rounds: int = 20_000
+    dense_rounds: int = 8_000
+    pool: int = 100_000
+    wide: tuple[int, ...] = (16, 20, 40, 64, 128, 256)  # k beyond those that are played side by side
+
+    def projected(self) -> list[tuple[int, int, int]]:
+        """Return k, n and m of the races with k-dimensional features."""
+        narrow = [(10, self.n, 20), (10, self.n, 10), (10, self.pool, 10), (5, min(200, self.n), 10)]
+        return narrow + [(k, self.n, 20) for k in self.wide]
+
+
+SIZES = {TINY: Size(150, 600, 200, 1_000, (16, 40))}
 SECTIONS = ("k-dimensional features", "one-hot arms", "dense penalty in node space", "drawing candidates")
 
 
@@ -100,11 +109,11 @@ def ours_of(g: Bandit, residual: np.ndarray = linucb.NOTHING) -> Contestant:
     )
 
 
-def projected(machine: limits.Machine) -> Iterator[Heat]:
+def projected(machine: limits.Machine, size: Size) -> Iterator[Heat]:
     """Race k-dimensional features: runs side by side, a run alone, and one that tracks the residual leverage."""
     few = 500
-    for k, n, m in PROJECTED:
-        g = pose(n, k, m, min(ROUNDS, 10**8 // k**2))
+    for k, n, m in size.projected():
+        g = pose(n, k, m, min(size.rounds, 10**8 // k**2))
         inverse = np.eye(k)
         forms = {
             "NumPy Sherman–Morrison, candidates at once": plain.sherman_morrison,
@@ -127,53 +136,53 @@ def projected(machine: limits.Machine) -> Iterator[Heat]:
         yield Heat(SECTIONS[0], f"k={k} n={n} m={m}", contestants, limit, notes)
 
 
-def one_hot(machine: limits.Machine) -> Iterator[Heat]:
+def one_hot(machine: limits.Machine, size: Size) -> Iterator[Heat]:
     """Race full LinUCB with one-hot arms."""
-    few = 1000
+    few = min(1000, size.rounds)
     for m in (20, 10):
-        g = pose(N, 1, m, ROUNDS)
+        g = pose(size.n, 1, m, size.rounds)
         ours = partial(linucb.one_hot, 1.0, g.theta, *g.rounds(None))
         numpy_form = partial(plain.diagonal, 1.0, g.theta, *g.rounds(few))
-        contestants = [Contestant("ours", ours, ROUNDS), Contestant("NumPy diagonal", numpy_form, few)]
+        contestants = [Contestant("ours", ours, size.rounds), Contestant("NumPy diagonal", numpy_form, few)]
         limit = limits.one_hot(machine, m)
         notes = {"ours": f"limit {1e6 * limit:.3g} µs", "NumPy diagonal": agreement(ours(), numpy_form())}
-        yield Heat(SECTIONS[1], f"n={N} m={m}", contestants, limit, notes)
+        yield Heat(SECTIONS[1], f"n={size.n} m={m}", contestants, limit, notes)
 
 
-def dense(machine: limits.Machine) -> Iterator[Heat]:
+def dense(machine: limits.Machine, size: Size) -> Iterator[Heat]:
     """Race a dense V_0 in node space."""
-    few = 25
+    few, n, rounds = 25, size.n, size.dense_rounds
     rng = np.random.default_rng(2)
-    factor = rng.standard_normal((N, 40)) / np.sqrt(40)
-    inverse = np.linalg.inv(np.eye(N) + factor @ factor.T)
+    factor = rng.standard_normal((n, 40)) / np.sqrt(40)
+    inverse = np.linalg.inv(np.eye(n) + factor @ factor.T)
     for m in (20, 10):
-        g = pose(N, 1, m, DENSE_ROUNDS)
+        g = pose(n, 1, m, rounds)
         ours = partial(linucb.node_space, inverse, g.theta, *g.rounds(None))
         numpy_form = partial(plain.node_space, inverse, g.theta, *g.rounds(few))
         contestants = [
-            Contestant("ours", ours, DENSE_ROUNDS),
+            Contestant("ours", ours, rounds),
             Contestant("NumPy Sherman–Morrison", numpy_form, few),
         ]
         chosen = ours()[0]
         sizes, flushes = limits.delayed(chosen, linucb.BLOCK)
-        limit = limits.dense(machine, N, DENSE_ROUNDS, sizes, flushes, linucb.BLOCK)
+        limit = limits.dense(machine, n, rounds, sizes, flushes, linucb.BLOCK)
         notes = {
             "ours": f"limit {1e6 * limit:.3g} µs: {flushes} flushes of {linucb.BLOCK}",
             "NumPy Sherman–Morrison": agreement(chosen, numpy_form()),
         }
-        yield Heat(SECTIONS[2], f"n={N} T={DENSE_ROUNDS} m={m}", contestants, limit, notes, repetitions=3)
+        yield Heat(SECTIONS[2], f"n={n} T={rounds} m={m}", contestants, limit, notes, repetitions=3)
 
 
-def drawing(machine: limits.Machine) -> Iterator[Heat]:
+def drawing(machine: limits.Machine, size: Size) -> Iterator[Heat]:
     """Race the three ways to draw candidates, beside the k = 10 step that plays them."""
-    few = 1000
-    adjacency = sparse.planted(N, 7 * N, np.random.default_rng(3)).adjacency
+    few = min(1000, size.rounds)
+    adjacency = sparse.planted(size.n, 7 * size.n, np.random.default_rng(3)).adjacency
     arena = environment.Arena(adjacency.sum(axis=1), adjacency.indptr, adjacency.indices)
     n, rng = adjacency.shape[0], np.random.default_rng(4)
     for m in (20, 10):
-        contestants = [ours_of(pose(N, 10, m, ROUNDS))._replace(name="k=10 step")]
+        contestants = [ours_of(pose(size.n, 10, m, size.rounds))._replace(name="k=10 step")]
         contestants += [
-            Contestant(name, partial(sample, n, ROUNDS, m, rng, arena), ROUNDS)
+            Contestant(name, partial(sample, n, size.rounds, m, rng, arena), size.rounds)
             for name, sample in environment.CANDIDATES.items()
         ]
         contestants += [
@@ -199,8 +208,7 @@ def rows_of(heat: Heat) -> list[Row]:
     return rows
 
 
-def measure(machine: limits.Machine) -> Iterator[list[Row]]:
-    """Run all heats of the four kinds of kernels, one list of rows per heat."""
-    for heats in HEATS:
-        for heat in heats(machine):
-            yield rows_of(heat)
+def measure(size: str) -> list[Row]:
+    """Run all heats of the four kinds of kernels."""
+    machine, own = limits.machine(size), SIZES.get(size, Size())
+    return [row for heats in HEATS for heat in heats(machine, own) for row in rows_of(heat)]

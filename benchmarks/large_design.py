@@ -2,6 +2,7 @@
 
 python -m benchmarks.large_design [--problems 10000] [--batch 8] [--keep FOLDER]
 python -m benchmarks.large_design --costs
+python -m benchmarks.large_design --tiny
 """
 
 import argparse
@@ -107,6 +108,7 @@ def show_plan(folder: Path, problems: int, batch: int) -> bool:
 USUAL = {"n": 200, "k": 5, "horizon": 20000, "seeds": 8, "instances": 5, "components": 24, "draws": 0}
 GROWN = [{}, {"n": 800}, {"n": 1500}, {"k": 10}, {"k": 20}, {"horizon": 100000}, {"seeds": 32}, {"instances": 30}]
 METHODS = ["random", "linucb_full", "graphdr", "laplacian_linucb"]
+TINY = USUAL | {"n": 60, "horizon": 400, "seeds": 2, "instances": 1, "checkpoint": 200}
 LARGEST_DENSE = 800  # nodes; beyond, the method that updates an n by n matrix takes minutes
 
 
@@ -117,11 +119,11 @@ def _plan(config: dict, setting: dict, method: str) -> design.Design:
     return design.expand(config | shown | {"experiments": {STUDY: spec}})
 
 
-def show_costs(folder: Path, config: dict) -> None:
+def show_costs(folder: Path, config: dict, usual: dict = USUAL, changes: list[dict] = GROWN) -> None:
     """Run every stage at every setting by itself, and print CPU seconds and peak memory."""
     print("| setting | stage | edges | CPU s | MB |\n|---|---|---:|---:|---:|")
-    for number, grown in enumerate(GROWN):
-        setting = USUAL | grown
+    for number, grown in enumerate(changes):
+        setting = usual | grown
         played = [method for method in METHODS if method != "laplacian_linucb" or setting["n"] <= LARGEST_DENSE]
         plans = {method: _plan(config, setting, method) for method in played}
         planned = plans[played[0]]
@@ -147,17 +149,21 @@ def main() -> int:
     parser.add_argument("--batch", type=int, default=8, help="problems that one job computes")
     parser.add_argument("--keep", type=Path, help="lay out the study in this folder and leave it there")
     parser.add_argument("--costs", action="store_true", help="measure the stages instead")
+    parser.add_argument("--tiny", action="store_true", help="plan 50 problems, and measure the stages on a small one")
     arguments = parser.parse_args()
     config = configuration.load(ROOT / "config.yaml").plain()
+    problems = 50 if arguments.tiny else arguments.problems
     with tempfile.TemporaryDirectory() as name:
         folder = arguments.keep or Path(name) / "study"
         if arguments.costs:
             show_costs(folder, config)
             return 0
-        lay_out(folder, large_config(config, arguments.problems, arguments.batch))
-        if not show_plan(folder, arguments.problems, arguments.batch):
+        lay_out(folder, large_config(config, problems, arguments.batch))
+        if not show_plan(folder, problems, arguments.batch):
             print(f"error: more than {LIMIT} s of CPU", file=sys.stderr)
             return 1
+        if arguments.tiny:
+            show_costs(Path(name) / "stages", config, TINY, [{}])
     return 0
 
 

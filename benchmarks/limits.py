@@ -1,5 +1,6 @@
 """What this machine allows on one core: arithmetic and bandwidth, and from them the least time of each kernel."""
 
+from functools import cache
 from typing import NamedTuple
 
 import numba
@@ -7,11 +8,22 @@ import numpy as np
 from scipy.linalg.blas import dgemm, dsyrk
 
 from benchmarks.report import Row
+from benchmarks.sections import TINY
 from benchmarks.timing import Contestant, race
 
 ACCUMULATORS = 96  # enough independent sums to hide the latency of a multiply-add
-N = 1500
 BLOCK = 128  # rank of the timed symmetric update
+
+
+class Size(NamedTuple):
+    """What the peaks are measured on: rows of a square matrix, numbers in an array beyond the caches, multiply-adds."""
+
+    n: int = 1500
+    beyond_caches: int = 1 << 24
+    multiply_adds: int = 300_000
+
+
+SIZES = {TINY: Size(150, 1 << 18, 3_000)}
 
 
 class Machine(NamedTuple):
@@ -45,19 +57,21 @@ def _triad(loops, a, b, c):
             a[i] = b[i] + (r + 0.5) * c[i]
 
 
-def measure() -> Machine:
+@cache
+def machine(size: str) -> Machine:
     """Measure the peaks in turns; the best of the repetitions counts."""
+    n, beyond_caches, multiply_adds = SIZES.get(size, Size())
     rng = np.random.default_rng(0)
-    square = np.asfortranarray(rng.random((N, N)))
-    thin = np.asfortranarray(rng.random((N, BLOCK)))
+    square = np.asfortranarray(rng.random((n, n)))
+    thin = np.asfortranarray(rng.random((n, BLOCK)))
     small, large = 3 * [None], 3 * [None]
     for at in range(3):
-        small[at], large[at] = rng.random(1 << 15), rng.random(1 << 24)
+        small[at], large[at] = rng.random(1 << 15), rng.random(beyond_caches)
     loops = 200
     giga = {
-        "fma": (lambda: _multiply_add(300_000, 0.999, 0.1), 2e-9 * ACCUMULATORS * 300_000),
-        "dgemm": (lambda: dgemm(1.0, square, square), 2e-9 * N**3),
-        "dsyrk": (lambda: dsyrk(1.0, thin, c=square, overwrite_c=1), 1e-9 * N * N * BLOCK),
+        "fma": (lambda: _multiply_add(multiply_adds, 0.999, 0.1), 2e-9 * ACCUMULATORS * multiply_adds),
+        "dgemm": (lambda: dgemm(1.0, square, square), 2e-9 * n**3),
+        "dsyrk": (lambda: dsyrk(1.0, thin, c=square, overwrite_c=1), 1e-9 * n * n * BLOCK),
         "l2": (lambda: _triad(loops, *small), 24e-9 * loops * len(small[0])),
         "memory": (lambda: _triad(1, *large), 24e-9 * len(large[0])),
     }
@@ -91,16 +105,17 @@ def delayed(chosen: np.ndarray, block: int) -> tuple[list[int], int]:
     return sizes, flushes
 
 
-def rows(machine: Machine) -> list[Row]:
+def measure(size: str) -> list[Row]:
     """Return the peaks as rows."""
+    n, beyond_caches, _ = SIZES.get(size, Size())
     what = {
         "fma": ("multiply-add, compiled loop", f"{ACCUMULATORS} independent sums", "GFLOP/s"),
-        "dgemm": ("dgemm", f"n={N}", "GFLOP/s"),
-        "dsyrk": ("dsyrk", f"n={N}, rank {BLOCK}", "GFLOP/s"),
+        "dgemm": ("dgemm", f"n={n}", "GFLOP/s"),
+        "dsyrk": ("dsyrk", f"n={n}, rank {BLOCK}", "GFLOP/s"),
         "l2": ("triad in L2", "3 x 256 KiB", "GB/s"),
-        "memory": ("triad in memory", "3 x 128 MiB", "GB/s"),
+        "memory": ("triad in memory", f"3 x {beyond_caches >> 17} MiB", "GB/s"),
     }
     return [
-        Row("the machine, one core", name, setting, getattr(machine, field), note=unit)
+        Row("the machine, one core", name, setting, getattr(machine(size), field), note=unit)
         for field, (name, setting, unit) in what.items()
     ]

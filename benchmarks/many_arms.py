@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.report import Row
+from benchmarks.sections import TINY
 from benchmarks.timing import say, seconds
 from graphdr.bandit import environment
 from graphdr.bandit.graph_prior import evidence, model, play
@@ -15,7 +16,8 @@ from graphdr.bandit.graph_prior.posterior import normal_equations
 from graphdr.bandit.linucb import Run
 from graphdr.core import spent
 
-SIZES = [(170_000, 24, 2_000_000), (170_000, 60, 2_000_000), (1_000_000, 24, 20_000)]  # arms, columns, rounds
+RUNS = [(170_000, 24, 2_000_000), (170_000, 60, 2_000_000), (1_000_000, 24, 20_000)]  # arms, columns, rounds
+SIZES = {TINY: [(300, 5, 500)]}
 SPEC = {"arms": 10, "candidates": "uniform", "noise": 0.1}
 OWN = 0.05  # standard deviation of what an arm pays besides what its columns say
 SECTION = "graph prior on many arms"
@@ -108,12 +110,12 @@ def rows_of(size: dict) -> list[Row]:
     ]
 
 
-def measure() -> list[Row]:
-    """Play all sizes, one after the other."""
+def measure(size: str) -> list[Row]:
+    """Play all runs, one after the other."""
     rows = []
-    for size in SIZES:
-        say(f"graph prior, {size[0]:,} arms, {size[1]} columns, {size[2]:,} rounds")
-        rows += rows_of(fresh(*size))
+    for arms, columns, rounds in SIZES.get(size, RUNS):
+        say(f"graph prior, {arms:,} arms, {columns} columns, {rounds:,} rounds")
+        rows += rows_of(fresh(arms, columns, rounds))
     return rows
 
 

@@ -3,6 +3,7 @@
 python -m benchmarks.many_jobs [1000 4000 …]
 """
 
+import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -11,7 +12,7 @@ from benchmarks.large_design import ROOT, STUDY, cost, lay_out
 from graphdr.cache import times
 from graphdr.plan import config as configuration
 
-SIZES = (1000, 4000)
+SIZES, TINY = (1000, 4000), (40, 80)
 GROWTH = 1.5  # times that the CPU per job may grow from the first size to the last
 STAGES = ("pose_problem", "describe_problem", "run_bandit", "measure_batch")  # of a batch of one problem
 
@@ -52,7 +53,11 @@ def run(folder: Path, size: int) -> float:
 
 def main() -> int:
     """Measure, print and compare."""
-    sizes = tuple(map(int, sys.argv[1:])) or SIZES
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.many_jobs", description=__doc__.splitlines()[0])
+    parser.add_argument("sizes", nargs="*", type=int, help=f"jobs of every run; {SIZES} if none")
+    parser.add_argument("--tiny", action="store_true", help=f"runs of {TINY} jobs")
+    asked = parser.parse_args()
+    sizes = asked.sizes or (TINY if asked.tiny else SIZES)
     with tempfile.TemporaryDirectory() as name:
         costs = [run(Path(name) / str(size), size) for size in sizes]
     growth = costs[-1] / costs[0]

@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks.many_arms import refit, waves
 from benchmarks.report import Row
+from benchmarks.sections import TINY
 from benchmarks.timing import Contestant, race
 from graphdr.bandit import environment, methods
 from graphdr.bandit.graph_prior import model, play
@@ -21,8 +22,10 @@ from graphdr.plan.blocks import Config, Method
 TARGET = "leaderboard"
 BASELINE, PRIOR, THOMPSON = "graphdr", "graph_prior", "graph_prior_thompson"
 N, COLUMNS, NEIGHBOURS = 1500, 64, 5  # nodes on a ring, columns of every basis, neighbours to either side
-FACTORS = {"arms": 10, "candidates": "uniform", "horizon": 20_000, "noise": 0.1, "alpha": 0.1, "ridge": 1.0, "k": 10}
+ROUNDS = 20_000
+FACTORS = {"arms": 10, "candidates": "uniform", "noise": 0.1, "alpha": 0.1, "ridge": 1.0, "k": 10}
 REPETITIONS = 3
+SIZES = {TINY: (150, 400)}  # nodes, rounds
 SECTION = "methods of the leaderboard"
 
 
@@ -36,7 +39,7 @@ class Ring(NamedTuple):
     stream: environment.Stream
 
 
-def pose(config: Config, n: int = N, rounds: int = FACTORS["horizon"]) -> Ring:
+def pose(config: Config, n: int = N, rounds: int = ROUNDS) -> Ring:
     """Draw a reward that is part smooth, on all columns that a graph prior may take, part each arm's own."""
     problem = config.protocol.factors | FACTORS | {"horizon": rounds}
     here = np.tile(np.arange(n), NEIGHBOURS)
@@ -75,13 +78,13 @@ def contestant(ring: Ring, name: str, line: Method) -> Contestant:
     return Contestant(name, partial(methods.play, method, problem, [run], [luck], inputs), problem["horizon"])
 
 
-def time_a_round(config: Config, repetitions: int = REPETITIONS) -> dict[str, float]:
+def time_a_round(config: Config, repetitions: int = REPETITIONS, n: int = N, rounds: int = ROUNDS) -> dict[str, float]:
     """Return the microseconds per round of every method of the leaderboard: played in turns, the best time of each.
 
     A run plays alone, with 1,500 arms, ten candidates, 20,000 rounds and k = 10; a graph prior has up to 60 columns,
     and its refits count.
     """
-    ring = pose(config)
+    ring = pose(config, n, rounds)
     times = race([contestant(ring, *method) for method in on_leaderboard(config).items()], repetitions)
     return {name: 1e6 * time for name, time in times.items()}
 
@@ -119,16 +122,17 @@ def _refits(seen: list[model.Statistics], basis: model.Columns) -> None:
         refit(statistics, basis)
 
 
-def measure() -> list[Row]:
+def measure(size: str) -> list[Row]:
     """Return a row for every method, with its multiple of GraphDR, and what the graph priors spend on what."""
     config = configuration.load(Path("config.yaml"))
-    setting = f"n={N} m={FACTORS['arms']} T={FACTORS['horizon']:,}"
-    times = time_a_round(config)
+    n, rounds = SIZES.get(size, (N, ROUNDS))
+    setting = f"n={n} m={FACTORS['arms']} T={rounds:,}"
+    times = time_a_round(config, n=n, rounds=rounds)
     rows = [
         Row(SECTION, name, setting, time, time / times[BASELINE], note=f"{time / times[PRIOR]:.2g} of {PRIOR}")
         for name, time in sorted(times.items(), key=lambda item: item[1])
     ]
-    for name, parts in time_parts(pose(config)).items():
+    for name, parts in time_parts(pose(config, n, rounds)).items():
         alone = f"{name}, without refits"
         rows.append(Row(SECTION, alone, setting, parts.a_round, parts.a_round / times[BASELINE]))
         note = f"{1e-3 * parts.a_refit:.3g} ms; {parts.columns} columns found"

@@ -5,6 +5,7 @@ is timed on its own and has candidates of its own, so that the caches are as col
 caller waits for; processor time leaves out the moments in which a busy machine ran something else.
 """
 
+import argparse
 import os
 import tempfile
 import time
@@ -22,9 +23,20 @@ from benchmarks.timing import seconds
 from graphdr.graphs.model import Graph
 from graphdr.serve.policy import GraphDRLinUCB
 
-ARMS, EDGES, K, CANDIDATES, ROUNDS, WARM = 100_000, 700_000, 20, 1000, 1500, 100
-TOLD = 20_000  # rewards before the first call
-FEW, BUNDLE = 1500, 3  # arms of a small policy, arms of a context
+K, WARM, BUNDLE = 20, 100, 3  # dimensions, calls that warm up, arms of a context
+
+
+class Size(NamedTuple):
+    """Arms of a large and of a small policy, candidates and rounds of the calls, and rewards before the first call."""
+
+    arms: int = 100_000
+    few: int = 1500
+    candidates: int = 1000
+    rounds: int = 1500
+    rewards: int = 20_000
+
+
+TINY = Size(300, 150, 20, 330, 400)
 GIVEN = {"prior": "ridge", "ridge": 1.0, "radius": 1.0}
 FOUND = {"prior": "graph"}
 
@@ -49,41 +61,42 @@ def latency(name: str, call: Callable, arguments: list[tuple]) -> Latency:
     return Latency(name, *np.quantile(times[WARM:], [0.5, 0.99], axis=0).T.ravel() / 1000)
 
 
-def told(policy: GraphDRLinUCB, rng: np.random.Generator) -> GraphDRLinUCB:
+def told(policy: GraphDRLinUCB, rewards: int, rng: np.random.Generator) -> GraphDRLinUCB:
     """Tell a policy clicks that are part graph, part each arm's own."""
     n = len(policy)
     theta = 0.3 + 0.1 * np.sqrt(n) * policy._learned.rows[:, -K] + 0.05 * rng.standard_normal(n)
-    places = rng.integers(n, size=TOLD)
+    places = rng.integers(n, size=rewards)
     arms = [policy.names[place] for place in places] if isinstance(policy.names[0], str) else places
-    policy.update_many(arms, (rng.random(TOLD) < theta[places]).astype(float))
+    policy.update_many(arms, (rng.random(rewards) < theta[places]).astype(float))
     return policy
 
 
-def measure() -> tuple[list[Latency], str]:
+def measure(size: Size) -> tuple[list[Latency], str]:
     """Fit policies to a planted partition; time their calls and their files."""
     rng = np.random.default_rng(5)
-    graph = sparse.planted(ARMS, EDGES, rng)
+    graph = sparse.planted(size.arms, 7 * size.arms, rng)
     calls, files = [], []
     for setting, knobs in (("given", GIVEN), ("found", FOUND)):
-        own, file = of_arms(graph, setting, knobs, rng)
+        own, file = of_arms(graph, setting, knobs, size, rng)
         calls += own
         files.append(file)
-    few = sparse.planted(FEW, 7 * FEW, rng)
+    few = sparse.planted(size.few, 7 * size.few, rng)
     for source in (graph, few):
-        calls += contexts(GraphDRLinUCB(K, **GIVEN, intercept=False).fit(source.adjacency), rng)
-    return calls, f"{graph.n:,} arms, k = {K}, {CANDIDATES:,} candidates, {TOLD:,} rewards before; {'; '.join(files)}"
+        calls += contexts(GraphDRLinUCB(K, **GIVEN, intercept=False).fit(source.adjacency), size, rng)
+    setting = f"{graph.n:,} arms, k = {K}, {size.candidates:,} candidates, {size.rewards:,} rewards before"
+    return calls, f"{setting}; {'; '.join(files)}"
 
 
-def of_arms(graph: Graph, setting: str, knobs: dict, rng: np.random.Generator) -> tuple[list[Latency], str]:
+def of_arms(graph: Graph, setting: str, knobs: dict, size: Size, rng: np.random.Generator) -> tuple[list[Latency], str]:
     """Time the calls for arms, by number and by name, with settings that are given or found."""
     texts = [f"item {number}" for number in range(graph.n)]
-    numbered = told(GraphDRLinUCB(K, random_state=0, **knobs).fit(graph.adjacency), rng)
-    named = told(GraphDRLinUCB(K, random_state=0, **knobs).fit(graph.adjacency, names=texts), rng)
-    numbers = [rng.integers(graph.n, size=CANDIDATES) for _ in range(ROUNDS)]
+    numbered = told(GraphDRLinUCB(K, random_state=0, **knobs).fit(graph.adjacency), size.rewards, rng)
+    named = told(GraphDRLinUCB(K, random_state=0, **knobs).fit(graph.adjacency, names=texts), size.rewards, rng)
+    numbers = [rng.integers(graph.n, size=size.candidates) for _ in range(size.rounds)]
     held = [named.candidates([texts[number] for number in own]) for own in numbers]
     # Every call has texts of its own, as they come with a request: their hashes are yet to be computed.
     names = [[f"item {number}" for number in own] for own in numbers]
-    plays = [*zip(rng.integers(graph.n, size=ROUNDS).tolist(), rng.random(ROUNDS), strict=True)]
+    plays = [*zip(rng.integers(graph.n, size=size.rounds).tolist(), rng.random(size.rounds), strict=True)]
     news = [(f"item {number}", reward) for number, reward in plays]
     sampling = named.worker().set_params(explore="ts")
     calls = [
@@ -100,13 +113,14 @@ def of_arms(graph: Graph, setting: str, knobs: dict, rng: np.random.Generator) -
     return calls, f"{setting}: {file_of(named)}"
 
 
-def contexts(policy: GraphDRLinUCB, rng: np.random.Generator) -> list[Latency]:
+def contexts(policy: GraphDRLinUCB, size: Size, rng: np.random.Generator) -> list[Latency]:
     """Time contexts of a few arms each: sparse rows, looked up before, and as names and weights."""
-    n, size = len(policy), (CANDIDATES, BUNDLE)
-    weights, starts = np.full(CANDIDATES * BUNDLE, BUNDLE**-0.5), BUNDLE * np.arange(CANDIDATES + 1)
+    n, candidates = len(policy), size.candidates
+    weights, starts = np.full(candidates * BUNDLE, BUNDLE**-0.5), BUNDLE * np.arange(candidates + 1)
     # Sorted numbers, and then 0, 1, 2 added: three different arms.
-    arms = [np.sort(rng.integers(n - BUNDLE, size=size)) + np.arange(BUNDLE) for _ in range(ROUNDS // 3)]
-    rows = [sp.csr_array((weights, own.ravel(), starts), (CANDIDATES, n)) for own in arms]
+    places = [np.sort(rng.integers(n - BUNDLE, size=(candidates, BUNDLE))) for _ in range(size.rounds // 3)]
+    arms = [own + np.arange(BUNDLE) for own in places]
+    rows = [sp.csr_array((weights, own.ravel(), starts), (candidates, n)) for own in arms]
     held = [policy.candidates(vectors=own) for own in rows]
     names = [[dict.fromkeys(own, BUNDLE**-0.5) for own in sets.tolist()] for sets in arms]
     of = f"contexts over {n:,} arms"
@@ -128,8 +142,11 @@ def file_of(policy: GraphDRLinUCB) -> str:
 
 def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.policy", description=__doc__.splitlines()[0])
+    parser.add_argument("--tiny", action="store_true", help="300 arms and 20 candidates")
+    asked = parser.parse_args()
     print("| microseconds per call | median | p99 | processor, median | processor, p99 |\n|---|---:|---:|---:|---:|")
-    calls, setting = measure()
+    calls, setting = measure(TINY if asked.tiny else Size())
     for name, *times in calls:
         print(f"| {name} | {' | '.join(f'{value:,.1f}' for value in times)} |")
     print(f"\n{setting}")

@@ -1,8 +1,10 @@
 """Say where the CPU seconds of the last build went: those of its jobs by stage and part, and Snakemake's own."""
 
+import argparse
 import sys
 
 from graphdr.cache import times
+from trust.checkout import environment, last_lines, lay_out, snakemake, workshop
 
 PARTS = {"start": "start-up", "kernels": "kernels", "files": "files", "compute": "compute"}
 
@@ -39,15 +41,31 @@ def report(build: dict, jobs: list[dict], libraries: float) -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
-    """Print the account."""
-    build = times.build()
-    jobs = times.jobs(build["began"]) if build else []
+def show(folder: str) -> int:
+    """Print the account of the last build in a folder; the exit code is 1 if there was none."""
+    build = times.build(folder)
+    jobs = times.jobs(build["began"], folder) if build else []
     if not jobs:
         print("error: nothing was built yet; run make clean synthetic first", file=sys.stderr)
         return 1
-    print(report(build, jobs, times.libraries(build["began"])))
+    print(report(build, jobs, times.libraries(build["began"], folder)))
     return 0
+
+
+def main() -> int:
+    """Print the account of the last build here or, to try it, of one of the tiny configuration."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.profile", description=__doc__)
+    parser.add_argument(
+        "--tiny", action="store_true", help="build the tiny configuration first, in a folder of its own"
+    )
+    if not parser.parse_args().tiny:
+        return show(".")
+    with workshop() as shop:
+        folder = lay_out(shop / "checkout")
+        done = snakemake(folder, environment(shop))
+        if done.returncode:
+            sys.exit(f"error: the build failed\n{last_lines(done)}")
+        return show(str(folder))
 
 
 if __name__ == "__main__":

@@ -10,24 +10,43 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.report import Row
+from benchmarks.sections import TINY
 from benchmarks.timing import seconds
 from graphdr.core import spent
 from graphdr.graphs.records import similarity_rows
 from graphdr.panels.graphs import read_records
 
 SECTION = "Raw files of full size"
-TRAIN, DEV = (156_965, 37.2), (73_152, 37.5)  # rows of behaviors, impressions in each on average
-NEWS, DEV_NEWS, USERS, READ = 51_282, 42_416, 50_000, 32.5  # READ: length of a history on average
-PAPERS, CITATIONS, FEATURES, LABELS = 169_343, 1_166_243, 128, 40
-RATERS, MOVIES, RATED, RATINGS = 6040, 3883, 3706, 1_000_209
+SHOWN, DEV_SHOWN, READ = 37.2, 37.5, 32.5  # impressions in a row of behaviors, length of a history, on average
+FEATURES, LABELS = 128, 40
+
+
+class Size(NamedTuple):
+    """How many rows the files of the three data sets have: as many as the published ones, unless told otherwise."""
+
+    behaviors: int = 156_965
+    dev_behaviors: int = 73_152
+    news: int = 51_282
+    dev_news: int = 42_416
+    users: int = 50_000
+    papers: int = 169_343
+    citations: int = 1_166_243
+    raters: int = 6040
+    movies: int = 3883
+    rated: int = 3706
+    ratings: int = 1_000_209
+
+
+SIZES = {TINY: Size(2_000, 500, 2_000, 500, 300, 2_000, 12_000, 300, 2_000, 2_000, 40_000)}
 
 
 # Random files with the names, the numbers of rows and about the sizes of the published ones
 
 
-def behaviors(rows: int, shown: float, news: int, rng) -> Iterator[str]:
+def behaviors(rows: int, shown: float, news: int, users: int, rng) -> Iterator[str]:
     """Yield lines of what users had read, the same in all lines of a user, and what they were shown and clicked."""
 
     def popular(count: int) -> list[int]:
@@ -35,9 +54,9 @@ def behaviors(rows: int, shown: float, news: int, rng) -> Iterator[str]:
 
     ids = [f"N{i}" for i in range(news)]
     offered = [(f"{name}-0", f"{name}-1") for name in ids]
-    read = [" ".join([ids[i] for i in popular(count)]) for count in rng.geometric(1 / (READ + 1), USERS) - 1]
+    read = [" ".join([ids[i] for i in popular(count)]) for count in rng.geometric(1 / (READ + 1), users) - 1]
     for row, (user, count) in enumerate(
-        zip(rng.integers(USERS, size=rows), rng.geometric(1 / shown, rows), strict=True)
+        zip(rng.integers(users, size=rows), rng.geometric(1 / shown, rows), strict=True)
     ):
         clicks = (rng.random(count) < 0.04).tolist()
         impressions = " ".join([offered[i][click] for i, click in zip(popular(count), clicks, strict=True)])
@@ -55,16 +74,17 @@ def articles(news: int, rng) -> Iterator[str]:
         yield f"N{at}\t{group}\t{title}\t{abstract}\thttps://example.org/N{at}.html\t{entity}\t{entity}\n"
 
 
-def mind_small(folder: Path, rng) -> str:
+def mind_small(folder: Path, size: Size, rng) -> str:
     """Write both archives of MIND-small."""
-    for part, (rows, shown), news in (("train", TRAIN, NEWS), ("dev", DEV, DEV_NEWS)):
+    parts = (("train", size.behaviors, SHOWN, size.news), ("dev", size.dev_behaviors, DEV_SHOWN, size.dev_news))
+    for part, rows, shown, news in parts:
         with zipfile.ZipFile(folder / f"MINDsmall_{part}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            archive.writestr("behaviors.tsv", "".join(behaviors(rows, shown, news, rng)))
+            archive.writestr("behaviors.tsv", "".join(behaviors(rows, shown, news, size.users, rng)))
             archive.writestr("news.tsv", "".join(articles(news, rng)))
-    return f"{TRAIN[0] + DEV[0]:,} behaviours, {NEWS:,} news"
+    return f"{size.behaviors + size.dev_behaviors:,} behaviours, {size.news:,} news"
 
 
-def ogbn_arxiv(folder: Path, rng) -> str:
+def ogbn_arxiv(folder: Path, size: Size, rng) -> str:
     """Write the archive of ogbn-arxiv, with features of six decimals."""
     import pyarrow as pa
     from pyarrow import csv
@@ -75,32 +95,33 @@ def ogbn_arxiv(folder: Path, rng) -> str:
         csv.write_csv(table, buffer, csv.WriteOptions(include_header=False))
         return header.encode() + buffer.getvalue().to_pybytes()
 
+    papers = size.papers
     files = {
-        "raw/edge": sheet((PAPERS * rng.random((2, CITATIONS)) ** 3).astype(int)),  # the first are linked most
-        "raw/node-label": sheet([rng.integers(LABELS, size=PAPERS)]),
-        "raw/node-feat": sheet(0.2 * rng.standard_normal((FEATURES, PAPERS)).round(6)),
+        "raw/edge": sheet((papers * rng.random((2, size.citations)) ** 3).astype(int)),  # the first are linked most
+        "raw/node-label": sheet([rng.integers(LABELS, size=papers)]),
+        "raw/node-feat": sheet(0.2 * rng.standard_normal((FEATURES, papers)).round(6)),
         "mapping/labelidx2arxivcategeory": sheet([range(LABELS), range(LABELS)], "label idx,arxiv category\n"),
-        "mapping/nodeidx2paperid": sheet([range(PAPERS), range(10**9, 10**9 + PAPERS)], "node idx,paper id\n"),
+        "mapping/nodeidx2paperid": sheet([range(papers), range(10**9, 10**9 + papers)], "node idx,paper id\n"),
     }
     with zipfile.ZipFile(folder / "arxiv.zip", "w") as archive:
         for name, data in files.items():
             archive.writestr(f"arxiv/{name}.csv.gz", gzip.compress(data, 1))
-    return f"{PAPERS:,} papers, {CITATIONS:,} citations, {FEATURES} features"
+    return f"{papers:,} papers, {size.citations:,} citations, {FEATURES} features"
 
 
-def ml_1m(folder: Path, rng) -> str:
+def ml_1m(folder: Path, size: Size, rng) -> str:
     """Write the archive of MovieLens-1M."""
     from benchmarks import sparse
 
-    drawn = sparse.ratings(RATED, RATERS, RATINGS, rng).tocoo()
+    drawn = sparse.ratings(size.rated, size.raters, size.ratings, rng).tocoo()
     rows = rng.permutation(drawn.nnz)
     columns = (part[rows].tolist() for part in (*drawn.coords[::-1], drawn.data.astype(int)))
     ratings = [f"{user + 1}::{item + 1}::{value}::978300760\n" for user, item, value in zip(*columns, strict=True)]
-    movies = [f"{item + 1}::Movie No. {item} (1999)::Drama|Comedy\n" for item in range(MOVIES)]
+    movies = [f"{item + 1}::Movie No. {item} (1999)::Drama|Comedy\n" for item in range(size.movies)]
     with zipfile.ZipFile(folder / "ml-1m.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr("ml-1m/ratings.dat", "".join(ratings))
         archive.writestr("ml-1m/movies.dat", "".join(movies))
-    return f"{len(ratings):,} ratings of {RATED:,} items by {RATERS:,} users"
+    return f"{len(ratings):,} ratings of {size.rated:,} items by {size.raters:,} users"
 
 
 WRITERS: dict[str, Callable] = {writer.__name__: writer for writer in (mind_small, ogbn_arxiv, ml_1m)}
@@ -109,11 +130,11 @@ WRITERS: dict[str, Callable] = {writer.__name__: writer for writer in (mind_smal
 # Steps, each for a process of its own
 
 
-def stage(name: str, job: dict, output: dict) -> Callable:
+def stage(name: str, job: dict) -> Callable:
     """Return a whole stage as the workflow runs it."""
     from graphdr.__main__ import run_stage
 
-    return lambda: run_stage(name, "", job, output)
+    return lambda: run_stage(name, "", job)
 
 
 def adapter(receipt: str) -> Callable:
@@ -150,39 +171,26 @@ def fresh(folder: Path, step: str, *arguments) -> dict:
 
 def steps_of(design, dataset: str) -> dict[str, tuple]:
     """Return the steps from raw files to a graph, by what they are called."""
-    from graphdr.cache import paths
     from graphdr.plan import jobs
 
-    tables = {name: getattr(paths, f"dataset_{name}")(dataset) for name in ("nodes", "links", "users")}
-    graph = {"nodes": paths.nodes(dataset), "edges": paths.edges(dataset)}
+    def whole(job) -> tuple:
+        return "stage", job.stage, json.loads(job.as_json())
+
+    fetched, tables = jobs.fetch_raw(design, dataset), jobs.tabulate_dataset(design, dataset)
     spec = design.graphs[dataset]
     steps = {
-        "check and hash": (
-            "stage",
-            "fetch_raw",
-            jobs.fetch_raw(design, dataset)._asdict(),
-            {"receipt": paths.receipt(dataset)},
-        ),
-        "adapter": ("adapter", paths.receipt(dataset)),
-        "adapter and tables": (
-            "stage",
-            "tabulate_dataset",
-            jobs.tabulate_dataset(design, dataset)._asdict(),
-            tables,
-        ),
-        f"graph of the top {spec['n']:,}": ("stage", "build_graph", jobs.build_graph(design, dataset)._asdict(), graph),
+        "check and hash": whole(fetched),
+        "adapter": ("adapter", fetched.output.receipt),
+        "adapter and tables": whole(tables),
+        f"graph of the top {spec.n:,}": whole(jobs.build_graph(design, dataset)),
     }
     if dataset == "ml_1m":
-        steps["neighbours of all items"] = (
-            "all_neighbours",
-            tables["nodes"],
-            tables["links"],
-            spec["parameters"]["neighbours"],
-        )
+        neighbours = spec.parameters["neighbours"]
+        steps["neighbours of all items"] = ("all_neighbours", tables.output.nodes, tables.output.links, neighbours)
     return steps
 
 
-def rows_of(design, dataset: str) -> Iterator[Row]:
+def rows_of(design, dataset: str, size: Size) -> Iterator[Row]:
     """Write the files of a data set and yield a row for each step."""
     import numpy as np
 
@@ -191,22 +199,22 @@ def rows_of(design, dataset: str) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as name:
         raw = Path(name, paths.receipt(dataset)).parent
         raw.mkdir(parents=True)
-        setting = WRITERS[dataset](raw, np.random.default_rng(8))
-        size = sum(path.stat().st_size for path in raw.iterdir())
+        setting = WRITERS[dataset](raw, size, np.random.default_rng(8))
+        packed = sum(path.stat().st_size for path in raw.iterdir())
         for called, step in steps_of(design, dataset).items():
             found = fresh(Path(name), *step)
             note = f"peak memory {found['peak'] / 1e9:.2f} GB"
             if called == "check and hash":
-                note += f", {size / 1e6:.0f} MB of archives"
+                note += f", {packed / 1e6:.0f} MB of archives"
             yield Row(SECTION, called, f"{dataset}: {setting}", found["seconds"], note=note)
 
 
-def measure() -> list[Row]:
+def measure(size: str) -> list[Row]:
     """Return the rows of all data sets."""
     from graphdr.plan import config, design
 
     planned = design.expand(config.load(Path("config.yaml")))
-    return [row for dataset in WRITERS for row in rows_of(planned, dataset)]
+    return [row for dataset in WRITERS for row in rows_of(planned, dataset, SIZES.get(size, Size()))]
 
 
 def main(folder: str, step: str, arguments: str) -> None:

@@ -46,13 +46,13 @@ def table(title: str, measure: str, rows: list[Row]) -> str:
 
 
 def show(measure: str, rows: list[Row]) -> None:
-    """Print one table a section."""
+    """Print one table per section."""
     for title in dict.fromkeys(row.section for row in rows):
         print(table(title, measure, [row for row in rows if row.section == title]), flush=True)
 
 
-def keep(name: str, measure: str, rows: list[Row]) -> None:
-    """Write the rows to results/bench/{name}.parquet, with the measured column named after its unit."""
+def keep(path: Path, measure: str, rows: list[Row]) -> None:
+    """Write the rows to a parquet file, with the measured column named after its unit."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -61,5 +61,5 @@ def keep(name: str, measure: str, rows: list[Row]) -> None:
         measure if field == "value" else field: pa.array([row[at] for row in rows], kinds.get(field, pa.string()))
         for at, field in enumerate(Row._fields)
     }
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.table(columns), FOLDER / f"{name}.parquet")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(columns), path)

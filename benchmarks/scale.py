@@ -1,4 +1,4 @@
-"""Play GraphDR end to end on growing graphs, each in a process of its own: seconds a part and peak memory."""
+"""Play GraphDR end to end on growing graphs, each in a process of its own: seconds of each part and peak memory."""
 
 import json
 import subprocess
@@ -6,8 +6,10 @@ import sys
 from collections.abc import Callable
 
 from benchmarks.report import Row
+from benchmarks.sections import TINY
 
-SIZES = [(10_000, 70_000), (170_000, 1_200_000), (1_000_000, 7_000_000)]  # nodes, edges
+GRAPHS = [(10_000, 70_000), (170_000, 1_200_000), (1_000_000, 7_000_000)]  # nodes, edges
+SIZES = {TINY: [(300, 2_100), (600, 4_200)]}
 SPEC = {"arms": 10, "candidates": "uniform", "horizon": 20_000, "noise": 0.1}
 K = 10
 SECTION = "GraphDR end to end"
@@ -79,9 +81,9 @@ def rows_of(size: dict, smallest: dict) -> list[Row]:
     ]
 
 
-def measure() -> list[Row]:
-    """Play all sizes, one after the other."""
-    sizes = [fresh(*size) for size in SIZES]
+def measure(size: str) -> list[Row]:
+    """Play all graphs, one after the other."""
+    sizes = [fresh(*graph) for graph in SIZES.get(size, GRAPHS)]
     return [row for size in sizes for row in rows_of(size, sizes[0])]
 
 

@@ -1,6 +1,7 @@
 """Time the eigensolver on growing random graphs, and cosine neighbours on random ratings."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -8,16 +9,32 @@ from scipy.sparse.linalg import eigsh
 
 from benchmarks import sparse
 from benchmarks.report import Row
+from benchmarks.sections import LARGE, TINY, USUAL
 from benchmarks.timing import Contestant, race, seconds
 from graphdr.graphs import from_data, model, spectral
 
 PAIRS = 12
 PLANTED, RANDOM = ("ours, 20 communities", 0.8), ("ours, no communities", 0.0)  # share of edges inside a community
 SMALL = (1_500, 10_500)  # nodes, edges
-GRAPHS = [(SMALL, PLANTED), (SMALL, RANDOM)]
-GRAPHS += [(size, kind) for size in ((10_000, 70_000), (170_000, 1_200_000)) for kind in (PLANTED, RANDOM)]
-LARGE = [((1_000_000, 7_000_000), PLANTED)]
-ITEMS, USERS, RATINGS, NEIGHBOURS = 3706, 6040, 1_000_000, 10
+GRAPHS = [
+    (nodes_edges, kind) for nodes_edges in (SMALL, (10_000, 70_000), (170_000, 1_200_000)) for kind in (PLANTED, RANDOM)
+]
+LARGEST = [((1_000_000, 7_000_000), PLANTED)]
+NEIGHBOURS = 10
+
+
+class Size(NamedTuple):
+    """Graphs, the first of which the peers get as well, and random ratings: items, users and their number."""
+
+    graphs: list[tuple[tuple[int, int], tuple[str, float]]]
+    ratings: tuple[int, int, int] = (3706, 6040, 1_000_000)
+
+
+SIZES = {
+    USUAL: Size(GRAPHS),
+    LARGE: Size(GRAPHS + LARGEST),
+    TINY: Size([((300, 2_100), PLANTED), ((300, 2_100), RANDOM)], (200, 300, 5_000)),
+}
 EIGEN, KNN = f"{PAIRS} low eigenpairs", f"cosine {NEIGHBOURS}-nearest neighbours"
 
 
@@ -49,32 +66,32 @@ def eigen_peers(n: int, edges: int, ours: float) -> list[Row]:
     return [Row(EIGEN, name, setting, time, time / ours) for name, time in times.items()]
 
 
-def neighbours() -> list[Row]:
+def neighbours(items: int, users: int, ratings: int) -> list[Row]:
     """Time cosine neighbours of all items by the sparse kernel and by dense arrays."""
-    matrix = sparse.ratings(ITEMS, USERS, RATINGS, np.random.default_rng(6))
+    matrix = sparse.ratings(items, users, ratings, np.random.default_rng(6))
     dense = matrix.toarray()
     found = {}
     whole = min(seconds(lambda: found.update(ours=from_data.cosine_knn(matrix, NEIGHBOURS))) for _ in range(3))
     other = seconds(lambda: found.update(dense=sparse.dense_neighbours(dense, NEIGHBOURS)))
     i, j, _ = found["ours"]
-    common = np.isin(i * ITEMS + j, np.arange(ITEMS)[:, None] * ITEMS + found["dense"]).sum()
-    setting = f"{ITEMS} x {USERS}, {matrix.nnz:,} ratings"
-    note = f"{common / NEIGHBOURS / ITEMS:.2%} of the neighbours in common"
+    common = np.isin(i * items + j, np.arange(items)[:, None] * items + found["dense"]).sum()
+    setting = f"{items} x {users}, {matrix.nnz:,} ratings"
+    note = f"{common / NEIGHBOURS / items:.2%} of the neighbours in common"
     return [
         Row(KNN, "ours, sparse rows", setting, whole, 1.0),
         Row(KNN, "dense NumPy", setting, other, other / whole, note=note),
     ]
 
 
-def eigen_rows(large: bool) -> Iterator[Row]:
-    """Yield the rows of all graphs, the peers beside the smallest."""
-    for at, case in enumerate(GRAPHS + (LARGE if large else [])):
-        ours = eigen(*case)
+def eigen_rows(size: Size) -> Iterator[Row]:
+    """Yield the rows of all graphs, the peers beside the first."""
+    for at, (nodes_edges, kind) in enumerate(size.graphs):
+        ours = eigen(nodes_edges, kind)
         yield ours
         if at == 0:
-            yield from eigen_peers(*SMALL, ours.value)
+            yield from eigen_peers(*nodes_edges, ours.value)
 
 
-def measure(large: bool) -> list[Row]:
-    """Return all rows; the largest graph only if asked for."""
-    return [*eigen_rows(large), *neighbours()]
+def measure(size: str) -> list[Row]:
+    """Return all rows; the largest graph only at the large size."""
+    return [*eigen_rows(SIZES[size]), *neighbours(*SIZES[size].ratings)]

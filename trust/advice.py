@@ -5,6 +5,7 @@ python -m trust.advice clicks 12          on few and many clicks, where the grap
 python -m trust.advice permuted 20 FILE   outcomes with the rewards given to other items
 python -m trust.advice fresh 10 FILE      the advised method on splits of the data that it was not chosen on
 python -m trust.advice books 1 FILE       write generated ratings in the form of Book-Crossing, for the trials above
+python -m trust.advice --tiny             all of them, very small
 
 With edges and rewards, give both files. --nodes and --rounds make a trial smaller; --first N takes other draws.
 """
@@ -12,6 +13,7 @@ With edges and rewards, give both files. --nodes and --rounds make a trial small
 import argparse
 import multiprocessing
 import os
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -32,6 +34,7 @@ from graphdr.graphs import model, random_graphs, spectral
 from graphdr.graphs.records import TRANSFORMS
 
 SMALL = Game(horizon=4000)
+TINY = Game(horizon=300, splits=3, comparing=1, judging=3, controls=1)
 # The share of the expected rewards' variance that is smooth on the graph, and what the graph then saves.
 PLANTED = {0.0: "nothing", 0.38: "10 %", 0.65: "30 %"}
 RATED = 0.7  # … where users rate items
@@ -130,11 +133,11 @@ def permuted(data: Data, draw: int) -> Data:
     return data._replace(rewards=Rewards(order[rows.item], rows.value))
 
 
-def planted(draws: int, first: int = 1000) -> Iterator[str]:
+def planted(draws: int, first: int = 1000, game: Game = SMALL) -> Iterator[str]:
     """Count the outcomes, and how often the interval holds the mean saving over data sets of the same items."""
     kinds = {f"a graph that saves {size}": partial(graph_data, smooth) for smooth, size in PLANTED.items()}
     for kind, maker in (kinds | {"users who rate": partial(rating_data, RATED)}).items():
-        found = list(_all(partial(_small, maker), range(first, first + draws)))
+        found = list(_all(partial(_planted, maker, game), range(first, first + draws)))
         saving, low, high = np.array([outcome.verdict.saves[:3] for outcome in found]).T
         truth, spread = 100 * saving.mean(), 100 * saving.std(ddof=1)
         held = 100 * np.mean((low <= saving.mean()) & (saving.mean() <= high))
@@ -170,7 +173,7 @@ def permutations(count: int, data: Data, game: Game, nodes: int | None, first: i
         yield f"permuted rewards: {_counts(found)}"
 
 
-def fresh(count: int, data: Data, game: Game, nodes: int | None, first: int = 1000) -> Iterator[str]:
+def fresh(count: int, data: Data, game: Game, nodes: int | None, first: int = 1000, most: int = MOST) -> Iterator[str]:
     """Play all methods on splits that no choice was made on; say how the advised one compares with the best.
 
     Half of the runs choose the best, and the others compare: where it was chosen, the best looks better than it is.
@@ -179,7 +182,9 @@ def fresh(count: int, data: Data, game: Game, nodes: int | None, first: int = 10
     played = trial(source, game, 0)
     verdict = judge(played, source.split.spread)
     yield f"advised: {verdict.method}; the graph {verdict.outcome} ({verdict.saves.estimate:+.3f})"
-    regrets = _all(partial(_on_split, source, game, played.settings, verdict.method), range(first, first + count))
+    regrets = _all(
+        partial(_on_split, source, game, played.settings, verdict.method, most=most), range(first, first + count)
+    )
     ratios = []
     for regret in regrets:
         best = min(regret, key=lambda name: regret[name][::2].mean())
@@ -190,8 +195,8 @@ def fresh(count: int, data: Data, game: Game, nodes: int | None, first: int = 10
     yield f"within 5 % of the least regret in {np.sum(np.array(ratios) <= 1.05)} of {count} splits"
 
 
-def _small(maker: partial, draw: int) -> Outcome:
-    return _outcome(*advised(maker(draw), SMALL, draw))
+def _planted(maker: partial, game: Game, draw: int) -> Outcome:
+    return _outcome(*advised(maker(draw), game, draw))
 
 
 def _clicked(game: Game, shown: int, draw: int) -> Outcome:
@@ -208,7 +213,7 @@ def _outcome(played: Trial, verdict: Verdict) -> Outcome:
 
 
 def _on_split(
-    source: splits.Source, game: Game, settings: dict[str, field.Settings], advised: str, number: int
+    source: splits.Source, game: Game, settings: dict[str, field.Settings], advised: str, number: int, most: int = MOST
 ) -> dict[str, np.ndarray]:
     """Return the regrets on one split of the advised method and of all that may be better, run by run.
 
@@ -226,7 +231,7 @@ def _on_split(
         error = {name: more.std(ddof=1) / np.sqrt(len(more)) for name, more in away.items()}
         regrets = {name: own for name, own in regrets.items() if away[name].mean() <= WORSE * error[name]}
         known = first and max(error[name] for name in regrets) <= PRECISE * mine.mean()
-        if len(regrets) == 1 or known or len(mine) >= MOST:
+        if len(regrets) == 1 or known or len(mine) >= most:
             return regrets
 
 
@@ -236,20 +241,39 @@ def _all(task: Callable, numbers: range) -> Iterator:
         yield from pool.map(task, numbers)
 
 
+def tiny() -> Iterator[str]:
+    """Run every kind of trial on little data; refuse advice that is plainly wrong."""
+    yield from planted(2, game=TINY)
+    yield from clicks(1, TINY)
+    with tempfile.TemporaryDirectory() as folder:
+        books(path := Path(folder, "books.csv"), users=80, n=60, count=2000)
+        data = reading.read(reading.Request(interactions=path))
+    yield from permutations(2, data, TINY, None)
+    yield from fresh(1, data, TINY, None, most=RUNS + STEP)
+    *_, verdict = advised(graph_data(0.95, 0, n=120), TINY, 0)
+    if verdict.outcome == DOES_NOT:
+        raise SystemExit(f"error: a graph that explains 95 % of the rewards {verdict.outcome}")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one kind of trial, and print what came out."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=("planted", "clicks", "permuted", "fresh", "books"))
-    parser.add_argument("count", type=int)
+    parser.add_argument("kind", nargs="?", choices=("planted", "clicks", "permuted", "fresh", "books"))
+    parser.add_argument("count", nargs="?", type=int, default=1)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--nodes", type=int, default=1500)
     parser.add_argument("--rounds", type=int, default=Game().horizon)
     parser.add_argument("--first", type=int)
+    parser.add_argument("--tiny", action="store_true", help="every kind, very small")
     asked = parser.parse_args(arguments)
+    if not asked.kind and not asked.tiny:
+        parser.error("give a kind of trial, or --tiny")
     numbered = {} if asked.first is None else {"first": asked.first}
     if asked.kind == "books":
         return books(*asked.files)
-    if asked.kind == "planted":
+    if asked.tiny:
+        lines = tiny()
+    elif asked.kind == "planted":
         lines = planted(asked.count, **numbered)
     elif asked.kind == "clicks":
         lines = clicks(asked.count, Game(horizon=asked.rounds), **numbered)

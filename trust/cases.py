@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from scipy import sparse
 
-from graphdr.core.errors import UserError
+from graphdr.core.errors import QUOTED, UserError
 from graphdr.raw import text
 from graphdr.raw.formats import adapter, formats
 from trust.checkout import ROOT
@@ -22,15 +22,31 @@ from trust.checkout import ROOT
 ADAPTERS = {name: adapter(name) for name in formats()}
 FIXTURES = ROOT / "tests" / "fixtures"
 PAGE = b"<!DOCTYPE html><html><head><title>Sign in</title></head><body>Please sign in</body></html>\n"
+RARE = "ǂ"  # a letter that no message of ours holds: as often as it is there, a file was quoted
+LONG = [(RARE * 300).encode(), (RARE * 40 + "\x85\u2028\x1b[31m").encode() * 5, " ".join([RARE * 30] * 20).encode()]
 FIELDS = [
     *(b"", b"nan", b"NaN", b"inf", b"-inf", b"-1", b"0", b"1e308", b"1e999", b"9" * 30, b"0x1f", b"1_0", b"+5", b" 3"),
     *(b"3 ", b"\xff", b"\xc3\xa9", b"\xe9", b"\x00", b"null", b"True", b'"5"', b"5;5", b"../..", b"$(id)", b"1e-320"),
+    *LONG,
 ]
 SEPARATORS = (b"::", b"\t", b"|", b",", b" ", b"-")
 ENCODINGS = ("utf-16", "utf-16-le", "utf-32", "cp037", "utf-8-sig", "latin-1", "cp1252")
 VALUES = [
     *(None, True, -1, 0, 1, 10**9, 10**30, 1e308, float("nan"), float("inf"), 0.5, "", "x", "1e5", "nan", [], {}, [[]]),
-    *("$(touch pwned)", "a; rm -rf x", "a b", "../../etc/passwd", "{input}", "Ω", "a\nb", "x" * 5000, "'", '"', "-n"),
+    *(
+        "$(touch pwned)",
+        "a; rm -rf x",
+        "a b",
+        "../../etc/passwd",
+        "{input}",
+        "Ω",
+        "a\nb",
+        "x" * 5000,
+        RARE * 5000,
+        "'",
+        '"',
+        "-n",
+    ),
     *({"": 1}, {"a b": {}}, {"$(id)": {}}, ["graphdr", "graphdr"], [None], [{}], {"x": None}),
 ]
 
@@ -122,7 +138,9 @@ def _change(draw, block, place) -> None:
     if kind == "remove" and place is not None:
         del block[place]
     elif kind == "add" or place is None:
-        name = draw(st.sampled_from(["new", "a b", "$(id)", "", "../x", "graphdr", "sbm", "UPPER", "x" * 300]))
+        name = draw(
+            st.sampled_from(["new", "a b", "$(id)", "", "../x", "graphdr", "sbm", "UPPER", "x" * 300, RARE * 300])
+        )
         block.update({name: value}) if isinstance(block, dict) else block.append(value)
     else:
         block[place] = value
@@ -194,9 +212,13 @@ def odd_graphs(draw) -> tuple[int, np.ndarray, np.ndarray]:
 
 
 def one_line(error: UserError, names: str = r"archive\.zip: \w+(, line \d+)?: \S") -> bool:
-    """Tell whether an error is one line of bearable length that names the file, and the line where there is one."""
+    """Tell whether an error is one line of bearable length that names the file, and the line where there is one.
+
+    It quotes at most 80 characters of the file, and printable ones alone.
+    """
     text = str(error)
-    return bool(re.match(names, text)) and len(text.splitlines()) == 1 and len(text) < 400
+    bearable = len(text) < 400 and text.isprintable() and text.count(RARE) <= QUOTED
+    return bool(re.match(names, text)) and bearable
 
 
 def path_of(folder: Path, data: bytes) -> Path:

@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 
 from graphdr.bandit import environment, linucb, rewards
-from graphdr.core.errors import UserError
+from graphdr.core.errors import QUOTED, UserError
 from graphdr.core.rng import stream
 from graphdr.graphs import arm_features, bases
 from graphdr.graphs.model import from_edges, laplacian, largest_component
@@ -21,7 +21,7 @@ from graphdr.plan import config, design
 from graphdr.raw import archives
 from graphdr.raw.tables import LINKS, NODES, USERS, Tables
 from graphdr.raw.text import Sheet
-from trust.cases import ADAPTERS, MEMBER, one_line
+from trust.cases import ADAPTERS, MEMBER, RARE, one_line
 
 SETTING = {"arms": 3, "candidates": "uniform", "horizon": 20, "noise": 0.1}
 
@@ -52,6 +52,7 @@ def configuration(given: dict) -> bool:
         design.expand(config.read(given))
     except UserError as error:
         assert len(str(error)) < 20_000, str(error)[:200]
+        assert RARE * (QUOTED + 1) not in str(error), str(error)[:200]
         return False
     return True
 
@@ -121,8 +122,7 @@ def archive(path: Path) -> bool:
         _, sha256 = archives.digest(path, inside)
         archives.require_whole(path, inside)
     except archives.Unusable as error:
-        assert len(str(error).splitlines()) == 1
-        assert len(str(error)) < 500
+        assert one_line(error, ""), str(error)
         return False
     with archives.content(path, inside) as opened:
         data = opened.read()

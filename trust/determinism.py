@@ -39,6 +39,8 @@ WAYS = {
     "with kernels compiled anew": Way(variables={"NUMBA_CACHE_DIR": "fresh"}),
 }
 
+TINY = ("in another order", "batch")
+
 
 def build(shop: Path, name: str, way: Way, python: str = sys.executable) -> Path:
     """Build the tiny configuration in a way; a build that fails ends the trial."""
@@ -143,7 +145,10 @@ def main(arguments: list[str] | None = None) -> int:
         "--ways", nargs="*", metavar="WORDS", help=f"only these of: {', '.join(WAYS)}, batch, python, processor"
     )
     parser.add_argument("--python", help="another interpreter (default: any on this machine)")
+    parser.add_argument("--tiny", action="store_true", help=f"only these ways: {', '.join(TINY)}")
     given = parser.parse_args(arguments)
+    if given.tiny:
+        given.ways = TINY
 
     def wanted(name: str) -> bool:
         return given.ways is None or name in given.ways

@@ -94,16 +94,18 @@ def run(name: str, one: Callable, count: int, start: int) -> tuple[int, str | No
 def main(arguments: list[str] | None = None) -> int:
     """Try all parsers; the exit code is 1 if one fails."""
     parser = argparse.ArgumentParser(prog="trust.fuzz", description=__doc__)
-    parser.add_argument("--cases", type=int, default=10_400, help="cases in all")
+    parser.add_argument("--cases", type=int, help="cases in all, by default 10,400")
+    parser.add_argument("--tiny", action="store_true", help="by default 400 cases")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", metavar="WORD", help="parsers whose name holds this word")
     given_ = parser.parse_args(arguments)
+    cases_in_all = given_.cases or (400 if given_.tiny else 10_400)
     failures, total = [], 0
     with tempfile.TemporaryDirectory(prefix="graphdr-fuzz-") as name:
         chosen = {parser: own for parser, own in parsers(Path(name)).items() if given_.only in parser}
         whole = sum(share for share, _ in chosen.values())
         for parser_name, (share, one) in chosen.items():
-            begin, count = time.monotonic(), max(1, round(given_.cases * share / whole))
+            begin, count = time.monotonic(), max(1, round(cases_in_all * share / whole))
             for entry in Path(name).iterdir():
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
             taken, failure = run(parser_name, one, count, given_.seed)

@@ -41,6 +41,9 @@ class Plan(NamedTuple):
     kills: int
 
 
+FULL, TINY = Plan(1_000_000, 10_000, 30), Plan(20_000, 10_000, 3)
+
+
 def fitted(mode: str) -> GraphDRLinUCB:
     """Fit a policy to a graph of communities."""
     graph = random_graphs.sbm(NODES, stream(0, "soak"), blocks=5, p_in=0.05, p_out=0.002)
@@ -144,12 +147,14 @@ def check(mode: str, folder: Path, plan: Plan, seed: int) -> list[str]:
 def main(arguments: list[str] | None = None) -> int:
     """Torment a policy in every mode; the exit code is 1 if anything was lost."""
     parser = argparse.ArgumentParser(prog="trust.policy", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=1_000_000)
-    parser.add_argument("--every", type=int, default=10_000, help="rounds between two saves")
-    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--rounds", type=int, help=f"by default {FULL.rounds:,}")
+    parser.add_argument("--every", type=int, help=f"rounds between two saves, by default {FULL.every:,}")
+    parser.add_argument("--kills", type=int, help=f"by default {FULL.kills}")
+    parser.add_argument("--tiny", action="store_true", help=f"by default {TINY.rounds:,} rounds and {TINY.kills} kills")
     parser.add_argument("--seed", type=int, default=0, help="of the moments of the kills")
     given = parser.parse_args(arguments)
-    plan = Plan(given.rounds, given.every, given.kills)
+    asked = {name: getattr(given, name) for name in Plan._fields if getattr(given, name) is not None}
+    plan = (TINY if given.tiny else FULL)._replace(**asked)
     if plan.every % (1000 * STEPS) or plan.rounds % plan.every:
         parser.error(f"saves are a multiple of {1000 * STEPS} rounds apart, and rounds a multiple of that")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("error: terminated"))  # which ends the child, too

@@ -6,13 +6,19 @@ that are not fractions. A fraction must be the same to the last bit. Rows that o
 
 import argparse
 import re
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from graphdr.cache import paths
+from tests.support import films
+from trust import pipeline
 
 
 def renamer(pairs: dict[str, str]):
@@ -62,31 +68,59 @@ def differences(old: pd.DataFrame, new: pd.DataFrame) -> tuple[list[str], int]:
     return found, len(after) - len(before)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m trust.same_values", description=__doc__.splitlines()[0])
-    parser.add_argument("old", type=Path)
-    parser.add_argument("new", type=Path)
-    parser.add_argument("--renamed", action="append", default=[], metavar="OLD=NEW", help="a name that moved")
-    parser.add_argument("--moved", action="append", default=[], metavar="OLD=NEW", help="part of a path that moved")
-    arguments = parser.parse_args()
-    rename = renamer(dict(pair.split("=", 1) for pair in arguments.renamed))
+def compare(old: Path, new: Path, renamed: list[str] = [], moved: list[str] = []) -> int:  # noqa: B006
+    """Print how the tables of two builds differ; return how many do, or are not there."""
+    rename = renamer(dict(pair.split("=", 1) for pair in renamed))
     compared = rows = further = bad = 0
-    for path in sorted((arguments.old / "results").rglob("*.parquet")):
-        place = rename(path.relative_to(arguments.old).as_posix())
-        for before, after in (pair.split("=", 1) for pair in arguments.moved):
+    for path in sorted((old / "results").rglob("*.parquet")):
+        place = rename(path.relative_to(old).as_posix())
+        for before, after in (pair.split("=", 1) for pair in moved):
             place = re.sub(before, after, place)
-        if not (arguments.new / place).exists():
+        if not (new / place).exists():
             print(f"{place}: not there")
             bad += 1
             continue
-        old = frame(path, rename)
-        found, more = differences(old, frame(arguments.new / place, lambda text: text))
-        compared, rows, further, bad = compared + 1, rows + len(old), further + more, bad + bool(found)
+        table = frame(path, rename)
+        found, more = differences(table, frame(new / place, lambda text: text))
+        compared, rows, further, bad = compared + 1, rows + len(table), further + more, bad + bool(found)
         for line in found:
             print(f"{place}: {line}")
     counts = f"{compared} tables of {rows:,} rows compared, {bad} differ or are not there"
     print(counts + f"; {further:,} rows are new" * bool(further))
-    return min(bad, 1)
+    return bad
+
+
+def try_it() -> int:
+    """Build a small data set, and compare it with a copy: the same, but for the value that is then changed."""
+    with tempfile.TemporaryDirectory() as name:
+        one, other = Path(name, "one"), Path(name, "other")
+        one.mkdir()
+        pipeline.build(one, films.ratings())
+        shutil.copytree(one, other)
+        unlike = compare(one, other)
+        table = pq.read_table(path := other / paths.runs(pipeline.BATCH, "plain"))
+        place = table.column_names.index("regret")
+        changed = np.nextafter(table["regret"].to_numpy(), np.inf)
+        pq.write_table(table.set_column(place, table.schema.field(place), pa.array(changed)), path)
+        seen = compare(one, other)
+    print("seen as it is" if (unlike, seen) == (0, 1) else f"WRONG: {unlike} differ in a copy, {seen} after a change")
+    return int((unlike, seen) != (0, 1))
+
+
+def main() -> int:
+    """Compare two builds; the exit code is 1 if they differ."""
+    parser = argparse.ArgumentParser(prog="python -m trust.same_values", description=__doc__.splitlines()[0])
+    parser.add_argument("old", nargs="?", type=Path)
+    parser.add_argument("new", nargs="?", type=Path)
+    parser.add_argument("--renamed", action="append", default=[], metavar="OLD=NEW", help="a name that moved")
+    parser.add_argument("--moved", action="append", default=[], metavar="OLD=NEW", help="part of a path that moved")
+    parser.add_argument("--tiny", action="store_true", help="compare a small build with a copy, and a changed copy")
+    arguments = parser.parse_args()
+    if arguments.tiny:
+        return try_it()
+    if not arguments.new:
+        parser.error("give two builds, or --tiny")
+    return min(compare(arguments.old, arguments.new, arguments.renamed, arguments.moved), 1)
 
 
 if __name__ == "__main__":

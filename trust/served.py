@@ -6,9 +6,9 @@ knows the mean click rate; on a shuffled graph with full LinUCB, set in the same
 are flipped half way.
 """
 
+import argparse
 import multiprocessing
 import os
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -26,6 +26,7 @@ from graphdr.graphs import arm_features, model, random_graphs, spectral
 from graphdr.graphs.model import Graph
 
 ARMS, BLOCKS, OFFERED, ROUNDS = 1000, 5, 20, 8000
+TINY = 300  # rounds
 RATES = {"2–5 %": (0.02, 0.05), "30–50 %": (0.3, 0.5)}
 RADII = (0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0)
 RIDGES = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
@@ -44,7 +45,7 @@ class Clicks(NamedTuple):
     paid: np.ndarray
 
 
-def clicks(low: float, high: float, seed: int, rounds: int = ROUNDS) -> Clicks:
+def clicks(low: float, high: float, seed: int, rounds: int) -> Clicks:
     """Draw arms in blocks with rates from low to high, and rounds."""
     rng = stream(seed, "clicks", low=str(low))
     graph = model.largest_component(random_graphs.sbm(ARMS, rng, blocks=BLOCKS, p_in=0.05, p_out=0.002))
@@ -75,14 +76,14 @@ def in_hindsight(given: Clicks, settings: list[tuple[int, float, float]] = SETTI
     return regret
 
 
-def elsewhere(bounds: tuple[float, float], settings: list[tuple], seed: int) -> dict[tuple, float]:
+def elsewhere(bounds: tuple[float, float], settings: list[tuple], rounds: int, seed: int) -> dict[tuple, float]:
     """Return the regret of settings on a seed that did not choose them."""
-    return in_hindsight(clicks(*bounds, seed + OTHER), settings)
+    return in_hindsight(clicks(*bounds, seed + OTHER, rounds), settings)
 
 
-def trial(bounds: tuple[float, float], seed: int) -> dict:
+def trial(bounds: tuple[float, float], rounds: int, seed: int) -> dict:
     """Play one seed: the policy, the policy on a shuffled graph, random play, and all settings in hindsight."""
-    given = clicks(*bounds, seed)
+    given = clicks(*bounds, seed, rounds)
     order = stream(seed, "shuffled").permutation(given.graph.n)
     shuffled = given.graph._replace(adjacency=given.graph.adjacency[order][:, order])
     names = range(given.graph.n)
@@ -97,9 +98,9 @@ def trial(bounds: tuple[float, float], seed: int) -> dict:
     return played | {"random": float((best.max(axis=1) - best.mean(axis=1)).sum())} | in_hindsight(given)
 
 
-def flip(bounds: tuple[float, float], seed: int) -> dict[str, float]:
+def flip(bounds: tuple[float, float], rounds: int, seed: int) -> dict[str, float]:
     """Flip the rates half way; return the regret after that, with and without forgetting, and of restarted policies."""
-    given = clicks(*bounds, seed)
+    given = clicks(*bounds, seed, rounds)
     half = len(given.offered) // 2
     later = given._replace(rates=sum(bounds) - given.rates, offered=given.offered[half:])
     draws = stream(seed, "after the flip").random(later.offered.shape)
@@ -113,18 +114,18 @@ def flip(bounds: tuple[float, float], seed: int) -> dict[str, float]:
     return regret
 
 
-def lines(seeds: int, first: int = 0) -> Iterator[str]:
+def lines(seeds: int, first: int, rounds: int = ROUNDS) -> Iterator[str]:
     """Say what came out, kind by kind."""
     numbers = range(first, first + seeds)
     for label, bounds in RATES.items():
-        played = _all(partial(trial, bounds), numbers)
+        played = _all(partial(trial, bounds, rounds), numbers)
         mean = {key: np.mean([one[key] for one in played]) for key in played[0]}
         yield f"clicks at {label}: policy {mean['policy']:.1f}, random play {mean['random']:.1f}"
         yield f"  worse than random play on {sum(one['policy'] >= one['random'] for one in played)} of {seeds} seeds"
         shuffled = f"{mean['shuffled']:.1f}, full LinUCB without a setting {mean['alone']:.1f}"
         yield f"  on a shuffled graph {shuffled}: {mean['shuffled'] / mean['alone']:.2f} times"
         best = [min((key for key in SETTINGS if key[0] == k), key=mean.get) for k in (*DIMENSIONS, 0)]
-        others = _all(partial(elsewhere, bounds, best), numbers)
+        others = _all(partial(elsewhere, bounds, best, rounds), numbers)
         for k, radius, ridge in best:
             hindsight, other = mean[k, radius, ridge], np.mean([one[k, radius, ridge] for one in others])
             name, ours = (f"LinUCB, k = {k}", mean["policy"]) if k else ("full LinUCB, shuffled", mean["shuffled"])
@@ -134,7 +135,7 @@ def lines(seeds: int, first: int = 0) -> Iterator[str]:
                 f"{ours / hindsight:.2f} and {ours / other:.2f} times that"
             )
     for label, bounds in RATES.items():
-        played = _all(partial(flip, bounds), numbers)
+        played = _all(partial(flip, bounds, rounds), numbers)
         parts = (f"{key} {np.mean([one[key] for one in played]):.1f}" for key in played[0])
         yield f"clicks at {label}, rates flipped half way, regret after that: {'; '.join(parts)}"
 
@@ -144,6 +145,16 @@ def _all(task, numbers: range) -> list:
         return list(pool.map(task, numbers))
 
 
-if __name__ == "__main__":
-    for line in lines(*map(int, sys.argv[1:])):
+def main() -> None:
+    """Play and print."""
+    parser = argparse.ArgumentParser(prog="python -m trust.served", description=__doc__.splitlines()[0])
+    parser.add_argument("seeds", nargs="?", type=int, default=1, help="how many seeds")
+    parser.add_argument("first", nargs="?", type=int, default=0, help="the first of them")
+    parser.add_argument("--tiny", action="store_true", help=f"{TINY} rounds")
+    asked = parser.parse_args()
+    for line in lines(asked.seeds, asked.first, TINY if asked.tiny else ROUNDS):
         print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -45,14 +45,17 @@ def left_in(folder: Path) -> set[str]:
 def main(arguments: list[str] | None = None) -> int:
     """Build again and again; the exit code is 1 if a run differs from the first or leaves something."""
     parser = argparse.ArgumentParser(prog="trust.soak", description=__doc__)
-    parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--tiny", action="store_true", help="the tiny configuration instead of the synthetic half")
+    parser.add_argument("--runs", type=int, help="by default 20")
+    parser.add_argument(
+        "--tiny", action="store_true", help="the tiny configuration instead of the synthetic half, by default twice"
+    )
     given = parser.parse_args(arguments)
+    runs = given.runs or (2 if given.tiny else 20)
     wrong, seen = [], []
     with workshop() as shop:
         (temporary := shop / "tmp").mkdir()
         env = environment(shop, TMPDIR=str(temporary))
-        for run in range(1, given.runs + 1):
+        for run in range(1, runs + 1):
             begin, folder = time.monotonic(), shop / "run"
             (lay_out if given.tiny else lay_out_whole)(folder)
             largest = build(folder, env, "synthetic" if not given.tiny else "all")

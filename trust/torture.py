@@ -88,14 +88,18 @@ def leftovers(folder: Path) -> list[str]:
 def main(arguments: list[str] | None = None) -> int:
     """Do all of it; the exit code is 1 if anything was lost or went unseen."""
     parser = argparse.ArgumentParser(prog="trust.torture", description=__doc__)
-    parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--flips", type=int, default=1000)
+    parser.add_argument("--kills", type=int, help="by default 100")
+    parser.add_argument("--flips", type=int, help="damaged files, by default 1,000")
     parser.add_argument("--minutes", type=float, default=60, help="no new kill or flip is begun after so long")
     parser.add_argument("--seed", type=int, help="of the random choices (default: a new one, which is printed)")
+    parser.add_argument("--tiny", action="store_true", help="by default a kill and 20 damaged files")
     given = parser.parse_args(arguments)
+    kill_count, flip_count = (1, 20) if given.tiny else (100, 1000)
+    kill_count = kill_count if given.kills is None else given.kills
+    flip_count = flip_count if given.flips is None else given.flips
     seed = random.SystemRandom().randrange(10**6) if given.seed is None else given.seed
     rng, begin = random.Random(seed), time.monotonic()
-    print(f"seed {seed}", flush=True)
+    print(f"seed {seed}: {kill_count:,} kills, {flip_count:,} damaged files", flush=True)
     until, wrong = begin + 60 * given.minutes, []
 
     def note(what: str, found: list[str]) -> None:
@@ -114,7 +118,7 @@ def main(arguments: list[str] | None = None) -> int:
         if done.returncode:
             sys.exit(f"error: the undisturbed build failed\n{last_lines(done)}")
         expected = contents(folder)
-        tally, unseen = flips.torture(folder, given.flips, until, rng)
+        tally, unseen = flips.torture(folder, flip_count, until, rng)
         note(f"{sum(tally.values())} damaged files {tally}", unseen)
         other = shutil.copytree(folder, shop / "disturbed", symlinks=True)
         note("two builds at once", two_at_once(other, env, expected))
@@ -123,10 +127,10 @@ def main(arguments: list[str] | None = None) -> int:
             note("a closed folder", closed_folder(other, env, expected))
         else:
             print("a full disk, a closed folder: skipped (only root can mount a small disk)")
-        done = kills.torture(other, env, expected, given.kills, until, rng)
+        done = kills.torture(other, env, expected, kill_count, until, rng)
         note(f"{sum(done.kills.values())} kills {done.kills}, {done.late} more came too late", done.wrong)
         note("what is left behind", leftovers(other))
-    counts = {"kills": (sum(done.kills.values()), given.kills), "damaged files": (sum(tally.values()), given.flips)}
+    counts = {"kills": (sum(done.kills.values()), kill_count), "damaged files": (sum(tally.values()), flip_count)}
     wrong += [f"time ran out after {had} of {asked} {what}" for what, (had, asked) in counts.items() if had < asked]
     for text in wrong:
         print(f"WRONG: {text}")

@@ -16,7 +16,8 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
 from graphdr.cache import paths
-from graphdr.core.terminal import elide, printable
+from graphdr.core.errors import elide
+from graphdr.core.terminal import printable
 from snakemake_logger_plugin_graphdr.build import Build, clock, name_of, recorded_seconds
 
 ROWS = 4  # running jobs that the display names

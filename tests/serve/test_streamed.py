@@ -93,11 +93,9 @@ def test_a_mistake_is_one_line(wrong, message, tmp_path):
 @pytest.mark.slow
 def test_the_benchmark_plays_from_interactions_to_a_policy(tmp_path, monkeypatch):
     pytest.importorskip("pynndescent", reason="no pynndescent here, of the extra scale")
-    monkeypatch.setitem(engines.SIZES, True, (1_500, 1_500, 100_000))
-    monkeypatch.setattr(engines, "ROUNDS", 2_000)
     monkeypatch.setattr(engines, "_workers", lambda: dask.config.set(scheduler="synchronous"))
     with dask.config.set(scheduler="synchronous"):
-        figures = {step: engines.run(step, tmp_path, small=True) for step in engines.STEPS}
+        figures = {step: engines.run(step, tmp_path, engines.SIZES["tiny"]) for step in engines.STEPS}
     assert figures["neighbours-exact"]["recall"] == 1.0
     assert figures["neighbours-approximate"]["recall"] >= 0.95
     assert figures["graph"]["nodes"] >= 1_400

@@ -18,8 +18,6 @@ TINY = Game(horizon=500, splits=3, comparing=1, judging=3, controls=1)
 @pytest.fixture
 def small(monkeypatch):
     """Make all trials tiny, in this process."""
-    monkeypatch.setattr(advice, "SMALL", TINY)
-    monkeypatch.setattr(advice, "MOST", 26)
     monkeypatch.setattr(advice, "_all", lambda task, numbers: [task(number) for number in numbers])
 
 
@@ -28,7 +26,7 @@ def test_a_graph_that_plainly_helps_is_never_said_not_to(small, monkeypatch):
     monkeypatch.setattr(advice, "graph_data", partial(advice.graph_data, n=120))
     monkeypatch.setattr(advice, "rating_data", partial(advice.rating_data, n=40, users=60, each=20))
     monkeypatch.setattr(advice, "PLANTED", {0.0: "nothing", 0.95: "much"})
-    lines = list(advice.planted(2))
+    lines = list(advice.planted(2, game=TINY))
     counts = {
         line.partition(":")[0]: {word: int(re.search(rf"{word} (\d)", line)[1]) for word in (HELPS, UNKNOWN, DOES_NOT)}
         for line in lines
@@ -115,5 +113,5 @@ def test_near_methods_play_until_their_difference_is_known(monkeypatch):
 
 @pytest.mark.slow
 def test_fresh_splits_compare_the_advised_method_with_the_best(small):
-    *_, last = advice.fresh(2, advice.graph_data(0.95, 0, n=100), TINY, None)
+    *_, last = advice.fresh(2, advice.graph_data(0.95, 0, n=100), TINY, None, most=26)
     assert re.fullmatch(r"within 5 % of the least regret in [0-2] of 2 splits", last)

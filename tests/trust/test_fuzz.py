@@ -1,12 +1,17 @@
 """Odd input of every kind is read right or refused in one line; ``make fuzz`` tries thousands of cases more."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from graphdr.advise import reading
 from graphdr.core.errors import UserError
 from graphdr.graphs.records import similarity_rows
+from graphdr.plan import config
+from graphdr.plan.yaml_files import read_yaml
 from tests.support.adapter_twins import ADAPTERS, TWINS, same
 from tests.support.project import ROOT
 from trust import cases, checks, pipeline
@@ -37,8 +42,8 @@ def test_what_is_no_data_at_all_is_refused(name, data):
 
 @FEW
 @given(cases.odd_configurations())
-def test_odd_configurations(config):
-    checks.configuration(config)
+def test_odd_configurations(settings):
+    checks.configuration(settings)
 
 
 @FEW
@@ -76,6 +81,82 @@ def test_graphs_in_pieces_and_with_tied_eigenvalues(graph, k):
 @given(pipeline.odd_ratings(), st.sampled_from([1, 3, 22]))
 def test_odd_ratings_through_all_stages(tmp_path, data, k):
     pipeline.build(tmp_path, data, k)
+
+
+# A message quotes at most 80 characters of a file, and printable ones alone: the checks count a rare letter
+
+
+def with_long_texts(data: bytes, long: bytes) -> list[bytes]:
+    """Return a file with a long text in place of every field of its first two lines, of a line, and of the file."""
+    separator = next((mark for mark in cases.SEPARATORS if mark in data), b",")
+    lines = data.split(b"\n")
+    files = [long, b"\n".join([long, *lines]), b"\n".join([*lines[:1], long, *lines[1:]])]
+    for at in range(min(2, len(lines))):
+        fields = lines[at].split(separator)
+        for place in range(len(fields)):
+            changed = separator.join([*fields[:place], long, *fields[place + 1 :]])
+            files.append(b"\n".join([*lines[:at], changed, *lines[at + 1 :]]))
+    return [*files, separator.join([long] * 9) + b"\n" + data]
+
+
+@pytest.mark.parametrize("long", cases.LONG, ids=["letters", "controls", "words"])
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_a_message_about_raw_files_quotes_little_of_them(name, long):
+    example = cases.fixture(name)
+    for role, data in example.items():
+        for odd in with_long_texts(data, long):
+            checks.adapter(name, cases.Memory(example | {role: odd}))
+
+
+@pytest.mark.parametrize("long", cases.LONG, ids=["letters", "controls", "words"])
+@pytest.mark.parametrize("name", ["t.csv", "g.graphml"])
+def test_a_message_about_a_file_of_a_user_quotes_little_of_it(tmp_path, name, long):
+    for odd in with_long_texts(cases.user_files()[name], long):
+        checks.user_file(odd, tmp_path / name)
+
+
+@pytest.mark.parametrize("long", cases.LONG, ids=["letters", "controls", "words"])
+@pytest.mark.parametrize("kind", PAPER)
+def test_a_message_about_the_paper_quotes_little_of_it(tmp_path, kind, long):
+    lines = (ROOT / "data" / "paper" / PAPER[kind]).read_bytes().splitlines(keepends=True)
+    for odd in with_long_texts(b"".join(lines[:9]), long):
+        checks.printed_file(kind, odd, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [f"user,{cases.RARE * 300},{cases.RARE * 200}\n1,2,3\n", f"{cases.RARE * 300},{cases.RARE * 300}\n1,2\n"],
+    ids=["long names", "a long name twice"],
+)
+def test_a_message_about_columns_quotes_little_of_their_names(tmp_path, columns):
+    (tmp_path / "t.csv").write_text(columns)
+    with pytest.raises(UserError) as error:
+        reading.read(reading.Request(interactions=tmp_path / "t.csv"))
+    assert cases.one_line(error.value, re.escape(str(tmp_path)))
+
+
+@pytest.mark.parametrize("text", [f"*{cases.RARE * 300}", f"a: !{'x' * 300} 1", "a: [" + cases.RARE * 300])
+def test_a_message_about_yaml_quotes_little_of_it(tmp_path, text):
+    (tmp_path / "c.yaml").write_text(text)
+    with pytest.raises(UserError, match=r"c.yaml: cannot be read \(line \d, column \d") as error:
+        read_yaml(tmp_path / "c.yaml")
+    assert cases.one_line(error.value, re.escape(str(tmp_path)))
+    assert len(str(error.value)) < len(str(tmp_path)) + 150
+
+
+def test_a_file_in_another_encoding_is_refused_in_a_bearable_line(tmp_path):
+    """EBCDIC has other line ends: the whole file is its first line, and its fields are the names of columns."""
+    table = cases.user_files()["t.csv"].decode()
+    (tmp_path / "t.csv").write_bytes((table * 2).encode("cp037"))
+    with pytest.raises(UserError, match="line 1: two columns of one name: ") as error:
+        checks.user_table(tmp_path / "t.csv")
+    assert cases.one_line(error.value, re.escape(str(tmp_path)))
+
+
+def test_a_name_of_a_file_that_is_too_long_is_one_clear_line():
+    with pytest.raises(UserError, match=r"sources: x+…") as error:
+        config.read({"sources": "x" * 5000})
+    assert len(str(error.value)) < 200
 
 
 def rating(text: str) -> cases.Memory:

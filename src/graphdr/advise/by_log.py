@@ -11,7 +11,7 @@ from graphdr.advise.simulation import field, worlds
 from graphdr.advise.simulation.field import FIELD, Method, Settings
 from graphdr.advise.simulation.splits import Source
 from graphdr.advise.simulation.trial import Trial
-from graphdr.core.errors import UserError
+from graphdr.core.errors import UserError, quote
 from graphdr.core.rng import stream
 from graphdr.graphs import arm_features
 
@@ -50,7 +50,7 @@ def _places(log: Log, names: list[str], data: Data) -> np.ndarray:
     place = pc.index_in(pa.array(names, pa.string()), value_set=data.keys)
     if place.null_count:
         first = names[pc.index(pc.is_null(place), True).as_py()]
-        raise UserError(f"{log.name}: {place.null_count:,} of its arms are not among the items, {first!r} first")
+        raise UserError(f"{log.name}: {place.null_count:,} of its arms are not among the items, {quote(first)} first")
     return place.to_numpy()
 
 

@@ -12,15 +12,14 @@ from graphdr.advise.tabular.delimited import KEY, LISTS, Delimited
 from graphdr.advise.tabular.dialect import require_columns, sniff
 from graphdr.advise.tabular.encoding import as_utf8
 from graphdr.advise.tabular.roles import UNNAMED, USUAL, plain
-from graphdr.core.errors import UserError
+from graphdr.core.errors import UserError, listed, quote
 from graphdr.raw import bounded, parquet_files
 from graphdr.raw.parquet_footer import MAGIC
 from graphdr.raw.tables import encode
-from graphdr.raw.text import Sheet, short
+from graphdr.raw.text import Sheet
 
 __all__ = ["USUAL", "plain"]  # names that belong here, wherever they are made
 READING = 6  # times the size of a text that reading it takes; more for very short rows (SECURITY.md)
-SHOWN = 12  # names of columns in a message
 TYPED = (".inter", ".item", ".net")  # RecBole's atomic files, whose header names a type besides
 WRONG = (b"\x1f\x8b", b"PK\x03\x04", b"<!DOCTYPE", b"<html")
 
@@ -93,8 +92,7 @@ def _names(name: str, data: bytes) -> list[str]:
 
 def _require_distinct(place: str, names: list[str]) -> None:
     if len(set(names)) < len(names):
-        listed = f"{', '.join(names[:SHOWN])}{', …' * (len(names) > SHOWN)}"
-        raise UserError(f"{place}: two columns of one name: {listed}")
+        raise UserError(f"{place}: two columns of one name: {listed(names)}")
 
 
 class Parquet(NamedTuple):
@@ -118,7 +116,7 @@ class Parquet(NamedTuple):
             try:
                 columns[name] = _flat(table[name].unify_dictionaries().combine_chunks(), kind)
             except (pa.ArrowException, TypeError):
-                of_type = f"column {short(name)} is of type {short(str(table[name].type))}"
+                of_type = f"column {quote(name, 2)} is of type {quote(str(table[name].type), 2)}"
                 raise UserError(f"{self.name}: {of_type}; expected texts or numbers") from None
         return Sheet(columns, self.name, unit="row")
 
@@ -144,7 +142,7 @@ def _flat(column: pa.Array, kind: str) -> pa.Array:
 
 def quoted(column: pa.Array | pa.ChunkedArray, at: int) -> str:
     """Return a value of a column as it is shown in a message."""
-    return short(column[int(at)].as_py())
+    return quote(column[int(at)].as_py())
 
 
 def repeated(values: np.ndarray | pa.Array) -> np.ndarray:

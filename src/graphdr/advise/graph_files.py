@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.advise.files import content, repeated
-from graphdr.core.errors import UserError
+from graphdr.core.errors import UserError, listed, quote
 from graphdr.raw import bounded
 from graphdr.raw.text import Sheet, refuse
 
@@ -35,7 +35,7 @@ def graphml(path: Path) -> tuple[Sheet, Sheet]:
     except expat.ExpatError as error:
         raise UserError(f"{path}, line {error.lineno}: not XML ({expat.errors.messages[error.code]})") from None
     except (LookupError, ValueError) as error:
-        raise UserError(f"{path}: not XML in an encoding that can be read ({error})") from None
+        raise UserError(f"{path}: not XML in an encoding that can be read ({listed([error])})") from None
     edges, nodes = (elements.rows[tag].sheet(path, len(data), f"{tag}s") for tag in ("edge", "node"))
     if not len(elements.rows["edge"].lines):
         raise UserError(f"{path}: a graph without edges; expected GraphML with <edge> elements")
@@ -44,7 +44,7 @@ def graphml(path: Path) -> tuple[Sheet, Sheet]:
             raise UserError(f"{path}: an edge without {name!r}; expected <edge source=… target=…>")
     ids = nodes.columns.get("id", pa.array([], pa.string()))
     again = repeated(ids) | np.asarray(pc.equal(ids, ""), bool)
-    refuse(nodes, again, lambda row: f"node id {ids[row].as_py()!r} again, or empty; expected distinct ids")
+    refuse(nodes, again, lambda row: f"node id {quote(ids[row].as_py())} again, or empty; expected distinct ids")
     return edges, nodes
 
 
@@ -120,7 +120,9 @@ class _Collector:
     def entity(self, name: str, *_: object) -> None:
         """Refuse a file that defines entities, which may stand for any amount of text, or for other files."""
         line = self.parser.CurrentLineNumber
-        raise UserError(f"{self.path}, line {line}: defines the entity {name!r}; expected GraphML without entities")
+        raise UserError(
+            f"{self.path}, line {line}: defines the entity {quote(name)}; expected GraphML without entities"
+        )
 
 
 def npz(path: Path) -> tuple[Sheet, Sheet]:

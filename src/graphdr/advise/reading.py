@@ -13,9 +13,9 @@ from graphdr.advise.data import Data, Edges, Interactions, Rewards
 from graphdr.advise.tabular import features, roles, values
 from graphdr.advise.tabular.delimited import KEY, NUMBER, TEXT, TIME
 from graphdr.advise.tabular.problems import Problems, joined
-from graphdr.core.errors import UserError
+from graphdr.core.errors import UserError, listed, quote, quote_cell
 from graphdr.raw.tables import encode
-from graphdr.raw.text import Sheet, short
+from graphdr.raw.text import Sheet
 
 KINDS = {"value": NUMBER, "weight": NUMBER, "reward": NUMBER, "time": TIME, "title": TEXT}  # others are keys
 MANY, SKEW = 100, 10  # counts reach above the one, and above so many medians: their logarithm says more
@@ -98,16 +98,16 @@ def _interactions(request: Request, data: Data) -> Data:
         value = problems.numbers(name)
         transform, why = chosen_transform(value[np.isfinite(value)], request.transform)
         if transform == "log1p":
-            problems.rows(value < 0, lambda row: f"{name} {value[row]:g} has no log(1 + value)")
-        notes.append(f"value: column {name!r}, {why}")
+            problems.rows(value < 0, lambda row: f"{listed([name])} {value[row]:g} has no log(1 + value)")
+        notes.append(f"value: column {quote(name)}, {why}")
     elif not request.rewards:
         unused = [name for name in table.names if name not in (*columns.values(), roles.UNNAMED)]
-        notes.append(IMPLICIT + (f" (not used: {', '.join(unused[:5])}{', …' * (len(unused) > 5)})" if unused else ""))
+        notes.append(IMPLICIT + (f" (not used: {listed(unused)})" if unused else ""))
     if "time" in columns:
         time = values.times(sheet.columns[columns["time"]])
         if time is None:
             wrong = "neither numbers nor dates such as 2024-12-31"
-            notes.append(f"time: column {columns['time']!r} is not used, for it holds {wrong} (--time)")
+            notes.append(f"time: column {quote(columns['time'])} is not used, for it holds {wrong} (--time)")
     kept = problems.kept()
     if kept is not None:
         (users, user), (items, item) = values.compact(users, user[kept]), values.compact(items, item[kept])
@@ -206,7 +206,7 @@ def _refuse_repeats(request: Request, problems: Problems, names: pa.Array, i: np
 
         def complaint(row: int) -> str:
             former = problems.sheet.place(int(first[row]))
-            return f"{_name(names, i[row])} and {_name(names, j[row])} are joined again (as in {former})"
+            return f"{_name(names, i[row], 2)} and {_name(names, j[row], 2)} are joined again (as in {former})"
 
         problems.rows(again, complaint, "--merge-duplicates makes them one edge")
 
@@ -241,8 +241,8 @@ def _paid(request: Request, data: Data, sheet: Sheet, columns: dict[str, str]) -
     else:
         value = pc.equal(sheet.columns[name], request.positive).to_numpy(zero_copy_only=False).astype(float)
         if not value.any():
-            raise UserError(f"{sheet.name}: no {name} is {request.positive!r}, the value of --positive")
-        data.notes.append(f"reward: 1 where column {name!r} is {request.positive!r}, else 0")
+            raise UserError(f"{sheet.name}: no {listed([name])} is {request.positive!r}, the value of --positive")
+        data.notes.append(f"reward: 1 where column {quote(name)} is {request.positive!r}, else 0")
     rows, item = _aligned(request, problems, keys, place, data)
     if more := len(item) - len(data.keys):
         data.notes.append(
@@ -307,12 +307,12 @@ def _features(request: Request, data: Data) -> Data:
     node = columns["node"]
     others = [name for name in table.names if name not in (node, roles.UNNAMED)]
     if not others:
-        raise UserError(f"{table.name}: no column besides {node!r}; expected numbers about each item")
+        raise UserError(f"{table.name}: no column besides {quote(node)}; expected numbers about each item")
     sheet = table.sheet({node: KEY} | dict.fromkeys(others, NUMBER))
     problems = Problems(sheet, request.tolerant)
     names, place = problems.names(node)
     again = files.repeated(place)
-    problems.rows(again, lambda row: f"{node} {_name(names, place[row])} again; expected each once")
+    problems.rows(again, lambda row: f"{quote_cell(node, names[int(place[row])].as_py())} again; expected each once")
     numbers, assumed = features.matrix(problems, others)
     if assumed:
         data.notes.append(files.noted(request.features, assumed))
@@ -325,8 +325,8 @@ def _features(request: Request, data: Data) -> Data:
     return data._replace(features=numbers[rows][np.argsort(item)])
 
 
-def _name(names: pa.Array, at: int) -> str:
-    return short(names[int(at)].as_py())
+def _name(names: pa.Array, at: int, share: int = 1) -> str:
+    return quote(names[int(at)].as_py(), share)
 
 
 class _Whole(NamedTuple):
@@ -384,5 +384,4 @@ def _columns(
 
 
 def _no_column(table: files.Table | _Whole, which: str, role: str) -> UserError:
-    names = ", ".join(table.names[:12])
-    return UserError(f"{table.name}: no column {which}; there are: {names}; name it by --{role} COLUMN")
+    return UserError(f"{table.name}: no column {which}; there are: {listed(table.names)}; name it by --{role} COLUMN")

@@ -1,5 +1,6 @@
 """Where every file lives: the one place that turns names into paths, for rules, jobs and commands alike."""
 
+import os
 from pathlib import Path
 
 PROJECT = "GRAPHDR_PROJECT"  # variable with the folder that Snakemake runs in, where a stage runs in another
@@ -61,7 +62,8 @@ page = Pattern("results/{page}.html")
 def committed(path: str, folder: str | Path = "") -> str:
     """Return where a file that comes with the project is: in the folder, or else with the package."""
     here, brought = Path(folder, path), SHIPPED / path
-    return str(brought if brought.is_file() and not here.exists() else here)
+    # os.path, since Path.is_file raises an error for a name that is too long
+    return str(brought if os.path.isfile(brought) and not os.path.exists(here) else here)
 
 
 def config() -> str:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from graphdr import __version__
 from graphdr.cli import names, project
-from graphdr.core.errors import UserError
+from graphdr.core.errors import UserError, elide
 from graphdr.core.extras import needed_for
-from graphdr.core.terminal import as_json, elide, exhausted, printable
+from graphdr.core.terminal import as_json, exhausted, printable
 
 COMMANDS = {  # each with its module, which is imported only if it is asked for
     "ls": ("listing", "list what is cached, and whether it is current"),

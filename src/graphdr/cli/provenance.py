@@ -9,7 +9,7 @@ from graphdr.cli import cell_lineage, lineage, names, records
 from graphdr.cli.lineage import EVERYTHING, Node
 from graphdr.cli.records import Focus
 from graphdr.core import terminal
-from graphdr.core.errors import UserError
+from graphdr.core.errors import UserError, elide
 from graphdr.core.terminal import Answer, number, paint, with_error
 
 MOST = 8  # rows of measurements and of runs that are printed; --json has all
@@ -173,7 +173,7 @@ def _brief(value: object) -> str:
     if isinstance(value, list):
         inner = ", ".join(_brief(part) for part in value)
         return f"[{inner}]" if len(inner) <= SHORT else f"[{len(value)} entries]"
-    return "none" if value is None else terminal.elide(number(value), SHORT)
+    return "none" if value is None else elide(number(value), SHORT)
 
 
 def _ends(nodes: dict[str, Node]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from graphdr.cli import names, pages, records
 from graphdr.cli.provenance import parameters
 from graphdr.cli.records import Record
 from graphdr.core import terminal
+from graphdr.core.errors import elide
 from graphdr.core.terminal import Answer, number, paint
 
 HEAD = 10  # rows of a file that are shown, unless told otherwise
@@ -98,7 +99,7 @@ def _head_lines(columns: list[dict], rows: list[dict]) -> list[str]:
     every = [column["name"] for column in columns]
     head = [name for name in every if any(row[name] is not None for row in rows)]
     right = [any(isinstance(row[name], int | float) for row in rows) for name in head]
-    body = [[terminal.elide(number(row[name]), 60) for name in head] for row in rows]
+    body = [[elide(number(row[name]), 60) for name in head] for row in rows]
     lines = terminal.table(head, body, right, terminal.width() - 2, keys=0) if head else []
     empty = ", ".join(name for name in every if name not in head)
     return lines + (terminal.wrapped(f"without a value here: {empty}", terminal.width() - 2) if rows and empty else [])

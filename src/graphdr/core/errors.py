@@ -1,13 +1,44 @@
 """The one exception that reaches a user as a single line, without a traceback."""
 
+from collections.abc import Iterable
+
 DENSE_LIMIT = 20_000  # nodes: a matrix of all pairs has 3 GB
+QUOTED = 80  # characters of a file that a message repeats, at most
 
 
 class UserError(Exception):
     """Say what is wrong, where, and what would be right: one line, whatever names of a user are in it."""
 
     def __init__(self, message: str):
-        super().__init__("".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in message))
+        super().__init__(one_line(message))
+
+
+def one_line(text: str) -> str:
+    """Return a text without line breaks and other characters that cannot be printed."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+
+
+def elide(text: str, room: int) -> str:
+    """Cut a text to so many columns, with an ellipsis where something is missing."""
+    return text if len(text) <= room else text[: max(room - 1, 0)] + "…"
+
+
+def quote(value: object, share: int = 1) -> str:
+    """Spell a value of a file for a message: as a literal, with 80 characters at most.
+
+    Where a message quotes several values, each has a share of these.
+    """
+    return elide(repr(value), QUOTED // share)
+
+
+def listed(names: Iterable[object], share: int = 1) -> str:
+    """List names out of a file for a message, with 80 characters at most."""
+    return elide(one_line(", ".join(map(str, names))), QUOTED // share)
+
+
+def quote_cell(column: object, value: object) -> str:
+    """Name a column of a file and quote one of its values."""
+    return f"{listed([column], 2)} {quote(value, 2)}"
 
 
 class MissingFile(UserError, FileNotFoundError):
@@ -23,7 +54,12 @@ def no_raw_files(what: str, datasets) -> UserError:
 
 def no_such(where: str, kind: str, name: object, choices) -> UserError:
     """Build the message for a name that is not in a registry, with the valid choices."""
-    return UserError(f"{where}: no {kind} {name!r}; there are: {', '.join(sorted(map(str, choices)))}")
+    return UserError(f"{where}: no {kind} {quote(name)}; there are: {', '.join(sorted(map(str, choices)))}")
+
+
+def no_column(where: str, name: object, names: Iterable[object], kind: str = "column") -> UserError:
+    """Build the message for a column that a file does not have, with those that it has."""
+    return UserError(f"{where}: no {kind} {quote(name)}; there are: {listed(sorted(map(str, names)))}")
 
 
 def check_dense(what: str, n: int, nodes: str = "nodes") -> None:

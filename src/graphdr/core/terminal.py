@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
+from graphdr.core.errors import elide
+
 CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 NO_TERMINAL = 120  # columns where output goes to a file or a pipe
 GAP = "  "
@@ -116,11 +118,6 @@ def exhausted(what: str, error: MemoryError | RecursionError) -> str:
     if isinstance(error, RecursionError):
         return f"error: {what}: its input is nested too deeply to be read"
     return f"error: {what}: not enough memory; take fewer nodes or a part of the data, or a machine with more memory"
-
-
-def elide(text: str, room: int) -> str:
-    """Cut a text to so many columns, with an ellipsis where something is missing."""
-    return text if len(text) <= room else text[: max(room - 1, 0)] + "…"
 
 
 def wrapped(text: str, room: int, first: str = "", rest: str = "", most: int = 5) -> list[str]:

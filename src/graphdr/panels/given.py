@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from graphdr.cache import io
-from graphdr.core.errors import UserError, reason
+from graphdr.core.errors import UserError, listed, quote, reason
 
 NODE = "node"
 RIGHT = f"a column {NODE!r} and columns of numbers are needed, with one row for every node"
@@ -22,17 +22,19 @@ def read_given(path: str, panel: Sequence[Sequence[str]]) -> list[np.ndarray]:
     place = {name: row for row, name in enumerate(names)}
     if None in place or len(place) < len(names):
         twice = next((name for row, name in enumerate(names) if name is None or place[name] != row), None)
-        raise _wrong(path, "a row has no node" if twice is None else f"node {twice!r} has more than one row")
+        raise _wrong(path, "a row has no node" if twice is None else f"node {quote(twice)} has more than one row")
     chosen = []
     for nodes in panel:
         if missing := [name for name in nodes if name not in place]:
-            known = f"{len(missing)} of {len(nodes)} nodes have no row, the first is {missing[0]!r}"
-            raise _wrong(path, f"{known}; the file begins with {names[0]!r}" if names else known)
+            known = f"{len(missing)} of {len(nodes)} nodes have no row, the first is {quote(missing[0], 2)}"
+            raise _wrong(path, f"{known}; the file begins with {quote(names[0], 2)}" if names else known)
         values = columns[[place[name] for name in nodes]]
         if not np.isfinite(values).all():
             row, column = np.argwhere(~np.isfinite(values))[0]
             numbers = [name for name in table.column_names if name != NODE]
-            raise _wrong(path, f"column {numbers[column]!r} has no finite number for node {nodes[row]!r}")
+            raise _wrong(
+                path, f"column {quote(numbers[column], 2)} has no finite number for node {quote(nodes[row], 2)}"
+            )
         chosen.append(values)
     return chosen
 
@@ -43,7 +45,7 @@ def _table(path: str) -> pa.Table:
     except (OSError, pa.ArrowException) as error:
         raise _wrong(path, f"it cannot be read as a parquet file ({reason(error)})") from None
     if table.column_names.count(NODE) != 1 or len(table.column_names) == 1:
-        raise _wrong(path, f"its columns are {', '.join(table.column_names) or 'none'}")
+        raise _wrong(path, f"its columns are {listed(table.column_names) or 'none'}")
     io.noted(path)
     return table
 
@@ -55,7 +57,7 @@ def _numbers(path: str, table: pa.Table) -> np.ndarray:
         if name == NODE:
             continue
         if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-            raise _wrong(path, f"column {name!r} has the type {column.type}, not numbers")
+            raise _wrong(path, f"column {quote(name, 2)} has the type {listed([column.type], 2)}, not numbers")
         columns.append(pc.fill_null(column.cast(pa.float64()), np.nan).to_numpy())
     return np.column_stack(columns)
 

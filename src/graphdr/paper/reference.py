@@ -5,6 +5,7 @@ from collections.abc import Collection
 
 import pandas as pd
 
+from graphdr.core.errors import quote
 from graphdr.raw import text
 from graphdr.raw.text import Sheet, refuse
 
@@ -18,7 +19,7 @@ def numbers(path: str) -> pd.DataFrame:
     sheet = _read(path, NUMBERS)
     pairs = list(zip(*(sheet.columns[name].to_pylist() for name in ("value", "sem")), strict=True))
     bad = [not _finite(value) or bool(sem and not _finite(sem)) for value, sem in pairs]
-    refuse(sheet, bad, lambda row: "value {!r}, sem {!r}; expected numbers, sem or nothing".format(*pairs[row]))
+    refuse(sheet, bad, lambda row: _wrong_pair(*pairs[row]))
     return pd.DataFrame(sheet.columns.to_pydict(), dtype=str)
 
 
@@ -28,7 +29,7 @@ def claims(path: str) -> pd.DataFrame:
     names = sheet.columns["claim"].to_pylist()
     first = {name: row for row, name in reversed(list(enumerate(names))) if name}
     bad = [first.get(name) != row for row, name in enumerate(names)]
-    refuse(sheet, bad, lambda row: f"claim {names[row]!r}; expected a name that is not above")
+    refuse(sheet, bad, lambda row: f"claim {quote(names[row])}; expected a name that is not above")
     return pd.DataFrame(sheet.columns.to_pydict(), dtype=str)
 
 
@@ -43,8 +44,12 @@ def _read(path: str, needed: Collection[str]) -> Sheet:
     file = text.user_text(path, text.contents(path))
     header = text.heading(file, ",")
     if wrong := [name for name in (*needed, *header) if header.count(name) != 1]:
-        raise text.fault(path, 1, f"column {wrong[0]!r} is not there once; expected {', '.join(needed)}")
+        raise text.fault(path, 1, f"column {quote(wrong[0])} is not there once; expected {', '.join(needed)}")
     return text.parse(file, dict.fromkeys(header, "text"), ",", text.first_line(file), quoted=True)
+
+
+def _wrong_pair(value: str, sem: str) -> str:
+    return f"value {quote(value, 2)}, sem {quote(sem, 2)}; expected numbers, sem or nothing"
 
 
 def _finite(number: str) -> bool:

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema, WrapValid
 from pydantic_core import PydanticCustomError
 
 from graphdr.bandit.radii import CONSTANT
+from graphdr.core.errors import quote
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.filters import CUT
 
@@ -25,7 +26,7 @@ def _wrong(text: str) -> PydanticCustomError:
 
 def _distinct(items: list[Any]) -> list[Any]:
     if twice := [item for place, item in enumerate(items) if item in items[:place]]:
-        raise _wrong(f"{twice[0]!r} is there twice")
+        raise _wrong(f"{quote(twice[0])} is there twice")
     return items
 
 
@@ -100,7 +101,7 @@ class Block(BaseModel):
         keys = sorted(field.alias or name for name, field in cls.model_fields.items())
         for key in block if isinstance(block, dict) else ():
             if key not in keys:
-                raise _wrong(f"no {cls.noun} {key!r}; there are: {', '.join(keys)}")
+                raise _wrong(f"no {cls.noun} {quote(key)}; there are: {', '.join(keys)}")
         return block
 
     def plain(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from graphdr.core.errors import UserError
+from graphdr.core.errors import QUOTED, UserError, elide, quote
 from graphdr.plan import short_forms
 from graphdr.plan.blocks import Config
 from graphdr.plan.overrides import Overrides
@@ -15,13 +15,15 @@ from graphdr.plan.references import check
 from graphdr.plan.yaml_files import read_yaml
 
 NO_OVERRIDES = Overrides()
-LONGEST = 60  # characters of a wrong value that a message repeats
 
 
 def read(raw: Any, folder: Path = Path()) -> Config:
     """Write out the short forms of a configuration and check types and references; files are relative to a folder."""
-    config = parse(short_forms.full(raw, folder))
-    check(config)
+    try:
+        config = parse(short_forms.full(raw, folder))
+        check(config)
+    except UserError as error:
+        raise UserError(_with_short_names(str(error))) from None
     return config
 
 
@@ -32,6 +34,11 @@ def load(path: Path, folder: Path | None = None, overrides: Overrides = NO_OVERR
         return read(raw, path.parent if folder is None else folder)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
+
+
+def _with_short_names(message: str) -> str:
+    """Cut the names in a message, which may be of any length, to what a message quotes at most."""
+    return re.sub(rf"\S{{{QUOTED + 1},}}", lambda name: elide(name[0], QUOTED), message)
 
 
 def parse(config: dict[str, Any]) -> Config:
@@ -52,9 +59,8 @@ def _message(errors: list[ErrorDetails], config: dict[str, Any]) -> str:
     texts = [re.sub(noise, "", text) for text in kinds]
     if not texts[0].startswith("should "):
         return f"{place}: {texts[0]}"
-    value = repr(first["input"])
-    value = value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
-    return f"{place}: {value} {' or '.join([texts[0], *(text.removeprefix('should be ') for text in texts[1:])])}"
+    choices = [texts[0], *(text.removeprefix("should be ") for text in texts[1:])]
+    return f"{place}: {quote(first['input'])} {' or '.join(choices)}"
 
 
 def _place(error: ErrorDetails, config: Any) -> str:

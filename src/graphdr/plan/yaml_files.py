@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from graphdr.core.errors import UserError
+from graphdr.core.errors import UserError, listed, quote
 from graphdr.raw import bounded
 
 MOST_VALUES = 200_000  # config.yaml has some thousands
@@ -28,7 +28,14 @@ def read_yaml(path: str | Path, where: str = "") -> Any:
     except UserError as error:
         raise UserError(f"{where}{error}") from None
     except (ValueError, yaml.YAMLError) as error:
-        raise UserError(f"{where}{path}: cannot be read ({' '.join(str(error).split())})") from None
+        raise UserError(f"{where}{path}: cannot be read ({_problem(error)})") from None
+
+
+def _problem(error: ValueError | yaml.YAMLError) -> str:
+    """Say what is wrong with a text and, if that is known, in which line; YAML's own message may hold all of it."""
+    problem = listed([getattr(error, "problem", None) or error])
+    mark = getattr(error, "problem_mark", None)
+    return f"line {mark.line + 1}, column {mark.column + 1}: {problem}" if mark else problem
 
 
 def _check_keys(path: str | Path, document: yaml.Node | None) -> None:
@@ -51,7 +58,7 @@ def _check_mapping(path: str | Path, mapping: yaml.MappingNode) -> None:
         line = key.start_mark.line + 1
         if isinstance(key.value, str) and key.value in lines:
             where = f"in lines {lines[key.value]} and {line}" if lines[key.value] != line else f"in line {line}"
-            raise UserError(f"{path}: the key {key.value!r} stands twice, {where}; keep one of them")
+            raise UserError(f"{path}: the key {quote(key.value)} stands twice, {where}; keep one of them")
         lines[str(key.value)] = line
 
 
@@ -69,7 +76,7 @@ def _check_size(path: str | Path, text: str) -> None:
             anchor, count = open_.pop()
         elif isinstance(event, yaml.AliasEvent):
             if any(anchor == event.anchor for anchor, _ in open_):
-                raise UserError(f"{path}: *{event.anchor} is part of itself")
+                raise UserError(f"{path}: *{listed([event.anchor])} is part of itself")
             anchor, count = None, sizes.get(event.anchor or "", 1)
         elif isinstance(event, yaml.ScalarEvent):
             anchor, count = event.anchor, 1

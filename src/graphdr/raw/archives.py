@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from graphdr.core import spent
-from graphdr.core.errors import UserError, no_such
+from graphdr.core.errors import UserError, listed, no_such, quote
 
 KINDS = {".zip": "zip", ".whl": "zip", ".gz": "gzip"}  # what a file's name promises
 BOUND = 4 * 2**30  # bytes; no member of a data set is near it
@@ -60,9 +60,9 @@ def locate(path: Path, member: str | None) -> str | None:
         modes = [(info.filename, info.external_attr >> 16) for info in archive.infolist()]
     for name, mode in modes:
         if re.match(r"[/\\]|[A-Za-z]:", name) or ".." in re.split(r"[/\\]", name):
-            raise Unusable(f"refused, for its member {name[:60]!r} points out of the archive")
+            raise Unusable(f"refused, for its member {quote(name)} points out of the archive")
         if stat.S_ISLNK(mode):
-            raise Unusable(f"refused, for its member {name[:60]!r} is a link")
+            raise Unusable(f"refused, for its member {quote(name)} is a link")
     ends = [name for name, _ in modes if name.endswith(f"/{member}")]
     if any(name == member for name, _ in modes):
         return member
@@ -181,4 +181,4 @@ def _readable() -> Iterator[None]:
     except _DAMAGE as error:
         text = getattr(error, "strerror", None) or (str(error).splitlines() or [type(error).__name__])[0]
         reason = "cannot be read" if getattr(error, "strerror", None) else "truncated or damaged"
-        raise Unusable(f"{reason} ({text})") from None
+        raise Unusable(f"{reason} ({listed([text])})") from None

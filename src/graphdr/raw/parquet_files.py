@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.core.errors import UserError
+from graphdr.core.errors import UserError, quote
 from graphdr.raw import bounded, parquet_footer
-from graphdr.raw.text import short
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -62,7 +61,7 @@ def _readable(name: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError, KeyError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UserError(f"{name}: not a readable parquet file ({short(reason)})") from None
+        raise UserError(f"{name}: not a readable parquet file ({quote(reason)})") from None
 
 
 def _claimed(file: "pq.ParquetFile", groups: list[list[parquet_footer.Chunk]], columns: list[str]) -> int:

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.cache.schemas import SCHEMAS
-from graphdr.raw.text import Raw, Sheet, load, parse, refuse, short, within
+from graphdr.core.errors import quote
+from graphdr.raw.text import Raw, Sheet, load, parse, refuse, within
 
 NODES, LINKS, USERS = (SCHEMAS[f"dataset_{name}"] for name in ("nodes", "links", "users"))
 NOBODY = pa.table([pa.nulls(0, field.type) for field in USERS], schema=USERS)
@@ -103,7 +104,7 @@ def with_friends(tables: Tables, sheet: Sheet) -> Tables:
     """
     key = tables.users["key"].combine_chunks()
     one, other = sheet.columns.columns
-    refuse(sheet, pc.equal(one, other), lambda row: f"user {short(one[row].as_py())} is a friend of themselves")
+    refuse(sheet, pc.equal(one, other), lambda row: f"user {quote(one[row].as_py())} is a friend of themselves")
     places = [pc.index_in(column, value_set=key).combine_chunks() for column in (one, other)]
     known = pc.and_(*map(pc.is_valid, places))
     i, j = (place.filter(known).to_numpy().astype(np.int64) for place in places)
@@ -134,7 +135,7 @@ def lookup(sheet: Sheet, keys: pa.Array) -> dict[str, pa.Array]:
         original = sheet.columns.take(pa.array(first[place], pa.int64()))
         for other in others:
             bad = _differ(sheet.columns[other], original[other])
-            refuse(sheet, bad, lambda row: f"{name} {short(found[place[row]].as_py())} again, with other values")
+            refuse(sheet, bad, lambda row: f"{name} {quote(found[place[row]].as_py())} again, with other values")
     rows = pa.array(first, pa.int64()).take(pc.index_in(keys, value_set=found))
     return {other: sheet.columns[other].combine_chunks().take(rows) for other in others}
 

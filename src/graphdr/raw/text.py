@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from graphdr.core import spent
-from graphdr.core.errors import UserError, reason
+from graphdr.core.errors import UserError, listed, quote, reason
 from graphdr.raw import bounded
 
 BOM = b"\xef\xbb\xbf"
@@ -225,12 +225,6 @@ def fault(name: str, line: int, complaint: str) -> UserError:
     return UserError(f"{name}, line {line}: {complaint}")
 
 
-def short(value: object) -> str:
-    """Show a value in a message, however long it is."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
-
-
 def refuse(sheet: Sheet, bad: Sequence[bool], complaint: Callable[[int], str], rows: np.ndarray | None = None) -> None:
     """Raise an error for the first place that is marked as bad, if one is; ``rows`` are their rows if others."""
     places = np.flatnonzero(np.asarray(bad))
@@ -251,7 +245,7 @@ def among(sheet: Sheet, name: str, values: Sequence[str]) -> Sheet:
     """Return the sheet if all texts of a column are among these."""
     column = sheet.columns[name]
     bad = pc.invert(pc.is_in(column, value_set=pa.array(values)))
-    refuse(sheet, bad, lambda row: f"{name} {short(column[row].as_py())} is not {' or '.join(values)}")
+    refuse(sheet, bad, lambda row: f"{name} {quote(column[row].as_py())} is not {' or '.join(values)}")
     return sheet
 
 
@@ -269,7 +263,7 @@ def vectors(sheet: Sheet, name: str) -> pa.ListArray:
     except pa.ArrowException:
         bad = [not _parses(word, "float32") for word in words.to_pylist()]
     row_of = np.repeat(np.arange(len(lists)), most)
-    refuse(sheet, bad, lambda at: f"{name} {short(words[at].as_py())} {complaint}", row_of)
+    refuse(sheet, bad, lambda at: f"{name} {quote(words[at].as_py())} {complaint}", row_of)
     return rows_of(numbers, most)
 
 
@@ -300,7 +294,7 @@ def _table(body: pa.Buffer | bytes, columns: Columns, mark: str) -> pa.Table | N
 def _checked(sheet: Sheet, name: str, kind: str) -> pa.ChunkedArray:
     column, (_, bad, complaint, type_) = sheet.columns[name], KINDS[kind]
     if bad:
-        refuse(sheet, bad(column), lambda row: f"{name} {short(column[row].as_py())} {complaint}")
+        refuse(sheet, bad(column), lambda row: f"{name} {quote(column[row].as_py())} {complaint}")
     return column.cast(type_)
 
 
@@ -308,7 +302,7 @@ def _below(file: File, header: str) -> int:
     """Return where the line after the header begins; a wrong or repeated header is an error."""
     line, expected = first_line(file), header.encode()
     if line != header:
-        raise fault(file.name, 1, f"header {short(line)}; expected {header!r}")
+        raise fault(file.name, 1, f"header {quote(line)}; expected {header!r}")
     end = re.compile(rb"\r\n|\n|\r|$").match(file.data, len(expected))
     again = file.data.find(end[0] + expected + end[0], len(expected))
     if end[0] and again >= 0:
@@ -325,14 +319,13 @@ def _complaint(line: bytes, columns: Columns, mark: str, delimiter: str) -> str:
         return _miscounted(len(fields) if line.strip() else 0, columns, delimiter)
     for (name, kind), field in zip(columns.items(), fields, strict=True):
         if not _parses(field, kind or "text"):
-            return f"{name} {short(field)} {KINDS[kind].complaint}"
+            return f"{name} {quote(field)} {KINDS[kind].complaint}"
     return f"cannot be parsed ({len(line)} bytes)"
 
 
 def _miscounted(count: int, columns: Columns, delimiter: str) -> str:
-    names = ", ".join([*columns][:8] + ["…"] * (len(columns) > 8))
     start = f"number of fields is {count}" if count else "empty line"
-    return f"{start}; expected {len(columns)} ({names}), separated by {SEPARATORS[delimiter]}"
+    return f"{start}; expected {len(columns)} ({listed(columns)}), separated by {SEPARATORS[delimiter]}"
 
 
 def _from_latin1(file: File) -> File:

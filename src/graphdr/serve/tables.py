@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from graphdr.core.errors import listed, quote
 from graphdr.graphs import from_data, model
 from graphdr.graphs.model import Graph
 from graphdr.graphs.records import Records
@@ -11,7 +12,6 @@ from graphdr.graphs.records import Records
 Name = str | int
 DUPLICATES = ("refuse", "sum")
 PROTOCOLS = ("__dataframe__", "__arrow_c_stream__")  # by one of which a data frame of any library is known
-SHOWN = 20  # columns that a message names
 EDGES = "graphdr.from_edges(table, source=…, target=…)"
 INTERACTIONS = "graphdr.from_interactions(table, user=…, item=…)"
 
@@ -150,7 +150,7 @@ def checked_names(names: Iterable[Name], whose: str = "an arm") -> list[Name]:
         raise ValueError(f"names are given as a sequence, such as [{names!r}], not as {names!r}")
     names = [name.item() if isinstance(name, np.generic) else name for name in names]
     if wrong := [name for name in names if not isinstance(name, str | int) or isinstance(name, bool)]:
-        raise ValueError(f"{whose}'s name is a text or a whole number, not {wrong[0]!r}")
+        raise ValueError(f"{whose}'s name is a text or a whole number, not {quote(wrong[0], 2)}")
     return names
 
 
@@ -161,7 +161,7 @@ def as_numbers(weights: object) -> np.ndarray:
     except (TypeError, ValueError):
         values = np.asarray(weights, object).ravel()
         wrong = next(value for value in values if not isinstance(value, int | float | np.number))
-        what = f"a weight is missing ({wrong})" if _is_missing(wrong) else f"weights are numbers, not {wrong!r}"
+        what = f"a weight is missing ({wrong})" if _is_missing(wrong) else f"weights are numbers, not {quote(wrong)}"
         raise ValueError(what) from None
 
 
@@ -192,8 +192,7 @@ def _columns(table: object, roles: dict, optional: dict, advice: str) -> dict[st
     there = column_names(table)
     roles = roles | {role: role if name is None else name for role, name in optional.items() if name or role in there}
     if missing := [name for name in roles.values() if name not in there]:
-        shown = ", ".join(map(str, there[:SHOWN])) + (", …" if len(there) > SHOWN else "")
-        raise ValueError(f"no column {missing[0]!r}; there are: {shown}; write {advice}")
+        raise ValueError(f"no column {quote(missing[0])}; there are: {listed(there)}; write {advice}")
     if not hasattr(table, "__getitem__"):
         table = _arrow(table)
     columns = {role: np.asarray(table[name]) for role, name in roles.items()}
@@ -219,7 +218,9 @@ def _present(column: np.ndarray, name: str) -> np.ndarray:
         missing = np.fromiter(map(_is_missing, column), bool, len(column))
         if missing.any():
             at = int(np.flatnonzero(missing)[0])
-            raise ValueError(f"column {name!r} has a missing value in row {at} ({column[at]}): leave such rows out")
+            raise ValueError(
+                f"column {quote(name)} has a missing value in row {at} ({column[at]}): leave such rows out"
+            )
     return column
 
 
@@ -234,7 +235,7 @@ def _names(column: np.ndarray, name: str) -> np.ndarray:
     """Return a column of names."""
     if column.dtype.kind in "iuU":
         return column
-    return named(checked_names(_present(column, name), f"column {name!r}: a node"))
+    return named(checked_names(_present(column, name), f"column {quote(name, 2)}: a node"))
 
 
 def _places(columns: list[np.ndarray], origin: Iterable[Name] | None = None) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -250,7 +251,7 @@ def _places(columns: list[np.ndarray], origin: Iterable[Name] | None = None) -> 
     names = sorted({*values}) if origin is None else checked_names(origin, "a node")
     number = {name: at for at, name in enumerate(names)}
     if unknown := [value for value in values if value not in number]:
-        raise ValueError(f"an edge ends at {unknown[0]!r}, which is no name in origin")
+        raise ValueError(f"an edge ends at {quote(unknown[0])}, which is no name in origin")
     return named(names), np.split(np.fromiter(map(number.__getitem__, values), np.int64, len(values)), ends)
 
 
@@ -268,11 +269,11 @@ def _check_pairs(i: np.ndarray, j: np.ndarray, names: np.ndarray, duplicates: st
         raise ValueError(f"duplicates is one of {', '.join(map(repr, DUPLICATES))}, not {duplicates!r}")
     name = named(names.tolist())
     if (i == j).any():
-        raise ValueError(f"{name[i[i == j][0]]!r} is joined to itself: leave such edges out")
+        raise ValueError(f"{quote(name[i[i == j][0]])} is joined to itself: leave such edges out")
     pairs, first, times = np.unique(
         np.minimum(i, j) * len(names) + np.maximum(i, j), return_index=True, return_counts=True
     )
     if duplicates == "refuse" and len(pairs) < len(i):
         at = first[times > 1].min()
-        pair = f"{name[i[at]]!r} and {name[j[at]]!r}"
+        pair = f"{quote(name[i[at]], 2)} and {quote(name[j[at]], 2)}"
         raise ValueError(f"{pair} are joined more than once, in either order: leave one, or duplicates='sum'")

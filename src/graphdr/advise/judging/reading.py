@@ -23,9 +23,9 @@ from graphdr.advise.files import Written, quoted, repeated
 from graphdr.advise.tabular import values as columns_as
 from graphdr.advise.tabular.delimited import KEY, LISTS, NUMBER, TEXT, TIME
 from graphdr.advise.tabular.problems import FINITE, Problems
-from graphdr.core.errors import UserError, no_such
+from graphdr.core.errors import UserError, listed, no_such, quote
 from graphdr.raw.tables import encode, given
-from graphdr.raw.text import LARGEST, Sheet, refuse, short
+from graphdr.raw.text import LARGEST, Sheet, refuse
 from graphdr.scores.offpolicy import FEWEST
 
 NAMES = {role: [words.split() for words in tries] for role, tries in files.USUAL["logs"].items()}  # best first
@@ -34,7 +34,6 @@ KINDS = {"reward": NUMBER, "propensity": NUMBER, "time": TIME, "played": TEXT, "
 BETWEEN = ("|", ";", ",", " ")  # of candidates in one text: the first of these that occurs
 MISSING = ("", "na", "nan", "null", "none")
 SMALLEST = 1e-12  # propensity: squares of rewards over it must be finite
-SHOWN = 150  # characters of the names of columns in a message
 LEAST = 2 * FEWEST  # rounds: one half to learn from, one to judge by
 POSITIONS = 100  # on a page, at most
 NEAR = 0.01  # seconds between rows of one page; in the Open Bandit data they are a millisecond apart, or less
@@ -103,7 +102,7 @@ def _is_list(kind: pa.DataType) -> bool:
 def _roles(name: str, header: list[str], named: Mapping[str, str]) -> dict[str, str]:
     """Return the column of every role, those that the user named first; refuse what is missing or not clear."""
     if wrong := [column for column in named.values() if column not in header]:
-        raise UserError(f"{name}: no column {short(wrong[0])}; there are: {_briefly(header)}")
+        raise UserError(f"{name}: no column {quote(wrong[0])}; there are: {_briefly(header)}")
     if len(set(named.values())) < len(named):
         raise UserError(f"columns: one column is given for two roles: {_briefly(list(named.values()))}")
     roles = dict(named)
@@ -127,8 +126,7 @@ def _plain(column: str) -> str:
 
 
 def _briefly(names: list[str]) -> str:
-    listed = ", ".join(short(name) for name in names)
-    return listed if len(listed) <= SHOWN else f"{listed[:SHOWN]}…"
+    return listed(map(repr, names))
 
 
 def _wide(sheet: Sheet) -> Log:

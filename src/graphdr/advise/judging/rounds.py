@@ -7,8 +7,7 @@ import numpy as np
 
 from graphdr.advise.judging.policies import Choose, Name, Past, Policy, Ridge
 from graphdr.advise.judging.reading import Log
-from graphdr.core.errors import UserError
-from graphdr.raw.text import short
+from graphdr.core.errors import UserError, quote
 
 
 class Rounds(NamedTuple):
@@ -41,7 +40,7 @@ def placed(log: Log, names: Sequence[Name], blocks: int, rng: np.random.Generato
         raise UserError(f"{len(names) - len(place)} of the {len(names)} nodes have the name of another")
     if unknown := [arm for arm in log.arms if arm not in place]:
         count = f"{len(unknown):,} of its {len(log.arms):,} arms are not in the graph"
-        example = f"the first is {short(unknown[0])}; the graph has such as {short(next(iter(place), ''))}"
+        example = f"the first is {quote(unknown[0], 2)}; the graph has such as {quote(next(iter(place), ''), 2)}"
         raise UserError(f"{log.name}: {count}, {example}")
     node = np.array([place[arm] for arm in log.arms], np.int64)
     page = _pages(log)
@@ -119,6 +118,6 @@ def _chosen(rounds: Rounds, choosers: dict[int, Choose], label: str) -> np.ndarr
         names = [rounds.names[node] for node in rounds.members[rounds.starts[each] : rounds.starts[each + 1]]]
         choice = choosers[rounds.block_of_set[each]](names)
         if choice not in names:
-            raise UserError(f"policy {label!r} chose {short(choice)}, which is none of the candidates")
+            raise UserError(f"policy {label!r} chose {quote(choice)}, which is none of the candidates")
         best[each] += names.index(choice)
     return best

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from graphdr.advise.tabular.dialect import BLANKS, LONGEST, Dialect, is_number
-from graphdr.core.errors import UserError
+from graphdr.core.errors import UserError, listed, quote
 from graphdr.raw.text import SEPARATORS, Sheet, records
 
 KEY, NUMBER, TIME, TEXT, LISTS = "key", "number", "time", "text", "lists"  # what a column is read as
@@ -86,8 +86,8 @@ class Delimited(NamedTuple):
 
     def _miscounted(self, row: arrow_csv.InvalidRow) -> str:
         if self.dialect.quotes and row.text.count('"') % 2:
-            return f"a quote that is not closed: {row.text[:30]!r}"
-        names = ", ".join([*self.names][:8] + ["…"] * (len(self.names) > 8))
+            return f"a quote that is not closed: {quote(row.text)}"
+        names = listed(self.names)
         mark = SEPARATORS.get(self.dialect.separator, self.dialect.separator)
         return f"number of fields is {row.actual_columns}; expected {len(self.names)} ({names}), separated by {mark}"
 

@@ -7,8 +7,7 @@ import pyarrow.compute as pc
 from graphdr.advise.tabular import values
 from graphdr.advise.tabular.dialect import is_number
 from graphdr.advise.tabular.problems import FINITE, Problems
-from graphdr.core.errors import UserError
-from graphdr.raw.text import short
+from graphdr.core.errors import UserError, listed, quote, quote_cell
 
 CATEGORIES = 1000  # different texts that a column may hold
 LARGEST = 1 << 28  # numbers in all, which take 2 GB
@@ -24,7 +23,7 @@ def matrix(problems: Problems, names: list[str]) -> tuple[np.ndarray, list[str]]
         elif _is_category(column):
             keys, place = values.places(column)
             if len(keys) > CATEGORIES:
-                assumed.append(f"column {name!r} is left out, for it holds {len(keys):,} different texts")
+                assumed.append(f"column {quote(name)} is left out, for it holds {len(keys):,} different texts")
                 continue
             _check_size(len(place), len(keys), problems.sheet.name)
             indicators.append(name)
@@ -32,7 +31,7 @@ def matrix(problems: Problems, names: list[str]) -> tuple[np.ndarray, list[str]]
         else:
             parts.append(problems.numbers(name)[:, None])
     if indicators:
-        shown = ", ".join(map(repr, indicators[:3])) + (", …" if len(indicators) > 3 else "")
+        shown = listed(map(repr, indicators))
         assumed.append(f"columns of texts as indicators, one per category: {shown}")
     if not parts:
         raise UserError(f"{problems.sheet.name}: no column of numbers or of at most {CATEGORIES:,} different texts")
@@ -65,7 +64,7 @@ def _lists(problems: Problems, name: str) -> np.ndarray:
     rows = np.repeat(np.arange(len(sizes)), sizes)
     words = lists.flatten()
     found = values.numbers(words)
-    problems.rows(~np.isfinite(found), lambda at: f"{name} {short(words[at].as_py())} {FINITE}", rows=rows)
+    problems.rows(~np.isfinite(found), lambda at: f"{quote_cell(name, words[at].as_py())} {FINITE}", rows=rows)
     even = sizes[rows] == sizes[0]
     numbers = np.zeros((len(sizes), sizes[0]))
     numbers[sizes == sizes[0]] = found[even].reshape(-1, sizes[0])

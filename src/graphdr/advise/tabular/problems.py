@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.advise.tabular import values
-from graphdr.core.errors import UserError
-from graphdr.raw.text import LARGEST, Sheet, short
+from graphdr.core.errors import UserError, listed, quote_cell
+from graphdr.raw.text import LARGEST, Sheet
 
 SHOWN = 3  # further lines that are named
 FINITE = f"is not a finite number of at most {LARGEST:g}"
@@ -104,19 +104,22 @@ class Problems:
         found = values.numbers(column)
         with np.errstate(invalid="ignore"):
             bad = ~(np.abs(found) <= LARGEST)
-        self.rows(bad, lambda at: f"{name} {_shown(column, at)} {FINITE}", rows=rows)
+        self.rows(bad, lambda at: f"{quote_cell(name, _shown(column, at))} {FINITE}", rows=rows)
         return found
 
     def names(self, name: str) -> tuple[pa.Array, np.ndarray]:
         """Return the distinct names in a column and the place of each row: not empty, no tab and no line break."""
         names, place = values.places(self.sheet.columns[name])
         for wrong, why in (
-            (pc.equal(names, ""), lambda key: "is empty"),
-            (pc.match_substring_regex(names, "[\t\r\n]"), lambda key: f"{short(key)} holds a tab or a line break"),
+            (pc.equal(names, ""), lambda key: f"{listed([name])} is empty"),
+            (
+                pc.match_substring_regex(names, "[\t\r\n]"),
+                lambda key: f"{quote_cell(name, key)} holds a tab or a line break",
+            ),
         ):
             if pc.any(wrong).as_py():
                 bad = wrong.to_numpy(zero_copy_only=False)[place]
-                self.rows(bad, lambda row, why=why: f"{name} {why(names[int(place[row])].as_py())}")
+                self.rows(bad, lambda row, why=why: why(names[int(place[row])].as_py()))
         return names, place
 
 
@@ -140,4 +143,4 @@ def joined(errors: list[str]) -> UserError:
 
 def _shown(column: pa.Array, at: int) -> str:
     value = column[int(at)].as_py()
-    return short(value if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value))
+    return value if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)

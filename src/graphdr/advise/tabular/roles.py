@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from graphdr.advise.tabular.dialect import is_number
+from graphdr.core.errors import quote
 
 USUAL = tomllib.loads((Path(__file__).parent.parent / "columns.toml").read_text(encoding="utf-8"))
 NAMES = {role: names.split() for role, names in USUAL["tables"].items()}  # best first
@@ -84,8 +85,8 @@ def _matches(free: list[str], role: str, near: bool) -> list[str]:
 
 
 def _said(role: str, found: list[str]) -> str:
-    others = f", not {' or '.join(map(repr, found[1:3]))}" if found[1:] else ""
-    return f"{role}: column {found[0]!r}{others} (--{role})"
+    others = f", not {' or '.join(quote(name, 3) for name in found[1:3])}" if found[1:] else ""
+    return f"{role}: column {quote(found[0], 3)}{others} (--{role})"
 
 
 def _by_order(table, columns: dict[str, str], roles: list[str]) -> None:

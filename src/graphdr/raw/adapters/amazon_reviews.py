@@ -7,9 +7,9 @@ from sys import intern
 import numpy as np
 import pyarrow as pa
 
-from graphdr.core.errors import UserError
+from graphdr.core.errors import UserError, quote
 from graphdr.raw.tables import Tables, interactions
-from graphdr.raw.text import BOM, Raw, fault, opened, short
+from graphdr.raw.text import BOM, Raw, fault, opened
 
 EXPECTED = 'expected {"reviewerID": text, "asin": text, "overall": 1 to 5, …}'
 
@@ -56,7 +56,7 @@ def _review(line: bytes) -> tuple[str, str, float]:
     user, item, rating = (review.get(name) for name in ("reviewerID", "asin", "overall"))
     for name, text in (("reviewerID", user), ("asin", item)):
         if not isinstance(text, str) or not text or not text.isascii():
-            raise ValueError(f"{name} is {short(text)}")
+            raise ValueError(f"{name} is {quote(text)}")
     if type(rating) not in (int, float) or not 1 <= rating <= 5:
-        raise ValueError(f"overall is {short(rating)}")
+        raise ValueError(f"overall is {quote(rating)}")
     return user, item, rating

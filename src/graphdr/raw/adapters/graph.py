@@ -4,10 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.core.errors import no_such
+from graphdr.core.errors import no_column, quote
 from graphdr.raw.adapters.recbole import about, header, select
 from graphdr.raw.tables import Tables, degrees, encode, links, nodes
-from graphdr.raw.text import Raw, load, refuse, short
+from graphdr.raw.text import Raw, load, refuse
 
 ENDS = ("source_id", "target_id")
 
@@ -20,9 +20,9 @@ def read(raw: Raw) -> Tables:
     known = about(load(raw, "item"))
     keys, place = encode(known.columns["item_id"])
     again = np.diff(np.maximum.accumulate(place), prepend=-1) == 0
-    refuse(known, again, lambda row: f"item_id {short(keys[place[row]].as_py())} again")
+    refuse(known, again, lambda row: f"item_id {quote(keys[place[row]].as_py())} again")
     if "reward" not in known.columns.column_names:
-        raise no_such(f"{known.name}, line 1", "column", "reward:float", known.columns.column_names)
+        raise no_column(f"{known.name}, line 1", "reward:float", known.columns.column_names)
     file = load(raw, "net")
     types = header(file, *ENDS)
     weighted = types.get("weight") == "float"
@@ -38,5 +38,5 @@ def _places(sheet, end: str, keys: pa.Array) -> np.ndarray:
     """Return the numbers of the nodes at one end of the edges."""
     column = sheet.columns[end].combine_chunks()
     found = pc.index_in(column, value_set=keys)
-    refuse(sheet, pc.is_null(found), lambda row: f"{end} {short(column[row].as_py())} is not among the nodes")
+    refuse(sheet, pc.is_null(found), lambda row: f"{end} {quote(column[row].as_py())} is not among the nodes")
     return found.to_numpy().astype(np.int64)

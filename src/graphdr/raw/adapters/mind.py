@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphdr.core.errors import quote
 from graphdr.raw.tables import Tables, encode, given, links, lookup, nodes, users
-from graphdr.raw.text import Raw, Sheet, fault, load, parse, short
+from graphdr.raw.text import Raw, Sheet, fault, load, parse
 
 BEHAVIORS = {"impression": None, "user": "key", "time": None, "history": "text", "impressions": "text"}
 NEWS = {"news": "key", "group": "text", "subgroup": "text", "title": "text", "abstract": "text"}
@@ -74,8 +75,8 @@ def _meanings(tokens: pa.Array) -> np.ndarray:
 
 def _complaint(token: str, past: bool) -> str:
     if past:
-        return f"news {short(token)} in the history; expected ids separated by single spaces"
-    return f"impression {short(token)}; expected id-0 (not clicked) or id-1 (clicked), separated by single spaces"
+        return f"news {quote(token)} in the history; expected ids separated by single spaces"
+    return f"impression {quote(token)}; expected id-0 (not clicked) or id-1 (clicked), separated by single spaces"
 
 
 def _joined(texts: Sequence[pa.Array], places: Sequence[np.ndarray]) -> tuple[pa.Array, np.ndarray]:

@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphdr.core.errors import quote
 from graphdr.raw.tables import Tables, ratings
 from graphdr.raw.text import Raw, Sheet, among, load, parse, refuse
 
@@ -25,7 +26,9 @@ def _about(raw: Raw) -> Sheet:
     for genre in reversed(GENRES):
         flag = sheet.columns[genre]
         bad = pc.invert(pc.is_in(flag, value_set=pa.array(["0", "1"])))
-        refuse(sheet, bad, lambda row, name=genre, flag=flag: f"flag {flag[row].as_py()!r} of {name} is not 0 or 1")
+        refuse(
+            sheet, bad, lambda row, name=genre, flag=flag: f"flag {quote(flag[row].as_py())} of {name} is not 0 or 1"
+        )
         group = pc.if_else(pc.equal(flag, "1"), genre, group)
     return sheet._replace(columns=sheet.columns.select(["item", "title"]).append_column("group", group))
 

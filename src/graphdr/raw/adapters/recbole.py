@@ -3,9 +3,9 @@
 import numpy as np
 import pyarrow.compute as pc
 
-from graphdr.core.errors import no_such
+from graphdr.core.errors import listed, no_column, quote
 from graphdr.raw.tables import Tables, interactions, with_people
-from graphdr.raw.text import File, Raw, Sheet, fault, first_line, load, parse, refuse, short, vectors
+from graphdr.raw.text import File, Raw, Sheet, fault, first_line, load, parse, refuse, vectors
 
 TYPES = ("token", "token_seq", "float", "float_seq")
 TITLES = ("movie_title", "title", "name")
@@ -25,7 +25,7 @@ def read(raw: Raw, *, value: str | None = None, log1p: bool = False) -> Tables:
     floats = [name for name, type_ in types.items() if type_ == "float"]
     weight = value or ("rating" if "rating" in types else None)
     if weight and weight not in floats:
-        raise no_such(f"{file.name}, line 1", "column of type float", weight, floats)
+        raise no_column(f"{file.name}, line 1", weight, floats, "column of type float")
     sheet = select(file, types, {"user_id": "key", "item_id": "key"} | ({weight: "float"} if weight else {}))
     rows = sheet.columns
     weights = rows[weight].to_numpy() if weight else np.ones(len(rows))
@@ -72,14 +72,14 @@ def header(file: File, *needed: str) -> dict[str, str]:
     types = dict(pairs)
     for name, type_ in pairs:
         if not name or type_ not in TYPES:
-            field, choices = short(f"{name}:{type_}"), ", ".join(f":{type_}" for type_ in TYPES)
+            field, choices = quote(f"{name}:{type_}"), ", ".join(f":{type_}" for type_ in TYPES)
             raise fault(file.name, 1, f"header field {field}; expected a name and one of {choices}")
     if len(types) < len(pairs):
-        names = ", ".join(name for name, _ in pairs)
+        names = listed(name for name, _ in pairs)
         raise fault(file.name, 1, f"two columns of one name: {names}; expected distinct names")
     for name in needed:
         if name not in types:
-            raise no_such(f"{file.name}, line 1", "column", name, types)
+            raise no_column(f"{file.name}, line 1", name, types)
     return types
 
 

@@ -1,0 +1,112 @@
+"""Every benchmark and trial is run at a tiny size by ``make test-trials``, and one that fails is seen."""
+
+import re
+
+import pytest
+
+from benchmarks import kernels, peer_environment, peers, raw
+from benchmarks.sections import SECTIONS, TINY, USUAL
+from graphdr.plan import config, design
+from tests.support.project import ROOT
+from trust import torture, trials
+
+STARTED = re.compile(r"python -m ((?:trust|benchmarks)\S*)")  # by a target of make
+MACHINERY = {"trust.trials", "benchmarks"}
+
+
+def test_what_make_starts_is_tried():
+    started = set(STARTED.findall((ROOT / "Makefile").read_text(encoding="utf-8"))) - MACHINERY
+    assert started > {"trust.torture", "trust.fuzz", "benchmarks.engines", "benchmarks.profile"}
+    assert started <= set(trials.programs())
+
+
+def test_every_section_and_every_program_is_a_trial():
+    commands = trials.trials().values()
+    assert {command[-1] for command in commands if command[0] == "benchmarks"} == set(SECTIONS)
+    modules = {command[0] for command in commands}
+    assert modules >= {"trust.advice", "trust.served", "trust.same_values", "benchmarks.policy", "trust.determinism"}
+    assert all("--tiny" in command for command in commands)
+
+
+def test_the_checks_of_a_clean_checkout_run_the_trials():
+    assert "make test-trials\n" in (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert "trust.trials" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_a_trial_that_fails_is_named_and_the_others_run(monkeypatch, capsys):
+    programs = {"one": ["compileall", "-h"], "two": ["no_such_module"], "three": ["json.tool", "--help"]}
+    monkeypatch.setattr(trials, "trials", lambda: programs)
+    assert trials.main([]) == 1
+    printed = capsys.readouterr().out
+    assert re.search(r"^one: \d+ s\ntwo: FAILED after \d+ s\n  .*No module named .*\nthree: \d+ s$", printed, re.M)
+    assert printed.endswith("1 failed: two\n")
+    assert trials.main(["--only", "one"]) == 0
+
+
+def test_what_a_trial_skips_is_said(capsys):
+    trials.report("peers", trials.Ended(0, 2.4, "a table\npeers: skipped, for want of an index\n"))
+    assert capsys.readouterr().out == "peers: 2 s\n  peers: skipped, for want of an index\n"
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Peers that are installed, and take a microsecond each."""
+    monkeypatch.setattr(peer_environment, "install", lambda packages: {})
+    monkeypatch.setattr(peer_environment, "play", lambda name: {"name": name, "microseconds": 1.0, "note": ""})
+    monkeypatch.setattr(kernels, "Size", lambda: kernels.SIZES[TINY])
+
+
+def test_peers_are_raced_against_the_kernel(installed):
+    rows = peer_environment.measure(USUAL)
+    assert [row.name for row in rows] == ["ours", *peers.PEERS]
+    assert all(row.value > 0 for row in rows)
+
+
+def test_a_peer_that_fails_is_a_row_but_at_the_tiny_size_an_error(installed, monkeypatch):
+    failed = {"microseconds": None, "note": "failed: no such learner"}
+    monkeypatch.setattr(peer_environment, "play", lambda name: {"name": name} | failed)
+    assert [row.note for row in peer_environment.measure(USUAL)][1:] == [failed["note"]] * len(peers.PEERS)
+    with pytest.raises(SystemExit, match="error: coba LinUCB: failed: no such learner"):
+        peer_environment.measure(TINY)
+
+
+def test_without_a_package_index_the_peers_are_skipped(installed, monkeypatch, capsys):
+    monkeypatch.setattr(peer_environment, "install", lambda packages: dict.fromkeys(packages, "no index"))
+    assert peer_environment.measure(TINY) == []
+    assert re.match(r"peers: skipped, none of coba, .* can be installed here \(no index\)", capsys.readouterr().out)
+    monkeypatch.setattr(peer_environment, "install", lambda packages: {"coba": "does not compile"})
+    with pytest.raises(SystemExit, match="coba LinUCB: does not install: does not compile"):
+        peer_environment.measure(TINY)
+
+
+@pytest.mark.parametrize("dataset", raw.WRITERS)
+def test_raw_files_are_read_by_the_jobs_of_the_workflow(dataset):
+    steps = raw.steps_of(design.expand(config.load(ROOT / "config.yaml")), dataset)
+    stages = [arguments[0] for step, *arguments in steps.values() if step == "stage"]
+    assert stages == ["fetch_raw", "tabulate_dataset", "build_graph"]
+    jobs = [arguments[1] for step, *arguments in steps.values() if step == "stage"]
+    assert all(set(job) >= {"input", "output", "params"} for job in jobs)
+
+
+def test_torture_has_a_short_form_that_a_seed_repeats(monkeypatch, capsys):
+    asked = []
+
+    class Enough(Exception):
+        """Ends the trial where it would build."""
+
+    def no_workshop():
+        raise Enough
+
+    monkeypatch.setattr(torture, "workshop", no_workshop)
+    for arguments in (["--tiny", "--seed", "7"], ["--tiny", "--seed", "7", "--kills", "3"]):
+        with pytest.raises(Enough):
+            torture.main(arguments)
+        asked.append(capsys.readouterr().out)
+    assert asked == ["seed 7: 1 kills, 20 damaged files\n", "seed 7: 3 kills, 20 damaged files\n"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["benchmarks limits", "benchmarks solvers", "trust.same_values", "trust.audit"])
+def test_a_tiny_trial_ends_well(name):
+    ended = trials.run(*trials.trials()[name])
+    assert ended.code == 0, ended.printed
