@@ -24,7 +24,8 @@ def run(sections: list[str], size: str, folder: Path) -> None:
         say("")
         report.show(section.unit, rows)
         report.keep(folder / f"{name}.parquet", section.unit, rows)
-    print(f"\nKept in {folder}/: {', '.join(f'{name}.parquet' for name in sections)}")
+    if size != TINY:
+        print(f"\nKept in {folder}/: {', '.join(f'{name}.parquet' for name in sections)}")
 
 
 def main() -> None:
