@@ -40,7 +40,7 @@ test: $(READY) ## run the tests
 test-slow: $(READY) ## run the tests that take seconds each: kills, whole commands, compilers (two minutes)
 	@$(PYTEST) -m slow
 
-test-trials: $(READY) ## run every benchmark and trial at a tiny size (six minutes of CPU; TRIALS="--only fuzz": some of them)
+test-trials: $(READY) ## run every benchmark and trial at a tiny size (three minutes; TRIALS="--only fuzz": some of them)
 	@$(BIN)/python -m trust.trials $(TRIALS)
 
 test-page: $(READY) ## test results/report.html in a headless browser (installs Chromium where it can)

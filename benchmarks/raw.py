@@ -225,6 +225,8 @@ def main(folder: str, step: str, arguments: str) -> None:
         run = STEPS[step](*json.loads(arguments))
         took = seconds(run)
     json.dump({"seconds": took, "peak": spent.peak_memory()}, sys.stdout)
+    sys.stdout.flush()
+    os._exit(0)  # Arrow's threads may abort a process that ends right after they have read a file
 
 
 if __name__ == "__main__":
