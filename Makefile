@@ -159,7 +159,7 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) -V 2>&1); run make PYTHON=/path/to/python3" >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2> /dev/null || { echo "error: $(PYTHON) has no venv module; install it (Debian, Ubuntu: apt install python3-venv)" >&2; exit 1; }
 	@mkdir .setup.tmp 2> /dev/null || { echo "error: another make sets up .venv here; wait for its end (if none runs: rmdir .setup.tmp)" >&2; exit 1; }
-	@echo "Setting up .venv (about 1 GB, one to three minutes) …"
+	@echo "Setting up .venv (1.5 GB, one to three minutes) …"
 	@trap 'rmdir .setup.tmp' EXIT; trap 'exit 1' HUP INT TERM; $(PYTHON) -m venv --clear .venv \
 	&& $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements.lock \
 	&& $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . \

@@ -16,6 +16,7 @@ from benchmarks.report import Row
 from benchmarks.sections import TINY
 from benchmarks.timing import seconds
 from graphdr.core import spent
+from graphdr.core.forks import end_process
 from graphdr.graphs.records import similarity_rows
 from graphdr.panels.graphs import read_records
 
@@ -225,8 +226,7 @@ def main(folder: str, step: str, arguments: str) -> None:
         run = STEPS[step](*json.loads(arguments))
         took = seconds(run)
     json.dump({"seconds": took, "peak": spent.peak_memory()}, sys.stdout)
-    sys.stdout.flush()
-    os._exit(0)  # Arrow's threads may abort a process that ends right after they have read a file
+    end_process(0)
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def _become(folder: str, arguments: list[str], output: list[int], main: Callable
 
 
 def end_process(code: int) -> NoReturn:
-    """End this process at once: threads that a failed call of a library left behind would abort an orderly end."""
+    """End this process at once: Arrow's threads may abort one that ends in order right after they have read a file."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
