@@ -84,7 +84,7 @@ def snakemake(
 def files(folder: Path) -> list[str]:
     """Return all that was built under data/ and results/: no logs, no times, no manifest, no README."""
     readme = ("data/README.md", "results/README.md")
-    apart = ("results/logs", paths.TIMES, paths.MANIFEST, "data/paper", "data/sources.yaml", *readme)
+    apart = ("results/logs", paths.TIMES, paths.OVERRIDES, paths.MANIFEST, "data/paper", "data/sources.yaml", *readme)
     found = [path.relative_to(folder).as_posix() for top in ("data", "results") for path in (folder / top).rglob("*")]
     return sorted(name for name in found if (folder / name).is_file() and not name.startswith(apart))
 
