@@ -95,13 +95,13 @@ class LogHandler(LogHandlerBase):
             self._tell()
 
     def on_job_error(self, record: logging.LogRecord) -> None:
-        """Say in one line which job failed, why, and where its log is; a reason that was told is not told again."""
+        """Say in one line which job failed, why, and where its log is; a repeated error is not printed again."""
         if self.interrupted:
             return
         rule, wildcards, _ = self.build.fail(record.jobid) or (record.rule_name, {}, 0)
         cause = last_error(record.log)
-        told = "failed for the same reason" if cause in self.causes else f"failed: {cause}"
-        self.causes.add(cause)
+        told = "failed with the same error" if cause in self.causes else f"failed: {cause or 'no error in its log'}"
+        self.causes |= {cause} - {""}
         logs = f" (log: {', '.join(record.log)})" if record.log else ""
         self._write(printable(f"error: {name_of(rule, wildcards)} {told}{logs}"))
 
@@ -147,12 +147,11 @@ class LogHandler(LogHandlerBase):
 
 
 def last_error(logs: Sequence[str]) -> str:
-    """Return the error that a job ended with, from the end of its logs."""
+    """Return the error that a job ended with, from the end of its logs, or nothing if they end without one."""
     lines = [line for log in logs if os.path.exists(log) for line in _lines(log)]
-    if not lines:
-        return "it printed nothing"
-    ended_in_error = lines[-1].startswith("error: ") or "Traceback (most recent call last):" in lines
-    return elide(lines[-1].removeprefix("error: "), LONGEST) if ended_in_error else "it ended without an error message"
+    if not lines or not (lines[-1].startswith("error: ") or "Traceback (most recent call last):" in lines):
+        return ""
+    return elide(lines[-1].removeprefix("error: "), LONGEST)
 
 
 def _lines(path: str) -> list[str]:
@@ -161,7 +160,7 @@ def _lines(path: str) -> list[str]:
 
 
 def hide_interrupts(hook: Callable) -> Callable:
-    """Return an ``excepthook`` that says of Ctrl-C no more than that; Snakemake leaves it uncaught while it starts."""
+    """Wrap an ``excepthook`` to print only "interrupted" on Ctrl-C, which Snakemake does not catch while it starts."""
 
     def show(kind: type[BaseException], error: BaseException, traceback) -> None:
         if issubclass(kind, KeyboardInterrupt):

@@ -172,7 +172,7 @@ def test_a_file_that_no_job_writes_is_one_line(built):
     assert "Traceback" not in done.stderr
 
 
-def test_one_reason_for_several_jobs_is_told_once(tmp_path):
+def test_one_error_of_several_jobs_is_printed_once(tmp_path):
     folder = lay_out(tmp_path)
     path = folder / "data/paper/reference.csv"
     path.write_text(path.read_text(encoding="utf-8") + "nonsense\n", encoding="utf-8")

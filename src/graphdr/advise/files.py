@@ -12,7 +12,7 @@ from graphdr.advise.tabular.delimited import KEY, LISTS, Delimited
 from graphdr.advise.tabular.dialect import require_columns, sniff
 from graphdr.advise.tabular.encoding import as_utf8
 from graphdr.advise.tabular.roles import UNNAMED, USUAL, plain
-from graphdr.core.errors import UserError, listed, quote
+from graphdr.core.errors import UserError, join_names, quote
 from graphdr.raw import bounded, parquet_files
 from graphdr.raw.parquet_footer import MAGIC
 from graphdr.raw.tables import encode
@@ -92,7 +92,7 @@ def _names(name: str, data: bytes) -> list[str]:
 
 def _require_distinct(place: str, names: list[str]) -> None:
     if len(set(names)) < len(names):
-        raise UserError(f"{place}: two columns of one name: {listed(names)}")
+        raise UserError(f"{place}: two columns of one name: {join_names(names)}")
 
 
 class Parquet(NamedTuple):

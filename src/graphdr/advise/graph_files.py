@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.advise.files import content, repeated
-from graphdr.core.errors import UserError, listed, quote
+from graphdr.core.errors import UserError, join_names, quote
 from graphdr.raw import bounded
 from graphdr.raw.text import Sheet, refuse
 
@@ -35,7 +35,7 @@ def graphml(path: Path) -> tuple[Sheet, Sheet]:
     except expat.ExpatError as error:
         raise UserError(f"{path}, line {error.lineno}: not XML ({expat.errors.messages[error.code]})") from None
     except (LookupError, ValueError) as error:
-        raise UserError(f"{path}: not XML in an encoding that can be read ({listed([error])})") from None
+        raise UserError(f"{path}: not XML in an encoding that can be read ({join_names([error])})") from None
     edges, nodes = (elements.rows[tag].sheet(path, len(data), f"{tag}s") for tag in ("edge", "node"))
     if not len(elements.rows["edge"].lines):
         raise UserError(f"{path}: a graph without edges; expected GraphML with <edge> elements")

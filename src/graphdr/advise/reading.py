@@ -13,7 +13,7 @@ from graphdr.advise.data import Data, Edges, Interactions, Rewards
 from graphdr.advise.tabular import features, roles, values
 from graphdr.advise.tabular.delimited import KEY, NUMBER, TEXT, TIME
 from graphdr.advise.tabular.problems import Problems, joined
-from graphdr.core.errors import UserError, listed, quote, quote_cell
+from graphdr.core.errors import UserError, join_names, quote, quote_cell
 from graphdr.raw.tables import encode
 from graphdr.raw.text import Sheet
 
@@ -98,11 +98,11 @@ def _interactions(request: Request, data: Data) -> Data:
         value = problems.numbers(name)
         transform, why = chosen_transform(value[np.isfinite(value)], request.transform)
         if transform == "log1p":
-            problems.rows(value < 0, lambda row: f"{listed([name])} {value[row]:g} has no log(1 + value)")
+            problems.rows(value < 0, lambda row: f"{join_names([name])} {value[row]:g} has no log(1 + value)")
         notes.append(f"value: column {quote(name)}, {why}")
     elif not request.rewards:
         unused = [name for name in table.names if name not in (*columns.values(), roles.UNNAMED)]
-        notes.append(IMPLICIT + (f" (not used: {listed(unused)})" if unused else ""))
+        notes.append(IMPLICIT + (f" (not used: {join_names(unused)})" if unused else ""))
     if "time" in columns:
         time = values.times(sheet.columns[columns["time"]])
         if time is None:
@@ -241,7 +241,7 @@ def _paid(request: Request, data: Data, sheet: Sheet, columns: dict[str, str]) -
     else:
         value = pc.equal(sheet.columns[name], request.positive).to_numpy(zero_copy_only=False).astype(float)
         if not value.any():
-            raise UserError(f"{sheet.name}: no {listed([name])} is {request.positive!r}, the value of --positive")
+            raise UserError(f"{sheet.name}: no {join_names([name])} is {request.positive!r}, the value of --positive")
         data.notes.append(f"reward: 1 where column {quote(name)} is {request.positive!r}, else 0")
     rows, item = _aligned(request, problems, keys, place, data)
     if more := len(item) - len(data.keys):
@@ -384,4 +384,6 @@ def _columns(
 
 
 def _no_column(table: files.Table | _Whole, which: str, role: str) -> UserError:
-    return UserError(f"{table.name}: no column {which}; there are: {listed(table.names)}; name it by --{role} COLUMN")
+    return UserError(
+        f"{table.name}: no column {which}; there are: {join_names(table.names)}; name it by --{role} COLUMN"
+    )

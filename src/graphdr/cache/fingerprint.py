@@ -1,8 +1,8 @@
 """A hash of the code behind a job: its stage and all modules that it imports from the package, without comments.
 
-Data files of the package that a module reads (words, templates) count as its code. There are two exceptions. Where
-files live (``cache.paths``) is part of every job as its inputs and outputs. Of ``schemas.toml`` only the kinds of table
-count that the code reads or writes.
+Data files of the package that a module reads (words, templates) count as its code. There are two exceptions.
+``cache.paths`` is left out: the inputs and outputs of a job already cover it. Of ``schemas.toml`` only the kinds of
+table count that the code reads or writes.
 """
 
 import ast
@@ -77,7 +77,7 @@ def _data_files(folder: Path, name: str) -> list[Path]:
 
 @cache  # another copy of the package has most of its texts in common with this one
 def _parse(text: str) -> tuple[Source, frozenset[str]]:
-    """Parse a module; what it imports may be names as well as modules. Also return its strings that can name a file."""
+    """Parse a module; its ``imports`` may include names that are no modules. Also return strings that can name files."""
     tree = ast.parse(text)
     tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and ast.unparse(node.test) == FOR_TYPES)]
     nodes = list(ast.walk(tree))

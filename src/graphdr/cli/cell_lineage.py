@@ -38,7 +38,11 @@ def find(name: str, row: str, column: str) -> Number:
     return _in_figure(name, row, column) if names.is_figure(name) else _in_table(name, row, column)
 
 
-def _in_figure(name: str, row: str, column: str) -> Number:
+def _in_figure(name: str, method: str, quantity: str) -> Number:
+    """Find what was measured of a method in a figure; of random bases, the first draw, which figures show.
+
+    A figure of several problems has a number on each of them, so that the cell has no value of its own.
+    """
     record = records.record(paths.figure(name, "parquet"))
     files = [_measurements(path) for path in record.inputs if _measurements(path)]
     if not files:
@@ -47,11 +51,11 @@ def _in_figure(name: str, row: str, column: str) -> Number:
             f"{name}: a figure of {others}, not of measurements; graphdr why {name} says what it was made of"
         )
     params = record.params
-    method = _pick(f"{name}: no method", row, params["labels"])
+    method = _pick(f"{name}: no method", method, params["labels"])
     problems = [params["problem"]] if params["problem"] else list(params["positions"] or dict(params["rows"]))
     rows = [row for path in files for row in _rows(path, Focus(frozenset(problems), frozenset([method])))]
     quantities = {row["quantity"]: row["quantity"] for row in rows if row["method"] == method}
-    quantity = _pick(f"{name}: no quantity", column, quantities)
+    quantity = _pick(f"{name}: no quantity", quantity, quantities)
     measured = [row for row in rows if row["method"] == method and row["quantity"] == quantity and row["draw"] == 0]
     cell = {"table": name, "row": method, "column": quantity, "problems": problems, "key": method}
     cell |= {"quantity": quantity, "field": "value", "paper": None} | dict.fromkeys(NUMBERS)
@@ -60,7 +64,7 @@ def _in_figure(name: str, row: str, column: str) -> Number:
     (first,) = [row for row in measured if row["instance"] == 0]
     values = [row["value"] for row in measured]
     low, median, high = np.quantile(values, [0.05, 0.5, 0.95])
-    cell |= {name: first[name] for name in ("value", "sem", "n")}
+    cell |= {field: first[field] for field in ("value", "sem", "n")}
     cell |= {"panel_median": median, "panel_low": low, "panel_high": high}
     return Number(cell, values, record, files)
 

@@ -23,22 +23,22 @@ def elide(text: str, room: int) -> str:
     return text if len(text) <= room else text[: max(room - 1, 0)] + "…"
 
 
-def quote(value: object, share: int = 1) -> str:
-    """Spell a value of a file for a message: as a literal, with 80 characters at most.
+def quote(value: object, parts: int = 1) -> str:
+    """Format a value of a file for a message: its repr, at most 80 characters.
 
-    Where a message quotes several values, each has a share of these.
+    A message that quotes several values divides the 80 characters into so many parts.
     """
-    return elide(repr(value), QUOTED // share)
+    return elide(repr(value), QUOTED // parts)
 
 
-def listed(names: Iterable[object], share: int = 1) -> str:
-    """List names out of a file for a message, with 80 characters at most."""
-    return elide(one_line(", ".join(map(str, names))), QUOTED // share)
+def join_names(names: Iterable[object], parts: int = 1) -> str:
+    """Join names from a file for a message, at most 80 characters, divided as in ``quote``."""
+    return elide(one_line(", ".join(map(str, names))), QUOTED // parts)
 
 
 def quote_cell(column: object, value: object) -> str:
     """Name a column of a file and quote one of its values."""
-    return f"{listed([column], 2)} {quote(value, 2)}"
+    return f"{join_names([column], 2)} {quote(value, 2)}"
 
 
 class MissingFile(UserError, FileNotFoundError):
@@ -59,7 +59,7 @@ def no_such(where: str, kind: str, name: object, choices) -> UserError:
 
 def no_column(where: str, name: object, names: Iterable[object], kind: str = "column") -> UserError:
     """Build the message for a column that a file does not have, with those that it has."""
-    return UserError(f"{where}: no {kind} {quote(name)}; there are: {listed(sorted(map(str, names)))}")
+    return UserError(f"{where}: no {kind} {quote(name)}; there are: {join_names(sorted(map(str, names)))}")
 
 
 def check_dense(what: str, n: int, nodes: str = "nodes") -> None:

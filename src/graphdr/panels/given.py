@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from graphdr.cache import io
-from graphdr.core.errors import UserError, listed, quote, reason
+from graphdr.core.errors import UserError, join_names, quote, reason
 
 NODE = "node"
 RIGHT = f"a column {NODE!r} and columns of numbers are needed, with one row for every node"
@@ -45,7 +45,7 @@ def _table(path: str) -> pa.Table:
     except (OSError, pa.ArrowException) as error:
         raise _wrong(path, f"it cannot be read as a parquet file ({reason(error)})") from None
     if table.column_names.count(NODE) != 1 or len(table.column_names) == 1:
-        raise _wrong(path, f"its columns are {listed(table.column_names) or 'none'}")
+        raise _wrong(path, f"its columns are {join_names(table.column_names) or 'none'}")
     io.noted(path)
     return table
 
@@ -57,7 +57,7 @@ def _numbers(path: str, table: pa.Table) -> np.ndarray:
         if name == NODE:
             continue
         if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-            raise _wrong(path, f"column {quote(name, 2)} has the type {listed([column.type], 2)}, not numbers")
+            raise _wrong(path, f"column {quote(name, 2)} has the type {join_names([column.type], 2)}, not numbers")
         columns.append(pc.fill_null(column.cast(pa.float64()), np.nan).to_numpy())
     return np.column_stack(columns)
 

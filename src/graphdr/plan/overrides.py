@@ -1,6 +1,6 @@
-"""What the command line of Snakemake added to the configuration, remembered with the results.
+"""Configuration options on Snakemake's command line, remembered with the results.
 
-A build with ``--configfile`` or ``--config`` can then be inspected with the configuration that it was built with.
+Commands such as ``graphdr ls`` then read the same files and values as the last build.
 """
 
 import json
@@ -30,7 +30,7 @@ class Overrides(NamedTuple):
 
 
 def remember(overrides: Overrides) -> None:
-    """Write down the overrides of the build that starts now; without any, nothing is kept."""
+    """Record the overrides of the build that starts now; if there are none, delete the old record."""
     if overrides == Overrides():
         Path(paths.OVERRIDES).unlink(missing_ok=True)
     else:
@@ -46,7 +46,7 @@ def recall() -> Overrides:
         written = json.loads(path.read_text(encoding="utf-8"))
         return Overrides(tuple(written["configfiles"]), dict(written["config"]), bool(written["replace"]))
     except (OSError, ValueError, KeyError, TypeError):
-        raise UserError(f"{path}: not readable; delete it, and the next build writes it anew") from None
+        raise UserError(f"{path}: not readable; delete it, and the next build recreates it") from None
 
 
 def _merge(config: Any, update: Mapping[str, Any]) -> dict[str, Any]:

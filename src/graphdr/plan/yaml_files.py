@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from graphdr.core.errors import UserError, listed, quote
+from graphdr.core.errors import UserError, join_names, quote
 from graphdr.raw import bounded
 
 MOST_VALUES = 200_000  # config.yaml has some thousands
@@ -33,7 +33,7 @@ def read_yaml(path: str | Path, where: str = "") -> Any:
 
 def _problem(error: ValueError | yaml.YAMLError) -> str:
     """Say what is wrong with a text and, if that is known, in which line; YAML's own message may hold all of it."""
-    problem = listed([getattr(error, "problem", None) or error])
+    problem = join_names([getattr(error, "problem", None) or error])
     mark = getattr(error, "problem_mark", None)
     return f"line {mark.line + 1}, column {mark.column + 1}: {problem}" if mark else problem
 
@@ -76,7 +76,7 @@ def _check_size(path: str | Path, text: str) -> None:
             anchor, count = open_.pop()
         elif isinstance(event, yaml.AliasEvent):
             if any(anchor == event.anchor for anchor, _ in open_):
-                raise UserError(f"{path}: *{listed([event.anchor])} is part of itself")
+                raise UserError(f"{path}: *{join_names([event.anchor])} is part of itself")
             anchor, count = None, sizes.get(event.anchor or "", 1)
         elif isinstance(event, yaml.ScalarEvent):
             anchor, count = event.anchor, 1

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from graphdr.core import spent
-from graphdr.core.errors import UserError, listed, no_such, quote
+from graphdr.core.errors import UserError, join_names, no_such, quote
 
 KINDS = {".zip": "zip", ".whl": "zip", ".gz": "gzip"}  # what a file's name promises
 BOUND = 4 * 2**30  # bytes; no member of a data set is near it
@@ -181,4 +181,4 @@ def _readable() -> Iterator[None]:
     except _DAMAGE as error:
         text = getattr(error, "strerror", None) or (str(error).splitlines() or [type(error).__name__])[0]
         reason = "cannot be read" if getattr(error, "strerror", None) else "truncated or damaged"
-        raise Unusable(f"{reason} ({listed([text])})") from None
+        raise Unusable(f"{reason} ({join_names([text])})") from None

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from graphdr.core import spent
-from graphdr.core.errors import UserError, listed, quote, reason
+from graphdr.core.errors import UserError, join_names, quote, reason
 from graphdr.raw import bounded
 
 BOM = b"\xef\xbb\xbf"
@@ -325,7 +325,7 @@ def _complaint(line: bytes, columns: Columns, mark: str, delimiter: str) -> str:
 
 def _miscounted(count: int, columns: Columns, delimiter: str) -> str:
     start = f"number of fields is {count}" if count else "empty line"
-    return f"{start}; expected {len(columns)} ({listed(columns)}), separated by {SEPARATORS[delimiter]}"
+    return f"{start}; expected {len(columns)} ({join_names(columns)}), separated by {SEPARATORS[delimiter]}"
 
 
 def _from_latin1(file: File) -> File:

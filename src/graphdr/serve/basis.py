@@ -83,32 +83,32 @@ def extension(rows: sp.csr_array, vectors: np.ndarray, values: np.ndarray, degre
 
 @dataclass(frozen=True, slots=True)
 class Extender:
-    """What the rows of new nodes in eigenvectors are computed with.
+    """Nyström extension of Laplacian eigenvectors to new nodes, clipped so that errors do not compound.
 
-    An eigenvector satisfies u = S u / (1 - value) with S = D^-1/2 A D^-1/2: apply this to the row of S that the new
-    node has through its edges (Nyström). Degrees stay as they were when a node came: a twin of a fitted node then gets
-    exactly that node's row.
+    An eigenvector u of the Laplacian with eigenvalue l satisfies u = S u / (1 - l) with S = D^-1/2 A D^-1/2: apply
+    this to the row of S that the new node has through its edges. Degrees stay as they were when a node came: a twin of
+    a fitted node then gets exactly that node's row.
 
-    In g_i = u_i / sqrt(d_i) the formula is g_new = sum_j (w_j / d) g_j / (1 - value): the mean of the neighbours over
-    1 - value. Among fitted nodes the mean is smaller than they are, by just that factor. Where neighbours were added
-    themselves it need not be, and dividing in every generation of nodes would multiply errors without bound. So
+    In g_i = u_i / sqrt(d_i) the formula is g_new = sum_j (w_j / d) g_j / (1 - l): the mean of the neighbours over
+    1 - l. Averaging over fitted neighbours shrinks g by exactly 1 - l. Where neighbours were added themselves it need
+    not, and dividing in every generation of nodes would multiply errors without bound. So
 
-        g_new^2 <= sum_j (w_j / d) (f_j g_j)^2,   f_j = 1 / |1 - value| if j was fitted,
-                                                  f_j = sqrt(mean_squares / those of the nodes held now) if added.
+        g_new^2 <= sum_j (w_j / d) (f_j g_j)^2,   f_j = 1 / |1 - l| if j was fitted,
+                                                  f_j = sqrt(mean_squares / current mean squares) if added.
 
-    By the inequality of Jensen this changes no node whose neighbours were all fitted. An added neighbour is exceeded
-    only as far as a column has become smaller than it was when it was fitted, so that columns keep their size. As
+    By Jensen's inequality this changes no node whose neighbours were all fitted. A row exceeds an added neighbour only
+    by the factor that its column has shrunk since it was fitted, so that columns keep their size. As
     f_j^2 d_j g_j^2 <= mean_squares times the sum of all degrees, no row grows with the number of generations.
     """
 
-    values: np.ndarray  # eigenvalues, one for each column
+    values: np.ndarray  # eigenvalues l of the Laplacian, one for each column
     degrees: np.ndarray  # of the nodes held, the fitted ones first
     fitted: int  # how many of the fitted nodes are held
     mean_squares: np.ndarray  # of g in every column over all fitted nodes, weighted by their degrees
 
     @classmethod
     def of_fitted(cls, vectors: np.ndarray, values: np.ndarray, degrees: np.ndarray) -> "Extender":
-        """Return that of a graph that was fitted."""
+        """Build it from a fitted graph."""
         return cls(values, degrees, len(degrees), np.sum(vectors**2, axis=0) / degrees.sum())
 
     def extended(
@@ -129,8 +129,8 @@ class Extender:
             row = weight / np.sqrt(degrees[node] * degrees[near]) @ vectors[near] / (1.0 - self.values)
             added = near >= self.fitted
             if added.any():
-                shrunk = np.divide(self.mean_squares * volume, squares, out=np.ones(len(squares)), where=squares > 0)
-                factors = np.where(added[:, None], shrunk, (1.0 - self.values) ** -2.0)
+                rescale = np.divide(self.mean_squares * volume, squares, out=np.ones(len(squares)), where=squares > 0)
+                factors = np.where(added[:, None], rescale, (1.0 - self.values) ** -2.0)
                 limit = np.sqrt(weight / degrees[near] @ (factors * vectors[near] ** 2))
                 row = np.clip(row, -limit, limit)
             vectors[node] = row

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from graphdr.core.errors import listed, quote
+from graphdr.core.errors import join_names, quote
 from graphdr.graphs import from_data, model
 from graphdr.graphs.model import Graph
 from graphdr.graphs.records import Records
@@ -192,7 +192,7 @@ def _columns(table: object, roles: dict, optional: dict, advice: str) -> dict[st
     there = column_names(table)
     roles = roles | {role: role if name is None else name for role, name in optional.items() if name or role in there}
     if missing := [name for name in roles.values() if name not in there]:
-        raise ValueError(f"no column {quote(missing[0])}; there are: {listed(there)}; write {advice}")
+        raise ValueError(f"no column {quote(missing[0])}; there are: {join_names(there)}; write {advice}")
     if not hasattr(table, "__getitem__"):
         table = _arrow(table)
     columns = {role: np.asarray(table[name]) for role, name in roles.items()}

@@ -23,7 +23,7 @@ from graphdr.advise.files import Written, quoted, repeated
 from graphdr.advise.tabular import values as columns_as
 from graphdr.advise.tabular.delimited import KEY, LISTS, NUMBER, TEXT, TIME
 from graphdr.advise.tabular.problems import FINITE, Problems
-from graphdr.core.errors import UserError, listed, no_such, quote
+from graphdr.core.errors import UserError, join_names, no_such, quote
 from graphdr.raw.tables import encode, given
 from graphdr.raw.text import LARGEST, Sheet, refuse
 from graphdr.scores.offpolicy import FEWEST
@@ -126,7 +126,7 @@ def _plain(column: str) -> str:
 
 
 def _briefly(names: list[str]) -> str:
-    return listed(map(repr, names))
+    return join_names(map(repr, names))
 
 
 def _wide(sheet: Sheet) -> Log:

@@ -78,10 +78,10 @@ def world(given: Source, arms: int, seed: int, number: int) -> World:
 
 
 def reliability(means: np.ndarray, variance: np.ndarray, count: np.ndarray | int) -> float:
-    """Return the share of the variance of observed means that is signal: one less the share of sampling noise.
+    """Return the share of the variance of observed means that is signal: 1 minus the share of sampling noise.
 
-    ``variance`` is that of a single reward of each item, and ``count`` the rewards behind its mean. The estimate is
-    unbiased in its two variances, so that it may be below zero where all is noise.
+    ``variance`` is that of a single reward of each item, and ``count`` the rewards behind its mean. Both variance
+    estimates are unbiased, so the result can be negative.
     """
     return float(1.0 - np.mean(variance / count) / means.var(ddof=1))
 

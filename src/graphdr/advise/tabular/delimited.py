@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from graphdr.advise.tabular.dialect import BLANKS, LONGEST, Dialect, is_number
-from graphdr.core.errors import UserError, listed, quote
+from graphdr.core.errors import UserError, join_names, quote
 from graphdr.raw.text import SEPARATORS, Sheet, records
 
 KEY, NUMBER, TIME, TEXT, LISTS = "key", "number", "time", "text", "lists"  # what a column is read as
@@ -87,7 +87,7 @@ class Delimited(NamedTuple):
     def _miscounted(self, row: arrow_csv.InvalidRow) -> str:
         if self.dialect.quotes and row.text.count('"') % 2:
             return f"a quote that is not closed: {quote(row.text)}"
-        names = listed(self.names)
+        names = join_names(self.names)
         mark = SEPARATORS.get(self.dialect.separator, self.dialect.separator)
         return f"number of fields is {row.actual_columns}; expected {len(self.names)} ({names}), separated by {mark}"
 

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 from graphdr.advise.tabular import values
 from graphdr.advise.tabular.dialect import is_number
 from graphdr.advise.tabular.problems import FINITE, Problems
-from graphdr.core.errors import UserError, listed, quote, quote_cell
+from graphdr.core.errors import UserError, join_names, quote, quote_cell
 
 CATEGORIES = 1000  # different texts that a column may hold
 LARGEST = 1 << 28  # numbers in all, which take 2 GB
@@ -31,7 +31,7 @@ def matrix(problems: Problems, names: list[str]) -> tuple[np.ndarray, list[str]]
         else:
             parts.append(problems.numbers(name)[:, None])
     if indicators:
-        shown = listed(map(repr, indicators))
+        shown = join_names(map(repr, indicators))
         assumed.append(f"columns of texts as indicators, one per category: {shown}")
     if not parts:
         raise UserError(f"{problems.sheet.name}: no column of numbers or of at most {CATEGORIES:,} different texts")

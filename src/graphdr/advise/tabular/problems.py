@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.advise.tabular import values
-from graphdr.core.errors import UserError, listed, quote_cell
+from graphdr.core.errors import UserError, join_names, quote_cell
 from graphdr.raw.text import LARGEST, Sheet
 
 SHOWN = 3  # further lines that are named
@@ -111,7 +111,7 @@ class Problems:
         """Return the distinct names in a column and the place of each row: not empty, no tab and no line break."""
         names, place = values.places(self.sheet.columns[name])
         for wrong, why in (
-            (pc.equal(names, ""), lambda key: f"{listed([name])} is empty"),
+            (pc.equal(names, ""), lambda key: f"{join_names([name])} is empty"),
             (
                 pc.match_substring_regex(names, "[\t\r\n]"),
                 lambda key: f"{quote_cell(name, key)} holds a tab or a line break",

@@ -31,10 +31,10 @@ class Columns(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Arms known by sums alone, in groups of about equal pulls: how many arms, their mean pulls, and the sums.
+    """Sufficient statistics of arms in groups of about equal pulls: how many arms, their mean pulls, and sums.
 
-    ``products`` is the sum of pulls z z^T over a group, with z the row of an arm in the columns, one, and its mean
-    reward less ``centre``: groups x (columns + 2) x (columns + 2).
+    ``products`` is the sum of pulls z z^T over a group, with z the row of an arm in the columns, a constant 1, and its
+    mean reward minus ``centre``: groups x (columns + 2) x (columns + 2).
     """
 
     arms: np.ndarray
@@ -43,7 +43,7 @@ class Groups(NamedTuple):
     centre: float
 
     def centred(self, columns: int, mean: float) -> "Groups":
-        """Return these in the first columns, with rewards less a mean."""
+        """Keep the first columns only, and centre the rewards at a mean."""
         kept, shift = [*range(columns), -2, -1], mean - self.centre
         products = self.products[:, kept][:, :, kept]
         products[:, :, -1] -= shift * products[:, :, -2]

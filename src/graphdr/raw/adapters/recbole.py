@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow.compute as pc
 
-from graphdr.core.errors import listed, no_column, quote
+from graphdr.core.errors import join_names, no_column, quote
 from graphdr.raw.tables import Tables, interactions, with_people
 from graphdr.raw.text import File, Raw, Sheet, fault, first_line, load, parse, refuse, vectors
 
@@ -75,7 +75,7 @@ def header(file: File, *needed: str) -> dict[str, str]:
             field, choices = quote(f"{name}:{type_}"), ", ".join(f":{type_}" for type_ in TYPES)
             raise fault(file.name, 1, f"header field {field}; expected a name and one of {choices}")
     if len(types) < len(pairs):
-        names = listed(name for name, _ in pairs)
+        names = join_names(name for name, _ in pairs)
         raise fault(file.name, 1, f"two columns of one name: {names}; expected distinct names")
     for name in needed:
         if name not in types:

@@ -7,7 +7,7 @@ from shutil import rmtree
 import numpy as np
 import scipy.sparse as sp
 
-from graphdr.core.errors import listed, quote
+from graphdr.core.errors import join_names, quote
 from graphdr.core.extras import needed_for
 from graphdr.graphs.neighbours import Sides
 
@@ -48,7 +48,7 @@ def _survey(files: list[str], names: dict[str, str]) -> tuple[list[tuple[str, in
         footer = pq.read_metadata(path)
         columns = {footer.schema.column(at).name: at for at in range(len(footer.schema))}
         if missing := [name for name in names.values() if name not in columns]:
-            raise ValueError(f"{path}: no column {quote(missing[0])}; there are: {listed(columns)}")
+            raise ValueError(f"{path}: no column {quote(missing[0])}; there are: {join_names(columns)}")
         for number in range(footer.num_row_groups):
             group = footer.row_group(number)
             if not group.num_rows:
