@@ -77,7 +77,7 @@ def _data_files(folder: Path, name: str) -> list[Path]:
 
 @cache  # another copy of the package has most of its texts in common with this one
 def _parse(text: str) -> tuple[Source, frozenset[str]]:
-    """Parse a module; its ``imports`` may include names that are no modules. Also return strings that can name files."""
+    """Parse a module; ``imports`` may include names that are no modules. Also return strings that can name files."""
     tree = ast.parse(text)
     tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and ast.unparse(node.test) == FOR_TYPES)]
     nodes = list(ast.walk(tree))
