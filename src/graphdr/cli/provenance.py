@@ -19,11 +19,11 @@ MEASURED = ("problem", "instance", "draw", "method", "predictor", "quantity", "v
 
 def run(options: Namespace, here: Path) -> Answer:
     """Return everything behind a file, or behind one number of a table."""
-    entries, number, cell, measurements = manifest.by_output(), None, None, []
+    entries, asked, cell, measurements = manifest.by_output(), None, None, []
     if len(options.target) == 3:
-        number = cell_lineage.find(*options.target)
-        cell = number.cell
-        measurements = cell_lineage.measured(cell, number.measurements)
+        asked = cell_lineage.find(*options.target)
+        cell = asked.cell
+        measurements = cell_lineage.measured(cell, asked.measurements)
         start = dict.fromkeys((row["path"] for row in measurements), cell_lineage.focus(cell))
     else:
         path, _ = names.resolve(options.target[0], here)
@@ -38,7 +38,7 @@ def run(options: Namespace, here: Path) -> Answer:
 
     def text() -> list[str]:
         seen: set[str] = set()
-        lines = list(_cell_lines(number, **evidence)) if number else []
+        lines = list(_cell_lines(asked, **evidence)) if asked else []
         lines += [line for path in start for line in _tree(path, nodes, seen, "", "", options.depth)]
         ends = list(_ends(nodes))
         return [*lines, "", *ends] if ends else lines

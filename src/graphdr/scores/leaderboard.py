@@ -17,8 +17,8 @@ DRAWS = 2000  # resamples of games, or of problems, behind an interval of ranks
 BEST = 3  # methods that the text names for every problem
 NOTE = (
     "Every method with settings plays with those that did best for it on other seeds, one seed on data sets. The "
-    "weights of Laplacian penalties were not calibrated: with larger weights, Laplacian-regularised LinUCB is ahead of "
-    "the graph prior on LastFM and MovieLens-1M. Methods without settings play as they are. “Regret over the best "
+    "weights of Laplacian penalties were not calibrated, so that methods with a penalty may be better than they look "
+    "here (see docs/leaderboard.md). Methods without settings play as they are. “Regret over the best "
     "other's” divides the mean regret of a method by that of the best other method on the same problem: only a winner "
     "is below 1. Over problems, its mean is geometric. Ranks have 95 % intervals: on one problem from resampled games, "
     "over all from resampled data sets. Wins and losses are paired t tests over the same games, all pairs of a problem "
