@@ -131,9 +131,8 @@ profile: $(READY) ## say where the CPU seconds of the last build went
 	@$(BIN)/python -m benchmarks.profile
 
 docs: $(READY) ## refresh what is written from the code, and make a site of the pages: build/site/index.html
-	@$(BIN)/python -m docs.settings
 	@$(BIN)/python -m docs.api
-	@$(BIN)/python -m docs.house
+	@$(BIN)/python -m docs.architecture_figure
 	@$(BIN)/python -m docs.columns
 	@$(BIN)/python -m docs.glossary
 	@$(BIN)/python -m docs.rules

@@ -51,12 +51,12 @@ def sort(folder: Path, size: Size) -> dict:
     """Sort them by item and by user, on disk, with Dask."""
     import numpy as np
 
-    from graphdr.serve.streamed import on_disk
+    from graphdr.serve import streamed
 
     _workers()
     (folder / "sorted").mkdir(exist_ok=True)
-    on_disk.sort(sorted((folder / "interactions").iterdir()), "user", "item", "value", folder / "sorted")
-    rows, columns = on_disk.opened(folder / "sorted")
+    streamed.sort(sorted((folder / "interactions").iterdir()), "user", "item", "value", folder / "sorted")
+    rows, columns = streamed.open_matrix(folder / "sorted")
     return {"pairs": rows.nnz, "steps of an exact search": float((np.diff(columns.indptr).astype(float) ** 2).sum())}
 
 
@@ -65,13 +65,12 @@ def neighbours(folder: Path, size: Size, search: str) -> dict:
     import numpy as np
 
     from graphdr.graphs.neighbours import recall
-    from graphdr.serve.streamed.graph import search_blocks
-    from graphdr.serve.streamed.on_disk import opened
+    from graphdr.serve.streamed import open_matrix, search_blocks
 
     _workers()
     found = search_blocks(folder / "sorted", NEIGHBOURS, search, WORKERS)
     np.save(folder / f"{search}.npy", found)
-    return {"recall": recall(opened(folder / "sorted"), found)}
+    return {"recall": recall(open_matrix(folder / "sorted"), found)}
 
 
 def graph(folder: Path, size: Size) -> dict:

@@ -10,7 +10,7 @@ from benchmarks import limits, plain, sparse
 from benchmarks.report import Row
 from benchmarks.sections import TINY
 from benchmarks.timing import REPETITIONS, Contestant, race
-from graphdr.bandit import environment, linucb, linucb_batched, residuals
+from graphdr.bandit import environment, linucb, linucb_batched, linucb_core, residuals
 
 
 class Size(NamedTuple):
@@ -93,7 +93,7 @@ def with_residual(ours: Contestant, g: Bandit) -> Contestant:
 
 def ours_of(g: Bandit, residual: np.ndarray = linucb.NOTHING) -> Contestant:
     """Return ours as the workflow plays it: many seeds side by side where there are few features, else one."""
-    if g.features.shape[1] > residuals.UNROLLED:
+    if g.features.shape[1] > linucb_core.UNROLLED:
         return Contestant("ours", one_run(g, residual), len(g.arms))
     n, (rounds, m), rng = len(g.theta), g.arms.shape, np.random.default_rng(5)
     seeds = [
@@ -130,7 +130,7 @@ def projected(machine: limits.Machine, size: Size) -> Iterator[Heat]:
             "ours": f"limit {1e6 * limit:.3g} µs, at the dgemm rate {1e6 * limit * machine.fma / machine.dgemm:.3g} µs",
             **{peer.name: agreement(alone()[0], peer.run()) for peer in peers},
         }
-        if k <= residuals.UNROLLED:
+        if k <= linucb_core.UNROLLED:
             contestants.append(Contestant("ours, one run alone", alone, len(g.arms)))
             notes["ours, one run alone"] = agreement(ours.run()[0][0], alone()[0])
         yield Heat(SECTIONS[0], f"k={k} n={n} m={m}", contestants, limit, notes)
@@ -174,20 +174,22 @@ def dense(machine: limits.Machine, size: Size) -> Iterator[Heat]:
 
 
 def drawing(machine: limits.Machine, size: Size) -> Iterator[Heat]:
-    """Race the three ways to draw candidates, beside the k = 10 step that plays them."""
+    """Race the three ways to draw candidates, second_basis the k = 10 step that plays them."""
     few = min(1000, size.rounds)
     adjacency = sparse.planted(size.n, 7 * size.n, np.random.default_rng(3)).adjacency
-    arena = environment.Arena(adjacency.sum(axis=1), adjacency.indptr, adjacency.indices)
+    candidate_source = environment.CandidateSource(adjacency.sum(axis=1), adjacency.indptr, adjacency.indices)
     n, rng = adjacency.shape[0], np.random.default_rng(4)
     for m in (20, 10):
         contestants = [ours_of(pose(size.n, 10, m, size.rounds))._replace(name="k=10 step")]
         contestants += [
-            Contestant(name, partial(sample, n, size.rounds, m, rng, arena), size.rounds)
+            Contestant(name, partial(sample, n, size.rounds, m, rng, candidate_source), size.rounds)
             for name, sample in environment.CANDIDATES.items()
         ]
         contestants += [
             Contestant("rng.choice", partial(plain.choice, n, few, m, rng), few),
-            Contestant("rng.choice by popularity", partial(plain.choice, n, few, m, rng, arena.popularity), few),
+            Contestant(
+                "rng.choice by popularity", partial(plain.choice, n, few, m, rng, candidate_source.popularity), few
+            ),
         ]
         yield Heat(SECTIONS[3], f"n={n} m={m}", contestants, None, {}, baseline="uniform")
 

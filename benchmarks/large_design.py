@@ -115,7 +115,7 @@ LARGEST_DENSE = 800  # nodes; beyond, the method that updates an n by n matrix t
 def _plan(config: dict, setting: dict, method: str) -> design.Design:
     """Return the plan of one problem and method."""
     spec = {"problems": {"of": ["sbm"], "set": setting}, "methods": [method], "facts": ["zeta", "k_hat_bootstrap"]}
-    shown = {block: {} for block in ("tables", "figures", "claims", "evaluations", "pseudo_papers")}
+    shown = {block: {} for block in ("tables", "figures", "claims", "evaluations", "simulated_papers")}
     return design.expand(config | shown | {"experiments": {STUDY: spec}})
 
 

@@ -10,15 +10,14 @@ import numpy as np
 from benchmarks.report import Row
 from benchmarks.sections import TINY
 from benchmarks.timing import say, seconds
-from graphdr.bandit import environment
+from graphdr.bandit.environment import OneGenerator, RoundsSpec, draw_rounds
 from graphdr.bandit.graph_prior import evidence, model, play
 from graphdr.bandit.graph_prior.posterior import normal_equations
-from graphdr.bandit.linucb import Run
-from graphdr.core import spent
+from graphdr.bandit.method import BanditProblem, Run
+from graphdr.core.cpu_time import peak_memory
 
 RUNS = [(170_000, 24, 2_000_000), (170_000, 60, 2_000_000), (1_000_000, 24, 20_000)]  # arms, columns, rounds
 SIZES = {TINY: [(300, 5, 500)]}
-SPEC = {"arms": 10, "candidates": "uniform", "noise": 0.1}
 OWN = 0.05  # standard deviation of what an arm pays besides what its columns say
 SECTION = "graph prior on many arms"
 POLICIES = ("UCB", "Thompson sampling")
@@ -36,14 +35,15 @@ def pose(n: int, columns: int, rounds: int) -> Run:
     """Draw rewards that are part smooth, part each arm's own, and the rounds; the roughness of columns is made up."""
     rng, features, roughness = np.random.default_rng(7), waves(n, columns), np.linspace(0.01, 1.0, columns)
     theta = features @ (rng.standard_normal(columns) / (1 + 10 * roughness)) + OWN * rng.standard_normal(n)
-    return Run(theta, environment.draw(1, SPEC | {"horizon": rounds}, n, 0, 0), features, roughness=roughness)
+    drawn = draw_rounds(1, RoundsSpec(rounds, 10, noise=0.1), n, 0, 0)
+    return Run(BanditProblem(theta, features, roughness=roughness), drawn, OneGenerator(np.random.default_rng(8)))
 
 
 def choices(run: Run, policy: str) -> play.Choices:
     """Play a run with one of the policies."""
     rng = np.random.default_rng(8)
-    first = rng.integers(SPEC["arms"], size=len(run.stream.arms))
-    return play.play(run, first, rng if policy != POLICIES[0] else None)
+    first = OneGenerator(rng).columns(run.rounds)
+    return play.play(run.problem, run.rounds, first, rng if policy != POLICIES[0] else None)
 
 
 def refit(seen: model.Statistics, basis: model.Columns) -> model.Weights:
@@ -61,10 +61,12 @@ def timed(call: Callable, *arguments: object) -> tuple[float, object]:
 
 def refits(run: Run, played: play.Choices) -> list[float]:
     """Do every refit of a run again, from the rewards that it had seen; return the seconds of each."""
-    basis, rewards = model.columns(run.features, run.roughness), run.theta[played.arms] + run.stream.noise
+    problem = run.problem
+    basis = model.columns(problem.features, problem.roughness)
+    rewards = problem.theta[played.arms] + run.rounds.noise
     times = []
     for rounds, weights in played.fits:
-        time, found = timed(refit, model.statistics(len(run.theta), played.arms[:rounds], rewards[:rounds]), basis)
+        time, found = timed(refit, model.statistics(len(problem.theta), played.arms[:rounds], rewards[:rounds]), basis)
         assert found._replace(noise=0.0) == weights._replace(noise=0.0), "equal rewards, other weights"
         times.append(time)
     return times
@@ -76,14 +78,14 @@ def parts(n: int, columns: int, rounds: int) -> dict:
         choices(pose(100, 2, 100), policy)  # loads compiled code
     run = pose(n, columns, rounds)
     (ucb_time, ucb), (thompson_time, _) = (timed(choices, run, policy) for policy in POLICIES)
-    peak = spent.peak_memory()
+    peak = peak_memory()
     return {
         "setting": f"arms={n:,} columns={columns} rounds={rounds:,}",
         "rounds": rounds,
         "seconds": dict(zip(POLICIES, (ucb_time, thompson_time), strict=True)),
         "refits": refits(run, ucb),
         "found": ucb.fits[-1][1].columns,
-        "features": run.features.nbytes,
+        "features": run.problem.features.nbytes,
         "peak": peak,
     }
 

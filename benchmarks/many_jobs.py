@@ -46,7 +46,7 @@ def run(folder: Path, size: int) -> float:
     idle(folder)
     used = cost(folder, "snakemake", "--cores", "2", "--quiet", "all", "--", STUDY)
     count = sum(1 for log in (folder / "results/logs").rglob("*.log"))
-    own = times.build(str(folder))["cpu"]
+    own = times.build(str(folder)).cpu
     print(f"{count} jobs: {own:.1f} s of CPU, {1000 * own / count:.1f} ms per job, {used.memory:.0f} MB", flush=True)
     return own / count
 

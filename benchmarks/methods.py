@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +11,11 @@ from benchmarks.many_arms import refit, waves
 from benchmarks.report import Row
 from benchmarks.sections import TINY
 from benchmarks.timing import Contestant, race
-from graphdr.bandit import environment, methods
+from graphdr.bandit.environment import PolicyRng, Rounds, RoundsSpec, draw_rounds, edges_of
 from graphdr.bandit.graph_prior import model, play
-from graphdr.bandit.linucb import Run
-from graphdr.bandit.radii import SPECTRAL, of_theorem
-from graphdr.graphs.arm_features import IDENTITY, SINGULAR, Basis
+from graphdr.bandit.method import GRAPH, BanditProblem, GraphInputs, Run
+from graphdr.bandit.simulate import simulate_many
+from graphdr.graphs.arm_features import Basis, find, singular_roughness
 from graphdr.graphs.model import Graph, from_edges, laplacian
 from graphdr.plan import config as configuration
 from graphdr.plan.blocks import Config, Method
@@ -32,11 +33,11 @@ SECTION = "methods of the leaderboard"
 class Ring(NamedTuple):
     """What all methods play: a problem on a ring, its graph, columns, reward and rounds."""
 
-    problem: dict
+    problem: SimpleNamespace
     graph: Graph
     columns: np.ndarray
     theta: np.ndarray
-    stream: environment.Stream
+    rounds: Rounds
 
 
 def pose(config: Config, n: int = N, rounds: int = ROUNDS) -> Ring:
@@ -47,35 +48,39 @@ def pose(config: Config, n: int = N, rounds: int = ROUNDS) -> Ring:
     rng, columns = np.random.default_rng(1), waves(n, COLUMNS) * np.sqrt(2 / n)
     smooth = np.sqrt(n) * columns[:, : model.COLUMNS[-1]] @ rng.standard_normal(model.COLUMNS[-1])
     theta = 0.05 * smooth + 0.02 * rng.standard_normal(n)
-    stream = environment.draw(config.seed, problem, n, 0, 0)
-    return Ring(problem, from_edges(n, here, there), columns, theta, stream)
+    drawn = draw_rounds(config.seed, RoundsSpec(rounds, FACTORS["arms"], noise=FACTORS["noise"]), n, 0, 0)
+    return Ring(SimpleNamespace(**problem), from_edges(n, here, there), columns, theta, drawn)
 
 
 def on_leaderboard(config: Config) -> dict[str, Method]:
     """Return the methods of the leaderboard; a theorem's radius, which needs facts of a problem, is left out."""
     blocks = [*config.experiments.values()]
     names = dict.fromkeys(name for block in blocks if block.target == TARGET for name in block.methods)
-    return {name: config.methods[name] for name in names if not of_theorem(config.methods[name].radius)}
+    return {name: config.methods[name] for name in names if not config.methods[name].method.uses_pilot}
 
 
-def basis_of(ring: Ring, name: str) -> Basis | None:
+def basis_of(ring: Ring, name: str) -> Basis:
     """Return the made-up columns as the basis of a method, with values that fall or rise as its own would."""
     values = np.linspace(0.01, 1.0, COLUMNS)
-    return None if name == IDENTITY else Basis(ring.columns, values[::-1] if name in SINGULAR else values, values)
+    falling = find(name).roughness is singular_roughness
+    return Basis(ring.columns, values[::-1] if falling else values, values)
 
 
-def contestant(ring: Ring, name: str, line: Method) -> Contestant:
+def contestant(ring: Ring, name: str, block: Method) -> Contestant:
     """Return the call that plays all rounds with one method, as the workflow does."""
-    method, problem = line.model_dump(), ring.problem
-    k = max(problem["k_grid"]) if methods.over_grid(line.policy, line.k) else FACTORS["k"]
-    penalty = laplacian(ring.graph).toarray() if line.laplacian else None
-    edges = environment.edges_of(ring.graph.adjacency) if methods.on_graph(line.policy) else None
-    second = basis_of(ring, line.beside) if line.beside else None
-    arms = methods.arms(method, problem, basis_of(ring, line.basis), penalty, k, edges, second)
-    run = Run(ring.theta, ring.stream, arms.features, arms.v0_inverse, None, arms.roughness, arms.edges, arms.beside)
-    luck = environment.Luck(0, problem, len(ring.theta), 0, 0)
-    inputs = methods.spectral_inputs(problem, arms) if line.radius == SPECTRAL else None
-    return Contestant(name, partial(methods.play, method, problem, [run], [luck], inputs), problem["horizon"])
+    method = block.method.resolve(ring.problem).in_units_of(ring.problem.noise)
+    first, second = (*(basis_of(ring, basis) for basis in method.bases), None, None)[:2]
+    penalty = laplacian(ring.graph).toarray() if method.uses_laplacian else None
+    edges = edges_of(ring.graph.adjacency) if method.space == GRAPH else None
+    arms = method.features(GraphInputs(first, second, penalty, edges))
+    problem = BanditProblem(ring.theta, **arms._asdict(), noise=ring.problem.noise)
+    run = Run(problem, ring.rounds, numbers_of(ring), ring.problem.checkpoint)
+    return Contestant(name, partial(simulate_many, method, [run]), ring.problem.horizon)
+
+
+def numbers_of(ring: Ring) -> PolicyRng:
+    """Return the random numbers of a policy."""
+    return PolicyRng(0, RoundsSpec(ring.problem.horizon, ring.problem.arms), len(ring.theta), 0, 0)
 
 
 def time_a_round(config: Config, repetitions: int = REPETITIONS, n: int = N, rounds: int = ROUNDS) -> dict[str, float]:
@@ -99,14 +104,15 @@ class Parts(NamedTuple):
 
 def time_parts(ring: Ring, repetitions: int = REPETITIONS) -> dict[str, Parts]:
     """Time rounds and refits of both graph priors apart, in turns."""
-    luck = environment.Luck(0, ring.problem, len(ring.theta), 0, 0)
-    run = Run(ring.theta, ring.stream, ring.columns, roughness=np.linspace(0.01, 1.0, COLUMNS))
-    basis, rounds = model.columns(run.features, run.roughness), ring.problem["horizon"]
+    rng, rounds = numbers_of(ring), ring.problem.horizon
+    problem = BanditProblem(ring.theta, ring.columns, roughness=np.linspace(0.01, 1.0, COLUMNS))
+    basis = model.columns(problem.features, problem.roughness)
     contestants, found = [], {}
     for name in (PRIOR, THOMPSON):
-        choose = partial(play.play, run, luck.columns(), luck.normals() if name == THOMPSON else None)
+        normals = rng.generator("thompson") if name == THOMPSON else None
+        choose = partial(play.play, problem, ring.rounds, rng.columns(ring.rounds), normals)
         arms, fits = choose()
-        rewards = ring.theta[arms] + ring.stream.noise
+        rewards = ring.theta[arms] + ring.rounds.noise
         seen = [model.statistics(len(ring.theta), arms[:stop], rewards[:stop]) for stop, _ in fits]
         contestants += [Contestant(name, choose), Contestant(f"refits of {name}", partial(_refits, seen, basis))]
         found[name] = len(fits), fits[-1][1].columns

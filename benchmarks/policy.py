@@ -1,7 +1,7 @@
 """Time a served policy: python -m benchmarks.policy prints median and 99 % quantile of its calls.
 
 Among 1,000 candidates at k = 20, with 100,000 arms in memory; contexts, of three arms each, with 1,500 too. Every call
-is timed on its own and has candidates of its own, so that the caches are as cold as a server's. Wall time is what a
+is timed separately and has other candidates, so that the caches are as cold as a server's. Wall time is what a
 caller waits for; processor time leaves out the moments in which a busy machine ran something else.
 """
 
@@ -38,7 +38,7 @@ class Size(NamedTuple):
 
 TINY = Size(300, 150, 20, 330, 400)
 GIVEN = {"prior": "ridge", "ridge": 1.0, "radius": 1.0}
-FOUND = {"prior": "graph"}
+TUNED = {"prior": "graph"}
 
 
 class Latency(NamedTuple):
@@ -54,17 +54,17 @@ class Latency(NamedTuple):
 def latency(name: str, call: Callable, arguments: list[tuple]) -> Latency:
     """Time every call but the first, which warm up."""
     times = np.empty((len(arguments), 2))
-    for at, own in enumerate(arguments):
+    for at, values in enumerate(arguments):
         wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
-        call(*own)
+        call(*values)
         times[at] = time.perf_counter_ns() - wall, time.thread_time_ns() - cpu
     return Latency(name, *np.quantile(times[WARM:], [0.5, 0.99], axis=0).T.ravel() / 1000)
 
 
-def told(policy: GraphDRLinUCB, rewards: int, rng: np.random.Generator) -> GraphDRLinUCB:
+def taught(policy: GraphDRLinUCB, rewards: int, rng: np.random.Generator) -> GraphDRLinUCB:
     """Tell a policy clicks that are part graph, part each arm's own."""
     n = len(policy)
-    theta = 0.3 + 0.1 * np.sqrt(n) * policy._learned.rows[:, -K] + 0.05 * rng.standard_normal(n)
+    theta = 0.3 + 0.1 * np.sqrt(n) * policy._posterior.rows[:, -K] + 0.05 * rng.standard_normal(n)
     places = rng.integers(n, size=rewards)
     arms = [policy.names[place] for place in places] if isinstance(policy.names[0], str) else places
     policy.update_many(arms, (rng.random(rewards) < theta[places]).astype(float))
@@ -76,9 +76,9 @@ def measure(size: Size) -> tuple[list[Latency], str]:
     rng = np.random.default_rng(5)
     graph = sparse.planted(size.arms, 7 * size.arms, rng)
     calls, files = [], []
-    for setting, knobs in (("given", GIVEN), ("found", FOUND)):
-        own, file = of_arms(graph, setting, knobs, size, rng)
-        calls += own
+    for setting, parameters in (("given", GIVEN), ("found", TUNED)):
+        latencies, file = of_arms(graph, setting, parameters, size, rng)
+        calls += latencies
         files.append(file)
     few = sparse.planted(size.few, 7 * size.few, rng)
     for source in (graph, few):
@@ -87,25 +87,27 @@ def measure(size: Size) -> tuple[list[Latency], str]:
     return calls, f"{setting}; {'; '.join(files)}"
 
 
-def of_arms(graph: Graph, setting: str, knobs: dict, size: Size, rng: np.random.Generator) -> tuple[list[Latency], str]:
+def of_arms(
+    graph: Graph, setting: str, parameters: dict, size: Size, rng: np.random.Generator
+) -> tuple[list[Latency], str]:
     """Time the calls for arms, by number and by name, with settings that are given or found."""
     texts = [f"item {number}" for number in range(graph.n)]
-    numbered = told(GraphDRLinUCB(K, random_state=0, **knobs).fit(graph.adjacency), size.rewards, rng)
-    named = told(GraphDRLinUCB(K, random_state=0, **knobs).fit(graph.adjacency, names=texts), size.rewards, rng)
+    numbered = taught(GraphDRLinUCB(K, random_state=0, **parameters).fit(graph.adjacency), size.rewards, rng)
+    named = taught(GraphDRLinUCB(K, random_state=0, **parameters).fit(graph.adjacency, names=texts), size.rewards, rng)
     numbers = [rng.integers(graph.n, size=size.candidates) for _ in range(size.rounds)]
-    held = [named.candidates([texts[number] for number in own]) for own in numbers]
-    # Every call has texts of its own, as they come with a request: their hashes are yet to be computed.
-    names = [[f"item {number}" for number in own] for own in numbers]
+    held = [named.candidates([texts[number] for number in item]) for item in numbers]
+    # Every call has new text objects, as in a request: their hashes are not computed yet.
+    names = [[f"item {number}" for number in item] for item in numbers]
     plays = [*zip(rng.integers(graph.n, size=size.rounds).tolist(), rng.random(size.rounds), strict=True)]
     news = [(f"item {number}", reward) for number, reward in plays]
     sampling = named.worker().set_params(explore="ts")
     calls = [
-        latency(f"recommend, looked up before, {setting}", named.recommend, [(own,) for own in held]),
-        latency(f"recommend, arms are numbers, {setting}", numbered.recommend, [(own,) for own in numbers]),
-        latency(f"recommend, arms by name, {setting}", named.recommend, [(own,) for own in names]),
-        latency(f"recommend, Thompson sampling, {setting}", sampling.recommend, [(own,) for own in held]),
-        latency(f"choose, looked up before, {setting}", named.choose, [(own,) for own in held]),
-        latency(f"choose, Thompson sampling, {setting}", sampling.choose, [(own,) for own in held[: WARM + 10]]),
+        latency(f"recommend, looked up before, {setting}", named.recommend, [(item,) for item in held]),
+        latency(f"recommend, arms are numbers, {setting}", numbered.recommend, [(item,) for item in numbers]),
+        latency(f"recommend, arms by name, {setting}", named.recommend, [(item,) for item in names]),
+        latency(f"recommend, Thompson sampling, {setting}", sampling.recommend, [(item,) for item in held]),
+        latency(f"choose, looked up before, {setting}", named.choose, [(item,) for item in held]),
+        latency(f"choose, Thompson sampling, {setting}", sampling.choose, [(item,) for item in held[: WARM + 10]]),
         latency(f"recommend_many, 100 sets, {setting}", named.recommend_many, [(held[:100],)] * (WARM + 20)),
         latency(f"update, arms are numbers, {setting}", numbered.update, plays),
         latency(f"update, arms by name, {setting}", named.update, news),
@@ -119,16 +121,16 @@ def contexts(policy: GraphDRLinUCB, size: Size, rng: np.random.Generator) -> lis
     weights, starts = np.full(candidates * BUNDLE, BUNDLE**-0.5), BUNDLE * np.arange(candidates + 1)
     # Sorted numbers, and then 0, 1, 2 added: three different arms.
     places = [np.sort(rng.integers(n - BUNDLE, size=(candidates, BUNDLE))) for _ in range(size.rounds // 3)]
-    arms = [own + np.arange(BUNDLE) for own in places]
-    rows = [sp.csr_array((weights, own.ravel(), starts), (candidates, n)) for own in arms]
-    held = [policy.candidates(vectors=own) for own in rows]
-    names = [[dict.fromkeys(own, BUNDLE**-0.5) for own in sets.tolist()] for sets in arms]
+    arms = [item + np.arange(BUNDLE) for item in places]
+    rows = [sp.csr_array((weights, item.ravel(), starts), (candidates, n)) for item in arms]
+    held = [policy.candidates(vectors=item) for item in rows]
+    names = [[dict.fromkeys(item, BUNDLE**-0.5) for item in sets.tolist()] for sets in arms]
     of = f"contexts over {n:,} arms"
     return [
-        latency(f"recommend, {of}", lambda own: policy.recommend(vectors=own), [(own,) for own in rows]),
-        latency(f"recommend, {of}, looked up before", policy.recommend, [(own,) for own in held]),
-        latency(f"recommend, {of}, by name", lambda own: policy.recommend(vectors=own), [(own,) for own in names]),
-        latency(f"update, {of}", lambda own: policy.update(reward=0.1, vector=own), [(own[[0]],) for own in rows]),
+        latency(f"recommend, {of}", lambda item: policy.recommend(vectors=item), [(item,) for item in rows]),
+        latency(f"recommend, {of}, looked up before", policy.recommend, [(item,) for item in held]),
+        latency(f"recommend, {of}, by name", lambda item: policy.recommend(vectors=item), [(item,) for item in names]),
+        latency(f"update, {of}", lambda item: policy.update(reward=0.1, vector=item), [(item[[0]],) for item in rows]),
     ]
 
 

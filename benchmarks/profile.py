@@ -1,42 +1,52 @@
-"""Say where the CPU seconds of the last build went: those of its jobs by stage and part, and Snakemake's own."""
+"""Report where the CPU time of the last build went: its jobs by stage, Snakemake, and the import of libraries."""
 
 import argparse
 import sys
+from typing import NamedTuple
 
 from graphdr.cache import times
+from graphdr.cache.times import BuildCost
+from graphdr.core.cpu_time import JobCost
 from trust.checkout import environment, last_lines, lay_out, snakemake, workshop
 
-PARTS = {"start": "start-up", "kernels": "kernels", "files": "files", "compute": "compute"}
+
+class StageCost(NamedTuple):
+    """The jobs of a stage: their number, CPU time and wall time in seconds, and their largest peak memory."""
+
+    stage: str
+    jobs: int
+    cpu: float
+    seconds: float
+    peak_mb: float
 
 
-def table(jobs: list[dict]) -> list[tuple]:
-    """Return (stage, jobs, CPU seconds, those of every part), the most expensive stage first."""
-    stages: dict[str, list[dict]] = {}
+def table(jobs: list[JobCost]) -> list[StageCost]:
+    """Sum the costs of jobs by stage, the most expensive stage first."""
+    stages: dict[str, list[JobCost]] = {}
     for job in jobs:
-        stages.setdefault(job["stage"], []).append(job["cpu"])
-    rows = []
-    for stage, costs in stages.items():
-        parts = [sum(cost[part] for cost in costs) for part in PARTS]
-        rows.append((stage, len(costs), sum(parts), *parts))
-    return sorted(rows, key=lambda row: -row[2])
+        stages.setdefault(job.stage, []).append(job)
+    return sorted((_sum(stage, costs) for stage, costs in stages.items()), key=lambda row: -row.cpu)
 
 
-def report(build: dict, jobs: list[dict], libraries: float) -> str:
-    """Write the account of a build: every CPU second of Snakemake's process and of all that it started."""
-    rows = table(jobs)
-    sums = [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)]
-    total, rest = build["cpu"] + build["children"], build["children"] - sums[1] - libraries
-    lines = [f"{'stage':<20} {'jobs':>5} {'CPU s':>8} " + " ".join(f"{name:>8}" for name in PARTS.values())]
-    for stage, count, *seconds in [*rows, ("all jobs", *sums)]:
-        lines.append(f"{stage:<20} {count:>5} " + " ".join(f"{value:>8.1f}" for value in seconds))
-    own = f"{build['cpu']:.1f} s ({build['cpu'] / total:.0%}), {1000 * build['cpu'] / sums[0]:.0f} ms per job"
+def _sum(stage: str, jobs: list[JobCost]) -> StageCost:
+    cpu, seconds = sum(job.cpu for job in jobs), sum(job.seconds for job in jobs)
+    return StageCost(stage, len(jobs), cpu, seconds, max(job.peak_mb for job in jobs))
+
+
+def report(build: BuildCost, jobs: list[JobCost], libraries: float) -> str:
+    """Return the account of a build: the CPU time of Snakemake's process and of all processes that it started."""
+    every = _sum("all jobs", jobs)
+    total, rest = build.cpu + build.children, build.children - every.cpu - libraries
+    lines = [f"{'stage':<20} {'jobs':>5} {'CPU s':>8} {'wall s':>8} {'peak MB':>8}"]
+    for row in [*table(jobs), every]:
+        lines.append(f"{row.stage:<20} {row.jobs:>5} {row.cpu:>8.1f} {row.seconds:>8.1f} {row.peak_mb:>8.0f}")
+    per_job = f"{1000 * build.cpu / every.jobs:.0f} ms per job"
     lines += [
         "",
-        f"{total:.1f} s of CPU in {build['seconds']:.1f} s on {build['cores'] or 'other'} cores",
-        f"Snakemake's own process: {own}",
+        f"{total:.1f} s of CPU in {build.seconds:.1f} s on {build.cores or 'other'} cores",
+        f"Snakemake's own process: {build.cpu:.1f} s ({build.cpu / total:.0%}), {per_job}",
         f"libraries, imported once for all jobs: {libraries:.1f} s ({libraries / total:.0%})",
         f"the rest, {rest:.1f} s ({rest / total:.0%}): a shell, a client and a fork per job, and jobs that failed",
-        "start-up: what a job imports besides; kernels: compiled code, loaded or made; files: read, written, hashed",
     ]
     return "\n".join(lines)
 
@@ -44,20 +54,18 @@ def report(build: dict, jobs: list[dict], libraries: float) -> str:
 def show(folder: str) -> int:
     """Print the account of the last build in a folder; the exit code is 1 if there was none."""
     build = times.build(folder)
-    jobs = times.jobs(build["began"], folder) if build else []
-    if not jobs:
+    jobs = times.jobs(build.began, folder) if build else []
+    if not build or not jobs:
         print("error: nothing was built yet; run make clean synthetic first", file=sys.stderr)
         return 1
-    print(report(build, jobs, times.libraries(build["began"], folder)))
+    print(report(build, jobs, times.libraries(build.began, folder)))
     return 0
 
 
 def main() -> int:
     """Print the account of the last build here or, to try it, of one of the tiny configuration."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.profile", description=__doc__)
-    parser.add_argument(
-        "--tiny", action="store_true", help="build the tiny configuration first, in a folder of its own"
-    )
+    parser.add_argument("--tiny", action="store_true", help="first build the tiny configuration in a temporary folder")
     if not parser.parse_args().tiny:
         return show(".")
     with workshop() as shop:

@@ -15,10 +15,10 @@ from typing import NamedTuple
 from benchmarks.report import Row
 from benchmarks.sections import TINY
 from benchmarks.timing import seconds
-from graphdr.core import spent
+from graphdr.core.cpu_time import peak_memory
 from graphdr.core.forks import end_process
 from graphdr.graphs.records import similarity_rows
-from graphdr.panels.graphs import read_records
+from graphdr.store.datasets import read_records
 
 SECTION = "Raw files of full size"
 SHOWN, DEV_SHOWN, READ = 37.2, 37.5, 32.5  # impressions in a row of behaviors, length of a history, on average
@@ -141,8 +141,8 @@ def stage(name: str, job: dict) -> Callable:
 def adapter(receipt: str) -> Callable:
     """Return the adapter alone, from the archives to tables in memory."""
     from graphdr.cache import io
+    from graphdr.raw.adapters import adapter
     from graphdr.raw.archives import Raw
-    from graphdr.raw.formats import adapter
 
     raw = Raw(Path(receipt).parent, io.read("raw", receipt).to_pylist())
     return lambda: adapter(raw.format)(raw)
@@ -225,7 +225,7 @@ def main(folder: str, step: str, arguments: str) -> None:
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
         run = STEPS[step](*json.loads(arguments))
         took = seconds(run)
-    json.dump({"seconds": took, "peak": spent.peak_memory()}, sys.stdout)
+    json.dump({"seconds": took, "peak": peak_memory()}, sys.stdout)
     end_process(0)
 
 

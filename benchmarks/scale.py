@@ -10,7 +10,6 @@ from benchmarks.sections import TINY
 
 GRAPHS = [(10_000, 70_000), (170_000, 1_200_000), (1_000_000, 7_000_000)]  # nodes, edges
 SIZES = {TINY: [(300, 2_100), (600, 4_200)]}
-SPEC = {"arms": 10, "candidates": "uniform", "horizon": 20_000, "noise": 0.1}
 K = 10
 SECTION = "GraphDR end to end"
 GROWING = {"graph", "eigenbasis", "total"}  # parts whose growth is of interest; the others take no time
@@ -22,8 +21,11 @@ def parts(n: int, edges: int) -> dict:
 
     from benchmarks import sparse
     from benchmarks.timing import seconds
-    from graphdr.bandit import environment, linucb, rewards
-    from graphdr.core import spent
+    from graphdr.bandit import environment, rewards
+    from graphdr.bandit.method import BanditProblem
+    from graphdr.bandit.policies.linucb import LinUCB
+    from graphdr.bandit.simulate import simulate
+    from graphdr.core.cpu_time import peak_memory
     from graphdr.graphs import arm_features, spectral
 
     rng = np.random.default_rng(7)
@@ -38,8 +40,8 @@ def parts(n: int, edges: int) -> dict:
     vectors, values, residuals = made["eigenbasis"]
     part("features", lambda: arm_features.select("laplacian_low", vectors, K) * np.sqrt(graph.n))
     theta = made["features"] @ rng.standard_normal(K) / K + 0.05 * rng.standard_normal(graph.n)
-    part("stream", lambda: environment.draw(1, SPEC, graph.n, 0, 0))
-    part("rounds", lambda: linucb.play([linucb.Run(theta, made["stream"], made["features"])], 1.0))
+    part("stream", lambda: environment.draw_rounds(1, environment.RoundsSpec(20_000, 10, noise=0.1), graph.n, 0, 0))
+    part("rounds", lambda: simulate(BanditProblem(theta, made["features"]), LinUCB(), made["stream"]))
     low, unit = vectors[:, 1 : K + 1], rewards.unit(theta)
     part("facts", lambda: (arm_features.tail(unit, low), spectral.shifted_eigengaps(values)[K - 1]))
     return {
@@ -49,7 +51,7 @@ def parts(n: int, edges: int) -> dict:
         "zeta": made["facts"][0],
         "eigengap": made["facts"][1],
         "residual": residuals.max(),
-        "peak": spent.peak_memory(),
+        "peak": peak_memory(),
     }
 
 

@@ -1,6 +1,7 @@
 """Write docs/api.md, the reference of the public surface, from signatures and docstrings; ``make docs`` runs it."""
 
 import ast
+import dataclasses
 import inspect
 import re
 import sys
@@ -36,18 +37,18 @@ import graphdr
 
 
 def render() -> str:
-    """Return the page: the surface by room, each name with its signature, its docstring and where it lives."""
-    by_room: dict[str, list[str]] = {}
+    """Return the page: the surface by subpackage, each name with its signature, its docstring and where it lives."""
+    by_subpackage: dict[str, list[str]] = {}
     for name, place in graphdr._PLACES.items():
-        room = place.split(".")[0]
-        by_room.setdefault(SHOWN_WITH.get(room, room), []).append(name)
+        subpackage = place.split(".")[0]
+        by_subpackage.setdefault(SHOWN_WITH.get(subpackage, subpackage), []).append(name)
     contents = [
-        f"- {title}: " + ", ".join(f"[`{name}`](#{name.lower()})" for name in by_room[room])
-        for room, title in CHAPTERS.items()
+        f"- {title}: " + ", ".join(f"[`{name}`](#{name.lower()})" for name in by_subpackage[subpackage])
+        for subpackage, title in CHAPTERS.items()
     ]
     parts = [OPENING, "\n".join(contents)]
-    for room, title in CHAPTERS.items():
-        parts += [f"## {title}", *(entry(name) for name in by_room[room])]
+    for subpackage, title in CHAPTERS.items():
+        parts += [f"## {title}", *(entry(name) for name in by_subpackage[subpackage])]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
@@ -56,7 +57,7 @@ def entry(name: str) -> str:
     item = getattr(graphdr, name)
     source = f"graphdr.{graphdr._PLACES[name].replace(':', '.')}"
     parts = [f"### {name}", signature(item, name), markdown(item), f"<sub>`{source}`</sub>"]
-    if inspect.isclass(item):
+    if inspect.isclass(item) and not dataclasses.is_dataclass(item):
         parts[-1:-1] = [method(item, own) for own in members(item)]
     return "\n\n".join(parts)
 
@@ -92,6 +93,11 @@ def method(owner: type, name: str) -> str:
 
 def signature(item, name: str) -> str:
     """Return the signature as it is written in the code, or the fields of a record."""
+    if dataclasses.is_dataclass(item):
+        optional = {field.name: field.default for field in dataclasses.fields(item)}
+        missing = dataclasses.MISSING
+        arguments = [key if value is missing else f"{key}={_default(value)}" for key, value in optional.items()]
+        return _fenced(f"{name}(\n    " + ",\n    ".join(arguments) + ",\n)")
     node = ast.parse(textwrap.dedent(inspect.getsource(item))).body[0]
     if isinstance(node, ast.FunctionDef):
         arguments = [*_arguments(node.args)]
@@ -104,6 +110,10 @@ def signature(item, name: str) -> str:
     fields = [ast.unparse(line) for line in node.body if isinstance(line, ast.AnnAssign)]
     bases = ", ".join(map(ast.unparse, node.bases))
     return _fenced("\n".join([f"class {name}" + (f"({bases})" if bases else ""), *(f"    {line}" for line in fields)]))
+
+
+def _default(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def _arguments(arguments: ast.arguments):

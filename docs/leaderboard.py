@@ -9,9 +9,9 @@ from docs.markers import between_markers, write_page
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
 from graphdr.core.markdown import escape, pipe_table
+from graphdr.plan.claim_jobs import ranking
 from graphdr.plan.config import load
 from graphdr.plan.design import expand
-from graphdr.plan.ranking_jobs import ranking
 from graphdr.scores import leaderboard
 from graphdr.show.report.rounding import short
 
@@ -64,7 +64,7 @@ def written() -> str:
     config = load(Path("config.yaml"))
     _, params = ranking(expand(config))
     table = io.read("leaderboard", path).to_pandas()
-    return page(Path(PAGE).read_text("utf-8"), table, params.titles or {}, params.labels, time_a_round(config))
+    return page(Path(PAGE).read_text("utf-8"), table, params.ranking.titles, params.labels, time_a_round(config))
 
 
 if __name__ == "__main__":

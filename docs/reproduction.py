@@ -103,13 +103,13 @@ def told(found: Found) -> story.Story:
     """Sort the claims as the page does."""
     varied = multiverse.summary(found.decided) if len(found.decided) else None
     real = [name for name, block in found.config.datasets.items() if block.raw]
-    first = [name for name, claim in found.config.claims.items() if outline.is_about_who_wins(claim)]
+    first = [name for name, claim in found.config.claims.items() if outline.compares_methods(claim)]
     return story.tell(found.claims, varied, real, first)
 
 
 def _listed(title: str, lines: list[story.Line], found: Found) -> str:
     """Name the first claims of a list, each with what was found."""
-    named = [f"- {line.statement} ({line.found})." for line in lines[:MOST]]
+    named = [f"- {line.statement} ({line.result})." for line in lines[:MOST]]
     rest = len(lines) - len(named)
     more = [f"- {rest} more in [claims.md](claims.md) and [multiverse.md](multiverse.md)."] if rest else []
     return "\n".join([f"**{title}** ({len(lines)}):", "", *named, *more])
@@ -150,8 +150,8 @@ def _calibrated(found: Found) -> str:
     head = ["data set", "best method", "its setting", "its regret", "GraphDR", "full LinUCB", "GraphDR behind (95 %)"]
     intro = (
         f"With width, ridge and k of each method chosen on other seeds, GraphDR has the least regret on {won} of "
-        f"{len(body)}. The weight of the Laplacian penalty is {methods[PENALISED].laplacian:g} throughout and was not "
-        "chosen: with larger weights Laplacian-regularised LinUCB is ahead of GraphDR on Amazon as well "
+        f"{len(body)}. The weight of the Laplacian penalty is {methods[PENALISED].method.laplacian:g} throughout and "
+        "was not chosen: with larger weights Laplacian-regularised LinUCB is ahead of GraphDR on Amazon as well "
         "([the leaderboard](leaderboard.md#limits))."
     )
     return "\n".join([intro, "", *pipe_table(head, body)])

@@ -7,7 +7,7 @@ import yaml
 
 from graphdr.plan import blocks, short_forms
 
-SCHEMA = Path(blocks.__file__).with_name("config.schema.yaml")
+SCHEMA = Path(short_forms.__file__).with_name("config.schema.yaml")
 
 
 def schema() -> dict[str, Any]:
@@ -19,8 +19,11 @@ def schema() -> dict[str, Any]:
             short = {"type": "object", "anyOf": [{"required": ["like"]}, {"required": ["for"]}]}
             block["propertyNames"] = {"pattern": "^[a-z0-9_{}]+$"}
             block["additionalProperties"] = {"anyOf": [entry, short]}
-    for name, text in (("Table", "caption"), ("Figure", "title")):
+    for name, text in (("TableView", "caption"), ("FigureView", "title")):
         schema["$defs"][name]["required"].remove(text)  # a single problem has the label of its data set
+    grid = schema["$defs"]["ProblemGrid"]["properties"]
+    schema["$defs"]["Levels"] = grid["vary"]
+    grid["vary"] = grid["cycle"] = {"$ref": "#/$defs/Levels"}
     for name in ("sources", "checks", "studies"):
         schema["properties"][name] = {"type": ["string", "object"]}
     for name in short_forms.BLOCKS:

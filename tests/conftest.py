@@ -1,12 +1,12 @@
-"""Shared by all tests: the arithmetic of the stages, a fixed Hypothesis profile, and fixtures of several rooms."""
+"""Shared by all tests: the arithmetic of the stages, a fixed Hypothesis profile, and common fixtures."""
 
 # ruff: noqa: E402 - numpy comes after its settings
 
 import shutil
 
-from graphdr.__main__ import steady_arithmetic
+from graphdr.__main__ import pin_arithmetic
 
-steady_arithmetic()  # before numpy, as every stage does
+pin_arithmetic()  # before numpy, as every stage does
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from graphdr.plan import design
 from graphdr.plan.short_forms import full
 from tests.support.project import ROOT, draw_sbm, lay_out, once, snakemake
 
-settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=100)
+settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("fixed")
 
 
@@ -28,7 +28,7 @@ LONG = ("workflow", "trust", "advise", "stages", "cli")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start with the files that take longest, so that no worker is left with one of them at the end."""
-    items.sort(key=lambda item: LONG.index(room) if (room := item.path.parent.name) in LONG else len(LONG))
+    items.sort(key=lambda item: LONG.index(folder) if (folder := item.path.parent.name) in LONG else len(LONG))
 
 
 @pytest.fixture(scope="session")

@@ -26,15 +26,17 @@ import pyarrow as pa
 
 from graphdr.advise import reading
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
-from graphdr.advise.simulation import field, splits
-from graphdr.advise.simulation.trial import Game, Trial, play, set_up, trial
+from graphdr.advise.simulation.methods import ConfiguredMethod, Settings
+from graphdr.advise.simulation.playing import SimulationConfig, play_run, set_up
+from graphdr.advise.simulation.splits import Source, select_source
+from graphdr.advise.simulation.tournament import Tournament, TournamentResult
 from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, UNKNOWN, Verdict, judge, shares
 from graphdr.core.rng import stream
 from graphdr.graphs import model, random_graphs, spectral
 from graphdr.graphs.records import TRANSFORMS
 
-SMALL = Game(horizon=4000)
-TINY = Game(horizon=300, splits=3, comparing=1, judging=3, controls=1)
+SMALL = SimulationConfig(horizon=4000)
+TINY = SimulationConfig(horizon=300, splits=3, comparing=1, judging_runs=3, controls=1)
 # The share of the expected rewards' variance that is smooth on the graph, and what the graph then saves.
 PLANTED = {0.0: "nothing", 0.38: "10 %", 0.65: "30 %"}
 RATED = 0.7  # … where users rate items
@@ -52,11 +54,13 @@ class Outcome(NamedTuple):
     savings: np.ndarray
 
 
-def advised(data: Data, game: Game, seed: int, nodes: int | None = None) -> tuple[Trial, Verdict]:
+def advised(
+    data: Data, config: SimulationConfig, seed: int, nodes: int | None = None
+) -> tuple[TournamentResult, Verdict]:
     """Advise on data in one thread."""
-    source = splits.source(data, nodes)
-    played = trial(source, game, seed, workers=1)
-    return played, judge(played, source.split.spread)
+    source = select_source(data, nodes)
+    result = Tournament(source, config, seed).run(workers=1)
+    return result, judge(result, source.split.spread)
 
 
 def graph_data(smooth: float, draw: int, n: int = 200, rewards: int = 20) -> Data:
@@ -69,22 +73,22 @@ def graph_data(smooth: float, draw: int, n: int = 200, rewards: int = 20) -> Dat
     low = spectral.low_eigenpairs(graph, 9).vectors[:, 1:] @ rng.standard_normal(8)
     expected = np.sqrt(smooth) * low / low.std() + np.sqrt(1 - smooth) * rng.standard_normal(graph.n)
     item = np.repeat(np.arange(graph.n), rewards)
-    paid = expected[item] + stream(draw, "planted rewards", smooth=str(smooth)).standard_normal(len(item))
+    value = expected[item] + stream(draw, "planted rewards", smooth=str(smooth)).standard_normal(len(item))
     i, j, _ = model.edges(graph)
-    return Data(_keys(graph.n), edges=Edges(i, j), rewards=Rewards(item, paid))
+    return Data(_keys(graph.n), edges=Edges(i, j), rewards=Rewards(item, value))
 
 
 def rating_data(smooth: float, draw: int, n: int = 150, users: int = 200, each: int = 40) -> Data:
     """Draw users who rate items of six kinds, each kind to the taste of some: the items are always the same ones."""
     items, rng = stream(0, "rated items"), stream(draw, "users", smooth=str(smooth))
     kind = items.integers(6, size=n)
-    about = np.eye(6)[kind] + 0.3 * items.standard_normal((n, 6))
+    features = np.eye(6)[kind] + 0.3 * items.standard_normal((n, 6))
     shared = items.standard_normal(6)[kind]
     shared = (shared - shared.mean()) / shared.std()
     expected = np.sqrt(smooth) * shared + np.sqrt(1 - smooth) * items.standard_normal(n)
     user = np.repeat(np.arange(users), each)
     item = np.concatenate([rng.choice(n, each, replace=False) for _ in range(users)])
-    liked = np.sum(rng.standard_normal((users, 6))[user] * about[item], axis=1)
+    liked = np.sum(rng.standard_normal((users, 6))[user] * features[item], axis=1)
     value = 3 + expected[item] + liked + rng.standard_normal(len(item))
     return Data(_keys(n), Interactions(user, item, np.clip(np.round(value), 0, 8)))
 
@@ -121,7 +125,7 @@ def books(path: Path, users: int = 6000, n: int = 3000, count: int = 120_000) ->
     taste, mood = rng.standard_normal((users, 12)), rng.standard_normal(users)
     value = 7.5 + liked[book] + taste[user, kind[book]] + mood[user] + 1.2 * rng.standard_normal(len(pairs))
     rows = zip(276_000 + user, book, np.clip(np.round(value), 1, 10).astype(int), strict=True)
-    lines = (f'"{who}";"{what:09d}{"é" if what % 100 == 0 else "X"}";"{paid}"' for who, what, paid in rows)
+    lines = (f'"{user}";"{book:09d}{"é" if book % 100 == 0 else "X"}";"{value}"' for user, book, value in rows)
     path.write_bytes("\r\n".join(['"User-ID";"ISBN";"Book-Rating"', *lines, ""]).encode("latin-1"))
 
 
@@ -133,57 +137,59 @@ def permuted(data: Data, draw: int) -> Data:
     return data._replace(rewards=Rewards(order[rows.item], rows.value))
 
 
-def planted(draws: int, first: int = 1000, game: Game = SMALL) -> Iterator[str]:
+def planted(draws: int, first: int = 1000, config: SimulationConfig = SMALL) -> Iterator[str]:
     """Count the outcomes, and how often the interval holds the mean saving over data sets of the same items."""
     kinds = {f"a graph that saves {size}": partial(graph_data, smooth) for smooth, size in PLANTED.items()}
     for kind, maker in (kinds | {"users who rate": partial(rating_data, RATED)}).items():
-        found = list(_all(partial(_planted, maker, game), range(first, first + draws)))
-        saving, low, high = np.array([outcome.verdict.saves[:3] for outcome in found]).T
+        outcomes = list(_all(partial(_planted, maker, config), range(first, first + draws)))
+        saving, low, high = np.array([outcome.verdict.saves[:3] for outcome in outcomes]).T
         truth, spread = 100 * saving.mean(), 100 * saving.std(ddof=1)
         held = 100 * np.mean((low <= saving.mean()) & (saving.mean() <= high))
-        yield f"{kind}: {_counts(found)}"
+        yield f"{kind}: {_counts(outcomes)}"
         yield f"  saves {truth:.1f} % on average, ± {spread:.1f} from data set to data set"
         yield f"  intervals, ± {50 * np.mean(high - low):.1f} on average, hold that in {held:.0f} of 100 data sets"
 
 
-def clicks(draws: int, game: Game, first: int = 0) -> Iterator[str]:
+def clicks(draws: int, config: SimulationConfig, first: int = 0) -> Iterator[str]:
     """Count the outcomes on few and many clicks, and how many means were mostly noise."""
-    played, verdict = advised(click_data(KNOWN, 0), game, 0)
-    yield f"rates known to {played.reliability:.2f}: {_counts([_outcome(played, verdict)])}"
+    result, verdict = advised(click_data(KNOWN, 0), config, 0)
+    yield f"rates known to {result.reliability:.2f}: {_counts([_outcome(result, verdict)])}"
     yield f"  saves {100 * verdict.saves.estimate:.0f} %"
     for shown in SHOWN:
-        found = list(_all(partial(_clicked, game, shown), range(first, first + draws)))
+        outcomes = list(_all(partial(_clicked, config, shown), range(first, first + draws)))
         count = np.mean([click_data(shown, draw).rewards.value.sum() for draw in range(first, first + draws)])
-        saving = 100 * np.mean([outcome.verdict.saves.estimate for outcome in found])
-        reliability = [outcome.verdict.reliability for outcome in found]
-        yield f"{count:,.0f} clicks: {_counts(found)}"
+        saving = 100 * np.mean([outcome.verdict.saves.estimate for outcome in outcomes])
+        reliability = [outcome.verdict.reliability for outcome in outcomes]
+        yield f"{count:,.0f} clicks: {_counts(outcomes)}"
         yield f"  saves {saving:.0f} % on held-out means; reliability {min(reliability):.2f} to {max(reliability):.2f}"
 
 
-def _counts(found: list[Outcome]) -> str:
-    counts = Counter(outcome.verdict.outcome for outcome in found)
+def _counts(outcomes: list[Outcome]) -> str:
+    counts = Counter(outcome.verdict.outcome for outcome in outcomes)
     return ", ".join(f"{outcome} {counts[outcome]}" for outcome in (HELPS, UNKNOWN, DOES_NOT))
 
 
-def permutations(count: int, data: Data, game: Game, nodes: int | None, first: int = 0) -> Iterator[str]:
+def permutations(count: int, data: Data, config: SimulationConfig, nodes: int | None, first: int = 0) -> Iterator[str]:
     """Count the outcomes with permuted rewards."""
-    found = []
-    for outcome in _all(partial(_permuted, data, game, nodes), range(first, first + count)):
-        found.append(outcome)
-        yield f"permuted rewards: {_counts(found)}"
+    outcomes = []
+    for outcome in _all(partial(_permuted, data, config, nodes), range(first, first + count)):
+        outcomes.append(outcome)
+        yield f"permuted rewards: {_counts(outcomes)}"
 
 
-def fresh(count: int, data: Data, game: Game, nodes: int | None, first: int = 1000, most: int = MOST) -> Iterator[str]:
+def fresh(
+    count: int, data: Data, config: SimulationConfig, nodes: int | None, first: int = 1000, most: int = MOST
+) -> Iterator[str]:
     """Play all methods on splits that no choice was made on; say how the advised one compares with the best.
 
     Half of the runs choose the best, and the others compare: where it was chosen, the best looks better than it is.
     """
-    source = splits.source(data, nodes)
-    played = trial(source, game, 0)
-    verdict = judge(played, source.split.spread)
+    source = select_source(data, nodes)
+    result = Tournament(source, config).run()
+    verdict = judge(result, source.split.spread)
     yield f"advised: {verdict.method}; the graph {verdict.outcome} ({verdict.saves.estimate:+.3f})"
     regrets = _all(
-        partial(_on_split, source, game, played.settings, verdict.method, most=most), range(first, first + count)
+        partial(_on_split, source, config, result.settings, verdict.method, most=most), range(first, first + count)
     )
     ratios = []
     for regret in regrets:
@@ -195,43 +201,43 @@ def fresh(count: int, data: Data, game: Game, nodes: int | None, first: int = 10
     yield f"within 5 % of the least regret in {np.sum(np.array(ratios) <= 1.05)} of {count} splits"
 
 
-def _planted(maker: partial, game: Game, draw: int) -> Outcome:
-    return _outcome(*advised(maker(draw), game, draw))
+def _planted(maker: partial, config: SimulationConfig, draw: int) -> Outcome:
+    return _outcome(*advised(maker(draw), config, draw))
 
 
-def _clicked(game: Game, shown: int, draw: int) -> Outcome:
-    return _outcome(*advised(click_data(shown, draw), game, draw))
+def _clicked(config: SimulationConfig, shown: int, draw: int) -> Outcome:
+    return _outcome(*advised(click_data(shown, draw), config, draw))
 
 
-def _permuted(data: Data, game: Game, nodes: int | None, draw: int) -> Outcome:
-    return _outcome(*advised(permuted(data, draw), game, draw, nodes))
+def _permuted(data: Data, config: SimulationConfig, nodes: int | None, draw: int) -> Outcome:
+    return _outcome(*advised(permuted(data, draw), config, draw, nodes))
 
 
-def _outcome(played: Trial, verdict: Verdict) -> Outcome:
-    finals = (played.judged[name][:, :, -1] for name in (verdict.best_graph, verdict.best_without))
+def _outcome(result: TournamentResult, verdict: Verdict) -> Outcome:
+    finals = (result.judged[name][:, :, -1] for name in (verdict.best_graph, verdict.best_without))
     return Outcome(verdict, shares(*finals))
 
 
 def _on_split(
-    source: splits.Source, game: Game, settings: dict[str, field.Settings], advised: str, number: int, most: int = MOST
+    source: Source, config: SimulationConfig, settings: dict[str, Settings], advised: str, number: int, most: int = MOST
 ) -> dict[str, np.ndarray]:
     """Return the regrets on one split of the advised method and of all that may be better, run by run.
 
-    Luck decides few runs: they play until the difference is known well, or too many runs.
+    Few runs depend on chance: they play until the difference is precise, or so many runs are played.
     """
-    table = set_up(source, game, 0, number)
+    setup = set_up(source, config.arms, 0, number)
     regrets = {name: np.empty(0) for name in settings}
     while True:
         first = len(regrets[advised])
-        who = {name: (table.methods[name], settings[name]) for name in regrets}
-        played = [play(table, game, 0, at, who) for at in range(first, first + (STEP if first else RUNS))]
-        regrets = {name: np.append(own, [run[name][-1] for run in played]) for name, own in regrets.items()}
+        entries = {name: ConfiguredMethod(setup.methods[name], settings[name]) for name in regrets}
+        runs = [play_run(setup, config, 0, at, entries) for at in range(first, first + (STEP if first else RUNS))]
+        regrets = {name: np.append(regret, [run[name][-1] for run in runs]) for name, regret in regrets.items()}
         mine = regrets[advised]
-        away = {name: own - mine for name, own in regrets.items()}
-        error = {name: more.std(ddof=1) / np.sqrt(len(more)) for name, more in away.items()}
-        regrets = {name: own for name, own in regrets.items() if away[name].mean() <= WORSE * error[name]}
-        known = first and max(error[name] for name in regrets) <= PRECISE * mine.mean()
-        if len(regrets) == 1 or known or len(mine) >= most:
+        behind = {name: regret - mine for name, regret in regrets.items()}
+        error = {name: gap.std(ddof=1) / np.sqrt(len(gap)) for name, gap in behind.items()}
+        regrets = {name: regret for name, regret in regrets.items() if behind[name].mean() <= WORSE * error[name]}
+        precise = first and max(error[name] for name in regrets) <= PRECISE * mine.mean()
+        if len(regrets) == 1 or precise or len(mine) >= most:
             return regrets
 
 
@@ -243,7 +249,7 @@ def _all(task: Callable, numbers: range) -> Iterator:
 
 def tiny() -> Iterator[str]:
     """Run every kind of trial on little data; refuse advice that is plainly wrong."""
-    yield from planted(2, game=TINY)
+    yield from planted(2, config=TINY)
     yield from clicks(1, TINY)
     with tempfile.TemporaryDirectory() as folder:
         books(path := Path(folder, "books.csv"), users=80, n=60, count=2000)
@@ -262,7 +268,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("count", nargs="?", type=int, default=1)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--nodes", type=int, default=1500)
-    parser.add_argument("--rounds", type=int, default=Game().horizon)
+    parser.add_argument("--rounds", type=int, default=SimulationConfig().horizon)
     parser.add_argument("--first", type=int)
     parser.add_argument("--tiny", action="store_true", help="every kind, very small")
     asked = parser.parse_args(arguments)
@@ -276,12 +282,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     elif asked.kind == "planted":
         lines = planted(asked.count, **numbered)
     elif asked.kind == "clicks":
-        lines = clicks(asked.count, Game(horizon=asked.rounds), **numbered)
+        lines = clicks(asked.count, SimulationConfig(horizon=asked.rounds), **numbered)
     else:
         names = ("edges", "rewards") if len(asked.files) > 1 else ("interactions",)
         data = reading.read(reading.Request(**dict(zip(names, asked.files, strict=True))))
         trials = {"permuted": permutations, "fresh": fresh}
-        lines = trials[asked.kind](asked.count, data, Game(horizon=asked.rounds), asked.nodes, **numbered)
+        lines = trials[asked.kind](asked.count, data, SimulationConfig(horizon=asked.rounds), asked.nodes, **numbered)
     for line in lines:
         print(line, flush=True)
 

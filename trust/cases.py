@@ -16,7 +16,7 @@ from scipy import sparse
 
 from graphdr.core.errors import QUOTED, UserError
 from graphdr.raw import text
-from graphdr.raw.formats import adapter, formats
+from graphdr.raw.adapters import adapter, formats
 from trust.checkout import ROOT
 
 ADAPTERS = {name: adapter(name) for name in formats()}

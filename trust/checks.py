@@ -10,10 +10,13 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from graphdr.bandit import environment, linucb, rewards
+from graphdr.bandit import environment, rewards
+from graphdr.bandit.method import BanditProblem
+from graphdr.bandit.policies.linucb import LinUCB
+from graphdr.bandit.simulate import simulate
 from graphdr.core.errors import QUOTED, UserError
 from graphdr.core.rng import stream
-from graphdr.graphs import arm_features, bases
+from graphdr.graphs import arm_features
 from graphdr.graphs.model import from_edges, laplacian, largest_component
 from graphdr.graphs.spectral import low_eigenpairs
 from graphdr.paper import reference
@@ -23,7 +26,7 @@ from graphdr.raw.tables import LINKS, NODES, USERS, Tables
 from graphdr.raw.text import Sheet
 from trust.cases import ADAPTERS, MEMBER, RARE, one_line
 
-SETTING = {"arms": 3, "candidates": "uniform", "horizon": 20, "noise": 0.1}
+SPEC = environment.RoundsSpec(horizon=20, arms=3, noise=0.1)
 
 
 def adapter(name: str, raw) -> Tables | None:
@@ -59,19 +62,19 @@ def configuration(given: dict) -> bool:
 
 def user_table(path: Path) -> Sheet:
     """Read all columns of a table as texts, as ``graphdr advise`` reads those that it needs."""
-    from graphdr.advise import files
     from graphdr.advise.tabular.delimited import TEXT
-    from graphdr.advise.tabular.problems import Problems
+    from graphdr.advise.tabular.input_errors import InputErrors
+    from graphdr.advise.tabular.opening import open_table
 
-    table = files.opened(path)
-    sheet = table.sheet(dict.fromkeys(table.names, TEXT))
-    Problems(sheet).kept()
+    table = open_table(path)
+    sheet = table.read(dict.fromkeys(table.names, TEXT))
+    InputErrors(sheet).refuse()
     return sheet
 
 
 def user_file(data: bytes, path: Path) -> bool:
     """Read a file as ``graphdr advise`` does; tell whether it is taken."""
-    from graphdr.advise import graph_files
+    from graphdr.advise.tabular import graph_files
 
     path.write_bytes(data)
     try:
@@ -142,19 +145,19 @@ def graph(n: int, i: np.ndarray, j: np.ndarray, k: int) -> None:
     np.testing.assert_allclose(low.vectors.T @ low.vectors, np.eye(len(low.values)), atol=1e-9)
     assert (np.diff(low.values) >= -1e-9).all()
     assert np.isfinite(laplacian(whole).toarray()).all()
-    source = bases.Source(part.n, part, embedding=np.eye(part.n))
-    for name in bases.BASES:
-        basis = bases.compute(name, source, k, stream(0, "basis", basis=name))
+    source = arm_features.Source(part.n, part, embedding=np.eye(part.n))
+    for name, spec in arm_features.all_bases().items():
+        basis = arm_features.compute(name, source, k, stream(0, "basis", basis=spec.stream_name))
         assert np.isfinite(basis.vectors).all(), name
         assert np.isfinite(basis.residuals).all(), name
-        if part.n > SETTING["arms"] and basis.vectors.shape[1] > 1:
+        if part.n > SPEC.arms and basis.vectors.shape[1] > 1:
             _play(part.n, low.vectors, arm_features.select(name, basis.vectors, k))
 
 
 def _play(n: int, low: np.ndarray, arms: np.ndarray) -> None:
     theta = rewards.smooth(low, stream(0, "theta"))
-    rounds = environment.draw(0, SETTING, n, instance=0, seed=0)
-    regret = linucb.play([linucb.Run(theta, rounds, features=arms)], 1.0)[0].regret
+    rounds = environment.draw_rounds(0, SPEC, n, instance=0, seed=0)
+    regret = simulate(BanditProblem(theta, features=arms), LinUCB(), rounds).regret
     assert np.isfinite(regret).all()
     assert (np.diff(regret) >= -1e-12).all()
 

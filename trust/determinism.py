@@ -107,8 +107,8 @@ def on_another_python(shop: Path, given: str | None) -> tuple[str, Path | None]:
 def resting_on(folder: Path, basis: str) -> set[str]:
     """Return all files that a basis is behind, by the inputs that the manifest has of every job."""
     entries = [entry for entry in manifest.entries(str(folder)).values() if entry]
-    found = {path for entry in entries for path in entry["outputs"] if path.endswith(f"/{basis}.parquet")}
-    while more := {path for e in entries if found & set(e["inputs"]) for path in e["outputs"]} - found:
+    found = {path for entry in entries for path in entry.outputs if path.endswith(f"/{basis}.parquet")}
+    while more := {path for e in entries if found & set(e.inputs) for path in e.outputs} - found:
         found |= more
     return found
 

@@ -79,7 +79,7 @@ def build(folder: Path, data: bytes, k: int = 3) -> bool:
 
 def _run(plan) -> None:
     graph, *_ = (name for name in plan.graphs if name.startswith("films"))
-    bases = ("laplacian_low", "shuffled", "content_pca")
+    bases = ("laplacian_low", "laplacian_low_shuffled", "content_pca")
     steps = [
         ("fetch_raw", "films"),
         ("tabulate_dataset", "films"),

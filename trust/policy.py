@@ -58,8 +58,8 @@ def play(policy: GraphDRLinUCB, rounds: int) -> None:
     for start in range(policy.rounds, policy.rounds + rounds, 1000):
         rng = stream(0, "rounds", start=start)
         sets, draws = rng.choice(names, (1000, CANDIDATES)).tolist(), rng.random(1000).tolist()
-        for own, draw in zip(sets, draws, strict=True):
-            arm = policy.recommend(own)
+        for candidates, draw in zip(sets, draws, strict=True):
+            arm = policy.recommend(candidates)
             policy.update(arm, float(draw < rate[arm]))
 
 
@@ -77,30 +77,30 @@ def child(mode: str, path: Path, plan: Plan) -> None:
 
 
 def tormented(mode: str, path: Path, plan: Plan, rng: random.Random) -> tuple[int, list[str]]:
-    """Let a child play all rounds, kill it so many times on the way; return how often that was, and what was wrong."""
-    killed, found = 0, {0}  # rounds that a file may hold: while it is saved, before and after
+    """Let a child play all rounds and kill it on the way; return the number of kills, and all errors."""
+    killed, expected = 0, {0}  # rounds that the file may hold: two values while it is being saved
     wrong: list[str] = []
-    while found != {plan.rounds} and not wrong:
+    while expected != {plan.rounds} and not wrong:
         command = [sys.executable, "-m", "trust.policy", "--child", mode, str(path), *map(str, plan)]
-        lines, left = (STEPS + 2) * (plan.rounds - max(found)) // plan.every, plan.kills - killed
+        lines, left = (STEPS + 2) * (plan.rounds - max(expected)) // plan.every, plan.kills - killed
         until = rng.randint(1, max(1, 2 * lines // (left + 1))) if left else sys.maxsize
         process, alive = subprocess.Popen(command, stdout=subprocess.PIPE, text=True), True
         assert process.stdout is not None
         try:
             for number, line in enumerate(process.stdout):
-                what, rounds = line.split()
-                if what == "begin" and int(rounds) not in found:
-                    wrong.append(f"{mode}: {rounds} rounds were found, but {max(found)} were saved")
-                if what == "saving":
-                    found = {*found, int(rounds)}
-                elif what != "at":
-                    found = {int(rounds)}
-                if alive and (number >= until or (what == "saving" and left and rng.random() < 0.1)):
+                event, rounds = line.split()
+                if event == "begin" and int(rounds) not in expected:
+                    wrong.append(f"{mode}: {rounds} rounds were found, but {max(expected)} were saved")
+                if event == "saving":
+                    expected = {*expected, int(rounds)}
+                elif event != "at":
+                    expected = {int(rounds)}
+                if alive and (number >= until or (event == "saving" and left and rng.random() < 0.1)):
                     time.sleep(0.02 * rng.random())
                     process.kill()
-                    alive = False  # what it said before is still to be read
+                    alive = False  # its earlier lines are still to be read
             code = process.wait(PATIENCE)
-        finally:  # whatever ends this, no child plays on
+        finally:  # never leave a child behind
             process.kill()
             process.stdout.close()
             process.wait()
@@ -112,18 +112,19 @@ def tormented(mode: str, path: Path, plan: Plan, rng: random.Random) -> tuple[in
 
 def drift(policy: GraphDRLinUCB) -> float:
     """Return how far V^-1 and the mean are from those of a fresh inverse, in parts of their largest entries."""
-    fresh = policy._learned.copied()
+    fresh = policy._posterior.copied()
     fresh.rebuild()
-    pairs = (policy._learned.inverse, fresh.inverse), (policy._learned.mean, fresh.mean)
-    return max(float(np.abs(one - other).max() / np.abs(other).max()) for one, other in pairs)
+    pairs = (policy._posterior.inverse, fresh.inverse), (policy._posterior.mean, fresh.mean)
+    return max(float(np.abs(updated - exact).max() / np.abs(exact).max()) for updated, exact in pairs)
 
 
-def differing(one: GraphDRLinUCB, other: GraphDRLinUCB) -> list[str]:
-    """Return the names of what two policies do not know alike, to the last digit, of all that a file holds."""
-    pairs = {name: (getattr(one._learned, name), getattr(other._learned, name)) for name in (*ARRAYS, *SCALARS)}
-    pairs["retired"] = one._learned.retired.products, other._learned.retired.products
-    names = [name for name, pair in pairs.items() if not np.array_equal(*pair)]
-    same = one._rng.bit_generator.state == other._rng.bit_generator.state and one.rounds == other.rounds
+def differing(policy: GraphDRLinUCB, other: GraphDRLinUCB) -> list[str]:
+    """Return the names of all saved values that are not equal to the last digit in both policies."""
+    mine, theirs = policy._posterior, other._posterior
+    names = [name for name in (*ARRAYS, *SCALARS) if not np.array_equal(getattr(mine, name), getattr(theirs, name))]
+    if not np.array_equal(mine.retired.products, theirs.retired.products):
+        names.append("retired")
+    same = policy._rng.bit_generator.state == other._rng.bit_generator.state and policy.rounds == other.rounds
     return names if same else [*names, "rounds or generator"]
 
 
@@ -152,14 +153,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, help=f"by default {FULL.kills}")
     parser.add_argument("--tiny", action="store_true", help=f"by default {TINY.rounds:,} rounds and {TINY.kills} kills")
     parser.add_argument("--seed", type=int, default=0, help="of the moments of the kills")
-    given = parser.parse_args(arguments)
-    asked = {name: getattr(given, name) for name in Plan._fields if getattr(given, name) is not None}
-    plan = (TINY if given.tiny else FULL)._replace(**asked)
+    options = parser.parse_args(arguments)
+    changes = {name: getattr(options, name) for name in Plan._fields if getattr(options, name) is not None}
+    plan = (TINY if options.tiny else FULL)._replace(**changes)
     if plan.every % (1000 * STEPS) or plan.rounds % plan.every:
         parser.error(f"saves are a multiple of {1000 * STEPS} rounds apart, and rounds a multiple of that")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("error: terminated"))  # which ends the child, too
     with tempfile.TemporaryDirectory(prefix="graphdr-policy-") as folder:
-        wrong = [text for mode in MODES for text in check(mode, Path(folder), plan, given.seed)]
+        wrong = [text for mode in MODES for text in check(mode, Path(folder), plan, options.seed)]
     for text in wrong:
         print(f"WRONG: {text}")
     print("nothing was lost" if not wrong else f"{len(wrong)} WRONG")

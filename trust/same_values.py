@@ -42,6 +42,15 @@ def frame(path: Path, rename) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
+def same_table(old: Path, new: Path) -> bool:
+    """Tell whether two files have the same columns and rows to the last bit, which is quick."""
+    one, other = (pq.read_table(path).replace_schema_metadata() for path in (old, new))
+    return one.schema.equals(other.schema) and all(
+        a.equals(b) or a.to_numpy().tobytes() == b.to_numpy().tobytes() if pa.types.is_floating(a.type) else a.equals(b)
+        for a, b in zip(one.columns, other.columns, strict=True)
+    )
+
+
 def differences(old: pd.DataFrame, new: pd.DataFrame) -> tuple[list[str], int]:
     """Return what differs, and how many rows only the new table has."""
     if missing := sorted(set(old.columns) - set(new.columns)):
@@ -80,10 +89,12 @@ def compare(old: Path, new: Path, renamed: list[str] = [], moved: list[str] = []
             print(f"{place}: not there")
             bad += 1
             continue
-        table = frame(path, rename)
-        found, more = differences(table, frame(new / place, lambda text: text))
-        compared, rows, further, bad = compared + 1, rows + len(table), further + more, bad + bool(found)
-        for line in found:
+        compared, rows = compared + 1, rows + pq.read_metadata(path).num_rows
+        if same_table(path, new / place):
+            continue
+        lines, more = differences(frame(path, rename), frame(new / place, lambda text: text))
+        further, bad = further + more, bad + bool(lines)
+        for line in lines:
             print(f"{place}: {line}")
     counts = f"{compared} tables of {rows:,} rows compared, {bad} differ or are not there"
     print(counts + f"; {further:,} rows are new" * bool(further))

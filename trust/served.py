@@ -1,4 +1,4 @@
-"""Trials of a served policy that was told nothing but rewards: python -m trust.served 20 plays 20 seeds, from 0 on.
+"""Trials of a served policy that learns from rewards alone: python -m trust.served 20 plays 20 seeds, from 0 on.
 
 A second number is the first seed. 1,000 arms in five blocks whose click rates differ, 20 candidates a round, 8,000
 rounds. The policy has no setting. It is compared with the best ridge and radius in hindsight of a policy that also
@@ -19,8 +19,10 @@ import numpy as np
 from sklearn.base import clone
 
 from graphdr import GraphDRLinUCB
-from graphdr.bandit import linucb
-from graphdr.bandit.environment import Stream
+from graphdr.bandit.environment import Rounds
+from graphdr.bandit.method import BanditProblem
+from graphdr.bandit.policies.linucb import LinUCB
+from graphdr.bandit.simulate import simulate
 from graphdr.core.rng import stream
 from graphdr.graphs import arm_features, model, random_graphs, spectral
 from graphdr.graphs.model import Graph
@@ -30,22 +32,22 @@ TINY = 300  # rounds
 RATES = {"2–5 %": (0.02, 0.05), "30–50 %": (0.3, 0.5)}
 RADII = (0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0)
 RIDGES = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
-DIMENSIONS = (4, 10, 20)  # the first separates the blocks, and has to be known; the last is the policy's own
+DIMENSIONS = (4, 10, 20)  # the first separates the blocks, and has to be known; the last is the policy's
 SETTINGS = list(product((*DIMENSIONS, 0), RADII, RIDGES))
 FORGET = 0.995
 OTHER = 1000  # added to seeds: the best of so many settings looks better where it was chosen
 
 
 class Clicks(NamedTuple):
-    """A graph of arms, their click rates, and rounds: who is offered, and what each would pay."""
+    """A graph of arms, their click rates, and rounds: the arms that are offered, and the reward of each."""
 
     graph: Graph
     rates: np.ndarray
     offered: np.ndarray
-    paid: np.ndarray
+    rewards: np.ndarray
 
 
-def clicks(low: float, high: float, seed: int, rounds: int) -> Clicks:
+def draw_clicks(low: float, high: float, seed: int, rounds: int) -> Clicks:
     """Draw arms in blocks with rates from low to high, and rounds."""
     rng = stream(seed, "clicks", low=str(low))
     graph = model.largest_component(random_graphs.sbm(ARMS, rng, blocks=BLOCKS, p_in=0.05, p_out=0.002))
@@ -54,62 +56,62 @@ def clicks(low: float, high: float, seed: int, rounds: int) -> Clicks:
     return Clicks(graph, rates, offered, (rng.random(offered.shape) < rates[offered]).astype(float))
 
 
-def served(policy: GraphDRLinUCB, given: Clicks) -> np.ndarray:
+def served(policy: GraphDRLinUCB, data: Clicks) -> np.ndarray:
     """Play all rounds; return the regret of each."""
-    regret = np.empty(len(given.offered))
-    for t, (offered, paid) in enumerate(zip(given.offered, given.paid, strict=True)):
+    regret = np.empty(len(data.offered))
+    for t, (offered, rewards) in enumerate(zip(data.offered, data.rewards, strict=True)):
         arm = policy.recommend(offered)
-        policy.update(arm, paid[np.argmax(offered == arm)])
-        regret[t] = given.rates[offered].max() - given.rates[arm]
+        policy.update(arm, rewards[np.argmax(offered == arm)])
+        regret[t] = data.rates[offered].max() - data.rates[arm]
     return regret
 
 
-def in_hindsight(given: Clicks, settings: list[tuple[int, float, float]] = SETTINGS) -> dict[tuple, float]:
+def in_hindsight(data: Clicks, settings: list[tuple[int, float, float]] = SETTINGS) -> dict[tuple, float]:
     """Return the regret of LinUCB by k (0: full), radius and ridge, on rewards around the mean rate."""
-    theta, low = given.rates - given.rates.mean(), spectral.low_eigenpairs(given.graph, 1 + max(DIMENSIONS)).vectors
-    rounds = Stream(given.offered, given.paid - given.rates[given.offered])
+    theta, low = data.rates - data.rates.mean(), spectral.low_eigenpairs(data.graph, 1 + max(DIMENSIONS)).vectors
+    rounds = Rounds(data.offered, data.rewards - data.rates[data.offered])
     features = {k: arm_features.select("laplacian_low", low, k) for k in DIMENSIONS} | {0: None}
     regret = {}
     for k, radius, ridge in settings:
-        [outcome] = linucb.play([linucb.Run(theta, rounds, features[k])], radius, ridge=ridge)
-        regret[k, radius, ridge] = float(outcome.regret[-1])
+        result = simulate(BanditProblem(theta, features[k]), LinUCB(alpha=radius, ridge=ridge), rounds)
+        regret[k, radius, ridge] = float(result.regret[-1])
     return regret
 
 
 def elsewhere(bounds: tuple[float, float], settings: list[tuple], rounds: int, seed: int) -> dict[tuple, float]:
     """Return the regret of settings on a seed that did not choose them."""
-    return in_hindsight(clicks(*bounds, seed + OTHER, rounds), settings)
+    return in_hindsight(draw_clicks(*bounds, seed + OTHER, rounds), settings)
 
 
 def trial(bounds: tuple[float, float], rounds: int, seed: int) -> dict:
     """Play one seed: the policy, the policy on a shuffled graph, random play, and all settings in hindsight."""
-    given = clicks(*bounds, seed, rounds)
-    order = stream(seed, "shuffled").permutation(given.graph.n)
-    shuffled = given.graph._replace(adjacency=given.graph.adjacency[order][:, order])
-    names = range(given.graph.n)
-    own = GraphDRLinUCB(random_state=seed)
+    data = draw_clicks(*bounds, seed, rounds)
+    order = stream(seed, "shuffled").permutation(data.graph.n)
+    shuffled = data.graph._replace(adjacency=data.graph.adjacency[order][:, order])
+    names = range(data.graph.n)
+    policy = GraphDRLinUCB(random_state=seed)
     policies = {
-        "policy": own.fit(given.graph, names=names),
-        "shuffled": clone(own).fit(shuffled, names=names),
-        "alone": clone(own).set_params(basis="identity").fit(given.graph, names=names),
+        "policy": policy.fit(data.graph, names=names),
+        "shuffled": clone(policy).fit(shuffled, names=names),
+        "alone": clone(policy).set_params(basis="identity").fit(data.graph, names=names),
     }
-    played = {label: served(policy, given).sum() for label, policy in policies.items()}
-    best = given.rates[given.offered]
-    return played | {"random": float((best.max(axis=1) - best.mean(axis=1)).sum())} | in_hindsight(given)
+    played = {label: served(fitted, data).sum() for label, fitted in policies.items()}
+    best = data.rates[data.offered]
+    return played | {"random": float((best.max(axis=1) - best.mean(axis=1)).sum())} | in_hindsight(data)
 
 
 def flip(bounds: tuple[float, float], rounds: int, seed: int) -> dict[str, float]:
     """Flip the rates half way; return the regret after that, with and without forgetting, and of restarted policies."""
-    given = clicks(*bounds, seed, rounds)
-    half = len(given.offered) // 2
-    later = given._replace(rates=sum(bounds) - given.rates, offered=given.offered[half:])
+    data = draw_clicks(*bounds, seed, rounds)
+    half = len(data.offered) // 2
+    later = data._replace(rates=sum(bounds) - data.rates, offered=data.offered[half:])
     draws = stream(seed, "after the flip").random(later.offered.shape)
-    later = later._replace(paid=(draws < later.rates[later.offered]).astype(float))
-    before = given._replace(offered=given.offered[:half], paid=given.paid[:half])
+    later = later._replace(rewards=(draws < later.rates[later.offered]).astype(float))
+    before = data._replace(offered=data.offered[:half], rewards=data.rewards[:half])
     regret = {}
     for label, forget in {"all kept": 1.0, "forgetting": FORGET}.items():
         for kind, first in {"": [before], ", restarted": []}.items():
-            policy = GraphDRLinUCB(forget=forget, random_state=seed).fit(given.graph, names=range(given.graph.n))
+            policy = GraphDRLinUCB(forget=forget, random_state=seed).fit(data.graph, names=range(data.graph.n))
             regret[label + kind] = [served(policy, part).sum() for part in (*first, later)][-1]
     return regret
 
@@ -119,15 +121,16 @@ def lines(seeds: int, first: int, rounds: int = ROUNDS) -> Iterator[str]:
     numbers = range(first, first + seeds)
     for label, bounds in RATES.items():
         played = _all(partial(trial, bounds, rounds), numbers)
-        mean = {key: np.mean([one[key] for one in played]) for key in played[0]}
+        mean = {key: np.mean([result[key] for result in played]) for key in played[0]}
         yield f"clicks at {label}: policy {mean['policy']:.1f}, random play {mean['random']:.1f}"
-        yield f"  worse than random play on {sum(one['policy'] >= one['random'] for one in played)} of {seeds} seeds"
+        worse = sum(result["policy"] >= result["random"] for result in played)
+        yield f"  worse than random play on {worse} of {seeds} seeds"
         shuffled = f"{mean['shuffled']:.1f}, full LinUCB without a setting {mean['alone']:.1f}"
         yield f"  on a shuffled graph {shuffled}: {mean['shuffled'] / mean['alone']:.2f} times"
         best = [min((key for key in SETTINGS if key[0] == k), key=mean.get) for k in (*DIMENSIONS, 0)]
         others = _all(partial(elsewhere, bounds, best, rounds), numbers)
         for k, radius, ridge in best:
-            hindsight, other = mean[k, radius, ridge], np.mean([one[k, radius, ridge] for one in others])
+            hindsight, other = mean[k, radius, ridge], np.mean([result[k, radius, ridge] for result in others])
             name, ours = (f"LinUCB, k = {k}", mean["policy"]) if k else ("full LinUCB, shuffled", mean["shuffled"])
             yield (
                 f"  {name}, best in hindsight (radius {radius:g}, ridge {ridge:g}) {hindsight:.1f}, "
@@ -136,7 +139,7 @@ def lines(seeds: int, first: int, rounds: int = ROUNDS) -> Iterator[str]:
             )
     for label, bounds in RATES.items():
         played = _all(partial(flip, bounds, rounds), numbers)
-        parts = (f"{key} {np.mean([one[key] for one in played]):.1f}" for key in played[0])
+        parts = (f"{key} {np.mean([result[key] for result in played]):.1f}" for key in played[0])
         yield f"clicks at {label}, rates flipped half way, regret after that: {'; '.join(parts)}"
 
 

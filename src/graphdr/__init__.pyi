@@ -1,9 +1,12 @@
-from graphdr.bandit.environment import draw as draw_rounds
+from graphdr.bandit.check_policy import check_policy as check_policy
+from graphdr.bandit.environment import RoundsSpec as RoundsSpec
+from graphdr.bandit.environment import draw_rounds as draw_rounds
 from graphdr.bandit.graph_prior.public import log_bayes_factor as log_bayes_factor
-from graphdr.bandit.graph_prior.public import run_graph_prior as run_graph_prior
-from graphdr.bandit.linucb import Run as Run
-from graphdr.bandit.linucb import play as run_linucb
+from graphdr.bandit.method import BanditProblem as BanditProblem
+from graphdr.bandit.policies.graph_prior import GraphPrior as GraphPrior
+from graphdr.bandit.policies.linucb import LinUCB as LinUCB
 from graphdr.bandit.rewards import smooth as smooth_reward
+from graphdr.bandit.simulate import simulate as simulate
 from graphdr.cache.io import read as read_table
 from graphdr.cache.io import read_frame as read_frame
 from graphdr.core.errors import UserError as UserError
@@ -25,22 +28,26 @@ from graphdr.scores.offpolicy import snips as snips
 from graphdr.serve.embedding import GraphEmbedding as GraphEmbedding
 from graphdr.serve.policy import GraphDRLinUCB as GraphDRLinUCB
 from graphdr.serve.round_log import RoundLog as RoundLog
-from graphdr.serve.streamed.graph import from_parquet as from_parquet
+from graphdr.serve.streamed import from_parquet as from_parquet
 from graphdr.serve.tables import from_edges as from_edges
 from graphdr.serve.tables import from_interactions as from_interactions
-from graphdr.theory.outcome import Outcome as Outcome
+from graphdr.theory.results import RunResult as RunResult
 
 __version__: str
 __all__ = [
+    "BanditProblem",
     "Estimate",
     "Graph",
     "GraphDRLinUCB",
     "GraphEmbedding",
-    "Outcome",
+    "GraphPrior",
+    "LinUCB",
     "RoundLog",
-    "Run",
+    "RoundsSpec",
+    "RunResult",
     "UserError",
     "arm_features",
+    "check_policy",
     "context_rows",
     "doubly_robust",
     "draw_rounds",
@@ -57,9 +64,8 @@ __all__ = [
     "read_frame",
     "read_table",
     "rgg",
-    "run_graph_prior",
-    "run_linucb",
     "sbm",
+    "simulate",
     "smooth_reward",
     "snips",
     "stream",

@@ -19,8 +19,8 @@ PAID = (DRAWN.random((ROUNDS, GRAPH.n)) < RATES).astype(float)  # what every arm
 EXPLORE = ["ucb", "ts", 0.1]
 
 
-def fitted(explore="ucb", names=NAMES, **knobs) -> GraphDRLinUCB:
-    return GraphDRLinUCB(explore=explore, random_state=5, **knobs).fit(GRAPH, names=names)
+def fitted(explore="ucb", names=NAMES, **parameters) -> GraphDRLinUCB:
+    return GraphDRLinUCB(explore=explore, random_state=5, **parameters).fit(GRAPH, names=names)
 
 
 def assert_learned(arms: list[int]) -> None:
@@ -104,7 +104,7 @@ def test_coba_may_number_its_actions():
 def test_contexts_of_coba_are_segments_of_the_policy():
     from graphdr.adapters.coba import CobaLearner
 
-    policy = fitted(0.1, segments={"young": {"old": 1.0}, "old": {}}, coupling=0.1)
+    policy = fitted(0.1, segments={"young": {"old": 1.0}, "old": {}}, segment_coupling=0.1)
     (ours,) = experiment(CobaLearner(policy), environment=Rounds(contexts=("young", "old", "old")))
     assert ours == chosen(policy, segments=("young", "old", "old"))
 

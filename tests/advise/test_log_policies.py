@@ -8,7 +8,6 @@ from scipy.stats import binom
 
 import graphdr
 from graphdr.advise import logs
-from graphdr.advise.judging.policies import as_policy
 from graphdr.core.errors import UserError
 from graphdr.scores import offpolicy
 from tests.support import shop_log
@@ -17,25 +16,14 @@ from tests.support.project import draw_sbm
 # Files
 
 
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory):
-    """The folder of a generated log in the published format."""
-    folder = tmp_path_factory.mktemp("shop")
-    shop_log.write(folder)
-    return folder
-
-
-def test_the_published_columns_are_found_by_themselves(shop):
-    log, table = logs.read(shop / "all.csv"), pd.read_csv(shop / "all.csv", index_col=0)
+def test_the_published_columns_are_found_by_themselves_and_rows_a_moment_apart_are_one_page(tmp_path):
+    shop_log.write(tmp_path)
+    log, table = logs.read(tmp_path / "all.csv"), pd.read_csv(tmp_path / "all.csv", index_col=0)
     assert [log.arms[place] for place in log.played] == table["item_id"].astype(str).tolist()
     assert_array_equal(log.rewards, table["click"])
     assert_allclose(log.propensities, 1 / shop_log.ITEMS)
     assert log.candidates is None
     assert pd.crosstab(log.positions, table["position"]).to_numpy().astype(bool).sum() == shop_log.POSITIONS
-
-
-def test_rows_a_moment_apart_are_one_page(shop):
-    log, table = logs.read(shop / "all.csv"), pd.read_csv(shop / "all.csv", index_col=0)
     gap = pd.to_datetime(table["timestamp"], format="ISO8601").diff()
     begun = (gap.isna() | (gap > pd.Timedelta("10ms"))).to_numpy()
     assert_array_equal(log.pages, np.cumsum(begun) - 1)
@@ -58,14 +46,12 @@ def pages_log(**columns) -> pd.DataFrame:
 
 @pytest.mark.parametrize("form", TIMES)
 def test_pages_are_told_by_any_usual_time(tmp_path, form):
-    stamps = []
-    for batch in range(30):
-        stamp = [form.format(second) for second in TIMES[form]]
-        later = f"20{30 + batch}-" if form.startswith("2020") else ""
-        stamps += [each.replace("2020-", later) if later else str(int(each) + 100 * batch) for each in stamp]
+    if form.startswith("2020"):
+        stamps = [form.replace("2020", str(2030 + batch)).format(at) for batch in range(30) for at in TIMES[form]]
+    else:
+        stamps = [form.format(at + 100 * batch) for batch in range(30) for at in TIMES[form]]
     pages_log(time=stamps).to_csv(tmp_path / "log.csv", index=False)
-    log = logs.read(tmp_path / "log.csv")
-    assert_array_equal(log.pages, PAGES)
+    assert_array_equal(logs.read(tmp_path / "log.csv").pages, PAGES)
     pages_log(time=stamps).to_parquet(tmp_path / "log.parquet")
     assert_array_equal(logs.read(tmp_path / "log.parquet").pages, PAGES)
 
@@ -89,10 +75,10 @@ def test_without_a_page_a_line_says_what_intervals_assume(tmp_path):
     pages_log(time="some day").to_csv(tmp_path / "log.csv", index=False)
     log = logs.read(tmp_path / "log.csv")
     assert log.pages is None
-    judged = logs.judged_by(log, log.arms, {"full": None}, [logs.LOGGED])
+    judged = logs.evaluate_by_log(log, log.arms, {"full": None}, [logs.LOGGED])
     assert "nothing says which rows were on one page" in judged.warnings[-1]
     known = log._replace(pages=PAGES)
-    assert not any("one page" in line for line in logs.judged_by(known, log.arms, {"full": None}, []).warnings)
+    assert not any("one page" in line for line in logs.evaluate_by_log(known, log.arms, {"full": None}, []).warnings)
 
 
 @pytest.mark.parametrize(
@@ -107,15 +93,6 @@ def test_pages_that_cannot_be_are_refused(tmp_path, columns, message):
     pages_log(**columns).to_csv(tmp_path / "log.csv", index=False)
     with pytest.raises(UserError, match=message):
         logs.read(tmp_path / "log.csv")
-
-
-def test_the_rewards_of_a_log_are_by_arm(shop):
-    log = logs.read(shop / "all.csv")
-    arms, place, paid = logs.rewards(log)
-    means = pd.Series(paid).groupby(np.array(arms)[place]).mean()
-    table = pd.read_csv(shop / "all.csv")
-    wanted = table.groupby(table["item_id"].astype(str))["click"].mean()
-    pd.testing.assert_series_equal(means, wanted, check_names=False)
 
 
 # Intervals
@@ -199,21 +176,25 @@ def test_a_page_is_never_split_between_blocks():
 
 def test_an_interval_over_groups_has_its_slow_twin():
     rng = np.random.default_rng(0)
-    terms = offpolicy.Terms(*(rng.random(90) for _ in range(3)))
+    terms, other = (offpolicy.Terms(*(rng.random(90) for _ in range(3))) for _ in range(2))
     groups = rng.integers(40, size=90)
-    found = offpolicy.estimate(terms, groups=groups)
-    gaps = [np.sum((terms.above - found.value * terms.below)[groups == each]) for each in set(groups)]
-    m = len(gaps)
-    assert_allclose(found.value, offpolicy.ratio(terms))
-    assert_allclose(found.sem, np.sqrt(m / (m - 1) * np.sum(np.square(gaps))) / terms.below.sum())
-    assert found.ess == offpolicy.estimate(terms).ess
-    alone, plain = offpolicy.estimate(terms, groups=np.arange(90)), offpolicy.estimate(terms)
-    assert_allclose(alone[:4], plain[:4])
-    other = offpolicy.Terms(*(rng.random(90) for _ in range(3)))
+    estimate, plain = offpolicy.estimate(terms, groups=groups), offpolicy.estimate(terms)
     paired = offpolicy.difference(terms, other, groups=groups)
-    gap = offpolicy.by_round(terms) - offpolicy.by_round(other) - paired.value
-    gaps = [np.sum(gap[groups == each]) for each in set(groups)]
-    assert_allclose(paired.sem, np.sqrt(m / (m - 1) * np.sum(np.square(gaps))) / 90)
+
+    def error(by_row: np.ndarray) -> float:
+        sums = [by_row[groups == each].sum() for each in set(groups)]
+        return np.sqrt(len(sums) / (len(sums) - 1) * np.sum(np.square(sums)))
+
+    gaps = terms.numerators - estimate.value * terms.denominators
+    assert_allclose(estimate.sem, error(gaps) / terms.denominators.sum())
+    assert_allclose(estimate.value, offpolicy.ratio(terms))
+    assert estimate.ess == plain.ess
+    assert_allclose(paired.value, offpolicy.ratio(terms) - offpolicy.ratio(other))
+    rows = np.arange(90)
+    assert_allclose(offpolicy.estimate(terms, groups=rows)[:4], plain[:4])
+    assert_allclose(offpolicy.difference(terms, other, groups=rows)[:4], offpolicy.difference(terms, other)[:4])
+    assert_allclose(offpolicy.by_round(terms).mean(), plain.value)
+    assert_allclose(paired.sem, error(offpolicy.by_round(terms) - offpolicy.by_round(other) - paired.value) / 90)
 
 
 # Policies
@@ -270,6 +251,11 @@ def test_the_graph_prior_learns_more_from_few_rounds_where_the_graph_helps(rated
     assert prior > 0.95 > 0.9 > max(misplaced, alone)
     rows = by_label(logs.evaluate(log, {"prior": policies[0]}, names), "snips")
     assert rows["prior"].low > rows["random"].high
+    reduced = {"full": None, "graphdr": features[:, :4], "shuffled": shuffled[:, :4]}
+    ranked = logs.evaluate(log, reduced, names, against=["shuffled", "logged"])
+    gains = [row.low for row in ranked if row.policy == "graphdr" and row.against]
+    assert min(gains) > 0
+    assert len(gains) == 6
 
 
 def test_the_graph_prior_bears_rewards_that_are_all_the_same(rated):
@@ -337,8 +323,3 @@ def test_policies_that_cannot_be_are_refused_in_one_line(rated):
     ):
         with pytest.raises(UserError, match=message):
             logs.evaluate(log, {"x": given}, names)
-
-
-def test_a_policy_is_taken_as_it_is():
-    policy = logs.Fixed(max)
-    assert as_policy("x", policy, 3, 1.0) is policy

@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom
 
-from graphdr.advise import logs
-from graphdr.bandit import rewards
+from graphdr.advise import logs, reading
+from graphdr.advise.tabular.dialect import TextFormat
+from graphdr.advise.tabular.input_errors import run_all
 from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
-from graphdr.graphs import arm_features, bases, spectral
 from graphdr.scores import offpolicy
 from tests.support import shop_log
-from tests.support.project import ROOT, draw_sbm
-from tests.support.simulated_logs import ESTIMATES, VALUE, draw
+from tests.support.project import ROOT
 from trust import cases
 
 # Files
@@ -57,16 +56,17 @@ def parquet(frame: pd.DataFrame) -> bytes:
 
 FORMS = {
     "wide.csv": csv(JOINED),
-    "wide.tsv": csv(JOINED, "\t"),
-    "crlf.csv": csv(JOINED).replace(b"\n", b"\r\n"),
-    "marked.csv": b"\xef\xbb\xbf" + csv(JOINED),
+    "utf16.csv": csv(JOINED, "\t").decode().encode("utf-16"),
+    "excel.csv": b"\xef\xbb\xbfsep=;\n" + csv(JOINED, ";").replace(b".", b","),
+    "double_spaced.csv": csv(JOINED).replace(b"\n", b"\r\r\n"),
+    "bars.csv": csv(JOINED.assign(candidates=WIDE["candidates"].str.join(";")), "|"),
     "semicolons.csv": csv(JOINED).replace(b"|", b";"),
     "unnumbered.csv": csv(JOINED.drop(columns="round")),
     "renamed.csv": csv(JOINED.set_axis(["Impression ID", "Item-ID", "Clicked", "pScore", "Slate"], axis=1)),
     "quoted.csv": WIDE.assign(candidates=WIDE["candidates"].str.join(",")).to_csv(index=False, quoting=1).encode(),
     "quoted_semicolons.csv": csv(JOINED.assign(candidates=WIDE["candidates"].str.join(";")), ";"),
     "line_breaks.csv": csv(JOINED.assign(remark='two\nlines, a "quote"')),
-    "more.csv": csv(JOINED.assign(user="u", reward_before=0)),
+    "more.csv": csv(JOINED.assign(user="u", reward_before=0, affinity="b")),
     "lists.parquet": parquet(WIDE),
     "texts.parquet": parquet(JOINED),
     "categories.parquet": parquet(
@@ -77,6 +77,7 @@ FORMS = {
     "sparse.parquet": parquet(SPARSE),
     "flags.csv": csv(SPARSE.assign(played=LONG["played"] == 1)),
     "action_flag.csv": csv(SPARSE.rename(columns={"item": "candidate", "played": "action"})),
+    "as_on_the_page.csv": csv(SPARSE.rename(columns={"item": "candidate"})),
     "two_words.csv": csv(SPARSE.rename(columns={"item": "action", "played": "is_chosen"})),
     "shuffled.csv": csv(SPARSE.sample(frac=1, random_state=0)),
 }
@@ -117,6 +118,29 @@ def test_columns_may_be_given(write):
     assert_allclose(found.propensities, 1 / 3)
 
 
+def test_a_log_is_read_as_the_user_says_that_it_is_written(write):
+    frame = JOINED.assign(action=WIDE["action"].str.replace("item", "ж"), candidates=None).drop(columns="candidates")
+    found = logs.read(write(csv(frame, "~").decode().encode("cp1251")), text_format=TextFormat("cp1251", "~"))
+    assert [found.arms[place] for place in found.played] == frame["action"].tolist()
+
+
+def test_how_a_log_was_read_is_noted(write):
+    german = csv(JOINED.assign(remark="é"), ";").decode().encode("latin-1")
+    assert logs.read(write(german)).notes == ("log.csv: encoding Latin-1 (--encoding); separated by ; (--separator)",)
+    assert logs.read(write(csv(JOINED))).notes == ()
+
+
+def test_mistakes_of_a_log_and_of_other_files_are_one_report(write, tmp_path):
+    log, data = write(changed(0, propensity=2)), tmp_path / "data.csv"
+    data.write_text("user,item,value\na,b,1\na,c,x\n")
+    readers = (lambda: reading.read(reading.Request(interactions=data)), lambda: logs.read(log))
+    with pytest.raises(UserError, match=r"data\.csv, line 3: .*\. Also .*log\.csv, line 2: propensity 2 is above one"):
+        run_all(*readers)
+    write(csv(JOINED))
+    with pytest.raises(UserError, match=r"^\S*data\.csv, line 3"):
+        run_all(*readers)
+
+
 def test_without_candidates_all_arms_are_offered(write):
     found = logs.read(write(csv(JOINED.drop(columns="candidates"))))
     assert found.candidates is None
@@ -147,7 +171,6 @@ REFUSED = {
     r"log.csv: reward may be any of the columns 'click', 'payoff'; say which": csv(
         JOINED.rename(columns={"reward": "click"}).assign(payoff=1)
     ),
-    r"log.csv, line 1: two columns of one name: action, action, reward": csv(JOINED).replace(b"round,", b"action,", 1),
     r"log.csv, line 9: propensity is missing": changed(7, propensity=""),
     r"log.csv, line 10: propensity is missing": changed(8, propensity="nan"),
     r"log.csv, line 9: propensity 0 is zero: such an arm cannot have been played": changed(7, propensity=0),
@@ -165,16 +188,11 @@ REFUSED = {
     r"log.csv, line 9: no candidates": changed(7, candidates=""),
     r"log.csv, line 9: round '6' again; a long file needs a column 'played'": changed(7, round=6),
     r"log.csv, line 9: number of fields is 6; expected 5": changed(7, round="1,2").replace(b'"', b""),
-    r"log.csv, line 9: arm 'a\"' is not among its candidates": changed(7, action='a"').replace(b'"a"""', b'a"'),
-    r"log.csv, line 9: a quote that is not closed": changed(7, action='"').replace(b'""""', b'"'),
-    r"log.csv, line 9: arm 'xy' is not among its candidates": changed(7, action="x").replace(b",x,", b',"x"y,'),
     r"log.csv, line 16: propensity is missing": csv(
         JOINED.assign(remark="two\nlines", propensity=JOINED["propensity"].where(JOINED["round"] != 7))
     ),
     r"log.csv: 59 rounds are too few for an estimate; at least 60": csv(JOINED[:59]),
     r"log.csv: no rows below the header": csv(JOINED[:0]),
-    r"log.csv: empty file": b"",
-    r"log.csv: not UTF-16-LE text \(truncated data\)": b"\xff\xfe\xff",
     r"log.csv: not a readable parquet file": parquet(WIDE)[:-9],
     r"log.csv, row 8: propensity 2 is above one": parquet(WIDE.assign(propensity=[*[0.5] * 7, 2.0, *[0.5] * 56])),
     r"log.csv, row 8: reward is missing": parquet(WIDE.assign(reward=[*[0.5] * 7, None, *[0.5] * 56])),
@@ -201,12 +219,13 @@ def test_a_mistake_is_one_line_that_says_where(write, message):
 def test_files_and_columns_that_are_not_there_are_one_line(write, tmp_path):
     with pytest.raises(UserError, match=r"none\.csv: no such file"):
         logs.read(tmp_path / "none.csv")
-    with pytest.raises(UserError, match="columns: no role 'rewards'; there are: arm, "):
-        logs.read(write(csv(JOINED)), {"rewards": "reward"})
-    with pytest.raises(UserError, match="columns: one column is given for two roles: 'reward', 'reward'"):
-        logs.read(write(csv(JOINED)), {"reward": "reward", "propensity": "reward"})
-    with pytest.raises(UserError, match=r"log.csv: no column 'gain'; there are: 'round', 'action', "):
-        logs.read(write(csv(JOINED)), {"reward": "gain"})
+    for message, columns in (
+        ("columns: no role 'rewards'; there are: arm, ", {"rewards": "reward"}),
+        ("columns: one column is given for two roles: 'reward'", {"reward": "reward", "propensity": "reward"}),
+        ("log.csv: no column 'gain'; there are: 'round', 'action', ", {"reward": "gain"}),
+    ):
+        with pytest.raises(UserError, match=message):
+            logs.read(write(csv(JOINED)), columns)
 
 
 def read_or_refused(path: str) -> logs.Log | None:
@@ -222,7 +241,7 @@ def read_or_refused(path: str) -> logs.Log | None:
     return log
 
 
-ODD = settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+ODD = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("name", ["wide.csv", "sparse.csv", "unnumbered.csv"])
@@ -355,18 +374,6 @@ def test_differences_are_those_of_the_values_and_paired(name):
     assert paired.sem < 0.9 * np.hypot(one.sem, two.sem)  # most rounds are judged alike
 
 
-def test_a_difference_has_its_slow_twin():
-    one, two = (offpolicy.snips_terms(*log.single) for log in (draw(0), draw(1)))
-    influence = [(terms.above - offpolicy.ratio(terms) * terms.below) / terms.below.mean() for terms in (one, two)]
-    found = offpolicy.difference(one, two)
-    assert_allclose(found.sem, np.std(influence[0] - influence[1], ddof=1) / np.sqrt(len(influence[0])))
-    assert_allclose(found.value, offpolicy.ratio(one) - offpolicy.ratio(two))
-    for terms in (one, offpolicy.ips_terms(*draw(2).single)):
-        own = offpolicy.by_round(terms)
-        assert_allclose(own.mean(), offpolicy.ratio(terms))
-        assert_allclose(own.std(ddof=1) / np.sqrt(len(own)), offpolicy.standard_error(terms))
-
-
 def test_all_arms_offered_by_name_or_by_default_are_the_same():
     rng = np.random.default_rng(5)
     arm = rng.integers(N, size=4000)
@@ -398,28 +405,6 @@ def test_names_and_not_places_join_a_log_to_the_graph():
 # Intervals
 
 
-def band(level: float, count: int) -> tuple[float, float]:
-    """Return the shares of intervals that may cover the truth if each does so at its level: 99.9 % of all samples."""
-    low, high = binom.interval(0.999, count, level)
-    return low / count, high / count
-
-
-def coverage(values, errors, truths, level=0.95) -> float:
-    reach = {0.95: 1.959964, 0.8: 1.281552}[level] * np.asarray(errors)
-    return np.mean(np.abs(np.asarray(values) - truths) <= reach)
-
-
-@pytest.mark.parametrize("level", [0.95, 0.8])
-@pytest.mark.parametrize("name", ESTIMATES)
-def test_intervals_cover_the_value_of_a_policy_at_their_level(name, level):
-    """Over 500 logs; with half of the variance they would not."""
-    found = [ESTIMATES[name](draw(seed), level=level) for seed in range(500)]
-    low, high = band(level, 500)
-    assert low <= np.mean([each.low <= VALUE <= each.high for each in found]) <= high
-    half = np.array([each.sem for each in found]) / np.sqrt(2)
-    assert coverage([each.value for each in found], half, VALUE, level) < low
-
-
 def truths(log: logs.Log, blocks: int) -> dict[str, float]:
     """Return what each policy is worth over all contexts, the learned ones as a mean over the rounds judged."""
     size = np.bincount(np.arange(len(log.rewards)) * blocks // len(log.rewards))[1:]
@@ -431,8 +416,8 @@ def truths(log: logs.Log, blocks: int) -> dict[str, float]:
 
 
 def test_intervals_cover_the_value_of_learned_policies_and_their_differences():
-    """Over 250 logs; with half of the variance they would not."""
-    simulations, blocks, errors = 250, 4, {}
+    """Over 150 logs; with half of the variance they would not."""
+    simulations, blocks, errors = 150, 4, {}
     for seed in range(simulations):
         log = simulate(seed, 1000)
         truth = truths(log, blocks)
@@ -440,31 +425,12 @@ def test_intervals_cover_the_value_of_learned_policies_and_their_differences():
             wanted = truth[row.policy] - (truth[row.against] if row.against else 0.0)
             covers = row.low <= wanted <= row.high
             errors.setdefault(row[:3], []).append((covers, (row.value - wanted) / row.sem))
-    low, high = band(0.95, simulations)
+    low, high = (end / simulations for end in binom.interval(0.999, simulations, 0.95))
     assert len(errors) == 30
     for key, each in errors.items():
         covers, ratio = map(np.array, zip(*each, strict=True))
         assert low <= covers.mean() <= high, key
         assert np.mean(np.abs(ratio) * np.sqrt(2) <= 1.96) < low, key
-
-
-def test_a_log_ranks_graphdr_above_its_shuffled_control_where_the_graph_helps():
-    graph = draw_sbm(3, n=150, blocks=5, p_in=0.3, p_out=0.02)
-    low = spectral.low_eigenpairs(graph, 6)
-    theta = np.sqrt(graph.n) * rewards.smooth(arm_features.nontrivial(low.vectors, 4), stream(0, "theta"))
-    found = bases.with_shuffled_rows(low, stream(0, "basis"))
-    arms = {"full": None, "graphdr": arm_features.select("laplacian_low", low.vectors, 4)}
-    arms["shuffled"] = arm_features.select("shuffled", found.vectors, 4)
-    rng = np.random.default_rng(0)
-    sets = np.array([rng.choice(graph.n, 10, replace=False) for _ in range(3000)])
-    arm = sets[:, 0]
-    paid = theta[arm] + rng.standard_normal(3000)
-    names = [str(node) for node in range(graph.n)]
-    log = logs.Log("log", names, paid, np.full(3000, 0.1), arm, sets.ravel(), np.arange(3001) * 10)
-    rows = logs.evaluate(log, arms, names, against=["shuffled", "logged"])
-    gains = [row for row in rows if row.policy == "graphdr" and row.against]
-    assert len(gains) == 6
-    assert all(row.low > 0 for row in gains)
 
 
 # Refusals and doubts
@@ -473,11 +439,7 @@ def test_a_log_ranks_graphdr_above_its_shuffled_control_where_the_graph_helps():
 def test_what_cannot_be_evaluated_is_refused_in_one_line():
     log = simulate(0, 100)
     for message, arguments, options in (
-        (
-            "log: 3 of its 40 arms are not in the graph, the first is '37'; the graph has such as '0'",
-            ({"full": None}, NODES[:37]),
-            {},
-        ),
+        ("log: 3 of its 40 arms are not in the graph, the first is '37'", ({"full": None}, NODES[:37]), {}),
         ("1 of the 40 nodes have the name of another", ({"full": None}, [*NODES[:39], "0"]), {}),
         ("arms: the features of 'a' are not 40 rows", ({"a": REDUCED[:39]}, NODES), {}),
         ("arms: the features of 'a' are not 40 rows", ({"a": REDUCED * np.nan}, NODES), {}),
@@ -502,8 +464,7 @@ def test_a_policy_that_nothing_was_logged_of_has_no_estimate():
     log = logs.Log("log", NODES, np.append(1.0 - half, half), np.full(100, 0.5), np.append(half, 1 + half))
     rows = logs.evaluate(log, {"full": None}, NODES, blocks=2)
     assert {row.ess for row in rows if row.policy == "full"} == {0.0}
-    given = [each for each in logs.as_dicts(rows) if each["policy"] == "full"]
-    assert {each["value"] for each in given} == {each["low"] for each in given} == {None}
+    assert all(np.isnan([row.value, row.low, row.high]).all() for row in rows if row.policy == "full")
     assert "full: no estimate, for it would have played no arm that was logged" in logs.text(rows)
 
 
@@ -512,9 +473,7 @@ def test_few_effective_rounds_are_said():
     arm = rng.integers(N, size=2000)
     rows = logs.evaluate(logs.Log("log", NODES, THETA[arm], np.full(2000, 1 / N), arm), REDUCERS, NODES)
     assert [line.partition(":")[0] for line in logs.warnings(rows)] == list(REDUCERS)
-    assert re.search(
-        r"reduced: \d+ effective rounds of 1,600 \(\d\.\d %\): take its intervals", "\n".join(logs.text(rows))
-    )
+    assert re.search(r"reduced: \d+ effective rounds of 1,600 ", "\n".join(logs.text(rows)))
 
 
 def test_propensities_that_cannot_be_right_are_said():
@@ -524,10 +483,7 @@ def test_propensities_that_cannot_be_right_are_said():
     assert logs.warnings(halved)[0].startswith("random: its weights are 2.0")
     best = SETS[:, 0][np.arange(1000) % CONTEXTS]  # a policy that never tries anything else
     sure = logs.Log("log", NODES, THETA[best], np.ones(1000), best, np.resize(SETS, 1000 * OFFERED), log.starts[:1001])
-    assert (
-        "random: its weights are 0.20 on average, not 1: propensities are wrong, or some"
-        in logs.warnings(logs.evaluate(sure, REDUCERS, NODES))[0]
-    )
+    assert logs.warnings(logs.evaluate(sure, REDUCERS, NODES))[0].startswith("random: its weights are 0.20")
 
 
 @pytest.mark.parametrize(("what", "field"), [("arm played", "played"), ("reward", "rewards")])
@@ -540,21 +496,6 @@ def test_sorted_rounds_are_refused_and_taken_in_a_random_order(what, field):
         logs.evaluate(log, REDUCERS, NODES)
     one, again, other = (logs.evaluate(log, REDUCERS, NODES, rng=stream(seed, "blocks")) for seed in (0, 0, 1))
     assert one == again != other
-
-
-def test_the_table_has_a_line_a_policy_and_a_difference(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-    rows = logs.evaluate(simulate(0, 1000), REDUCERS, NODES)
-    lines = logs.text(rows)
-    assert lines[0] == "Mean reward a round, from 800 rounds of the log, with 95 % intervals:"
-    starts = [line.split("  ")[0] for line in lines]
-    assert starts[2:8] == ["policy", "logged", "random", *REDUCERS]
-    differences = ["reduced − full", "misplaced − full", *(f"{label} − logged" for label in REDUCERS)]
-    assert starts[11:] == ["difference", *differences]
-    row = found(rows)["reduced", None, "snips"]
-    assert f"{row.value:.3f} ({row.low:.3f} … {row.high:.3f})" in lines[5]
-    assert logs.text([]) == []
-    assert logs.as_dicts(rows)[0] == rows[0]._asdict()
 
 
 # The page
@@ -570,6 +511,8 @@ def numbers(text: str) -> list[float]:
 def test_the_examples_of_the_page_print_what_they_show(workdir, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     shop_log.write(workdir, pages=200)
+    assert all(f"`{name}`" in PAGE for name in logs.Row._fields)
+    assert set(re.findall(r"`(\w+)`", re.search(r"^\| wide \|.*$", PAGE, re.M)[0])) == set(JOINED)
     examples, scope = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", PAGE, re.S), {}
     assert len(examples) == 3
     for code, shown in examples:
@@ -580,13 +523,3 @@ def test_the_examples_of_the_page_print_what_they_show(workdir, capsys, monkeypa
             assert re.sub(DIGITS, "0", printed).split() == re.sub(DIGITS, "0", shown).split()
             close = {"rtol": 0.05, "atol": 0.02}  # another machine may round a tie otherwise
             assert_allclose(numbers(printed), numbers(shown), **close)
-
-
-def test_the_page_names_every_key_and_only_columns_that_are_found(write):
-    assert all(f"`{name}`" in PAGE for name in logs.Row._fields)
-    wide, long = (re.findall(r"`(\w+)`", re.search(rf"^\| {form} \|.*$", PAGE, re.M)[0]) for form in ("wide", "long"))
-    assert set(JOINED) == set(wide)
-    assert set(SPARSE.rename(columns={"item": "candidate"})) == set(long)
-    assert plain(logs.read(write(csv(SPARSE.rename(columns={"item": "candidate"}))))) == plain(
-        logs.read(write(FORMS["wide.csv"]))
-    )

@@ -3,9 +3,9 @@
 import codecs
 import csv
 import io
+import re
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,18 +13,24 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from graphdr.advise.data import Data
-from graphdr.advise.paper import recbole
 from graphdr.advise.reading import Request, read
 from graphdr.advise.tabular import roles
+from graphdr.advise.tabular.dialect import TextFormat
 from graphdr.core.errors import UserError
 
 
 def rows(data: Data) -> list[tuple]:
-    """Return interactions as tuples of names and numbers."""
-    met = data.interactions
-    columns = [data.users.take(pa.array(met.user)).to_pylist(), data.keys.take(pa.array(met.item)).to_pylist()]
-    columns += [column.tolist() for column in (met.value, met.time) if column is not None]
+    """Return interactions as tuples of the user's number, the item's name, and numbers."""
+    user, item, value, time = data.interactions
+    columns = [user.tolist(), data.keys.take(pa.array(item)).to_pylist()]
+    columns += [column.tolist() for column in (value, time) if column is not None]
     return list(zip(*columns, strict=True))
+
+
+def numbered(table: list[tuple]) -> list[tuple]:
+    """Replace the name of each user by its number, in order of first appearance."""
+    numbers = {user: number for number, user in enumerate(dict.fromkeys(row[0] for row in table))}
+    return [(numbers[row[0]], *row[1:]) for row in table]
 
 
 def pairs(data: Data) -> list[tuple]:
@@ -42,11 +48,10 @@ BOOKS = (
 
 
 def test_book_crossing_is_read_as_it_is_published(put):
-    titles = '"ISBN";"Book-Title"\n"034545104X";"The \\"Real\\" caf\xe9; &amp; more"\n"0155061224";"B"\n'
-    asked = put(interactions=BOOKS, titles=titles.encode("latin-1"))
-    data = read(Request(**asked))
-    assert rows(data) == [("276725", "034545104X", 0), ("276726", "0155061224", 5), ("276727", "034545104X", 3)]
-    assert data.titles.to_pylist() == ['The "Real" café; &amp; more', "B"]
+    features = '"ISBN";"Book-Title"\n"034545104X";"The \\"Real\\" caf\xe9; &amp; more"\n"0155061224";"B"\n'
+    data = read(Request(**put(interactions=BOOKS, features=features.encode("latin-1"))))
+    assert rows(data) == [(0, "034545104X", 0), (1, "0155061224", 5), (2, "034545104X", 3)]
+    assert data.features.tolist() == [[1, 0], [0, 1]]  # a column of texts with quotes and separators in them
     assert data.notes[0] == "interactions: separated by ; (--separator); value: column 'Book-Rating' (--value)"
     assert any("encoding Latin-1 (--encoding)" in note for note in data.notes)
 
@@ -96,40 +101,40 @@ def test_edge_lists_of_all_kinds_are_read(put, text, weights):
         ('"user"\t"item"\t"rating"\n"a"\t"x"\t1\n"b"\t"y"\t2\n', [("a", "x", 1), ("b", "y", 2)]),
         ("#user,item,rating\na,x,1\nb,y,2\n", [("a", "x", 1), ("b", "y", 2)]),
         ("#cat,x,1\n#dog,y,5\nmouse,x,3\n", [("#cat", "x", 1), ("#dog", "y", 5), ("mouse", "x", 3)]),
-        ("user,item,rating\na,x, 1\nb,y,+2 \n", [("a", "x", 1), ("b", "y", 2)]),
+        ("user,item,rating\na,x, 1\n\nb,y,+2 \n", [("a", "x", 1), ("b", "y", 2)]),
+        ('"User ID";item;rating\na;x;1\nb;y;2\n', [("a", "x", 1), ("b", "y", 2)]),
+        ("userID\tartistID\tweight\na\tx\t1\r\nb\ty\t2\r\n", [("a", "x", 1), ("b", "y", 2)]),
+        ("a\tx\t1\t881250949\nb\ty\t2\t881250950\n", [("a", "x", 1, 881250949), ("b", "y", 2, 881250950)]),
     ],
 )
 def test_interactions_of_all_kinds_are_read(put, text, expected):
-    assert rows(read(Request(**put(interactions=text)))) == expected
+    assert rows(read(Request(**put(interactions=text)))) == numbered(expected)
 
 
 @pytest.mark.parametrize("mark", ["é", "<>", "~", "tab", "blanks"])
 def test_any_separator_can_be_named(put, mark):
     text = "user,item,rating\na,x,1\nb,y,2\n".replace(",", {"tab": "\t", "blanks": " "}.get(mark, mark))
-    assert rows(read(Request(**put(interactions=text), separator=mark))) == [("a", "x", 1), ("b", "y", 2)]
+    asked = put(interactions=text)
+    assert rows(read(Request(**asked, text_format=TextFormat(separator=mark)))) == [(0, "x", 1), (1, "y", 2)]
     with pytest.raises(UserError, match=r"^--separator: .* is no mark"):
-        read(Request(**put(interactions=text), separator='"'))
+        read(Request(**asked, text_format=TextFormat(separator='"')))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig", "cp1252", "latin-1"])
 def test_the_encoding_is_told_from_the_bytes_or_by_the_user(put, encoding):
-    text = "user,item,rating\nJos\xe9,x,1\nb,\xfc,2\n"
+    text = "user,item,rating\nb,Jos\xe9,1\na,\xfc,2\n"
     mark = codecs.BOM_UTF16_BE if encoding == "utf-16-be" else b""
-    expected = [("Jos\xe9", "x", 1), ("b", "\xfc", 2)]
+    expected = [(0, "Jos\xe9", 1), (1, "\xfc", 2)]
     assert rows(read(Request(**put(interactions=mark + text.encode(encoding))))) == expected
-    assert rows(read(Request(**put(interactions=text.encode("utf-16-le")), encoding="utf-16-le"))) == expected
+    unmarked = put(interactions=text.encode("utf-16-le"))
+    assert rows(read(Request(**unmarked, text_format=TextFormat("utf-16-le")))) == expected
     for wrong, message in (
         ("klingon", "^--encoding: no encoding 'klingon'"),
         ("ascii", "^interactions: not ascii text"),
+        ("utf-16", "^interactions: not utf-16 text .*--encoding names another"),
     ):
         with pytest.raises(UserError, match=message):
-            read(Request(**put(interactions=text), encoding=wrong))
-
-
-def test_the_euro_sign_of_windows_is_named(put):
-    data = read(Request(**put(interactions=b"user,item,rating\n\x80,x,1\nb,y,2\n")))
-    assert rows(data)[0][0] == "€"
-    assert "interactions: encoding Windows-1252 (--encoding)" in data.notes
+            read(Request(**put(interactions=text), text_format=TextFormat(wrong)))
 
 
 def test_two_columns_for_a_role_are_said(put):
@@ -139,22 +144,16 @@ def test_two_columns_for_a_role_are_said(put):
     assert read(named).interactions.value.tolist() == [3, 4]
 
 
-@pytest.mark.parametrize(
-    ("name", "role"),
-    [
-        *(
-            ("Book-Rating", "value"),
-            ("User-ID", "user"),
-            ("movieId", "item"),
-            ("user_id", "user"),
-            ("reviewTime", "time"),
-        ),
-        *(("FromNodeId", "source"), ("ToNodeId", "target"), ("customer_unique_id", "user"), ("Book-Title", "title")),
-    ],
-)
+NAMED_ROLES = {
+    "Book-Rating": "value", "User-ID": "user", "movieId": "item", "user_id": "user", "reviewTime": "time",
+    "FromNodeId": "source", "ToNodeId": "target", "customer_unique_id": "user",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "role"), NAMED_ROLES.items())
 def test_the_word_that_counts_in_a_name_says_its_role(name, role):
-    assert roles.known(name, [role])
-    assert not any(roles.known(name, [other]) for other in {"user", "value", "time", "source", "target"} - {role})
+    assert roles.is_usual(name, [role])
+    assert not any(roles.is_usual(name, [other]) for other in {"user", "value", "time", "source", "target"} - {role})
 
 
 def test_a_first_line_of_names_is_data_if_they_are_said_again(put):
@@ -168,9 +167,7 @@ def test_items_chosen_without_a_value_are_rewarded_by_their_share_of_users(put):
     data = read(Request(**put(interactions="user,item\na,x\nb,x\nb,y\nb,y\n")))
     assert data.interactions.value is None
     assert any("no column of values" in note and "--value" in note for note in data.notes)
-    form = recbole.dataset(data)
-    assert form.files["item"] == b"item_id:token\treward:float\nx\t1\ny\t0.5\n"
-    assert (form.content, form.options) == ("none", {})
+    assert data.interactions.choosers(2).tolist() == [2, 1]
 
 
 # Several files
@@ -181,9 +178,6 @@ def test_interactions_may_come_with_a_graph(put):
     data = read(Request(**asked, drop_loops=True))
     assert (data.keys.to_pylist(), pairs(data)) == (["x", "y"], [("x", "y")])
     assert any(note.startswith("2 edges with an end that is not among") for note in data.notes)
-    form = recbole.dataset(data)
-    assert form.format == "graph"
-    assert form.files["item"] == b"item_id:token\treward:float\nx\t2\ny\t5\n"
 
 
 def test_features_may_come_alone_and_hold_categories(put):
@@ -196,8 +190,6 @@ def test_features_may_come_alone_and_hold_categories(put):
     rewards = "node,reward\n9,1\n7,2\n8,3\n"
     data = read(Request(**put(features=text, rewards=rewards)))
     assert (data.rewards.item.tolist(), data.rewards.value.tolist()) == ([2, 0, 1], [1, 2, 3])
-    with pytest.raises(UserError, match="makes no graph"):
-        recbole.dataset(data)
     with pytest.raises(UserError, match=r"^features, line 4: item_id '7' again; expected each once"):
         read(Request(**put(features=text.replace("2,9", "2,7"))))
 
@@ -214,15 +206,15 @@ def test_a_node_may_have_several_rewards(put):
     data = read(Request(**put(edges="source,target\na,b\n", rewards="node,reward\nb,1\na,2\nb,5\n")))
     assert (data.rewards.item.tolist(), data.rewards.value.tolist()) == ([1, 0, 1], [1, 2, 5])
     assert "rewards: 1 further rewards of items that have one: each of them counts" in data.notes
-    assert recbole.dataset(data).files["item"] == b"item_id:token\treward:float\nb\t3\na\t2\n"
 
 
-def test_parquet_keeps_numbers_and_times(put):
+def test_parquet_keeps_numbers_and_times_and_its_columns_can_be_named(put):
     put()
     dates = pa.array([0, 1000, 2000], pa.timestamp("ms"))
-    table = pa.table({"user": [7, 7, 8], "item": pa.array(["y", "x", "y"]).dictionary_encode(), "rating": [1, 2, 4]})
-    pq.write_table(table.append_column("date", dates), "x.parquet")
-    assert rows(read(Request(interactions=Path("x.parquet")))) == [("7", "y", 1, 0), ("7", "x", 2, 1), ("8", "y", 4, 2)]
+    table = pa.table({"who": [7, 7, 8], "what": pa.array(["y", "x", "y"]).dictionary_encode(), "how": [1, 2, 4]})
+    pq.write_table(table.append_column("rating", [[1, 1, 1]]).append_column("date", dates), "x.parquet")
+    request = Request(interactions=Path("x.parquet"), columns={"user": "who", "item": "what", "value": "how"})
+    assert rows(read(request)) == [(0, "y", 1, 0), (0, "x", 2, 1), (1, "y", 4, 2)]
 
 
 # Mistakes
@@ -233,14 +225,9 @@ def test_all_mistakes_of_a_file_are_named_at_once(put):
     asked = put(edges=text, rewards="node,reward\na,1\nb,2\nc,3\n")
     with pytest.raises(UserError) as caught:
         read(Request(**asked))
-    assert str(caught.value) == (
-        "edges: 4 problems: "
-        "(1) line 6: number of fields is 1; expected 3 (source, target, weight), separated by commas "
-        "(2) line 4: weight 'x' is not a finite number of at most 1e+100, 1 more such: line 7 "
-        "(3) line 3: 'b' is joined to itself, 1 more such: line 9; --drop-loops leaves that out "
-        "(4) line 5: 'a' and 'b' are joined again (as in line 2), 1 more such: line 8; --merge-duplicates makes them "
-        "one edge; --tolerant leaves such lines out"
-    )
+    assert str(caught.value).startswith("edges: 4 problems: ")
+    for lines in ("line 6: .*", "line 4: .* line 7 ", "line 3: .* line 9; --drop-loops", "line 5: .* line 8; --merge"):
+        assert re.search(rf"\(\d\) {lines}", str(caught.value))
     data = read(Request(**asked | put(rewards="node,reward\na,1\nb,2\nq,3\n"), tolerant=True))
     assert (pairs(data), data.edges.weight.tolist()) == ([("a", "b")], [4])
     assert "edges: a line is left out (first: line 6: number of fields is 1" in " ".join(data.notes)
@@ -249,14 +236,8 @@ def test_all_mistakes_of_a_file_are_named_at_once(put):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            'user,item,rating\na,"x\ny",1\nb,z,q\n',
-            "^interactions: 2 problems: .*line 2: item 'x.*holds a tab or a line break",
-        ),
-        (
-            "user,item,rating\na\nb,x\n",
-            "^interactions, line 2: number of fields is 1; expected 3 .*1 more such: line 3",
-        ),
+        ('user,item,rating\na,"x\ny",1\nb,z,q\n', "^interactions: 2 problems: .*line 2: .*holds a tab or a line break"),
+        ("user,item,rating\na\nb,x\n", "^interactions, line 2: number of fields is 1; .*1 more such: line 3"),
         ('user,item,rating\na,"x",1\nb,"z,2\n', "^interactions, line 3: a quote that is not closed: 'b,\"z,2'"),
         ('user,item,rating\na,"x, y",1\n\nb,"z",q\n', "^interactions, line 4: rating 'q' is not a finite number"),
         ("user,item,rating\r\n\r\na,x,1\r\n\r\nb,z,q\r\n", "^interactions, line 5: rating 'q' is not a finite"),
@@ -275,8 +256,8 @@ def test_the_line_of_a_mistake_is_right_with_quotes_and_far_below(put, text, mes
 def test_lines_with_mistakes_are_left_out_if_tolerated(put):
     text = "user,item,rating\na,x,1\nb,y\n,z,3\nc,y,4\nd,x,NA\n"
     data = read(Request(**put(interactions=text), tolerant=True))
-    assert rows(data) == [("a", "x", 1), ("c", "y", 4)]
-    assert (data.users.to_pylist(), data.keys.to_pylist()) == (["a", "c"], ["x", "y"])
+    assert rows(data) == [(0, "x", 1), (1, "y", 4)]
+    assert data.keys.to_pylist() == ["x", "y"]
     assert sum("left out" in note for note in data.notes) == 3
 
 
@@ -297,12 +278,6 @@ def test_a_file_of_nothing_but_mistakes_is_refused_soon(put):
     ):
         with pytest.raises(UserError, match=message):
             read(Request(**put(interactions=text)))
-
-
-def test_nothing_to_read_is_said(put):
-    for asked in ({}, {"titles": Path("t")}):
-        with pytest.raises(UserError, match=r"^give a file of interactions, or --edges FILE with"):
-            read(Request(**asked))
 
 
 # Any table in any dialect
@@ -344,7 +319,7 @@ def in_dialect(table: list[tuple], shape: dict) -> bytes:
     return text.replace("\n", shape["end"]).encode(shape["encoding"])
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.text(LETTERS, max_size=4), st.text(LETTERS, max_size=4), VALUES), min_size=2), dialects())
 @example([("", "", 0.25), ("", "a", 1.0)], {"separator": ";", "encoding": "latin-1", "quotes": "all", "comma": True,
          "header": False, "comments": "", "end": "\r\n", "last": False, "excel": True})  # fmt: skip
@@ -353,7 +328,7 @@ def test_a_table_in_any_dialect_is_read_back(put, table, shape):
     clean = str.maketrans("", "", lost)  # a mark outside of quotes might separate
     table = [(f"k{user.translate(clean)}", f"k{item.translate(clean)}", value) for user, item, value in table]
     asked = Request(**put(interactions=in_dialect(table, shape), rewards=in_rewards(table)), transform="identity")
-    assert rows(read(asked)) == table
+    assert rows(read(asked)) == numbered(table)
 
 
 def in_rewards(table: list[tuple]) -> bytes:
@@ -362,14 +337,3 @@ def in_rewards(table: list[tuple]) -> bytes:
     stream = io.StringIO()
     csv.writer(stream).writerows([("item", "reward"), *((item, at) for at, item in enumerate(items))])
     return stream.getvalue().encode()
-
-
-def test_many_rows_are_read_as_arrays(put):
-    rng = np.random.default_rng(0)
-    user, item, value = rng.integers(0, 900, 50_000), rng.integers(0, 70, 50_000), rng.integers(1, 6, 50_000)
-    text = "".join(f"{u},{i},{v}\n" for u, i, v in zip(user, item, value, strict=True))
-    data = read(Request(**put(interactions=f"user,item,rating\n{text}")))
-    names = [np.asarray(names.to_pylist(), int) for names in (data.users, data.keys)]
-    met = data.interactions
-    for found, expected in ((names[0][met.user], user), (names[1][met.item], item), (met.value, value)):
-        np.testing.assert_array_equal(found, expected)

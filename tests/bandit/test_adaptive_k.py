@@ -1,5 +1,7 @@
 """An adaptive k: the kernel makes the choices of its twin, and a learner whose model holds is not eliminated."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from graphdr.bandit import adaptive_k, linucb
-from graphdr.bandit.environment import Stream
-from graphdr.cache import paths
-from graphdr.cli.lineage import Focus, followed
-from graphdr.cli.records import Record
+from graphdr.bandit import adaptive_k
+from graphdr.bandit.environment import Rounds
+from graphdr.bandit.method import BanditProblem
+from graphdr.bandit.policies.linucb import LinUCB
 from graphdr.scores import measure
 from tests.support import twins
+from tests.support.playing import play_linucb, run_of
 
 GRID = [1, 2, 4, 7]
 CONSTANTS = {"ridge": 0.7, "sigma": 0.1, "delta": 0.05}
@@ -29,7 +31,9 @@ def pose(seed: int, n: int, kept: int, rounds: int, m: int = 5, columns: int = 7
 
 
 def play(features, grid, theta, arms, noise, alpha):
-    return adaptive_k.play(linucb.Run(theta, Stream(arms, noise), features), grid, alpha, **CONSTANTS)
+    settings = LinUCB(basis="laplacian_low", k="adaptive", k_grid=grid, alpha=alpha, ridge=CONSTANTS["ridge"])
+    problem = BanditProblem(theta, features, noise=CONSTANTS["sigma"])
+    return adaptive_k.play(problem, Rounds(arms, noise), replace(settings, delta=CONSTANTS["delta"]))
 
 
 @settings(max_examples=25)
@@ -77,8 +81,8 @@ def test_a_grid_of_one_k_is_linucb():
     features, *met = pose(1, 40, 4, 500)
     alone = play(features, [4], *met, 0.5)
     theta, arms, noise = met
-    run = linucb.Run(theta, Stream(arms, noise), np.ascontiguousarray(features[:, :4]))
-    (plain,) = linucb.play([run], 0.5, ridge=CONSTANTS["ridge"])
+    run = run_of(theta, Rounds(arms, noise), np.ascontiguousarray(features[:, :4]))
+    (plain,) = play_linucb([run], 0.5, ridge=CONSTANTS["ridge"])
     assert_array_equal(alone.arms, plain.arms)
 
 
@@ -99,13 +103,3 @@ def test_the_oracle_is_the_best_k_of_every_instance_in_hindsight():
     assert gap["value"].tolist() == [2.0, -2.5]
     assert gap["sem"].tolist() == [2.0, 0.5]
     assert [part["quantity"].unique().item() for part in (regret, k, gap)] == list(measure.HINDSIGHT)
-
-
-def test_what_is_behind_an_oracle_is_every_k_of_its_grid():
-    methods = ["own", "k_2", "k_8", "other"]
-    params = {"against": "other", "grids": {"own": {"k_2": 2, "k_8": 8}}}
-    params["sources"] = {method: [("p", "runs.parquet", "p", method)] for method in methods}
-    record = Record(paths.measurements("b"), 0, 0.0, stage="measure_batch", params=params)
-    for quantity, behind in (("oracle_gap", methods[:3]), ("regret", methods[:1])):
-        focus = Focus(frozenset("p"), frozenset(["own"]), frozenset([quantity]))
-        assert followed(record, focus) == {"runs.parquet": Focus(frozenset("p"), frozenset(behind))}

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from graphdr.bandit.environment import Stream
+from graphdr.bandit.environment import Rounds
 from graphdr.bandit.graph_prior import model, play
 from graphdr.bandit.graph_prior.evidence import evidence, fit, log_bayes_factor
 from graphdr.bandit.graph_prior.posterior import normal_equations, predict
-from graphdr.bandit.linucb import Run
+from graphdr.bandit.method import BanditProblem
 from graphdr.core.rng import stream
-from graphdr.graphs import arm_features, bases, random_graphs
+from graphdr.graphs import arm_features, random_graphs
 from graphdr.graphs.model import largest_component
 from graphdr.graphs.spectral import low_eigenpairs
 from tests.support import graph_prior_twin as twin
@@ -146,13 +146,13 @@ def test_mean_and_weights_have_the_covariance_of_a_dense_gaussian(seed, n, colum
     assert_allclose(center - mean, dense[0], rtol=1e-8, atol=1e-8)
 
 
-def compare(problem, thompson: bool, beside=None):
+def compare(problem, thompson: bool, second_basis=None):
     """Play a problem and its twin; return the weights of the refits."""
     features, roughness, theta, arms, noise, columns = problem
     rngs = [np.random.default_rng(3) if thompson else None for _ in range(2)]
-    run = Run(theta, Stream(arms, noise), features, roughness=roughness, beside=beside)
-    played = play.play(run, columns, rngs[0])
-    chosen, fits = twin.play(*problem, rngs[1], beside)
+    bandit = BanditProblem(theta, features, roughness=roughness, second_basis=second_basis)
+    played = play.play(bandit, Rounds(arms, noise), columns, rngs[0])
+    chosen, fits = twin.play(*problem, rngs[1], second_basis)
     assert_array_equal(played.arms, chosen)
     told = [(t, *weights) for t, weights in played.fits]
     assert_allclose(told, fits, rtol=1e-7)
@@ -301,18 +301,19 @@ def test_weights_are_found():
 def test_equal_rewards_and_rewards_without_noise_are_played(noise, thompson):
     features, roughness, theta, arms, drawn, columns = pose(0, 20, 6, 300)
     for reward in (theta, np.full(20, 0.7)):
-        run = Run(reward, Stream(arms, noise * drawn), features, roughness=roughness)
-        played = play.play(run, columns, np.random.default_rng(0) if thompson else None)
+        problem = BanditProblem(reward, features, roughness=roughness)
+        rng = np.random.default_rng(0) if thompson else None
+        played = play.play(problem, Rounds(arms, noise * drawn), columns, rng)
         assert (played.arms[:, None] == arms).any(axis=1).all()
     assert all(np.isfinite(weights).all() for _, weights in played.fits)
 
 
-@pytest.mark.parametrize("name", bases.BASES)
+@pytest.mark.parametrize("name", arm_features.all_bases())
 def test_every_basis_will_do(name, small_graph):
     rng = np.random.default_rng(0)
     embedding = rng.standard_normal((small_graph.n, 9))
-    source = bases.Source(small_graph.n, small_graph, embedding=embedding)
-    features, roughness = arm_features.graded(name, bases.compute(name, source, 8, rng))
+    source = arm_features.Source(small_graph.n, small_graph, embedding=embedding)
+    features, roughness = arm_features.graded(name, arm_features.compute(name, source, 8, rng))
     assert features.shape == (small_graph.n, len(roughness))
     assert len(roughness) >= 7
     assert (roughness >= 0).all()

@@ -8,10 +8,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from graphdr.bandit import linucb, residuals
-from graphdr.bandit.environment import Stream
-from graphdr.theory.outcome import Outcome
+from graphdr.bandit import linucb, linucb_core, residuals
+from graphdr.bandit.environment import Rounds
+from graphdr.theory.results import RunResult
 from tests.support import twins
+from tests.support.playing import play_linucb, run_of
 
 
 class Problem(NamedTuple):
@@ -55,13 +56,13 @@ def pose(seed: int, n: int, k: int, m: int, rounds: int, sigma: float, ties: boo
 
 @st.composite
 def problems(draw):
-    n = draw(st.sampled_from([4, 5]) | st.integers(residuals.UNROLLED, 24))  # few sizes that are compiled by themselves
+    n = draw(st.sampled_from([4, 5]) | st.integers(linucb_core.UNROLLED, 24))  # few sizes that are compiled apart
     return pose(
         seed=draw(st.integers(0, 2**32 - 1)),
         n=n,
-        k=draw(st.sampled_from([1, 3, 5]) | st.integers(residuals.UNROLLED + 1, 17)),
+        k=draw(st.sampled_from([1, 3, 5]) | st.integers(linucb_core.UNROLLED + 1, 17)),
         m=draw(st.integers(1, n)),
-        rounds=draw(st.integers(1, 60)),
+        rounds=draw(st.integers(2, 60)),  # a single round is another kind of array, compiled apart
         sigma=draw(st.sampled_from([0.0, 0.1, 1.0])),
         ties=draw(st.booleans()),
     )
@@ -101,6 +102,12 @@ def test_projected_plays_algorithm_1_and_measures_definition_1(problem, inflatio
     assert_same(path.crw[-1], twins.residual_width(problem.arms, problem.residual))
 
 
+def test_a_single_round_is_played_as_algorithm_1_does():
+    problem = pose(seed=5, n=12, k=3, m=6, rounds=1, sigma=0.1, ties=False)
+    twin = twins.linucb(problem.features, problem.v0, *problem.rounds, problem.residual, 1.0)
+    assert_same(projected(problem, problem.v0, 1.0).arms, twin.arms)
+
+
 def test_inflation_changes_what_is_played():
     problem = pose(seed=3, n=20, k=3, m=6, rounds=200, sigma=0.1, ties=False)
     assert not np.allclose(projected(problem, problem.v0, 1.0).regret, projected(problem, problem.v0, 0.0).regret)
@@ -130,11 +137,12 @@ def test_block_updates_stay_with_a_fresh_inverse():
     assert_allclose(estimate, inverse @ rewards, rtol=0, atol=1e-8)
 
 
-def play(problem: Problem, radius, features=None, v0=None, residual=None, **options) -> Outcome:
+def play(problem: Problem, radius, features=None, v0=None, residual=None, **options) -> RunResult:
     """Play one run, V_0 given as itself."""
     v0_inverse = None if v0 is None else np.linalg.inv(v0)
-    run = linucb.Run(problem.theta, Stream(problem.arms, problem.noise), features, v0_inverse, residual)
-    return linucb.play([run], radius, **options)[0]
+    rounds = Rounds(problem.arms, problem.noise)
+    run = run_of(problem.theta, rounds, features, v0_inverse=v0_inverse, residual=residual)
+    return play_linucb([run], radius, **options)[0]
 
 
 # Which kernel `play` takes: (arguments, features of the twin, V_0 of the twin), each from a problem.

@@ -1,16 +1,21 @@
 """Runs side by side choose what each would choose alone, however many there are and whatever is beside them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import plain
-from graphdr.bandit import environment, linucb, linucb_batched, residuals
+from graphdr.bandit import environment, linucb_batched, linucb_core
+from graphdr.bandit.method import Choices, Run
+from graphdr.bandit.simulate import measure
 from tests.support import twins
+from tests.support.playing import play_linucb, run_of
 
 
-def draw_run(seed: int, k: int, m: int, rounds: int, ties: bool) -> linucb.Run:
+def draw_run(seed: int, k: int, m: int, rounds: int, ties: bool) -> Run:
     """Draw a run of its own size; with ties, arms of different reward share their features."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(m, m + 20))
@@ -20,18 +25,22 @@ def draw_run(seed: int, k: int, m: int, rounds: int, ties: bool) -> linucb.Run:
     arms = np.array([rng.permutation(n)[:m] for _ in range(rounds)], np.uint32)
     factor = rng.standard_normal((k, k))
     v0_inverse = np.linalg.inv(0.5 * np.eye(k) + factor @ factor.T)
-    stream = environment.Stream(arms, 0.1 * rng.standard_normal(rounds))
-    return linucb.Run(rng.standard_normal(n), stream, features, v0_inverse)
+    rounds_met = environment.Rounds(arms, 0.1 * rng.standard_normal(rounds))
+    return run_of(rng.standard_normal(n), rounds_met, features, v0_inverse=v0_inverse)
+
+
+def with_residual(run: Run, residual: np.ndarray) -> Run:
+    return run._replace(problem=replace(run.problem, residual=residual))
 
 
 def chosen(runs, radius):
-    return np.array([outcome.arms for outcome in linucb.play(runs, radius)])
+    return np.array([outcome.arms for outcome in play_linucb(runs, radius)])
 
 
 @settings(max_examples=25)  # the slow twin plays every lane
 @given(
     seed=st.integers(0, 2**32 - 1),
-    k=st.sampled_from([1, 3, 5, residuals.UNROLLED]),
+    k=st.sampled_from([1, 3, 5, linucb_core.UNROLLED]),
     m=st.integers(1, 12),
     count=st.integers(2, 2 * linucb_batched.LANES + 1),
     ties=st.booleans(),
@@ -41,11 +50,11 @@ def test_every_lane_plays_algorithm_1(seed, k, m, count, ties):
     radius = np.random.default_rng(seed).uniform(0, 2, 40)
     together = chosen(runs, radius)
     for own, arms in zip(runs, together, strict=True):
-        v0 = np.linalg.inv(own.v0_inverse)
-        assert np.array_equal(arms, twins.linucb(own.features, v0, own.theta, *own.stream, radius).arms)
+        problem, v0 = own.problem, np.linalg.inv(own.problem.v0_inverse)
+        assert np.array_equal(arms, twins.linucb(problem.features, v0, problem.theta, *own.rounds, radius).arms)
 
 
-@pytest.mark.parametrize("k", [1, 5, residuals.UNROLLED, residuals.UNROLLED + 1])
+@pytest.mark.parametrize("k", [1, 5, linucb_core.UNROLLED, linucb_core.UNROLLED + 1])
 def test_a_run_does_not_depend_on_what_runs_beside_it(k):
     """Not in a single round of runs long enough for a rounding error to show."""
     runs = [draw_run(at, k, 10, 5000, ties=False) for at in range(linucb_batched.LANES + 3)]
@@ -58,25 +67,26 @@ def test_a_run_does_not_depend_on_what_runs_beside_it(k):
 @pytest.mark.parametrize(("n", "k", "m"), [(200, 5, 10), (1500, 10, 20), (60, 3, 3)])
 def test_long_runs_choose_the_arms_of_plain_numpy_in_every_round(n, k, m):
     rounds = 20_000
-    spec = {"arms": m, "candidates": "uniform", "horizon": rounds, "noise": 0.1}
+    spec = environment.RoundsSpec(rounds, m, noise=0.1)
     features, _ = np.linalg.qr(np.random.default_rng(k).standard_normal((n, k)))
     theta = np.random.default_rng(n).standard_normal(n)
     theta /= np.linalg.norm(theta)
-    met = [environment.draw(0, spec, n, instance=0, seed=seed) for seed in range(2)]
+    met = [environment.draw_rounds(0, spec, n, instance=0, seed=seed) for seed in range(2)]
     expected = [plain.sherman_morrison(features, np.eye(k), theta, *stream, np.ones(rounds)) for stream in met]
-    runs = [linucb.Run(theta, stream, features, np.eye(k)) for stream in met] * (linucb_batched.LANES // 2)
+    runs = [run_of(theta, own, features, v0_inverse=np.eye(k)) for own in met] * (linucb_batched.LANES // 2)
     assert np.array_equal(chosen(runs, 1.0), expected * (linucb_batched.LANES // 2))
 
 
 @pytest.mark.parametrize("inflation", [0.0, 1.0])
-@pytest.mark.parametrize("k", [1, 5, residuals.UNROLLED])
+@pytest.mark.parametrize("k", [1, 5, linucb_core.UNROLLED])
 def test_lanes_keep_the_leverage_and_the_widths_of_a_run_alone(k, inflation):
     runs = [draw_run(at, k, 6, 1000, ties=False) for at in range(linucb_batched.LANES)]
-    runs = [own._replace(residual=np.random.default_rng(k).standard_normal(40)[: len(own.theta)]) for own in runs]
+    residual = np.random.default_rng(k).standard_normal(40)
+    runs = [with_residual(own, residual[: len(own.problem.theta)]) for own in runs]
     options = {"inflation": inflation, "every": 50}
-    for own, together in zip(runs, linucb.play(runs, 0.3, **options), strict=True):
-        (alone,) = linucb.play([own], 0.3, **options)
-        replayed = linucb.measure(own, alone.arms, every=50)
+    for own, together in zip(runs, play_linucb(runs, 0.3, **options), strict=True):
+        (alone,) = play_linucb([own], 0.3, **options)
+        replayed = measure(own._replace(checkpoint=50), Choices(alone.arms))
         for name in ("srl", "widths"):
             ours, theirs, again = (getattr(outcome, name) for outcome in (together, alone, replayed))
             np.testing.assert_allclose(ours, theirs, rtol=1e-12)
@@ -85,6 +95,6 @@ def test_lanes_keep_the_leverage_and_the_widths_of_a_run_alone(k, inflation):
 
 
 def test_runs_with_and_without_a_residual_are_not_played_together():
-    runs = [draw_run(0, 2, 3, 10, ties=False), draw_run(1, 2, 3, 10, ties=False)._replace(residual=np.zeros(30))]
+    runs = [draw_run(0, 2, 3, 10, ties=False), with_residual(draw_run(1, 2, 3, 10, ties=False), np.zeros(30))]
     with pytest.raises(ValueError, match="all a residual or none"):
-        linucb.play(runs, 1.0)
+        play_linucb(runs, 1.0)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from graphdr.bandit import linucb, linucb_wide, residuals
+from graphdr.bandit import linucb, linucb_core
 
-WIDTHS = [residuals.UNROLLED + 1, 20, 64, 256]
+WIDTHS = [linucb_core.UNROLLED + 1, 20, 64, 256]
 ROUNDS = 60
 
 
@@ -30,7 +30,7 @@ def assert_same_bits(traces):
 
 
 @pytest.mark.parametrize("k", WIDTHS)
-@pytest.mark.parametrize("m", [2, linucb_wide.LANES, 2 * linucb_wide.LANES + 3])
+@pytest.mark.parametrize("m", [2, linucb_core.LANES, 2 * linucb_core.LANES + 3])
 def test_the_place_of_a_candidate_changes_no_bit(k, m):
     run, arms = draw(k, m)
     shuffled = np.random.default_rng(0).permuted(arms, axis=1)

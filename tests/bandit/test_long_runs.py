@@ -13,8 +13,8 @@ ROUNDS = 20_000
 def meet(n: int, m: int, rounds: int = ROUNDS):
     """Draw a reward and the rounds of one seed."""
     theta = np.random.default_rng(n).standard_normal(n)
-    spec = {"arms": m, "candidates": "uniform", "horizon": rounds, "noise": 0.1}
-    return theta / np.linalg.norm(theta), *environment.draw(0, spec, n, instance=0, seed=0), np.ones(rounds)
+    spec = environment.RoundsSpec(rounds, m, noise=0.1)
+    return theta / np.linalg.norm(theta), *environment.draw_rounds(0, spec, n, instance=0, seed=0), np.ones(rounds)
 
 
 SMALL = [(200, 5, 10, ROUNDS), (60, 3, 3, ROUNDS), (1500, 10, 20, ROUNDS)]

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from graphdr.bandit import contexts, pilot, pilot_sources, rewards
+from graphdr.bandit.arm_set import ArmSet
 from graphdr.bandit.pilot_sources import SOURCES, Setting, fit, ridge
-from graphdr.bandit.pool import Pool
 from graphdr.core.errors import DENSE_LIMIT, UserError
 
 N, SIGMA = 20, 0.1
@@ -16,7 +16,7 @@ def setting(bundle: int = 3, noise: float = SIGMA, penalty: float = 1.0, seed: i
     """Pose a reward on nodes of unlike popularity, whose arms are all nodes or bundles of some."""
     rng = np.random.default_rng(seed)
     members = np.array([rng.permutation(N)[:bundle] for _ in range(60)])
-    pool = Pool(contexts.bundles(members, N)) if bundle > 1 else Pool()
+    pool = ArmSet(contexts.bundles(members, N)) if bundle > 1 else ArmSet()
     return Setting(pool, rewards.centred(rng.standard_normal(N)), noise, penalty, 1 + rng.integers(9, size=N))
 
 
@@ -45,8 +45,8 @@ def test_a_ridge_regression_is_the_minimum_of_its_sum_of_squares():
     posed, rng = setting(), np.random.default_rng(3)
     arms = rng.integers(60, size=100)
     paid = rng.standard_normal(100)
-    theta = fit(posed.pool, N, arms, paid, 0.7)
-    x = posed.pool.rows.toarray()[arms]
+    theta = fit(posed.arm_set, N, arms, paid, 0.7)
+    x = posed.arm_set.rows.toarray()[arms]
     assert_allclose(theta, np.linalg.solve(x.T @ x + 0.7 * np.eye(N), x.T @ paid), atol=1e-10)
 
 
@@ -55,7 +55,7 @@ def test_a_ridge_regression_errs_as_its_formula_says(rounds):
     """E ||theta-hat - theta||^2 = sigma^2 tr(V^-1 G V^-1) + penalty^2 ||V^-1 theta||^2 with V = G + penalty I."""
     posed, rng = setting(penalty=2.0), np.random.default_rng(4)
     pulls = np.bincount(rng.integers(60, size=rounds), minlength=60).astype(float)
-    rows, mean = posed.pool.rows, posed.pool(posed.theta)
+    rows, mean = posed.arm_set.rows, posed.arm_set(posed.theta)
     dense = rows.toarray()
     gram = dense.T @ (dense * pulls[:, None])
     inverse = np.linalg.inv(gram + 2.0 * np.eye(N))
@@ -91,13 +91,13 @@ def test_a_doubly_robust_estimate_is_right_whatever_the_model(bundle):
     """On average over logs, the correction takes a wrong model to the true reward of every arm."""
     posed, rng = setting(bundle), np.random.default_rng(7)
     wrong, chance = rng.standard_normal(N), pilot_sources.propensities(posed)
-    truth = posed.pool(posed.theta)
+    truth = posed.arm_set(posed.theta)
     found = []
     for _ in range(400):
         played = pilot.play(truth, SIGMA, 500, rng, chance)
-        found.append(pilot_sources.corrected(posed.pool, played.nodes, played.rewards, chance, wrong))
+        found.append(pilot_sources.corrected(posed.arm_set, played.nodes, played.rewards, chance, wrong))
     assert_allclose(np.mean(found, axis=0), truth, atol=4 * np.std(found, axis=0).max() / 20)
-    assert np.abs(posed.pool(wrong) - truth).max() > 0.5
+    assert np.abs(posed.arm_set(wrong) - truth).max() > 0.5
 
 
 def test_no_round_corrects_the_model_that_it_was_fitted_to():

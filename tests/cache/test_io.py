@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphdr.cache import io, manifest, paths
+from graphdr.cache import io, manifest
 from graphdr.cache.schemas import SCHEMAS
 from graphdr.cli import integrity
 from graphdr.core import atomic
@@ -23,11 +23,6 @@ THETA = {"problem": ["a", "a"], "instance": [0, 0], "node": [0, 1], "theta": [0.
 @pytest.fixture(autouse=True)
 def _inside(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-def test_what_is_written_is_read():
-    io.write("theta", THETA, "results/theta.parquet")
-    assert io.read("theta", "results/theta.parquet").to_pydict() == THETA
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
@@ -73,58 +68,43 @@ def test_the_content_hash_ignores_provenance_and_the_bytes_do_not_change_between
     assert Path("t.parquet").read_bytes() == before
 
 
-def test_a_job_reads_all_inputs_before_it_writes():
+def test_provenance_names_the_job_and_the_hashes_of_its_inputs_which_are_read_before_anything_is_written():
     """Else an output would lack inputs in its record, and look outdated as soon as it is built."""
     for path in ("early.parquet", "late.parquet"):
         io.write("theta", THETA, path)
-    with io.provenance(stage="s", params={}, code="c", version="1"):
+    job = {"stage": "pose_problem", "params": {"seed": 7}, "code": "abc", "version": "1.0"}
+    with io.provenance(**job):
         io.read("theta", "early.parquet")
         io.write("theta", THETA, "out.parquet")
         io.read("theta", "early.parquet")
         with pytest.raises(RuntimeError, match=r"late\.parquet: read after out\.parquet was written"):
             io.read("theta", "late.parquet")
+    digest = pq.read_schema("early.parquet").metadata[io.HASH].decode()
+    recorded = json.loads(pq.read_schema("out.parquet").metadata[io.PROVENANCE])
+    assert recorded == job | {"inputs": {"early.parquet": digest}}
 
 
-def test_provenance_names_the_job_and_the_hashes_of_its_inputs():
-    io.write("theta", THETA, "in.parquet")
-    with io.provenance(stage="pose_problem", params={"seed": 7}, code="abc", version="1.0"):
-        io.read("theta", "in.parquet")
-        io.write("theta", THETA, "out.parquet")
-    found = json.loads(pq.read_schema("out.parquet").metadata[io.PROVENANCE])
-    digest = pq.read_schema("in.parquet").metadata[io.HASH].decode()
-    facts = {"stage": "pose_problem", "params": {"seed": 7}, "code": "abc", "version": "1.0"}
-    assert found == facts | {"inputs": {"in.parquet": digest}}
-
-
-def test_a_missing_file_says_how_to_build_it():
-    with pytest.raises(UserError, match=r"results/x.parquet: no such file; run snakemake results/x.parquet"):
-        io.read("theta", "results/x.parquet")
-
-
-def test_another_kind_of_table_is_refused():
+@pytest.mark.parametrize(
+    ("kind", "path", "message"),
+    [
+        ("theta", "results/x.parquet", r"results/x.parquet: no such file; run snakemake results/x.parquet"),
+        ("facts", "t.parquet", r"t.parquet: not a table of kind 'facts' .* delete it"),
+        ("theta", "moved.parquet", r"moved.parquet: the content does not match its hash"),
+        ("theta", "edited.parquet", r"edited.parquet: the content does not match its hash"),
+    ],
+)
+def test_a_missing_foreign_moved_or_edited_file_is_one_clear_line(kind, path, message):
     io.write("theta", THETA, "t.parquet")
-    with pytest.raises(UserError, match=r"t.parquet: not a table of kind 'facts' .* delete it"):
-        io.read("facts", "t.parquet")
-
-
-def test_a_swap_of_two_files_of_one_kind_is_found():
-    io.write("theta", THETA, "a.parquet")
-    shutil.move("a.parquet", "b.parquet")
-    with pytest.raises(UserError, match=r"b.parquet: the content does not match its hash"):
-        io.read("theta", "b.parquet")
-
-
-def test_a_file_rewritten_by_someone_else_is_found():
-    io.write("theta", THETA, "t.parquet")
-    table = pq.read_table("t.parquet")
-    changed = table.set_column(3, table.schema.field(3), [np.array([0.6, -0.81])])
-    pq.write_table(changed, "t.parquet")
-    with pytest.raises(UserError, match="does not match its hash"):
-        io.read("theta", "t.parquet")
+    shutil.copy("t.parquet", "moved.parquet")
+    io.write("theta", THETA, "edited.parquet")
+    table = pq.read_table("edited.parquet")
+    pq.write_table(table.set_column(3, table.schema.field(3), [np.array([0.6, -0.81])]), "edited.parquet")
+    with pytest.raises(UserError, match=message):
+        io.read(kind, path)
 
 
 @given(where=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_a_flip_never_reaches_a_result(where, bit):
     """A flipped bit is an error on reading or leaves the data as they were; the manifest finds it in any case."""
     io.write("theta", THETA, "results/t.parquet")
@@ -139,21 +119,12 @@ def test_a_flip_never_reaches_a_result(where, bit):
     assert len(integrity.findings()) == 1
 
 
-def test_the_manifest_covers_every_type_of_file_and_finds_flips_swaps_and_losses():
-    atomic.write_text("a,b\n", "results/a.csv")
-    atomic.write_text("c,d\n", "results/b.csv")
-    atomic.write_text("%PDF", "results/c.pdf")
+def test_the_manifest_finds_files_that_were_swapped():
+    for path in ("results/a.csv", "results/b.csv"):
+        atomic.write_text(f"{path}\n", path)
     manifest.record("make_table", {}, "code", {}, ["results/a.csv", "results/b.csv"])
-    manifest.record("make_figure", {}, "code", {}, ["results/c.pdf"])
     assert integrity.findings() == []
-    assert set(manifest.load()) == {"results/a.csv", "results/b.csv", "results/c.pdf"}
     os.rename("results/a.csv", "x")
     os.rename("results/b.csv", "results/a.csv")
     os.rename("x", "results/b.csv")
-    Path("results/c.pdf").unlink()
-    assert [finding.path for finding in integrity.findings()] == ["results/a.csv", "results/b.csv", "results/c.pdf"]
-
-
-def test_a_broken_manifest_entry_is_itself_reported():
-    atomic.write_text("{", f"{paths.MANIFEST}/x.json")
-    assert "not a readable manifest entry" in str(integrity.findings()[0])
+    assert [finding.path for finding in integrity.findings()] == ["results/a.csv", "results/b.csv"]

@@ -27,9 +27,9 @@ def inside(made, monkeypatch) -> Path:
 
 
 @pytest.fixture
-def own(made, tmp_path, monkeypatch) -> Path:
+def copied(made, tmp_path, monkeypatch) -> Path:
     """Work in a copy of the built folder, which may be changed."""
-    monkeypatch.chdir(folder := shutil.copytree(made, tmp_path / "own"))
+    monkeypatch.chdir(folder := shutil.copytree(made, tmp_path / "copied"))
     return folder
 
 
@@ -61,8 +61,8 @@ def mistake(call):
     """Call the command line wrongly; return its one line."""
 
     def run(*arguments: str, code: int = 1) -> str:
-        found, out, err = call(*arguments)
-        assert (found, out) == (code, "")
+        actual, out, err = call(*arguments)
+        assert (actual, out) == (code, "")
         assert re.fullmatch(r"error: [^\n]+\n", err), err
         return err
 

@@ -17,19 +17,19 @@ def test_the_extra_for_files_is_as_the_project_has_it():
     assert tuple(entry.partition(">")[0] for entry in PROJECT["optional-dependencies"]["files"]) == extras.FILES
 
 
-def test_a_missing_package_is_one_line_that_names_the_extra():
-    needs = r'^it needs pyarrow: pip install "graphdr\[files\]"$'
-    with pytest.raises(extras.MissingExtra, match=needs) as found, extras.needed_for("it"):
-        raise ModuleNotFoundError(name="pyarrow.parquet")
-    assert isinstance(found.value, UserError)
-    assert isinstance(found.value, ImportError)
-    with (
-        pytest.raises(UserError, match=r'^it needs pandas: pip install "graphdr\[workflow\]"$'),
-        extras.needed_for("it"),
-    ):
-        raise ModuleNotFoundError(name="pandas")
-    with pytest.raises(UserError, match=r"graphdr\[workflow\]"), extras.needed_for("it", "workflow"):
-        raise ModuleNotFoundError(name="pyarrow")
+@pytest.mark.parametrize(
+    ("module", "extra", "message"),
+    [
+        ("pyarrow.parquet", [], r'^it needs pyarrow: pip install "graphdr\[files\]"$'),
+        ("pandas", [], r'^it needs pandas: pip install "graphdr\[workflow\]"$'),
+        ("pyarrow", ["workflow"], r"graphdr\[workflow\]"),
+    ],
+)
+def test_a_missing_package_is_one_line_that_names_the_extra(module, extra, message):
+    with pytest.raises(extras.MissingExtra, match=message) as caught, extras.needed_for("it", *extra):
+        raise ModuleNotFoundError(name=module)
+    assert isinstance(caught.value, UserError)
+    assert isinstance(caught.value, ImportError)
 
 
 def test_a_missing_module_of_our_own_stays_a_bug():

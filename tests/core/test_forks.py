@@ -18,17 +18,17 @@ def prepare():
     import decimal
 
 def main(arguments):
-    what, *rest = arguments
-    print(what, *rest, os.getcwd(), "decimal" in sys.modules, flush=True)
+    task, *rest = arguments
+    print(task, *rest, os.getcwd(), "decimal" in sys.modules, flush=True)
     print("told", file=sys.stderr)
-    if what == "fail":
+    if task == "fail":
         raise ValueError("broken")
-    if what == "killed":
+    if task == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
-    if what == "long":
+    if task == "long":
         open("pid", "w").write(str(os.getpid()))
         time.sleep(60)
-    return int(what == "refuse")
+    return int(task == "refuse")
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
@@ -50,16 +50,16 @@ def server(tmp_path, monkeypatch):
 
 
 def run(server: Server, *arguments: str, **options) -> subprocess.CompletedProcess:
-    return subprocess.run([*server.words.split(), *arguments], capture_output=True, text=True, check=False, **options)
+    return subprocess.run([*server.command.split(), *arguments], capture_output=True, text=True, check=False, **options)
 
 
-@pytest.mark.parametrize(("what", "code"), [("work", 0), ("refuse", 1), ("fail", 1), ("killed", 128 + signal.SIGKILL)])
-def test_a_job_has_the_output_the_folder_and_the_end_of_its_client(server, tmp_path, what, code):
-    done = run(server, what, "ä b", "x" * 100_000, cwd=tmp_path)
+@pytest.mark.parametrize(("task", "code"), [("work", 0), ("refuse", 1), ("fail", 1), ("killed", 128 + signal.SIGKILL)])
+def test_a_job_has_the_output_the_folder_and_the_end_of_its_client(server, tmp_path, task, code):
+    done = run(server, task, "ä b", "x" * 100_000, cwd=tmp_path)
     assert done.returncode == code
-    assert done.stdout == f"{what} ä b {'x' * 100_000} {tmp_path} True\n"  # True: the library was there before
+    assert done.stdout == f"{task} ä b {'x' * 100_000} {tmp_path} True\n"  # True: the library was there before
     assert done.stderr.startswith("told\n")
-    assert ("ValueError: broken" in done.stderr) == (what == "fail")
+    assert ("ValueError: broken" in done.stderr) == (task == "fail")
 
 
 def wait_for(path: Path) -> int:
@@ -82,21 +82,14 @@ def until_gone(process: int) -> None:
     assert not is_alive(process)
 
 
-def test_a_job_ends_with_its_client_and_the_server_goes_on(server, tmp_path):
-    client = subprocess.Popen([*server.words.split(), "long"], cwd=tmp_path, stdout=subprocess.DEVNULL)
+@pytest.mark.parametrize("killed", ["client", "server"])
+def test_a_job_ends_with_its_client_and_with_its_server_and_the_next_one_runs(server, tmp_path, killed):
+    client = subprocess.Popen([*server.command.split(), "long"], cwd=tmp_path, stdout=subprocess.DEVNULL)
     job = wait_for(tmp_path / "pid")
-    client.kill()
-    client.wait()
-    until_gone(job)
-    assert run(server, "work").returncode == 0
-
-
-def test_a_job_ends_with_the_server_and_the_next_client_is_its_own_job(server, tmp_path):
-    client = subprocess.Popen([*server.words.split(), "long"], cwd=tmp_path, stdout=subprocess.DEVNULL)
-    job = wait_for(tmp_path / "pid")
-    server.process.kill()
-    server.process.wait()
-    assert client.wait(20) == 1
+    process = client if killed == "client" else server.process
+    process.kill()
+    process.wait()
+    assert client.wait(20) == (1 if killed == "server" else -signal.SIGKILL)
     until_gone(job)
     assert run(server, "work").returncode == 0
 
@@ -106,7 +99,7 @@ def test_jobs_run_side_by_side(server, tmp_path):
     for folder in folders:
         folder.mkdir()
     clients = [
-        subprocess.Popen([*server.words.split(), "long"], cwd=folder, stdout=subprocess.DEVNULL) for folder in folders
+        subprocess.Popen([*server.command.split(), "long"], cwd=folder, stdout=subprocess.DEVNULL) for folder in folders
     ]
     first, second, third = (wait_for(folder / "pid") for folder in folders)
     os.kill(second, signal.SIGTERM)
@@ -120,19 +113,15 @@ def test_jobs_run_side_by_side(server, tmp_path):
         client.wait()
 
 
-def test_a_server_that_is_stopped_leaves_nothing_and_its_cpu_time_is_counted(server, tmp_path):
+def test_a_server_that_is_stopped_leaves_nothing_and_then_the_client_is_the_job(server, tmp_path):
     before = os.times().children_user
     assert run(server, "work").returncode == 0
-    address = Path(server.words.split()[-2])
+    address = Path(server.command.split()[-2])
     assert address.parent.stat().st_mode & 0o777 == 0o700
     server.stop()
     assert server.process.returncode == 0
     assert not address.parent.exists()
-    assert os.times().children_user > before
-
-
-def test_without_a_server_the_client_is_the_job(server, tmp_path):
-    server.stop()
+    assert os.times().children_user > before  # the CPU time of its jobs is counted
     done = run(server, "work", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, f"work {tmp_path} False\n")
 

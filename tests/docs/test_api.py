@@ -43,7 +43,7 @@ def test_the_examples_of_public_names_hold(name, workdir):
 
 def test_all_functions_but_records_and_errors_have_an_example():
     bare = {name for name in graphdr.__all__ if ">>>" not in getattr(graphdr, name).__doc__}
-    assert bare == {"Graph", "Run", "Outcome", "Estimate", "UserError"}
+    assert bare == {"Graph", "RunResult", "Estimate", "UserError"}
 
 
 def test_all_names_but_the_error_say_what_they_take_or_hold():
@@ -51,16 +51,6 @@ def test_all_names_but_the_error_say_what_they_take_or_hold():
     said = {name: inspect.getdoc(getattr(graphdr, name)) for name in graphdr.__all__}
     bare = {name for name, text in said.items() if not any(part in text for part in sections)}
     assert bare == {"UserError"}
-
-
-def test_the_page_shows_what_an_object_can_do_fit_first():
-    shown = api.members(graphdr.GraphDRLinUCB)
-    assert shown[0] == "fit"
-    assert {"recommend", "choose", "update", "refit", "names", "save", "load"} <= set(shown)
-    assert "get_params" not in shown  # which scikit-learn explains
-    page = api.render()
-    assert "GraphDRLinUCB.fit(X: object, y: None = None, *, names: Iterable[Name] | None = None)" in page
-    assert "- `X` (graph, matrix or table): A graph of this package, networkx or igraph" in page
 
 
 def test_importing_the_package_loads_nothing_else():

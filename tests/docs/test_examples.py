@@ -1,4 +1,4 @@
-"""What the pages print to be copied works: functions of CONTRIBUTING.md, blocks of docs/adding.md."""
+"""What docs/adding.md prints to be copied works."""
 
 import inspect
 import re
@@ -14,18 +14,17 @@ from numpy.testing import assert_allclose
 import graphdr
 from graphdr.bandit import radii
 from graphdr.facts import declare, graph_facts
-from graphdr.graphs import bases, random_graphs
+from graphdr.graphs import random_graphs
+from graphdr.graphs.arm_features import Source
 from graphdr.paper import predicates
 from graphdr.raw.tables import LINKS, NODES
 from graphdr.theory.constants import Constants
 from tests.support.adapter_twins import FIXTURES, Memory
 from tests.support.project import ROOT, lay_out, snakemake
 
-CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-FUNCTIONS = dict(
-    re.findall(r"^\*\*A [^*]+\*\*, [^`]*`([a-z_/]+\.py)`[^#]*?```python\n(.*?)```", CONTRIBUTING, re.S | re.M)
-)
-BLOCKS = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/adding.md").read_text(encoding="utf-8"), re.S)
+PAGE = (ROOT / "docs/adding.md").read_text(encoding="utf-8")
+FUNCTIONS = dict(re.findall(r"^\*\*A [^*]+\*\*, [^`]*`([a-z_/]+\.py)`[^#]*?```python\n(.*?)```", PAGE, re.S | re.M))
+BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
 
 
 def defined(path: str, module=None) -> SimpleNamespace:
@@ -37,7 +36,7 @@ def defined(path: str, module=None) -> SimpleNamespace:
 
 
 def test_every_example_of_a_function_is_tried_below():
-    assert len(FUNCTIONS) == CONTRIBUTING.count("```python") == 6
+    assert len(FUNCTIONS) == PAGE.count("```python") == 7
 
 
 def test_the_family(small_graph):
@@ -49,11 +48,20 @@ def test_the_family(small_graph):
 
 
 def test_the_basis(small_graph):
-    adjacency_svd = defined("graphs/bases.py", bases).adjacency_svd
-    basis = adjacency_svd(bases.Source(small_graph.n, small_graph), 5, np.random.default_rng(0))
+    spec = defined("graphs/bases/adjacency_svd.py").BASIS
+    basis = spec.compute(Source(small_graph.n, small_graph), 5, np.random.default_rng(0))
     assert_allclose(basis.vectors.T @ basis.vectors, np.eye(5), atol=1e-10)
     assert np.all(np.diff(basis.values) <= 0)
-    assert list(inspect.signature(adjacency_svd).parameters) == list(inspect.signature(bases.graph_pca).parameters)
+    assert spec.reads_graph
+    assert not spec.is_random
+
+
+def test_the_policy():
+    policy = defined("bandit/policies/in_turn.py").InTurn()
+    graphdr.check_policy(policy)
+    rounds = graphdr.draw_rounds(0, graphdr.RoundsSpec(horizon=6, arms=3, noise=0.1), 9, instance=0, seed=0)
+    played = graphdr.simulate(graphdr.BanditProblem(np.arange(9.0)), policy, rounds).arms
+    assert played.tolist() == [rounds.arms[t, t % 3] for t in range(6)]
 
 
 def test_the_radius_rule():
@@ -78,7 +86,7 @@ def test_the_fact(small_graph, monkeypatch):
     density = defined("facts/graph_facts.py", graph_facts).density
     matrix = small_graph.adjacency.toarray() > 0
     assert_allclose(density(SimpleNamespace(observed=small_graph)), matrix.sum() / (matrix.size - len(matrix)))
-    assert declare.FACTS["density"] is density
+    assert declare.FACTS["density"].function is density
 
 
 def test_the_predicate():
@@ -106,6 +114,7 @@ def extended(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_the_blocks_are_what_snakemake_builds(extended):
     assert len(BLOCKS) == 2
     wanted = ["books", "results/tables/noise_level.md", "results/figures/noise_level.svg"]

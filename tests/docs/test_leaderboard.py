@@ -21,9 +21,6 @@ def test_methods_are_shown_over_all_problems_and_ours_beside_the_best_rival():
     assert "| P | Full \\| LinUCB 22.0 ± 2.0 | 11.0 ± 1.0 | 0.50 | 9.0 ± 1.0 | 0.41 |" in text
     assert "| Q | Full \\| LinUCB 6.0 ± 1.0 | 9.0 ± 0.0 | 1.50 | – | – |" in text
     assert "| Prior | 2 | " in text
-    assert " | 1.7 |\n" in text  # a time that is known …
+    assert text.count(" | 1.7 |\n") == 1  # the only time that was measured
     assert "| Thompson | 1 | " in text
-    assert " | – |\n| Prior" in text or " | – |\n| Both" in text  # … and one that is not
-    assert text.startswith("Before\n")
-    assert "Between" in text
     assert "old" not in text

@@ -6,22 +6,15 @@ import pytest
 from docs import reproduction
 from graphdr.paper import multiverse
 from graphdr.plan import config as configuration
-from tests.support.project import ROOT
 
 
 @pytest.fixture
-def found(config) -> reproduction.Found:
+def results(config) -> reproduction.Found:
     """Three numbers and three claims, and what settings do to two methods on two data sets."""
     number = {"artifact": "t", "paper": 1.0, "verdict": "match", "cell": "a", "kind": "synthetic"}
     others = [{"cell": "b", "verdict": "differs"}, {"cell": "b", "verdict": "differs", "artifact": "u"}]
-    claim = {
-        "measured": "1 / 2",
-        "share": float("nan"),
-        "available": "sbm",
-        "missing": "",
-        "where": "",
-        "criterion": "",
-    }
+    claim = {"measured": "1 / 2", "share": float("nan"), "available": "sbm"}
+    claim |= dict.fromkeys(("missing", "where", "criterion"), "")
     judged = [("main_wins", "holds"), ("main_15x", "fails"), ("thm1_holds", "holds, vacuous")]
     decided = pd.DataFrame(
         [("main_wins", None, alpha, 1.0, 5, 100, "uniform", 0, 5, int(alpha < 1), 1.0) for alpha in (0.1, 1.0)]
@@ -44,8 +37,8 @@ def found(config) -> reproduction.Found:
     )
 
 
-def test_the_page_has_every_section_and_its_numbers(found):
-    text = reproduction.render(found)
+def test_the_page_has_every_section_and_its_numbers(results):
+    text = reproduction.render(results)
     assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == list(reproduction.SECTIONS)
     assert "- 2 distinct synthetic numbers: 1 match, 0 close, 0 not contradicted, 1 differs." in text
     assert "on LastFM GraphDR has 51 % less regret than full LinUCB at the paper's width" in text
@@ -57,13 +50,8 @@ def test_the_page_has_every_section_and_its_numbers(found):
     assert "1 bounds of theorems hold, but no policy could break them" in text
 
 
-def test_without_the_studies_it_says_how_to_build_them(found):
+def test_without_the_studies_it_says_how_to_build_them(results):
     nothing = pd.DataFrame()
-    text = reproduction.render(found._replace(decided=nothing, calibrated=nothing, widths=nothing))
+    text = reproduction.render(results._replace(decided=nothing, calibrated=nothing, widths=nothing))
     assert "Not built: `make multiverse`." in text
     assert "**Claims that hold** (1):" in text
-
-
-def test_the_committed_page_is_written_from_results():
-    text = (ROOT / reproduction.PAGE).read_text(encoding="utf-8")
-    assert text.startswith("# The reproduction on two pages\n\nWritten by `docs/reproduction.py`")

@@ -1,4 +1,4 @@
-"""Build as a module, and into a bucket by two workers that share nothing else; compare values: ``make test-s3``."""
+"""Build into a bucket by two workers that share nothing else, and compare values: ``make test-s3``."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.elsewhere.environments import made
 from tests.places.places import Missing, another_user, owned
-from tests.support.project import lay_out, lay_out_module, tiny
+from tests.support.project import lay_out
 from trust.checkout import contents
 from trust.determinism import differences
 
@@ -24,17 +24,13 @@ KEYS = {"AWS_ACCESS_KEY_ID": "any", "AWS_SECRET_ACCESS_KEY": "any"}  # the serve
 
 
 def main() -> None:
-    """Build in a folder, as a module, and in a bucket by two workers; bring that back, and compare."""
+    """Build in a folder, and in a bucket by two workers; bring that back, and compare."""
     programs = made("s3", "snakemake-storage-plugin-s3>=0.3.6", "moto[server]>=5", over=True)
     with tempfile.TemporaryDirectory(prefix="graphdr-s3-") as name, server(programs) as endpoint:
         folder = Path(name)
         folder.chmod(0o755)  # another user comes here, too
         local, first, second, home = (lay_out(folder / part) for part in ("local", "first", "second", "home"))
         build(local, programs)
-        module = lay_out_module(folder / "around", "my studies", tiny())
-        build(module.parent, programs, "--", "graphdr_all", "best")
-        compare(local, module)
-        print("As a module, it builds what a build in a folder gives.", flush=True)
         options = [
             *("--default-storage-provider", "s3", "--default-storage-prefix", f"s3://{BUCKET}/{PREFIX}"),
             *("--storage-s3-endpoint-url", endpoint, "--"),

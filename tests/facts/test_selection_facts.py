@@ -6,29 +6,21 @@ from numpy.testing import assert_allclose
 
 from graphdr.bandit import diagnosis
 from graphdr.facts import graph_facts
-from graphdr.facts.registry import FACTORS, FACTS, FAVOURABLE
+from graphdr.facts.registry import FACTS, FAVOURABLE
 from graphdr.facts.selection_facts import AGAINST, DIAGNOSES
 from graphdr.graphs import arm_features
-from tests.support.instances import SPEC, pose
+from tests.support.instances import pose, value
 
 OF_SELECTION = [name for name in FACTS if name not in vars(graph_facts)]
 
 
-def tailed(graph, **spec):
-    return pose(graph, tail=0.3, **spec)
-
-
-@pytest.mark.parametrize("name", [*OF_SELECTION, "energy_graph"])
-def test_every_fact_is_a_finite_number_that_comes_out_the_same_again(name, small_graph):
-    value = float(FACTS[name](tailed(small_graph)))
-    assert np.isfinite(value)
-    assert value == FACTS[name](tailed(small_graph))
-    assert set(FACTORS[name]) <= {*SPEC}
+def tailed(graph, **factors):
+    return pose(graph, tail=0.3, **factors)
 
 
 @pytest.mark.parametrize("name", ["gamma", "gamma_pilot", "gamma_low", "gamma_high"])
 def test_without_content_there_is_no_margin(name, small_graph):
-    assert np.isnan(FACTS[name](tailed(small_graph)._replace(others={})))
+    assert np.isnan(value(name, tailed(small_graph)._replace(others={})))
 
 
 def test_margins_are_differences_of_energies(small_graph):
@@ -37,73 +29,66 @@ def test_margins_are_differences_of_energies(small_graph):
     kept = np.sum((low.T @ instance.theta) ** 2)
     for fact, basis in (("gamma", "content_pca"), ("gamma_graph", "graph_pca")):
         other = np.sum((instance.others[basis].vectors[:, :3].T @ instance.theta) ** 2)
-        assert_allclose(FACTS[fact](instance), kept - other, atol=1e-10)
-    assert_allclose(FACTS["gamma_full"](instance), kept - 1, atol=1e-10)
+        assert_allclose(value(fact, instance), kept - other, atol=1e-10)
+    assert_allclose(value("gamma_full", instance), kept - 1, atol=1e-10)
 
 
 def test_a_long_pilot_sees_what_is_true(small_graph):
-    short, long = (tailed(small_graph, pilot=pulls, noise=0.5) for pulls in (1, 4096))
-    assert FACTS["pilot_error"](long) < 0.1 < FACTS["pilot_error"](short)
-    assert abs(FACTS["gamma_pilot"](long) - FACTS["gamma"](long)) < 0.02
+    factors = {"pilot": 4096, "noise": 0.5}
+    short, long = tailed(small_graph, pilot=1, noise=0.5), tailed(small_graph, **factors)
+    assert value("pilot_error", long, **factors) < 0.1 < value("pilot_error", short, pilot=1, noise=0.5)
+    assert abs(value("gamma_pilot", long, **factors) - value("gamma", long)) < 0.02
     for name in DIAGNOSES:
-        assert abs(FACTS[f"{name}_pilot"](long) - FACTS[name](long)) < 0.05 * max(1, FACTS[name](long))
-
-
-def test_the_interval_of_a_pilot_contains_its_estimate(small_graph):
-    instance = tailed(small_graph)
-    assert FACTS["gamma_low"](instance) < FACTS["gamma_pilot"](instance) < FACTS["gamma_high"](instance)
+        true = value(name, long)
+        assert abs(value(f"{name}_pilot", long, **factors) - true) < 0.05 * max(1, true)
 
 
 @pytest.mark.parametrize("margin", AGAINST)
 def test_the_interval_of_a_long_pilot_closes_in_on_the_true_margin(margin, small_graph):
+    def interval(instance, pulls):
+        return [value(f"{margin}_{end}", instance, pilot=pulls) for end in ("low", "high")]
+
+    usual = tailed(small_graph)
+    assert value("gamma_low", usual) < value("gamma_pilot", usual) < value("gamma_high", usual)
     short, long = (tailed(small_graph, pilot=pulls) for pulls in (4, 4096))
-    ends = [[FACTS[f"{margin}_{end}"](instance) for end in ("low", "high")] for instance in (short, long)]
-    assert ends[0][1] - ends[0][0] > 5 * (ends[1][1] - ends[1][0]) > 0
-    assert ends[1][0] - 0.01 < FACTS[margin](long) < ends[1][1] + 0.01
+    (low, high), (lower, upper) = interval(short, 4), interval(long, 4096)
+    assert high - low > 5 * (upper - lower) > 0
+    assert lower - 0.01 < value(margin, long) < upper + 0.01
 
 
 def test_a_fact_without_its_pilot_is_an_error_and_not_a_pilot_played_in_secret(small_graph):
     instance = tailed(small_graph)._replace(pilots={})
-    assert np.isfinite(FACTS["g"](instance))
+    assert np.isfinite(value("g", instance))
     for name in ("g_pilot", "zeta_hat_pilot_16", "gamma_low"):
         with pytest.raises(KeyError):
-            FACTS[name](instance)
+            value(name, instance)
 
 
 def test_a_budget_of_its_own_is_the_pilot_of_that_many_pulls(small_graph):
     instance = tailed(small_graph, pilot=4)
     for name in DIAGNOSES:
-        assert FACTS[f"{name}_pilot_4"](instance) == FACTS[f"{name}_pilot"](instance)
-        assert FACTS[f"{name}_pilot_1"](instance) != FACTS[f"{name}_pilot"](instance)
+        assert value(f"{name}_pilot_4", instance) == value(f"{name}_pilot", instance, pilot=4)
+        assert value(f"{name}_pilot_1", instance) != value(f"{name}_pilot", instance, pilot=4)
 
 
 def test_g_is_made_of_width_and_leverage(small_graph):
     instance = tailed(small_graph)
-    crw, srl = FACTS["crw_hat"](instance), FACTS["srl_hat"](instance)
-    assert_allclose(FACTS["g"](instance), diagnosis.g(crw, srl, 3, 1000))
-    assert_allclose(FACTS["g_unnormalised"](instance), crw + 2 * srl)
+    crw, srl = value("crw_hat", instance), value("srl_hat", instance)
+    assert_allclose(value("g", instance), diagnosis.g(crw, srl, 3, 1000))
+    assert_allclose(value("g_unnormalised", instance), crw + 2 * srl)
 
 
-@pytest.mark.parametrize("candidates", ["uniform", "popularity", "neighbourhood"])
-def test_the_diagnosis_is_made_on_the_candidates_of_the_problem(candidates, small_graph):
-    value = FACTS["crw_hat"](tailed(small_graph, candidates=candidates))
-    others = {FACTS["crw_hat"](tailed(small_graph, candidates=name)) for name in ("uniform", "neighbourhood")}
-    assert value > 0
-    assert len(others) == 2
+def test_the_diagnosis_is_made_on_the_candidates_of_the_problem(small_graph):
+    candidates = ("uniform", "popularity", "neighbourhood")
+    diagnoses = {value("crw_hat", tailed(small_graph), candidates=name) for name in candidates}
+    assert min(diagnoses) > 0
+    assert len(diagnoses) == 3
 
 
 def test_every_margin_and_diagnosis_has_a_direction():
-    described = {name for name in FACTS if name.endswith(("_low", "_high")) or name.startswith("log_bayes")}
-    described |= {"pilot_error", "pilot_error_bound"}
-    assert set(OF_SELECTION) - set(FAVOURABLE) == described
-    assert all(FAVOURABLE[name] == (1 if name.startswith("gamma") else -1) for name in set(OF_SELECTION) - described)
+    for name in OF_SELECTION:
+        is_described = name.endswith(("_low", "_high")) or name.startswith(("log_bayes", "pilot_error"))
+        assert FAVOURABLE.get(name, 0) == (0 if is_described else 1 if name.startswith("gamma") else -1)
     others = {name: sign for name, sign in FAVOURABLE.items() if name not in OF_SELECTION}
-    assert {name for name, sign in others.items() if sign > 0} == {"energy", "eigengap"}
-    assert {name for name, sign in others.items() if sign < 0} == {
-        "zeta",
-        "rho",
-        "rho_theory",
-        "rho_rate",
-        "srl",
-        "crw",
-    }
+    good, bad = ("energy", "eigengap"), ("zeta", "rho", "rho_theory", "rho_rate", "srl", "crw")
+    assert others == dict.fromkeys(good, 1) | dict.fromkeys(bad, -1)

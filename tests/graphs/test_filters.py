@@ -1,20 +1,21 @@
 """A contract over every spectral filter, and the published methods that are cases of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from graphdr.bandit import environment, linucb, methods
+from graphdr.bandit.environment import RoundsSpec, draw_rounds
+from graphdr.bandit.method import ArmFeatures, BanditProblem, GraphInputs
+from graphdr.bandit.policies.linucb import LinUCB
+from graphdr.bandit.simulate import simulate
 from graphdr.graphs import filters, spectral
 from graphdr.graphs.model import laplacian
 from tests.support.project import draw_sbm
 
-SETTING = {"arms": 6, "candidates": "uniform", "horizon": 400, "noise": 0.1}
+SPEC = RoundsSpec(400, 6, noise=0.1)
 ROUGH = np.linspace(0, 2, 50)
-
-
-def method(**knobs) -> dict:
-    return {"policy": "linucb", "laplacian": 0, "filter": "cut", "rho": 1} | knobs
 
 
 @pytest.mark.parametrize("name", filters.FILTERS)
@@ -38,9 +39,9 @@ def test_filters_are_the_kernels_of_their_papers():
     assert_allclose(filters.smooth(ROUGH, rho), 1 / (1 + rho * ROUGH))
 
 
-def choices(arms: methods.Arms, theta: np.ndarray, alpha: float, ridge: float, seed: int) -> np.ndarray:
-    stream = environment.draw(0, SETTING, len(theta), instance=0, seed=seed)
-    return linucb.play([linucb.Run(theta, stream, arms.features, arms.v0_inverse)], alpha, ridge=ridge)[0].arms
+def choices(arms: ArmFeatures, theta: np.ndarray, alpha: float, ridge: float, seed: int) -> np.ndarray:
+    rounds = draw_rounds(0, SPEC, len(theta), instance=0, seed=seed)
+    return simulate(BanditProblem(theta, **arms._asdict()), LinUCB(alpha=alpha, ridge=ridge), rounds).arms
 
 
 @pytest.mark.parametrize("weight", [1, 3])  # SpectralUCB, and Laplacian-regularised LinUCB
@@ -48,10 +49,10 @@ def choices(arms: methods.Arms, theta: np.ndarray, alpha: float, ridge: float, s
 def test_a_penalty_in_node_space_is_the_smooth_filter_on_all_eigenvectors(weight, ridge):
     graph = draw_sbm(4)
     low, theta = spectral.low_eigenpairs(graph, graph.n), np.random.default_rng(1).standard_normal(graph.n)
-    problem = {"ridge": ridge}
-    penalised = methods.arms(method(basis="identity", laplacian=weight), problem, None, laplacian(graph).toarray(), 0)
-    smooth = method(basis="laplacian_first", filter="smooth", rho=weight / ridge)
-    filtered = methods.arms(smooth, problem, low, None, graph.n)
+    inputs = GraphInputs(laplacian=laplacian(graph).toarray())
+    penalised = LinUCB(basis="identity", laplacian=weight, ridge=ridge).features(inputs)
+    smooth = LinUCB(basis="laplacian_first", filter="smooth", rho=weight / ridge, k=graph.n)
+    filtered = smooth.features(GraphInputs(low))
     for seed in range(3):
         played = [choices(arms, theta, 1.0, ridge, seed) for arms in (penalised, filtered)]
         assert np.array_equal(*played)
@@ -60,7 +61,7 @@ def test_a_penalty_in_node_space_is_the_smooth_filter_on_all_eigenvectors(weight
 
 def test_graphdr_is_the_cut():
     low = spectral.low_eigenpairs(draw_sbm(4), 8)
-    found = methods.arms(method(basis="laplacian_low"), {}, low, None, 3)
+    found = LinUCB(basis="laplacian_low", k=3).features(GraphInputs(low))
     assert np.array_equal(found.features, low.vectors[:, 1:4])
 
 
@@ -69,12 +70,12 @@ def test_a_filter_with_width_and_ridge_in_noise_is_gp_ucb(name):
     """The posterior of a Gaussian process with the kernel U g U^T, computed densely, in every round."""
     graph, sigma, beta, rng = draw_sbm(4), 0.2, 1.5, np.random.default_rng(0)
     low = spectral.low_eigenpairs(graph, 12)
-    found = methods.arms(method(basis="laplacian_first", filter=name, rho=4), {}, low, None, 12)
+    found = LinUCB(basis="laplacian_first", filter=name, rho=4, k=12).features(GraphInputs(low))
     kernel = low.vectors @ np.diag(filters.FILTERS[name](np.maximum(low.values, 0), 4)) @ low.vectors.T
     theta = rng.standard_normal(graph.n)
-    stream = environment.draw(0, SETTING | {"horizon": 60}, graph.n, instance=0, seed=0)
-    run = linucb.Run(theta, stream, found.features)
-    played = linucb.play([run], beta * sigma, ridge=sigma**2)[0].arms
+    stream = draw_rounds(0, replace(SPEC, horizon=60), graph.n, instance=0, seed=0)
+    method = LinUCB(alpha=beta * sigma, ridge=sigma**2)
+    played = simulate(BanditProblem(theta, found.features), method, stream).arms
     for t, arm in enumerate(played):
         seen, rewards = played[:t], theta[played[:t]] + stream.noise[:t]
         gain = kernel[:, seen] @ np.linalg.inv(kernel[np.ix_(seen, seen)] + sigma**2 * np.eye(t))

@@ -16,7 +16,7 @@ from graphdr.graphs.neighbours import EXACT, SEARCHES, Sides, nearest, recall, s
 from graphdr.graphs.records import Records
 from tests.support.lacking import python_without
 
-ITEMS, USERS, FOUND = 600, 400, 5
+ITEMS, USERS, WANTED = 600, 400, 5
 needs_scale = pytest.mark.skipif(find_spec("pynndescent") is None, reason="no pynndescent here, of the extra scale")
 compiled = [needs_scale, pytest.mark.slow]  # for ten seconds
 every_search = pytest.mark.parametrize(
@@ -36,16 +36,16 @@ def ratings() -> Sides:
 
 
 @pytest.fixture(scope="module")
-def found(ratings) -> Callable[[str], tuple[np.ndarray, np.ndarray]]:
-    return cache(lambda search: nearest(ratings, FOUND, search, seed=3))
+def search_result(ratings) -> Callable[[str], tuple[np.ndarray, np.ndarray]]:
+    return cache(lambda search: nearest(ratings, WANTED, search, seed=3))
 
 
 @every_search
-def test_a_search_finds_others_with_their_cosines_nearest_first_and_ties_by_index(search, ratings, found):
+def test_a_search_finds_others_with_their_cosines_nearest_first_and_ties_by_index(search, ratings, search_result):
     unit = ratings.rows.toarray()
     unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-300)
-    near, cosine = found(search)
-    assert near.shape == cosine.shape == (ITEMS, FOUND)
+    near, cosine = search_result(search)
+    assert near.shape == cosine.shape == (ITEMS, WANTED)
     assert (near[10] == -1).all()
     for i, (others, values) in enumerate(zip(near, cosine, strict=True)):
         others, values = others[others >= 0], values[others >= 0]
@@ -56,24 +56,20 @@ def test_a_search_finds_others_with_their_cosines_nearest_first_and_ties_by_inde
 
 
 @every_search
-def test_a_search_finds_nearly_all_of_the_exact_neighbours(search, ratings, found):
-    share = recall(ratings, found(search)[0])
+def test_a_search_finds_nearly_all_of_the_exact_neighbours_and_these_to_the_last_bit(search, ratings, search_result):
+    share = recall(ratings, search_result(search)[0])
     assert share == 1.0 if search == EXACT else share >= 0.95
-
-
-@every_search
-def test_where_the_same_neighbours_are_found_they_are_equal_to_the_last_bit(search, found):
-    same = (np.sort(found(search)[0]) == np.sort(found(EXACT)[0])).all(axis=1)
+    same = (np.sort(search_result(search)[0]) == np.sort(search_result(EXACT)[0])).all(axis=1)
     assert same.mean() > 0.8
-    for one, other in zip(found(search), found(EXACT), strict=True):
-        assert_array_equal(one[same], other[same])
+    for actual, expected in zip(search_result(search), search_result(EXACT), strict=True):
+        assert_array_equal(actual[same], expected[same])
 
 
 @every_search
-def test_a_search_is_the_same_with_the_same_seed_and_for_some_of_the_rows(search, ratings, found):
+def test_a_search_is_the_same_with_the_same_seed_and_for_some_of_the_rows(search, ratings, search_result):
     some = np.array([3, 17, 10, 599])
-    for one, other in zip(nearest(ratings, FOUND, search, 3, some), found(search), strict=True):
-        assert_array_equal(one, other[some])
+    for actual, wanted in zip(nearest(ratings, WANTED, search, 3, some), search_result(search), strict=True):
+        assert_array_equal(actual, wanted[some])
 
 
 @every_search
@@ -82,10 +78,10 @@ def test_numbers_in_single_precision_are_multiplied_in_double(search, ratings, m
     odd.data += np.random.default_rng(5).random(len(odd.data))
     single = Sides(*(side.astype(np.float32) for side in sides(odd)))
     double = Sides(*(side.astype(float) for side in single))
-    expected = nearest(double, FOUND, search)
+    expected = nearest(double, WANTED, search)
     monkeypatch.setattr(neighbours, "AT_ONCE", 7)
-    for one, other in zip(nearest(single, FOUND, search), expected, strict=True):
-        assert_array_equal(one, other)
+    for actual, wanted in zip(nearest(single, WANTED, search), expected, strict=True):
+        assert_array_equal(actual, wanted)
 
 
 @every_search
@@ -106,23 +102,24 @@ def test_recall_is_the_share_of_the_exact_neighbours_that_were_found():
 def test_a_graph_of_data_takes_the_search_and_says_what_it_found(ratings, capsys):
     item, user = ratings.rows.tocoo().coords
     records = Records(user, item, ratings.rows.tocoo().data, np.bincount(item, minlength=ITEMS))
-    exact, other = (from_data.knn("all", records, neighbours=FOUND, search=search) for search in SEARCHES)
+    exact, wanted = (from_data.knn("all", records, neighbours=WANTED, search=search) for search in SEARCHES)
     (share,) = re.findall(r"^search approximate: recall (\S+) of the exact", capsys.readouterr().out)
     assert float(share) >= 0.95
-    assert exact.n == other.n
-    assert exact.adjacency.multiply(other.adjacency).sum() >= 0.95 * exact.adjacency.sum()
+    assert exact.n == wanted.n
+    assert exact.adjacency.multiply(wanted.adjacency).sum() >= 0.95 * exact.adjacency.sum()
 
 
-def test_an_unknown_search_is_one_line_with_the_choices(ratings):
-    with pytest.raises(UserError, match="search: no search 'psychic'; there are: approximate, exact"):
-        nearest(ratings, FOUND, "psychic")
-
-
-@needs_scale
-def test_more_entries_than_pynndescent_can_number_are_refused(ratings, monkeypatch):
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        ("psychic", "search: no search 'psychic'; there are: approximate, exact"),
+        pytest.param("approximate", r"approximate takes 100 entries, not .*; exact takes any", marks=needs_scale),
+    ],
+)
+def test_a_search_that_cannot_be_is_refused_in_one_line(ratings, monkeypatch, search, message):
     monkeypatch.setattr(neighbours, "PYNNDESCENT_UP_TO", 100)
-    with pytest.raises(UserError, match=r"search: approximate takes 100 entries, not .*; exact takes any"):
-        nearest(ratings, FOUND, "approximate")
+    with pytest.raises(UserError, match=message):
+        nearest(ratings, WANTED, search)
 
 
 def test_without_pynndescent_one_line_names_the_extra():

@@ -21,21 +21,23 @@ def draw_records(seed: int, users: int = 9, n: int = 6, links: int = 60) -> Reco
 @given(seed=SEEDS, links=st.integers(1, 80), instance=st.integers(0, 3))
 def test_no_user_is_in_both_halves(seed, links, instance):
     records = draw_records(seed, links=links)
-    pays = raters.paying(records, raters.SPLIT, 0, "films", instance)
-    learned = raters.learned_from(records, raters.SPLIT, 0, "films", instance)
-    assert not set(learned.source) & set(records.source[pays])
-    assert len(learned.source) + pays.sum() == links
-    assert learned.popularity is records.popularity
-    assert raters.paying(records, raters.EVERYONE, 0, "films", instance).all()
-    assert raters.learned_from(records, raters.EVERYONE, 0, "films", instance) is records
+    held_out = raters.reward_links(records, raters.SPLIT, 0, "films", instance)
+    train = raters.train_records(records, raters.SPLIT, 0, "films", instance)
+    assert not set(train.source) & set(records.source[held_out])
+    assert len(train.source) + held_out.sum() == links
+    assert train.popularity is records.popularity
+    assert raters.reward_links(records, raters.EVERYONE, 0, "films", instance).all()
+    assert raters.train_records(records, raters.EVERYONE, 0, "films", instance) is records
 
 
 def test_the_halves_are_equal_and_named_by_seed_data_set_and_instance():
     records = Records(np.arange(1000), np.zeros(1000, int), np.ones(1000))
-    draws = [raters.paying(records, raters.SPLIT, *key) for key in ((0, "a", 0), (0, "a", 1), (0, "b", 0), (1, "a", 0))]
+    draws = [
+        raters.reward_links(records, raters.SPLIT, *key) for key in ((0, "a", 0), (0, "a", 1), (0, "b", 0), (1, "a", 0))
+    ]
     assert [draw.sum() for draw in draws] == [500] * 4
     assert len({draw.tobytes() for draw in draws}) == 4
-    assert_array_equal(raters.paying(records, raters.SPLIT, 0, "a", 0), draws[0])
+    assert_array_equal(raters.reward_links(records, raters.SPLIT, 0, "a", 0), draws[0])
 
 
 @given(seed=SEEDS, plays=st.booleans())
@@ -44,11 +46,11 @@ def test_the_mean_of_what_was_paid_is_the_reward(seed, plays):
     value = np.log1p(records.weight) if plays else records.weight
     reward = raters.node_means(records.node, value, 6)
     assert_array_equal(raters.ratings(records, reward), value)
-    pays, item = raters.paying(records, raters.SPLIT, 0, "films", 0), np.array([4, 0, 2])
-    place, paid, count = raters.outcomes(records, reward, pays, item)
+    held_out, item = raters.reward_links(records, raters.SPLIT, 0, "films", 0), np.array([4, 0, 2])
+    place, values, count = raters.outcomes(records, reward, held_out, item)
     for at, node in enumerate(item):
-        theirs = np.sort(value[pays & (records.node == node)])
-        assert_allclose(np.repeat(paid[place == at], count[place == at]), theirs)
+        theirs = np.sort(value[held_out & (records.node == node)])
+        assert_allclose(np.repeat(values[place == at], count[place == at]), theirs)
     assert np.all(np.diff(place) >= 0)
 
 
@@ -66,7 +68,7 @@ def test_click_rates_are_paid_in_ones_and_zeros():
 
 def test_a_node_needs_ratings_of_both_halves():
     few, many = raters.FEWEST - 1, raters.FEWEST
-    node, pays = np.repeat([0, 0, 1, 1, 2, 2], [few, many, many, many, many, few]), [False, True] * 3
-    pays = np.repeat(pays, [few, many, many, many, many, few])
+    node, held_out = np.repeat([0, 0, 1, 1, 2, 2], [few, many, many, many, many, few]), [False, True] * 3
+    held_out = np.repeat(held_out, [few, many, many, many, many, few])
     records = Records(np.arange(len(node)), node, np.ones(len(node)))
-    assert raters.rated_enough(records, pays, 4).tolist() == [False, True, False, False]
+    assert raters.rated_enough(records, held_out, 4).tolist() == [False, True, False, False]

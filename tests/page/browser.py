@@ -1,6 +1,5 @@
 """A headless Chromium, driven over its debugging pipe with the standard library alone."""
 
-import base64
 import itertools
 import json
 import os
@@ -13,16 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-OPTIONS = (
+OPTIONS = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
     "--hide-scrollbars",
     "--remote-debugging-pipe",
     "--no-first-run",
-)
+]
 
-DRAWN = "document.documentElement?.dataset.ready === 'yes'"  # of our own pages
+DRAWN = "document.documentElement?.dataset.ready === 'yes'"
 
 
 def executable() -> str | None:
@@ -83,13 +82,13 @@ class Page:
         theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[theme])
 
-    def open(self, path: Path, patience: float = 30, drawn: str = DRAWN) -> float:
-        """Open a file and wait until all is drawn, as an expression tells; return the seconds that took."""
+    def open(self, path: Path, patience: float = 30) -> float:
+        """Open one of our own pages and wait until all is drawn; return the seconds that took."""
         self.call("Page.navigate", url="about:blank")
         begin = time.perf_counter()
         self.call("Page.navigate", url=path.resolve().as_uri())
         while time.perf_counter() - begin < patience:
-            if self.ask(f"({drawn}) && document.readyState === 'complete'"):
+            if self.ask(f"({DRAWN}) && document.readyState === 'complete'"):
                 # Charts are drawn as soon as they have a width, at the latest in the next frame.
                 self.ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
                 return time.perf_counter() - begin
@@ -102,11 +101,6 @@ class Page:
         if "exceptionDetails" in found:
             raise RuntimeError(found["exceptionDetails"].get("exception", {}).get("description", expression))
         return found["result"].get("value")
-
-    def picture(self, path: Path, **clip: float) -> None:
-        """Save a picture of the window, or of a part of the whole page."""
-        part = {"clip": clip | {"scale": 1}, "captureBeyondViewport": True} if clip else {}
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png", **part)["data"]))
 
 
 @contextmanager

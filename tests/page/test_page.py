@@ -3,15 +3,12 @@
 ``tests/page/run`` calls it. PAGE names another page than that of the tiny configuration.
 """
 
-import base64
 import os
-import re
 from pathlib import Path
 
 import pytest
 
 from tests.page.browser import Page, browser, executable
-from tests.support.project import snakemake
 
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium here")
 WIDTHS = (390, 1400)
@@ -20,8 +17,8 @@ WIDTHS = (390, 1400)
 @pytest.fixture(scope="module")
 def report(request) -> Path:
     """The page given by PAGE, or that of a checkout with the tiny configuration."""
-    given = os.environ.get("PAGE")
-    return Path(given) if given else request.getfixturevalue("built") / "results/report.html"
+    page = os.environ.get("PAGE")
+    return Path(page) if page else request.getfixturevalue("built") / "results/report.html"
 
 
 @pytest.fixture(scope="module")
@@ -54,15 +51,11 @@ UNFOLD = """(async () => {
 })()"""
 
 
-def test_it_is_small_and_loads_fast(tab, report):
+def test_it_is_small_loads_fast_raises_no_error_and_requests_nothing(page, report):
     assert report.stat().st_size < 5e6
-    tab.resize(1400, 900)
-    assert tab.open(report) < 3
-
-
-def test_it_raises_no_error_and_requests_nothing(page, report):
-    asked = [address for address in page.requests if not address.startswith(("data:", "about:"))]
-    assert asked == [report.resolve().as_uri()]
+    assert page.open(report) < 3
+    requested = {address for address in page.requests if not address.startswith(("data:", "about:"))}
+    assert requested == {report.resolve().as_uri()}
     assert page.errors == []
 
 
@@ -125,21 +118,15 @@ def test_pointer_and_keys_read_out_values(unfolded):
     )
     tip = 'document.querySelector(".experiment .note")'
     assert unfolded.ask(f"!{tip}.hidden && {tip}.querySelectorAll('tbody tr').length") > 0
-    unfolded.ask(
-        """(() => {
-            const plot = document.querySelector("[data-chart=curves]");
-            plot.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
-        })()"""
-    )
+    plot = 'document.querySelector("[data-chart=curves]")'
+    unfolded.ask(f'{plot}.dispatchEvent(new KeyboardEvent("keydown", {{ key: "ArrowLeft" }}))')
     assert unfolded.ask('document.querySelector(".experiment [aria-live]").textContent').startswith("Round ")
 
 
 def test_claims_are_filtered_by_verdict_and_by_text(page):
     visible = 'document.querySelectorAll(".claims > li:not([hidden])").length'
-    total, missing = (
-        page.ask(visible),
-        page.ask('document.querySelectorAll(".claims > li[data-word=\\"no data\\"]").length'),
-    )
+    total = page.ask(visible)
+    missing = page.ask('document.querySelectorAll(".claims > li[data-word=\\"no data\\"]").length')
     page.ask('document.querySelector("#claims button[data-word=\\"no data\\"]").click()')
     assert page.ask(visible) == total - missing
     page.ask(
@@ -155,7 +142,7 @@ def test_claims_are_filtered_by_verdict_and_by_text(page):
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("dark", [False, True])
-def test_nothing_sticks_out(page, report, width, dark):
+def test_nothing_sticks_out_and_text_is_readable_against_what_it_stands_on(page, report, width, dark):
     page.resize(width, 850, dark)
     page.open(report)
     for state in ("true", UNFOLD):
@@ -167,62 +154,23 @@ def test_nothing_sticks_out(page, report, width, dark):
                 !node.closest(".scroll, .sheet, pre, .unseen, svg")).map((node) => node.outerHTML.slice(0, 80))"""
         )
         assert outside == []
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_text_is_readable_against_what_it_stands_on(page, report, dark):
-    page.resize(1400, 900, dark)
-    page.open(report)
-    page.ask(UNFOLD)
     assert page.ask(CONTRAST) == []
+    assert ("invert" in page.ask('getComputedStyle(document.querySelector(".sheet img")).filter')) == dark
 
 
-# The story
-
-
-def test_it_opens_with_the_story_before_any_curve(page):
-    order = page.ask(
-        """[...document.querySelectorAll("#story, #numbers, #differs, #claims, #experiments, #datasets, #build")]
-            .map((part) => part.id)"""
-    )
-    assert order == [name for name in ORDER if name in order]
-    assert page.ask('[...document.querySelectorAll("[data-list]")].map((list) => list.dataset.list)') == LISTS
-    assert page.ask('document.querySelectorAll("[data-chart]:not([data-chart=scatter])").length') == 0
-    first = page.ask('[...document.querySelectorAll("[data-list] > ul")].map((list) => list.childElementCount)')
-    assert max(first) <= 4
-    leads = '[...document.querySelectorAll("[data-list] li a")].map((link) => link.hash.slice(1))'
-    known = '[...document.querySelectorAll(".claims details")].map((claim) => claim.id)'
-    assert set(page.ask(leads)) <= set(page.ask(known))
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_the_first_screen_says_what_is_safe(page, report, width):
-    page.resize(width, 900)
-    page.open(report)
-    lines = ".headline" if width < 600 else ".headline, [data-list] > ul > li:nth-child(-n + 3)"
-    bottom = f'Math.max(...[...document.querySelectorAll("{lines}")].map((n) => n.getBoundingClientRect().bottom))'
-    assert page.ask(bottom) <= 900
+# Claims and words
 
 
 def test_a_line_of_the_story_opens_its_claim(page):
+    links = page.ask('[...document.querySelectorAll("[data-list] li a")].map((link) => link.hash.slice(1))')
+    claims = page.ask('[...document.querySelectorAll(".claims details")].map((claim) => claim.id)')
+    assert set(links) <= set(claims)
     link = 'document.querySelector("[data-list] li a")'
     page.ask(f"{link}.click()")
     page.ask("new Promise((done) => setTimeout(done, 50))")
     claim = page.ask(f"{link}.hash.slice(1)")
     assert page.ask(f'document.getElementById("{claim}").getBoundingClientRect().top') < 900
     assert page.ask(f'document.querySelector("#{claim} .measured") !== null')
-
-
-# The size
-
-
-def test_it_is_short_when_opened_and_on_paper(page):
-    assert page.ask("document.documentElement.scrollHeight") <= 20_000
-    printed = base64.b64decode(page.call("Page.printToPDF", preferCSSPageSize=True)["data"])
-    assert 1 <= len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) <= 20
-
-
-# Words
 
 
 def test_no_name_of_the_configuration_is_visible(unfolded):
@@ -266,15 +214,7 @@ def test_a_number_of_the_scatter_leads_to_its_cell(page):
     assert page.ask(f'document.activeElement.id === "{cell}"')
 
 
-def test_a_cell_has_ours_and_the_paper_on_one_line_and_ranges_on_demand(unfolded):
-    cells = unfolded.ask(
-        """[...document.querySelectorAll("td:has(.value):has(.paper)")].map((cell) => {
-            const [ours, paper] = [".value", ".paper"].map((part) => cell.querySelector(part).getBoundingClientRect());
-            return paper.top < ours.bottom && ours.top < paper.bottom;
-        })"""
-    )
-    assert cells
-    assert all(cells)
+def test_ranges_are_shown_on_demand(unfolded):
     shown = '[...document.querySelectorAll(".spread")].filter((part) => part.checkVisibility()).length'
     assert unfolded.ask(shown) == 0
     unfolded.ask('document.querySelector("[data-control=ranges]").click()')
@@ -294,27 +234,6 @@ def test_every_table_has_its_file_its_address_and_its_origin(unfolded, report):
         assert (report.parent / file).is_file()
         assert address == f"#t-{table}"
         assert origin.startswith(f"graphdr why {table} ")
-
-
-def test_a_plot_starts_with_at_most_six_curves(unfolded):
-    counts = unfolded.ask(
-        """[...document.querySelectorAll("[data-chart=curves]")].map((plot) =>
-            new Set([...plot.querySelectorAll(".marks [data-method]")].map((line) => line.dataset.method)).size)"""
-    )
-    assert counts
-    assert max(counts) <= 6
-    assert unfolded.ask('document.querySelectorAll(".legend button[aria-pressed=false]").length') > 0
-
-
-def test_the_overview_is_dark_on_a_dark_page(page, report):
-    filters = []
-    for dark in (False, True):
-        page.resize(1400, 900, dark)
-        page.open(report)
-        page.ask(UNFOLD)
-        filters.append(page.ask('getComputedStyle(document.querySelector(".sheet img")).filter'))
-    assert filters[0] == "none"
-    assert "invert" in filters[1]
 
 
 def test_the_policy_of_the_page_holds(unfolded):
@@ -349,9 +268,6 @@ def test_controls_and_tables_tell_what_they_are(unfolded):
     assert unfolded.ask(unnamed) == []
     assert unfolded.ask('document.querySelector("a.skip").getAttribute("href")') == "#main"
 
-
-ORDER = ["story", "numbers", "differs", "claims", "experiments", "datasets", "build"]
-LISTS = ["holds", "depends", "fails"]
 
 # Names of the configuration that are words of a visible text: those with an underscore, and methods and data sets.
 VISIBLE_NAMES = """(() => {
@@ -406,17 +322,3 @@ CONTRAST = """(() => {
     }
     return [...found];
 })()"""
-
-
-def test_snakemakes_own_report_opens_and_lists_what_was_built(tab, built, tmp_path):
-    page = tmp_path / "report.html"
-    done = snakemake(built, "--report", str(page))
-    assert done.returncode == 0, done.stderr
-    tab.errors.clear()
-    tab.requests.clear()
-    tab.open(page, drawn="document.querySelector('#app')?.innerText.includes('Tables')")
-    shown = tab.ask("document.querySelector('#app').innerText")
-    assert all(category in shown for category in ("Tables", "Figures", "Against the paper"))
-    asked = [address for address in tab.requests if not address.startswith(("data:", "about:", "blob:"))]
-    assert asked == [page.resolve().as_uri()]
-    assert [error for error in tab.errors if "tailwindcss" not in error] == []  # its style sheet warns of itself

@@ -11,6 +11,8 @@ from graphdr.paper.compare import (
     KINDS,
     OTHER,
     VERDICTS,
+    ComparedTable,
+    Ours,
     compare,
     half_digit,
     headline,
@@ -26,23 +28,18 @@ RULES = {
     "match": [
         ("100", NAN, 100.0, NAN, [], None),
         ("100", NAN, 103.0, NAN, [], None),  # 3 %
-        ("100", NAN, 97.0, 0.0, [], None),
         ("-100", NAN, -103.0, NAN, [], None),
         ("100", 4.0, 110.0, 3.0, [], None),  # two joint errors: 2 sqrt(4^2 + 3^2) = 10
         ("100", 4.0, 108.0 + 3.3, 400.0, [], None),  # ours counts at most as the paper's: 2 sqrt(2) 4 = 11.31
         ("100", 5.0, 110.0, NAN, [], None),  # we have none
         ("0", NAN, 0.0, NAN, [], None),
         ("0.83", NAN, 0.84, NAN, [], 0.01),  # by difference
-        ("0.83", NAN, 0.82, NAN, [], 0.01),
         ("0.8", NAN, 0.85, NAN, [], 0.01),  # half of the last digit, where that is more
-        ("0.0025", NAN, 0.00255, NAN, [], 0),
         ("4", NAN, 4.5, NAN, [], 0),
     ],
     "close": [
         ("100", NAN, 103.1, NAN, [], None),
         ("100", NAN, 110.0, NAN, [], None),  # 10 %
-        ("100", NAN, 90.0, 0.1, [], None),
-        ("-100", NAN, -110.0, NAN, [], None),
         ("100", 3.0, 110.0, 4.0, [90, 120], None),  # beyond two joint errors; close goes before the panel
         ("100", NAN, 103.1, 50.0, [], None),  # the paper prints no error, so that ours does not count
         ("0.83", NAN, 0.8401, 5.0, [], 0.01),  # errors do not count in a difference
@@ -66,11 +63,9 @@ RULES = {
 
 @pytest.mark.parametrize(("expected", "case"), [(name, case) for name, cases in RULES.items() for case in cases])
 def test_verdict(expected, case):
-    assert verdict(*case) == expected
-
-
-def test_every_verdict_has_a_rule_here():
     assert {*RULES, "other data"} == set(VERDICTS)  # other data are recognised by their marks, below
+    printed, paper_sem, value, sem, instances, tolerance = case
+    assert verdict(printed, paper_sem, Ours(value, sem, instances), tolerance) == expected
 
 
 @given(
@@ -82,22 +77,15 @@ def test_every_verdict_has_a_rule_here():
 )
 def test_moving_towards_the_paper_never_worsens_a_verdict(paper, ours, sem, closer, tolerance):
     nearer = float(paper) + closer * (ours - float(paper))
-    far, near = (verdict(str(paper), NAN, value, sem, [-500.0, 500.0], tolerance) for value in (ours, nearer))
+    far, near = (verdict(str(paper), NAN, Ours(value, sem, [-500.0, 500.0]), tolerance) for value in (ours, nearer))
     assert VERDICTS.index(near) <= VERDICTS.index(far)
 
 
-@pytest.mark.parametrize(
-    ("printed", "half"),
-    [("4", 0.5), ("31.3", 0.05), ("0.0025", 0.00005), ("-0.26", 0.005), ("480.0", 0.05), ("1e3", 500)],
-)
-def test_half_of_the_last_printed_digit(printed, half):
-    assert_allclose(half_digit(printed), half, rtol=1e-12)
-
-
-@given(panel=st.lists(st.integers(0, 9), min_size=1), value=st.integers(0, 9))
-def test_percentile_counts_ties_half(panel, value):
-    below, equal = sum(x < value for x in panel), sum(x == value for x in panel)
-    assert_allclose(percentile(value, panel), 100 * (below + equal / 2) / len(panel))
+@given(instances=st.lists(st.integers(0, 9), min_size=1), value=st.integers(0, 9), digits=st.integers(0, 4))
+def test_percentiles_count_ties_half_and_a_printed_number_stands_for_half_a_digit(instances, value, digits):
+    below, equal = sum(x < value for x in instances), sum(x == value for x in instances)
+    assert_allclose(percentile(value, instances), 100 * (below + equal / 2) / len(instances))
+    assert_allclose(half_digit(f"{-value:.{digits}f}"), 0.5 * 10.0**-digits)
 
 
 REFERENCE = pd.DataFrame(
@@ -112,9 +100,9 @@ REFERENCE = pd.DataFrame(
 )
 
 
-def cell(row, column, quantity, value, sem, panel):
-    low, median, high = np.quantile(panel, [0.05, 0.5, 0.95])
-    spread = {"panel_low": low, "panel_median": median, "panel_high": high, "panel": panel}
+def cell(row, column, quantity, value, sem, instances):
+    low, median, high = np.quantile(instances, [0.05, 0.5, 0.95])
+    spread = {"panel_low": low, "panel_median": median, "panel_high": high, "panel": instances}
     return {"row": row, "column": column, "quantity": quantity, "value": value, "sem": sem} | spread
 
 
@@ -126,20 +114,17 @@ def comparison() -> pd.DataFrame:
     ]
     noise = [cell("0.05", "k_hat", "k_hat_naive", 4.0, NAN, [1.0, 4.0, 4.0, 4.0])]
     specs = {
-        "main": {"paper_rows": {}, "tolerance": {"zeta": 0.01}, "datasets": {"graphdr": ["sbm"]}},
-        "noise": {"paper_rows": {"light": "0.05"}, "tolerance": {"k_hat_naive": 0}, "datasets": {"0.05": ["sbm"]}},
+        "main": ComparedTable({}, {"zeta": 0.01}, {"graphdr": ["sbm"]}),
+        "noise": ComparedTable({"light": "0.05"}, {"k_hat_naive": 0}, {"0.05": ["sbm"]}),
     }
-    found = compare(REFERENCE, {"main": pd.DataFrame(main), "noise": pd.DataFrame(noise)}, specs, {})
-    return identify(found, {}, specs, ["films"])
+    result = compare(REFERENCE, {"main": pd.DataFrame(main), "noise": pd.DataFrame(noise)}, specs, {})
+    return identify(result, {}, specs, ["films"])
 
 
-def test_every_printed_number_has_its_row_in_the_order_of_the_paper(comparison):
+def test_every_printed_number_stands_beside_ours_in_the_order_of_the_paper(comparison):
     keys = ["artifact", "row", "column"]
     assert comparison[keys].to_numpy().tolist() == REFERENCE[keys].to_numpy().tolist()
     assert comparison["verdict"].tolist() == ["not contradicted", "match", "no data", "no data", "differs"]
-
-
-def test_numbers_stand_beside_each_other(comparison):
     assert_allclose(comparison["paper"], [31.3, 4, 777.8, 1, 0])
     assert_allclose(comparison["paper_sem"], [0.7, NAN, NAN, NAN, NAN])
     assert_allclose(comparison["ours"], [62.6, 4, NAN, NAN, 1])
@@ -152,9 +137,7 @@ def test_numbers_stand_beside_each_other(comparison):
 def test_the_page_counts_what_is_built_and_names_what_is_not(comparison):
     text = markdown(comparison)
     assert "| synthetic | 3 | 3 | 1 | 0 | 1 | 1 |" in text
-    assert "| real | 0 | 0 | 0 | 0 | 0 | 0 |" in text
     assert "No data for 2 numbers of: main (1), elsewhere (1)" in text
-    assert text.count("\n| graphdr |") == 2
     assert "not judged" not in text
 
 
@@ -168,7 +151,7 @@ def on_data(**marks) -> pd.DataFrame:
     """Compare two data sets, the first of which the paper calls otherwise, and one that has no number."""
     table = [cell("films", "regret", "regret", 10.0, NAN, [10.0]), cell("songs", "regret", "regret", 99.0, NAN, [99.0])]
     datasets = {name: [name] for name in ("films", "songs", "absent")}
-    specs = {"real": {"paper_rows": {"Films": "films"}, "tolerance": {}, "datasets": datasets}}
+    specs = {"real": ComparedTable({"Films": "films"}, {}, datasets)}
     return identify(compare(ON_DATA, {"real": pd.DataFrame(table)}, specs, marks), {}, specs, list(datasets))
 
 
@@ -176,15 +159,15 @@ def on_data(**marks) -> pd.DataFrame:
 def test_numbers_from_other_data_are_shown_but_not_judged(word):
     films = "other data" if word in OTHER else "match"
     assert on_data()["verdict"].tolist() == ["match", "differs", "no data"]
-    found = on_data(films={word: "so"}, absent={word: "so"}, elsewhere={"release": "2014"})
-    assert found["verdict"].tolist() == [films, "differs", "no data"]
-    assert_allclose(found["ours"], [10, 99, NAN])
-    assert_allclose(found["ratio"], [1, 9.9, NAN])
+    result = on_data(films={word: "so"}, absent={word: "so"}, elsewhere={"release": "2014"})
+    assert result["verdict"].tolist() == [films, "differs", "no data"]
+    assert_allclose(result["ours"], [10, 99, NAN])
+    assert_allclose(result["ratio"], [1, 9.9, NAN])
 
 
 def test_a_score_over_a_pool_is_judged_if_all_of_the_pool_is_the_papers():
     table = pd.DataFrame([cell("films", "regret", "regret", 10.0, NAN, [10.0])])
-    spec = {"paper_rows": {"Films": "films"}, "tolerance": {}, "datasets": {"films": ["a", "b"]}}
+    spec = ComparedTable({"Films": "films"}, {}, {"films": ["a", "b"]})
 
     def judge(marks, missing=()):
         return compare(ON_DATA[:1], {"real": table}, {"real": spec}, marks, missing)["verdict"].tolist()
@@ -194,23 +177,10 @@ def test_a_score_over_a_pool_is_judged_if_all_of_the_pool_is_the_papers():
 
 
 def test_the_page_counts_other_data_apart():
-    judged, unjudged = (markdown(on_data(**marks)) for marks in ({}, {"songs": {"release": "2014"}}))
-    assert "| real | 2 | 2 | 1 | 0 | 0 | 1 |" in judged
-    assert "not judged" not in judged
-    assert "| real | 1 | 1 | 1 | 0 | 0 | 0 |" in unjudged
-    assert "| synthetic | 0 |" in unjudged
-    assert "\n1 more are shown but not judged: they come from other data.\n" in unjudged
-    assert "| songs | regret | 10 | 99 | 9.90 | – | – | other data |" in unjudged
-    assert "No data for 1 numbers of: real (1)" in unjudged
-
-
-def test_a_line_shows_all_digits_of_large_numbers_and_a_panel_of_several_values(comparison):
-    shown = {"row": "r", "column": "c", "paper": 12345.6, "paper_sem": 7.25, "ours": 1e-12, "sem": NAN, "ratio": 0.5}
-    shown |= {"panel_low": 1.0, "panel_median": 2.0, "panel_high": 98765.4, "percentile": 50.0, "verdict": "differs"}
-    alone = shown | {"row": "one", "percentile": NAN}
-    lines = markdown(pd.DataFrame([shown, alone]).assign(artifact="t", cell="c", kind="real")).splitlines()
-    assert "| r | c | 12346 ± 7.2 | 0 | 0.50 | 2 (1 … 98765) | 50 | differs |" in lines
-    assert "| one | c | 12346 ± 7.2 | 0 | 0.50 | – | – | differs |" in lines
+    text = markdown(on_data(songs={"release": "2014"}))
+    assert "| real | 1 | 1 | 1 | 0 | 0 | 0 |" in text
+    assert "\n1 more are shown but not judged: they come from other data.\n" in text
+    assert "| songs | regret | 10 | 99 | 9.90 | – | – | other data |" in text
 
 
 PRINTED = pd.DataFrame(
@@ -234,23 +204,20 @@ CELLS = {
 
 def test_a_number_that_several_tables_print_of_one_cell_counts_once():
     specs = {
-        "main": {"paper_rows": {}, "tolerance": {}, "datasets": {"graphdr": ["sbm"], "gaussian": ["sbm"]}},
-        "again": {"paper_rows": {}, "tolerance": {}, "datasets": {"sbm": ["sbm"], "films": ["films"]}},
+        "main": ComparedTable(datasets={"graphdr": ["sbm"], "gaussian": ["sbm"]}),
+        "again": ComparedTable(datasets={"sbm": ["sbm"], "films": ["films"]}),
     }
     tables = {
         name: pd.DataFrame([cell(row, column, "regret", 31.3, NAN, [31.3]) for row in rows for column in rows[row]])
         for name, rows in CELLS.items()
     }
-    found = identify(compare(PRINTED, tables, specs, {}), CELLS, specs, ["films"])
-    assert found["kind"].tolist() == ["synthetic"] * 4 + ["real"]
-    counts = headline(found.to_dict("records"))
+    result = identify(compare(PRINTED, tables, specs, {}), CELLS, specs, ["films"])
+    assert result["kind"].tolist() == ["synthetic"] * 4 + ["real"]
+    counts = headline(result.to_dict("records"))
     assert list(counts) == list(KINDS)
     assert (counts["synthetic"]["printed"], counts["synthetic"]["match"]) == (4, 3)
     assert (counts["real"]["printed"], counts["real"]["match"]) == (1, 1)
     assert sum(sum(count.values()) for count in counts.values()) == 5 + 4  # printed, and distinct ones
-
-
-def test_a_verdict_on_a_repeated_number_is_that_of_its_first_place():
     lines = [{"kind": "real", "paper": 1.0, "cell": "c", "verdict": word} for word in ("close", "match", "other data")]
-    counts = headline(lines)["real"]
+    counts = headline(lines)["real"]  # a repeated number counts as in its first place
     assert (counts["printed"], counts["close"], counts["match"], counts["other data"]) == (2, 1, 0, 0)

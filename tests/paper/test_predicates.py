@@ -1,6 +1,6 @@
 """Every predicate on an input on which it holds and on one on which it fails, and what it does without data."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -12,23 +12,21 @@ from graphdr.core.errors import UserError
 from graphdr.paper.predicates import PREDICATES, NoData, check_arguments, rows_of
 from graphdr.scores import cells
 
-
-def on_a_frame(predicate):
-    return lambda frame, **arguments: predicate(rows_of(frame), **arguments)
-
-
-HOLDS = {name: on_a_frame(predicate) for name, predicate in PREDICATES.items()}
+HOLDS = {
+    name: lambda frame, predicate=predicate, **arguments: predicate(rows_of(frame), **arguments)
+    for name, predicate in PREDICATES.items()
+}
 
 
 def table(*rows: tuple, **fixed) -> pd.DataFrame:
     """Build a tidy table from (problem, cell, value) and, by keyword, columns such as factors by problem."""
-    found = []
+    records = []
     for problem, cell, value in rows:
         quantity, _, key = cell.partition("@")
         row = {"experiment": "e", "problem": problem, "dataset": problem, "instance": 0, "draw": 0}
         cell = {"method": key or None, "predictor": None, "quantity": quantity}
-        found.append(row | cell | {"value": value, "sem": np.nan, "count": 6})
-    return pd.DataFrame(found).assign(**{name: lambda t, by=by: t["problem"].map(by) for name, by in fixed.items()})
+        records.append(row | cell | {"value": value, "sem": np.nan, "count": 6})
+    return pd.DataFrame(records).assign(**{name: lambda t, by=by: t["problem"].map(by) for name, by in fixed.items()})
 
 
 def line(cell: str, *values: float, k=(1, 2, 5)) -> pd.DataFrame:
@@ -78,14 +76,10 @@ EXAMPLES = [  # predicate, table, arguments, whether it holds
     ("monotone", line("k_hat", 4, 4, 1), FALLING, True),
     ("monotone", line("k_hat", 4, 2, 2), FALLING, False),  # not down to 1
     ("monotone", line("k_hat", 5, 4, 1), FALLING, False),  # not from 4
-    ("monotone", line("k_hat", 4, 1, 2, 1, k=(1, 2, 3, 4)), FALLING, False),
     ("argmin", line("regret@a", 3, 2, 1, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k", "at": 5}, True),
     ("argmin", line("regret@a", 3, 1, 2, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k", "at": 5}, False),
-    ("argmin", line("regret@a", 2, 3, 1, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k", "at": 5}, True),
     ("unimodal", line("regret@a", 3, 1, 2, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k"}, True),  # wherever
-    ("unimodal", line("regret@a", 3, 2, 1), {"of": "regret@a", "along": "k"}, True),
     ("unimodal", line("regret@a", 2, 3, 1, 4, k=(1, 2, 5, 8)), {"of": "regret@a", "along": "k"}, False),
-    ("unimodal", line("regret@a", 3, 1, 1), {"of": "regret@a", "along": "k"}, False),  # level is no rise
     ("equal", table(("p", "one", 4), ("p", "two", 4), k={"p": 1}), {"of": "one", "to": "two", "along": "k"}, True),
     ("equal", table(("p", "one", 4), ("p", "two", 3), k={"p": 1}), {"of": "one", "to": "two", "along": "k"}, False),
     ("bounded", regrets(a=0.4, b=1), {"of": "regret", "at_most": 1}, True),  # of all methods
@@ -100,45 +94,34 @@ EXAMPLES = [  # predicate, table, arguments, whether it holds
     ("inseparable", outcomes(("x", 1, 2, 0.1), ("y", 2, 1, 0.2), ("z", 1, 2, 0.3)), APART, True),
     ("inseparable", outcomes(("x", 1, 2, 0.1), ("y", 2, 1, 0.2), ("z", 1, 2, 0.15)), APART, False),
     ("inseparable", outcomes(("x", 2, 1, 0.1), ("y", 1, 2, 0.2), ("z", 2, 1, 0.15)), APART, False),  # either direction
-    ("inseparable", outcomes(("x", 1, 2, 0.1), ("y", 2, 1, 0.1)), APART, True),
 ]
 
 
-@pytest.mark.parametrize(("predicate", "given_table", "arguments", "expected"), EXAMPLES)
-def test_predicate(predicate, given_table, arguments, expected):
+@pytest.mark.parametrize(("predicate", "frame", "arguments", "expected"), EXAMPLES)
+def test_a_predicate_holds_fails_or_has_no_data(predicate, frame, arguments, expected):
     check_arguments("claims.x", predicate, arguments)
-    outcome = HOLDS[predicate](given_table, **arguments)
+    outcome = HOLDS[predicate](frame, **arguments)
     assert outcome.holds is expected
     assert outcome.measured
-
-
-@pytest.mark.parametrize("predicate", PREDICATES)
-def test_every_predicate_has_an_example_for_either_outcome(predicate):
-    assert {expected for name, _, _, expected in EXAMPLES if name == predicate} == {True, False}
-
-
-@pytest.mark.parametrize(("predicate", "given_table", "arguments", "expected"), EXAMPLES)
-def test_what_is_not_measured_is_no_data(predicate, given_table, arguments, expected):
-    nothing = given_table.assign(value=np.nan)
-    for without in (nothing, given_table[:0]):
+    for without in (frame.assign(value=np.nan), frame[:0]):
         with pytest.raises(NoData):
             HOLDS[predicate](without, **arguments)
 
 
-def test_the_numbers_that_decide_are_told():
-    def told(predicate, given_table, **arguments):
-        return cells.worded(HOLDS[predicate](given_table, **arguments).measured, {})
+def test_every_predicate_has_an_example_for_either_outcome():
+    assert {(name, expected) for name, _, _, expected in EXAMPLES} == {*product(PREDICATES, (True, False))}
 
-    assert told("ratio", regrets(a=514.92, b=21.35), **RATIO, above=15) == "a / b = 514.9 / 21.35 = 24.12"
-    assert told("lowest", regrets(a=1, b=3, c=2), of="regret@a", among=["b", "c"]) == "a 1, best other c 2"
-    assert told("monotone", line("r", 1e-12, 2, 3), of="r", along="k") == "r at k 1, 2, 5: 0, 2, 3"
-    assert told("growth", line("r@a", 1, 9, 3), of="r@a", along="k", at_most=2) == "a: 1 at k = 1, 3 at 5, 3 times"
-    assert told("bounded", regrets(a=1, b=2), of="regret", at_most=3) == "regret = 1 … 2 (2 values)"
-    assert told("correct", table(("p", "right@g", 4)), of="right@g", wrong=2) == "right@g = 4 of 6"
+
+def test_the_numbers_that_decide_are_shown():
+    def measured(predicate, frame, **arguments):
+        return cells.humanize(HOLDS[predicate](frame, **arguments).measured, {})
+
     clean = outcomes(("x", 9, 3, 0.1), ("y", 8, 2, 0.2), ("z", 3, 2, 0.5))
-    assert told("ratio", clean, **CLEAN) == "a / b = 3 … 4 (2 values); elsewhere 1.5"
+    assert measured("ratio", clean, **CLEAN) == "a / b = 3 … 4 (2 values); elsewhere 1.5"
+    assert measured("lowest", regrets(a=1, b=3, c=2), of="regret@a", among=["b", "c"]) == "a 1, best other c 2"
+    assert measured("monotone", line("r", 1e-12, 2, 3), of="r", along="k") == "r at k 1, 2, 5: 0, 2, 3"
     two = outcomes(("x", 1, 2, 0.1), ("y", 2, 1, 0.2))
-    assert told("inseparable", two, **APART) == "zeta where a < b: x 0.1; elsewhere: y 0.2"
+    assert measured("inseparable", two, **APART) == "zeta where a < b: x 0.1; elsewhere: y 0.2"
 
 
 def test_a_problem_without_a_number_is_left_out_of_a_pool_only():
@@ -183,13 +166,13 @@ def test_lines_against_plain_python(values):
 @given(rows=st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=2, max_size=6))
 def test_thresholds_against_all_of_them(rows):
     wins = [won for won, _ in rows]
-    given_table = outcomes(*((f"d{i}", 1 - won, 0.5, zeta) for i, (won, zeta) in enumerate(rows)))
+    frame = outcomes(*((f"d{i}", 1 - won, 0.5, zeta) for i, (won, zeta) in enumerate(rows)))
     if len(set(wins)) == 1:
         return
     separated = any(
         [zeta < cut for _, zeta in rows] in (wins, [not won for won in wins]) for cut in np.arange(-0.5, 6.5)
     )
-    assert HOLDS["inseparable"](given_table, **APART).holds == (not separated)
+    assert HOLDS["inseparable"](frame, **APART).holds == (not separated)
 
 
 @pytest.mark.parametrize(

@@ -71,24 +71,14 @@ def read_only_source(folder: Path) -> Place:
     return Place(owned(work), variables, PERSONAL, another_user(), arguments)
 
 
-def python_3_12(folder: Path) -> Place:
-    """Build with Python 3.12 and what the lock has for it."""
-    return other_python(folder, "3.12")
-
-
-def python_3_13(folder: Path) -> Place:
-    """Build with Python 3.13 and what the lock has for it."""
-    return other_python(folder, "3.13")
-
-
 PLACES: dict[str, Callable[[Path], Place]] = {
     "home not writable": closed_home,
     "no home, no caches": no_home,
     "odd path": odd_path,
     "umask 077": closed_umask,
     "read-only source": read_only_source,
-    "Python 3.12": python_3_12,
-    "Python 3.13": python_3_13,
+    "Python 3.12": lambda folder: other_python(folder, "3.12"),
+    "Python 3.13": lambda folder: other_python(folder, "3.13"),
 }
 LONG = ("Python 3.12", "Python 3.13")  # all packages are installed
 
@@ -116,7 +106,7 @@ def owned(folder: Path) -> Path:
 
 
 def other_python(folder: Path, version: str) -> Place:
-    """Install the locked packages for another version of Python that is on this machine."""
+    """Build with another version of Python that is on this machine, and what the lock has for it."""
     homes = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin"))
     found = [shutil.which(f"python{version}", path=home) for home in (None, *homes)]
     working = [path for path in found if path and not subprocess.run([path, "-V"], capture_output=True).returncode]

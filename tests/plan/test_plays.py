@@ -16,7 +16,7 @@ METHODS = {
 
 def plan(config: dict, **experiments: dict) -> design.Design:
     """Return the plan of some experiments on a random graph; k is 3 unless they say otherwise."""
-    blocks = {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
+    blocks = {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
     usual = {"facts": ["k_hat_naive"], "methods": ["full", "ours"]}
     on = {name: {"problems": {"of": ["sbm"]} | spec.get("problems", {})} for name, spec in experiments.items()}
     asked = {name: usual | spec | on[name] for name, spec in experiments.items()}
@@ -83,7 +83,7 @@ def test_every_pair_of_the_paper_has_its_runs_once(whole_plan):
 
 def test_a_graph_prior_plays_again_with_other_columns_and_linucb_does_not(config):
     prior = {"label": "prior", "policy": "graph_prior", "basis": "laplacian_low"}
-    blocks = {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
+    blocks = {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
     experiment = {"problems": {"of": ["sbm"], "vary": {"components": [12, 24]}}, "methods": ["ours", "prior"]}
     named = {
         "problems": {"sbm": {"dataset": "sbm", "n": 60}},
@@ -94,4 +94,4 @@ def test_a_graph_prior_plays_again_with_other_columns_and_linucb_does_not(config
     assert len({planned.played[f"sbm-components_{c}", "ours"] for c in (12, 24)}) == 1
     assert len({planned.played[f"sbm-components_{c}", "prior"] for c in (12, 24)}) == 2
     job = jobs.run_bandit(planned, "a", "plain")
-    assert [problem["components"] for problem in job.params.problems] == [12, 24]
+    assert [problem.settings.components for problem in job.params.problems] == [12, 24]

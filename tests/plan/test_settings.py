@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from graphdr.bandit.policies.linucb import LinUCB
 from graphdr.cache import paths
 from graphdr.core.errors import UserError
 from graphdr.paper import multiverse
 from graphdr.plan import blocks, design, jobs
-from graphdr.plan.settings import knobs
 from graphdr.plan.short_forms import full
 
 ROOT = Path(__file__).parents[2]
@@ -21,11 +21,11 @@ def planned(config: dict, grid: dict = GRID, **tuned) -> design.Design:
     tried = {"problems": {"of": ["sbm"], "set": {"first_seed": 100}}, "methods": ["random", "linucb_full", "graphdr"]}
     tried |= {"settings": grid, "target": "tuning", "opt_in": True}
     best = {
-        "problems": {"of": ["sbm"], "set": {"tuned": "tuning"} | tuned},
+        "problems": {"of": ["sbm"], "set": {"settings_from": "tuning"} | tuned},
         "methods": tried["methods"],
         "target": "tuning",
     }
-    blocks = {"evaluations": {}, "tables": {}, "figures": {}, "claims": {}, "pseudo_papers": {}}
+    blocks = {"evaluations": {}, "tables": {}, "figures": {}, "claims": {}, "simulated_papers": {}}
     main = {name: config["experiments"][name] for name in ("main",)}
     return design.expand(config | blocks | {"experiments": main | {"grid": tried, "best": best | {"opt_in": True}}})
 
@@ -41,28 +41,28 @@ def test_every_method_is_played_with_the_settings_that_it_has(config):
     assert len(of["graphdr"]) == 12
     assert len({tuple(setting.items()) for setting in of["graphdr"]}) == 12
     job = jobs.run_bandit(plan, "grid", "plain")
-    told = job.params.methods["graphdr-alpha_0_1-k_8-ridge_1"]
-    assert (told["alpha"], told["ridge"], told["k"], told["basis"]) == (0.1, 1, 8, "laplacian_low")
-    assert job.params.problems[0]["first_seed"] == 100
+    method = job.params.methods["graphdr-alpha_0_1-k_8-ridge_1"]
+    assert method == LinUCB(basis="laplacian_low", alpha=0.1, ridge=1, k=8)
+    assert job.params.problems[0].protocol.first_seed == 100
 
 
 def test_the_strength_of_a_filter_is_a_setting(config):
-    methods = {name: blocks.Method(**config["methods"][name]) for name in ("gp_heat", "graphdr")}
-    assert {name: knobs(method) for name, method in methods.items()} == {
-        "gp_heat": ["alpha", "ridge", "k", "rho"],
-        "graphdr": ["alpha", "ridge", "k"],
+    methods = {name: blocks.Method.model_validate(config["methods"][name]) for name in ("gp_heat", "graphdr")}
+    assert {name: block.method.tunable for name, block in methods.items()} == {
+        "gp_heat": ("alpha", "ridge", "k", "rho"),
+        "graphdr": ("alpha", "ridge", "k"),
     }
 
 
 def test_the_best_settings_reach_those_who_are_played_with_them(config):
     plan = planned(config)
     grid = "sbm-first_seed_100"
-    best = [("sbm-tuned_tuning", name, grid) for name in ("graphdr", "linucb_full", "random")]
+    best = [("sbm-settings_from_tuning", name, grid) for name in ("graphdr", "linucb_full", "random")]
     for job in (jobs.run_bandit(plan, "best", "plain"), jobs.measure_batch(plan, "best")):
         assert job.input.chosen == [paths.measurements("grid")]
         assert job.params.chosen == best
     assert jobs.run_bandit(plan, "main", "plain").input.chosen == []
-    assert plan.played["sbm-tuned_tuning", "graphdr"] != plan.played["sbm", "graphdr"]
+    assert plan.played["sbm-settings_from_tuning", "graphdr"] != plan.played["sbm", "graphdr"]
 
 
 def test_what_is_built_on_demand_widens_no_basis_of_the_rest(config):
@@ -81,7 +81,7 @@ def test_what_is_built_on_demand_widens_no_basis_of_the_rest(config):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tuned": "x"}, "no study of settings 'x'"),
+        ({"settings_from": "x"}, "no study of settings 'x'"),
         ({"grid": {"k": [40]}}, "k = 40 of 'tuning' needs components >= 42"),
         ({"grid": {"beta": [1]}}, "no setting 'beta'; there are: alpha, k, rho, ridge"),
         ({"grid": {"alpha": [-1]}}, "settings.alpha"),
@@ -96,14 +96,14 @@ def test_a_grid_that_lacks_a_method_is_named(config):
     config = config | {"experiments": dict(config["experiments"])}
     real = config["experiments"]["calibrated_real"]
     config["experiments"]["calibrated_real"] = real | {"methods": [*real["methods"], "laplacian_linucb_10"]}
-    with pytest.raises(UserError, match="tries no setting of 'laplacian_linucb_10' on 'ml_100k'"):
+    with pytest.raises(UserError, match="no setting of 'laplacian_linucb_10' on 'ml_100k'"):
         design.expand(config)
 
 
 def test_a_setting_that_the_papers_experiment_varies_is_refused(config):
     grid = config["experiments"]["multiverse_k"] | {"settings": {"k": [2, 5]}}
     with pytest.raises(
-        UserError, match=r"multiverse_k.settings.k: 'k_sweep', which it stands for, varies it by itself"
+        UserError, match=r"multiverse_k.settings.k: the experiment 'k_sweep' in `varies` varies it already"
     ):
         design.expand(config | {"experiments": config["experiments"] | {"multiverse_k": grid}})
 
@@ -111,22 +111,22 @@ def test_a_setting_that_the_papers_experiment_varies_is_refused(config):
 def test_every_claim_is_judged_with_other_settings_or_marked(config):
     plan = design.expand(config)
     job = jobs.judge_claims(plan, paths.MULTIVERSE)
-    judged = set(job.params.claims) - set(job.params.marks)
+    judged = set(job.params.claims) - set(job.params.grid.marks)
     assert {"main_wins", "cross_beats_full", "dim_flat", "aware_wins", "ml1m_pca_wins", "robust_monotone_eps"} <= judged
-    marks = job.params.marks
+    marks = job.params.grid.marks
     assert {marks[name] for name in ("thm1_holds", "dk_holds", "k_is_10", "khat_agree")} == {multiverse.NO_SETTINGS}
     assert {marks[name] for name in ("gamma_loo", "robust_spearman", "khat_degrades")} == {multiverse.NOT_VARIED}
-    stood_for = {(place[3], place[4]) for place in job.params.places}
-    assert {("main", "sbm"), ("rgg", "rgg"), ("real", "lastfm"), ("dimension_scaling", "sbm-n_800")} <= stood_for
+    repeated = {(place.original_experiment, place.original_problem) for place in job.params.grid.places}
+    assert {("main", "sbm"), ("rgg", "rgg"), ("real", "lastfm"), ("dimension_scaling", "sbm-n_800")} <= repeated
 
 
 def test_who_learns_has_a_width_and_who_projects_a_k(whole_plan):
-    methods = whole_plan.config.methods
-    assert knobs(methods["worst"]) == []
-    assert knobs(methods["spectral_ucb"]) == ["alpha", "ridge"]
-    assert knobs(methods["graphdr_k_naive"]) == ["alpha", "ridge"]  # its k is its own
-    assert knobs(methods["graphdr_exact"]) == []  # a theorem sets them
-    assert knobs(methods["content_pca"]) == ["alpha", "ridge", "k"]
+    tunable = {name: block.method.tunable for name, block in whole_plan.config.methods.items()}
+    assert tunable["worst"] == ()
+    assert tunable["spectral_ucb"] == ("alpha", "ridge")
+    assert tunable["graphdr_k_naive"] == ("alpha", "ridge")  # its k is its own
+    assert tunable["graphdr_exact"] == ()  # a theorem sets them
+    assert tunable["content_pca"] == ("alpha", "ridge", "k")
 
 
 def test_a_newcomer_to_the_leaderboard_is_one_block_and_makes_no_other_method_play_again():
@@ -148,5 +148,5 @@ def test_a_newcomer_to_the_leaderboard_is_one_block_and_makes_no_other_method_pl
         for kind in ("synthetic", "real", "split", "whole")
     }
     assert all(name.split("-")[0] == "mine" for names in played.values() for name in names)
-    ranked = jobs.judge_claims(after, "leaderboard").params
-    assert len({problem for problem, method, *_ in ranked.ranked if method == "mine"}) == len(ranked.titles)
+    ranking = jobs.judge_claims(after, "leaderboard").params.ranking
+    assert len({runs.problem for runs in ranking.runs if runs.method == "mine"}) == len(ranking.titles)

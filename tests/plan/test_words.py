@@ -26,7 +26,7 @@ def test_what_has_no_title_is_named_by_its_key(config):
     untitled = {name: {k: v for k, v in entry.items() if k != "title"} for name, entry in config["experiments"].items()}
     plan = design.expand(config | {"experiments": untitled, "targets": {}})
     described = outline.experiment(plan, "theory_exact", [])
-    assert (described["title"], described["group"]) == ("Theory exact", "Theory")
+    assert (described.title, described.group) == ("Theory exact", "Theory")
 
 
 def test_every_cell_of_every_claim_and_table_has_words(plan):
@@ -53,13 +53,13 @@ def test_a_problem_is_named_by_what_its_experiment_varies(plan):
 
 
 def test_claims_about_who_wins_compare_regrets(plan):
-    wins = [name for name, claim in plan.config.claims.items() if outline.is_about_who_wins(claim)]
+    wins = [name for name, claim in plan.config.claims.items() if outline.compares_methods(claim)]
     assert {"main_wins", "cross_beats_full", "main_15x"} <= set(wins)
     assert not {"k_is_10", "thm1_holds", "diag_zeta_best", "dim_flat"} & set(wins)
 
 
 def test_words_are_about_what_exists(plan):
-    assert set(shown.FACTORS) <= set(blocks.KINDS)
+    assert set(shown.FACTORS) <= set(blocks.Factors.model_fields)
     assert set(shown.meanings()) <= set(plan.config.quantities)
     assert set(shown.NUMBERS) == set(compare.VERDICTS)
     assert set(verdicts.VERDICTS) == {verdicts.verdict_kind(verdict) for verdict in shown.CLAIMS}

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from threading import Thread
 from graphdr.cache import paths
 from graphdr.plan import config as configuration
 from graphdr.plan import design
+from tests.elsewhere.environments import made
 from tests.support.project import lay_out
 
 PLUGINS = ("snakemake-executor-plugin-kubernetes>=0.5", "snakemake-storage-plugin-s3>=0.3.6")
@@ -50,19 +50,6 @@ def empty_bucket() -> Iterator[str]:
         server.shutdown()
 
 
-def with_plugins(folder: Path) -> str:
-    """Return an interpreter that has the plugins on top of what this one has; end here where they cannot be had."""
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    (packages,) = folder.glob("lib/python*/site-packages")
-    (packages / "below.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
-    python = str(folder / "bin/python")
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PLUGINS]
-    if subprocess.run(pip, capture_output=True).returncode:
-        print(f"skipped: {' and '.join(PLUGINS)} cannot be installed here")
-        sys.exit()
-    return python
-
-
 def planned(python: str, checkout: Path, *arguments: str) -> int:
     """Return how many stages a dry run of all measurements has; an option that is not known ends it."""
     batches = design.expand(configuration.load(checkout / "config.yaml"), []).batches
@@ -77,7 +64,7 @@ def planned(python: str, checkout: Path, *arguments: str) -> int:
 def main() -> None:
     """Plan the tiny configuration for pods and a bucket, and for this machine: the same stages."""
     with tempfile.TemporaryDirectory(prefix="graphdr-kubernetes-") as name, empty_bucket() as address:
-        python, checkout = with_plugins(Path(name) / "environment"), lay_out(Path(name) / "checkout")
+        python, checkout = str(made("kubernetes", *PLUGINS, over=True) / "python"), lay_out(Path(name) / "checkout")
         there = planned(python, checkout, *PROFILE, "--storage-s3-endpoint-url", address)
         here = planned(sys.executable, checkout)
         if there != here:

@@ -17,10 +17,6 @@ OTHERWISE = {"graph", "mind", "ogbn_arxiv"}  # popularity and reward are no coun
 MIRROR = os.environ.get("GRAPHDR_MIRROR")
 
 
-def test_every_adapter_has_a_twin_and_an_example():
-    assert set(ADAPTERS) == set(TWINS) == {path.name for path in FIXTURES.iterdir()}
-
-
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_the_contract(name):
     nodes, links, users = ADAPTERS[name](fixture(name))
@@ -45,56 +41,32 @@ def test_the_contract(name):
         np.testing.assert_allclose(nodes["reward"].to_numpy(), np.bincount(node, reward) / np.bincount(node))
 
 
-@pytest.mark.parametrize("name", ADAPTERS)
-def test_an_example_is_read_as_plain_python_reads_it(name):
-    same(ADAPTERS[name](fixture(name)), TWINS[name](fixture(name)))
+def test_every_adapter_reads_its_example_as_plain_python_does():
+    assert set(ADAPTERS) == set(TWINS) == {path.name for path in FIXTURES.iterdir()}
+    for name, read in ADAPTERS.items():
+        same(read(fixture(name)), TWINS[name](fixture(name)))
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_line_ends_and_a_mark_of_the_encoding_change_nothing(name):
     expected = ADAPTERS[name](fixture(name))
     raw = {role: data.replace(b"\r\n", b"\n") for role, data in fixture(name).items()}
-    for edit in (
-        lambda data: data.replace(b"\n", b"\r\n"),
-        lambda data: data.removesuffix(b"\n"),
-        lambda data: (
-            b"\xef\xbb\xbf" + data if data.isascii() or name not in ("movielens_100k", "movielens_1m") else data
-        ),
+    latin = {role for role, data in raw.items() if name.startswith("movielens") and not data.isascii()}
+    for edited in (
+        {role: data.replace(b"\n", b"\r\n") for role, data in raw.items()},
+        {role: data.removesuffix(b"\n") for role, data in raw.items()},
+        {role: data if role in latin else b"\xef\xbb\xbf" + data for role, data in raw.items()},
     ):
-        found = ADAPTERS[name](Memory({role: edit(data) for role, data in raw.items()}))
-        assert found.nodes.equals(expected.nodes)
-        assert found.links.equals(expected.links)
-        assert found.users.equals(expected.users)
-
-
-FIRST = {
-    "amazon_ratings": {"key": "B00030", "title": "B00030", "popularity": 4, "reward": 3.0},
-    "amazon_reviews": {"key": "B00030", "title": "B00030", "popularity": 4, "reward": 3.0},
-    "graph": {"key": "a", "title": "Alpha, the", "popularity": 2, "reward": 0.5, "features": [1.0, 2.0]},
-    "hetrec_lastfm": {"key": "30", "title": "東京", "popularity": 4, "reward": pytest.approx(5.4644, abs=1e-4)},
-    "mind": {"key": "N3", "group": "news", "subgroup": "newsworld", "popularity": 0, "text": "No abstract"},
-    "movielens_100k": {"key": "30", "title": "Thirty Bars (1990)", "group": "Western", "reward": 3.0},
-    "movielens_1m": {"key": "30", "title": "Thirty|Bars (1990)", "group": "Western", "reward": 3.0},
-    "ogbn_arxiv": {"key": "90210", "title": "90210", "group": "arxiv cs cr", "popularity": 3, "reward": None},
-    "recbole": {"key": "30", "title": "Thirty|Bars", "group": "Western", "popularity": 4, "reward": 3.0},
-}
-
-
-@pytest.mark.parametrize("name", ADAPTERS)
-def test_the_first_node(name):
-    first = ADAPTERS[name](fixture(name)).nodes.slice(0, 1).to_pylist()[0]
-    assert {column: first[column] for column in FIRST[name]} == FIRST[name]
+        tables = ADAPTERS[name](Memory(edited))
+        assert all(table.equals(other) for table, other in zip(tables, expected, strict=True))
 
 
 def test_news_have_click_rates_and_texts_of_both_sets():
-    nodes, links, _ = ADAPTERS["mind"](fixture("mind"))
-    assert nodes["key"].to_pylist() == ["N3", "N7", "N1", "N2", "N5", "N6", "N8", "N9", "N4", "N11", "N12"]
-    news = {row["key"]: row for row in nodes.to_pylist()}
+    news = {row["key"]: row for row in ADAPTERS["mind"](fixture("mind")).nodes.to_pylist()}
     assert (news["N2"]["popularity"], news["N2"]["reward"]) == (5, 2 / 5)
     assert news["N7"]["reward"] is None
     assert news["N2"]["text"] == "Golf won. It was close."
     assert (news["N11"]["group"], news["N12"]["group"], news["N12"]["title"]) == ("music", None, "N12")
-    assert len({*zip(*(links[name].to_pylist() for name in ("source", "node")), strict=True)}) == len(links)
 
 
 @pytest.mark.parametrize("name", ["movielens_100k", "movielens_1m", "recbole"])
@@ -119,15 +91,6 @@ def test_friends_are_numbers_of_users_who_played_something_both_ways_and_in_orde
     assert ADAPTERS["hetrec_lastfm"](raw).users["friends"].null_count == 4
 
 
-def test_recbole_knows_of_users_what_its_columns_say():
-    raw = fixture("recbole")
-    raw["user"] = b"gender:token\tuser_id:token\tage:float\nx\t3\t30.0\n"
-    users = ADAPTERS["recbole"](raw).users.to_pylist()
-    assert (users[1]["age"], users[1]["gender"], users[1]["occupation"]) == (30, "x", None)
-    raw["user"] = b"user_id:token\n3\n"
-    assert ADAPTERS["recbole"](raw).users["age"].null_count == 4
-
-
 OPTIONAL = {
     "hetrec_lastfm": ["artists", "friends"],
     "mind": ["news", "dev_news", "dev_behaviors"],
@@ -140,20 +103,19 @@ OPTIONAL = {
 
 @pytest.mark.parametrize("name", OPTIONAL)
 def test_optional_files_may_be_absent(name):
-    for absent in ([role] for role in OPTIONAL[name]), [OPTIONAL[name]]:
-        for roles in absent:
-            raw = Memory({role: data for role, data in fixture(name).items() if role not in roles})
-            same(ADAPTERS[name](raw), TWINS[name](raw))
+    for absent in (*([role] for role in OPTIONAL[name]), OPTIONAL[name]):
+        raw = Memory({role: data for role, data in fixture(name).items() if role not in absent})
+        same(ADAPTERS[name](raw), TWINS[name](raw))
 
 
 def test_recbole_finds_columns_by_name():
     head, row = "{}\tuser_id:token\titem_id:token\tx:float_seq\t{}", "2.5\tu\ti\t1 2\t{}"
     text = "\n".join([head.format("price:float", "stars:float"), row.format(4), row.format(1)])
     raw = Memory(inter=text.encode(), item=b"name:token\titem_id:token\tgenre:token\nNo. 1\ti\tPop Rock\n")
-    one = ADAPTERS["recbole"](raw)
-    assert one.nodes.select(["title", "group", "reward"]).to_pylist() == [
-        {"title": "No. 1", "group": "Pop", "reward": 1.0}
-    ]
+    raw["user"] = b"gender:token\tuser_id:token\tage:float\nx\tu\t30.0\n"
+    nodes, _, users = ADAPTERS["recbole"](raw)
+    assert [nodes[column].to_pylist() for column in ("title", "group", "reward")] == [["No. 1"], ["Pop"], [1.0]]
+    assert [users[column].to_pylist() for column in ("age", "gender", "occupation")] == [[30], ["x"], [None]]
     assert ADAPTERS["recbole"](raw, value="stars").links["weight"].to_pylist() == [4.0, 1.0]
     with pytest.raises(UserError, match="no column of type float 'user_id'; there are: price, stars"):
         ADAPTERS["recbole"](raw, value="user_id")
@@ -179,80 +141,35 @@ def test_recbole_takes_rewards_and_features_of_the_items():
         ADAPTERS["recbole"](Memory(inter=text.format(-1).encode()), value="plays", log1p=True)
 
 
-def test_a_repeated_item_must_be_the_same():
-    raw = fixture("recbole")
-    raw["item"] += raw["item"].splitlines(keepends=True)[1]
-    same(ADAPTERS["recbole"](raw), TWINS["recbole"](raw))
-    raw["item"] += b"10\tAnother\t1995\tDrama\n"
-    with pytest.raises(UserError, match="item, line 7: item_id '10' again, with other values"):
-        ADAPTERS["recbole"](raw)
-
-
 MISTAKES = [  # adapter, role, what to replace, by what, the message
-    (
-        "movielens_100k",
-        "ratings",
-        "3\t30\t2\t",
-        "3\t30\t",
-        r"line 3: number of fields is 3; expected 4 \(user, item, ra",
-    ),
-    ("movielens_100k", "ratings", "3\t30\t2\t", "3\t30\t2\t\t", "line 3: number of fields is 5; expected 4 "),
+    ("movielens_100k", "ratings", "3\t30\t2\t", "3\t30\t", "line 3: number of fields is 3; expected 4 .user, item, "),
     ("movielens_100k", "ratings", "3\t30\t2\t", "\n3\t30\t2\t", "line 3: empty line; expected 4 "),
     ("movielens_100k", "ratings", "3\t30\t2\t", "3\t30\ttwo\t", "line 3: rating 'two' is not a finite number"),
-    ("movielens_100k", "ratings", "3\t30\t2\t", "3\t30\tnan\t", "line 3: rating nan is not a finite number"),
-    ("movielens_100k", "ratings", "3\t30\t2\t", "3\t30\t-inf\t", "line 3: rating -inf is not a finite number"),
     ("movielens_100k", "ratings", "3\t30\t2\t", "3\t30\t22\t", "line 3: rating 22.0 is not from 1 to 5"),
     ("movielens_100k", "ratings", "3\t30\t2\t", "3\t0x1e\t2\t", "line 3: item '0x1e' is not a whole number"),
     ("movielens_100k", "items", "|0|0|0|1\n", "|0|0|0|2\n", "line 3: flag '2' of Western is not 0 or 1"),
     ("movielens_100k", "items", b"Mis\xe8re", "Misère".encode(), "line 1: not latin-1 text"),
     ("movielens_100k", "users", "|24|", "|200|", "line 1: age 200 is not from 0 to 150"),
-    ("movielens_100k", "users", "|24|", "|old|", "line 1: age 'old' is not a whole number"),
     ("movielens_100k", "users", "|53|F|", "|53|W|", "line 3: gender 'W' is not F or M"),
     ("movielens_100k", "users", "|student|", "||", "line 4: occupation '' is empty"),
     ("movielens_100k", "users", "5|61|", "3|61|", "line 2: user '3' again, with other values"),
     ("movielens_1m", "users", "::17::", "::21::", "line 1: occupation 21 is not from 0 to 20"),
-    ("movielens_1m", "users", "::0::T8", "::T8", "line 3: number of fields is 4; expected 5 "),
     ("recbole", "user", "\t53\t", "\t5.3\t", "line 4: age 5.3 is not a whole number"),
-    ("recbole", "user", "\t53\t", "\t-3\t", "line 4: age -3.0 is not from 0 to 150"),
     ("recbole", "user", "user_id:token", "name:token", "line 1: no column 'user_id'; there are: age, "),
     ("hetrec_lastfm", "friends", "friendID", "friend", "line 1: header 'userID.tfriend'; expected"),
     ("hetrec_lastfm", "friends", "7\t9", "7\t7", "line 5: user '7' is a friend of themselves"),
-    ("hetrec_lastfm", "friends", "7\t9", "7\tme", "line 5: friendID 'me' is not a whole number"),
-    ("movielens_1m", "items", b"Thirty", b"\x93Thirty\x94", "line 3: not latin-1 text"),
     ("movielens_1m", "ratings", "9::20::3::", "9:20::3::", r"line 4: number of fields is 3; .* double colons"),
-    ("movielens_1m", "ratings", "9::20::3::", "9:::20::3::", "line 4: item ':20' is not a whole number"),
     ("recbole", "inter", "item_id:token", "item:token", "line 1: no column 'item_id'; there are: item, rating, "),
     ("recbole", "inter", "item_id:token", "user_id:token", "line 1: two columns of one name"),
-    (
-        "recbole",
-        "inter",
-        "item_id:token",
-        "item_id",
-        "line 1: header field ':item_id'; expected a name and one of :tok",
-    ),
+    ("recbole", "inter", "item_id:token", "item_id", "line 1: header field ':item_id'; expected a name and one of"),
     ("recbole", "inter", "rating:float", "rating:token", "line 1: no column of type float 'rating'"),
-    ("recbole", "inter", "9\t20\t3\t", "9\t\t3\t", "line 5: item_id '' is empty"),
-    ("recbole", "inter", b"9\t20\t3\t", b"9\t\xe9\t3\t", "line 5: not UTF-8 text"),
-    (
-        "recbole",
-        "inter",
-        "\n9\t20",
-        "\nuser_id:token\titem_id:token\trating:float\ttimestamp:float\n9\t20",
-        "line 5: the h",
-    ),
     ("amazon_ratings", "ratings", "A3Z,", "user,item,rating,time\nA3Z,", "line 3: rating 'rating' is not a finite"),
     ("amazon_reviews", "reviews", '"A9Z",', '"A9Z"', r"line 4: not JSON \(.*\); expected {\"reviewerID\": text"),
-    ("amazon_reviews", "reviews", '"A9Z",', "7,", "line 4: reviewerID is 7; expected"),
     ("amazon_reviews", "reviews", '"A9Z",', '"A9Z", "overall": 5,', "line 4: a name is given twice"),
-    ("amazon_reviews", "reviews", '"overall": 3.0', '"overall": NaN', "line 4: overall is nan; "),
-    ("amazon_reviews", "reviews", '"overall": 3.0', '"rating": 3.0', "line 4: overall is None; "),
     ("amazon_reviews", "reviews", '{"reviewerID": "A9Z"', 'null\n{"reviewerID": "A9Z"', "line 4: not a JSON object"),
     ("hetrec_lastfm", "plays", "9\t20\t", "9\t20\t-", "line 5: weight '-333' is not a whole number from 0"),
-    ("hetrec_lastfm", "plays", "artistID", "artist", "line 1: header 'userID.tartist.tweight'; expected"),
     ("hetrec_lastfm", "artists", "東京".encode(), "東京".encode("shift-jis"), "line 4: not UTF-8 text"),
     ("ogbn_arxiv", "edges", "5,4", "5,8", "line 9: cited node 8 is not from 0 to 7"),
-    ("ogbn_arxiv", "edges", "5,4", "5,-1", "line 9: cited node '-1' is not a whole number from 0"),
-    ("ogbn_arxiv", "labels", "9\n", "nan\n", "line 7: label 'nan' is not a whole number from 0"),
     ("ogbn_arxiv", "features", "\n", ",0.5\n", "line 1: number of fields is 129; expected 128 "),
     ("ogbn_arxiv", "papers", "5,90295\n", "", "line 7: node 6; expected 5, nodes being in order"),
     ("ogbn_arxiv", "papers", "7,90329\n", "", "papers: 7 rows; expected one for each of the 8 nodes"),
@@ -262,13 +179,13 @@ MISTAKES = [  # adapter, role, what to replace, by what, the message
     ("graph", "item", "c\t3", "b\t3", "line 4: item_id 'b' again"),
     ("graph", "item", "reward:float", "worth:float", "line 1: no column 'reward:float'; there are: features, item_id"),
     ("graph", "item", "-1 7", "-1", "line 4: features has 1 numbers; expected 2 as above"),
-    ("graph", "item", "-1 7", "-1 x", "line 4: features 'x' is not a finite number"),
-    ("graph", "item", "-1 7", "-1 inf", "line 4: features 'inf' is not a finite number"),
     ("mind", "behaviors", "N9-0 N1-1", "N9-0 N1", r"line 7: impression 'N1'; expected id-0 \(not clicked\) or id-1"),
-    ("mind", "behaviors", "N9-0 N1-1", "N9-0 N1-2", "line 7: impression 'N1-2'; "),
-    ("mind", "behaviors", "N9-0 N1-1", "", "line 7: impression ''; "),
     ("mind", "dev_behaviors", "\tN12\t", "\tN12-1\t", "line 2: news 'N12-1' in the history; "),
-    ("mind", "news", "\tGolf won\t", "\tGolf\twon\t", "line 2: number of fields is 9; expected 8 "),
+    ("movielens_100k", "ratings", "3\t30\t2\t", "3\t30\tnan\t", "line 3: rating nan is not a finite number"),
+    ("amazon_reviews", "reviews", '"A9Z",', "7,", "line 4: reviewerID is 7; expected"),
+    ("amazon_reviews", "reviews", '"overall": 3.0', '"overall": NaN', "line 4: overall is nan; "),
+    ("graph", "item", "-1 7", "-1 inf", "line 4: features 'inf' is not a finite number"),
+    ("mind", "behaviors", "N9-0 N1-1", "N9-0 N1-2", "line 7: impression 'N1-2'; "),
 ]
 
 
@@ -299,71 +216,45 @@ def test_an_empty_or_damaged_file_is_refused(name):
 
 
 def test_a_mistake_at_the_end_of_a_long_file_is_found():
-    text = "".join(f"{i % 700}::{i % 901}::{1 + i % 5}::0\n" for i in range(300_000))
+    text = "".join(f"{i % 700}::{i % 901}::{1 + i % 5}::0\n" for i in range(100_000))
     for line, message in (("1::2::x::0", "rating 'x' is not"), ("1::2::3", "number of fields is 3")):
-        with pytest.raises(UserError, match=f"line 300001: {message}"):
+        with pytest.raises(UserError, match=f"line 100001: {message}"):
             ADAPTERS["movielens_1m"](Memory(ratings=f"{text}{line}\n".encode()))
 
 
-def _content(place: str) -> bytes:
-    """Return the unpacked bytes of a gzip of the mirror, or of ``zip:member``."""
-    path, _, member = place.partition(":")
-    if member:
-        with zipfile.ZipFile(Path(MIRROR, path)) as archive:
-            data = archive.read(member)
-    else:
-        data = Path(MIRROR, path).read_bytes()
-    return gzip.decompress(data) if place.endswith(".gz") else data
+def member(archive: Path, name: str) -> bytes:
+    """Return the unpacked bytes of a member of a zip, or of a gzip itself."""
+    data = zipfile.ZipFile(archive).read(name) if name else archive.read_bytes()
+    return gzip.decompress(data) if (name or archive.name).endswith(".gz") else data
 
 
-REAL = {  # adapter, its files, numbers of nodes and links
+ARXIV = {"edges": "raw/edge", "labels": "raw/node-label"}
+ARXIV |= {"categories": "mapping/labelidx2arxivcategeory", "papers": "mapping/nodeidx2paperid"}
+MOVIES = {"ratings": "ratings", "items": "movies", "users": "users"}
+LASTFM = {"plays": "user_artists", "artists": "artists", "friends": "user_friends"}
+REAL = {  # the archive, its members by role, how their paths are spelled, and numbers of nodes and links
     "movielens_100k": (
-        {
-            role: f"ml-100k.zip:ml-100k/u.{name}"
-            for role, name in (("ratings", "data"), ("items", "item"), ("users", "user"))
-        },
-        1682,
-        100_000,
+        "ml-100k.zip",
+        {"ratings": "data", "items": "item", "users": "user"},
+        "ml-100k/u.{}",
+        (1682, 10**5),
     ),
-    "movielens_1m": (
-        {
-            role: f"ml-1m.zip:ml-1m/{name}.dat"
-            for role, name in (("ratings", "ratings"), ("items", "movies"), ("users", "users"))
-        },
-        3706,
-        1_000_209,
-    ),
-    "hetrec_lastfm": (
-        {
-            role: f"hetrec2011-lastfm-2k.zip:{name}.dat"
-            for role, name in (("plays", "user_artists"), ("artists", "artists"), ("friends", "user_friends"))
-        },
-        17_632,
-        92_834,
-    ),
-    "amazon_reviews": ({"reviews": "reviews_Digital_Music_5.json.gz"}, 3568, 64_706),
-    "ogbn_arxiv": (
-        {
-            "edges": "arxiv.zip:arxiv/raw/edge.csv.gz",
-            "labels": "arxiv.zip:arxiv/raw/node-label.csv.gz",
-            "categories": "arxiv.zip:arxiv/mapping/labelidx2arxivcategeory.csv.gz",
-            "papers": "arxiv.zip:arxiv/mapping/nodeidx2paperid.csv.gz",
-        },
-        169_343,
-        1_166_243,
-    ),
-    "mind": ({"behaviors": "MINDsmall_train.zip:behaviors.tsv", "news": "MINDsmall_train.zip:news.tsv"}, None, None),
+    "movielens_1m": ("ml-1m.zip", MOVIES, "ml-1m/{}.dat", (3706, 1_000_209)),
+    "hetrec_lastfm": ("hetrec2011-lastfm-2k.zip", LASTFM, "{}.dat", (17_632, 92_834)),
+    "amazon_reviews": ("reviews_Digital_Music_5.json.gz", {"reviews": ""}, "", (3568, 64_706)),
+    "ogbn_arxiv": ("arxiv.zip", ARXIV, "arxiv/{}.csv.gz", (169_343, 1_166_243)),
+    "mind": ("MINDsmall_train.zip", {"behaviors": "behaviors", "news": "news"}, "{}.tsv", None),
 }
 
 
 @pytest.mark.skipif(not MIRROR, reason="GRAPHDR_MIRROR is not set")
 @pytest.mark.parametrize("name", REAL)
 def test_real_files(name):
-    files, nodes, links = REAL[name]
-    if not all(Path(MIRROR, place.partition(":")[0]).exists() for place in files.values()):
-        pytest.skip(f"the mirror has no {name}")
-    raw = Memory({role: _content(place) for role, place in files.items()})
+    archive, members, spelled, counts = REAL[name]
+    if not Path(MIRROR, archive).exists():
+        pytest.skip(f"the mirror has no {archive}")
+    raw = Memory({role: member(Path(MIRROR, archive), spelled.format(path)) for role, path in members.items()})
     tables = ADAPTERS[name](raw)
-    assert nodes is None or (len(tables.nodes), len(tables.links)) == (nodes, links)
+    assert counts is None or (len(tables.nodes), len(tables.links)) == counts
     if len(tables.links) < 200_000:  # plain Python takes long
         same(tables, TWINS[name](raw))

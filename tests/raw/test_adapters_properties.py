@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from graphdr.core.errors import UserError
@@ -15,7 +15,7 @@ from tests.support.adapter_twins import ADAPTERS, TWINS, Memory, fixture, same
 NAMES = st.integers(0, 9).map(str)
 TITLES = st.text(st.characters(codec="latin-1", exclude_categories=["Cc"], exclude_characters="|:"), max_size=8)
 RATINGS = st.lists(st.tuples(NAMES, NAMES, st.integers(1, 5)), min_size=1, max_size=30)
-KNOWN = st.dictionaries(NAMES, st.tuples(TITLES, st.sampled_from(GENRES)), min_size=1)
+ITEMS = st.dictionaries(NAMES, st.tuples(TITLES, st.sampled_from(GENRES)), min_size=1)
 ENDS = st.tuples(st.sampled_from(["\n", "\r\n"]), st.booleans())
 
 
@@ -25,47 +25,41 @@ def _text(rows, delimiter, ends=("\n", True), encoding="utf-8", header=()) -> by
     return (end.join(lines) + end * last).encode(encoding)
 
 
-def _movielens_100k(rows, known, ends):
-    about = [(i, title, "", "", "", *(int(g == genre) for g in GENRES)) for i, (title, genre) in known.items()]
+def _movielens_100k(rows, titles, ends):
+    about = [(i, title, "", "", "", *(int(g == genre) for g in GENRES)) for i, (title, genre) in titles.items()]
     timed = [(*row, 0) for row in rows]
     return Memory(ratings=_text(timed, "\t", ends), items=_text(about, "|", ends, "latin-1"))
 
 
-def _movielens_1m(rows, known, ends):
-    about = [(i, title, f"{genre}|Z") for i, (title, genre) in known.items()]
+def _movielens_1m(rows, titles, ends):
+    about = [(i, title, f"{genre}|Z") for i, (title, genre) in titles.items()]
     return Memory(ratings=_text([(*r, 0) for r in rows], "::", ends), items=_text(about, "::", ends, "latin-1"))
 
 
-def _recbole(rows, known, ends):
+def _recbole(rows, titles, ends):
     inter = _text([(*r, 0) for r in rows], "\t", ends, header=["user_id:token\titem_id:token\trating:float\tx:token"])
-    about = [(i, title, 0, f"{genre} Z") for i, (title, genre) in known.items()]
+    about = [(i, title, 0, f"{genre} Z") for i, (title, genre) in titles.items()]
     header = "item_id:token\ttitle:token_seq\tyear:float\tclass:token_seq"
     return Memory(inter=inter, item=_text(about, "\t", ends, header=[header]))
 
 
-def _amazon_ratings(rows, known, ends):
+def _amazon_ratings(rows, titles, ends):
     return Memory(ratings=_text([(*row, 0) for row in rows], ",", ends))
 
 
-def _amazon_reviews(rows, known, ends):
+def _amazon_reviews(rows, titles, ends):
     reviews = [[json.dumps({"reviewerID": user, "asin": item, "overall": rating})] for user, item, rating in rows]
     return Memory(reviews=_text(reviews, "", ends))
 
 
-def _hetrec_lastfm(rows, known, ends):
-    about = [(i, title, "", "") for i, (title, _) in known.items()]
+def _hetrec_lastfm(rows, titles, ends):
+    about = [(i, title, "", "") for i, (title, _) in titles.items()]
     artists = _text(about, "\t", ends, header=["id\tname\turl\tpictureURL"])
     return Memory(plays=_text(rows, "\t", ends, header=["userID\tartistID\tweight"]), artists=artists)
 
 
-WRITERS = {
-    "amazon_ratings": _amazon_ratings,
-    "amazon_reviews": _amazon_reviews,
-    "hetrec_lastfm": _hetrec_lastfm,
-    "movielens_100k": _movielens_100k,
-    "movielens_1m": _movielens_1m,
-    "recbole": _recbole,
-}
+WRITERS = {write.__name__.strip("_"): write for write in (_amazon_ratings, _amazon_reviews, _hetrec_lastfm)}
+WRITERS |= {write.__name__.strip("_"): write for write in (_movielens_100k, _movielens_1m, _recbole)}
 
 
 def _is_latin1(titles: list[str]) -> bool:
@@ -74,21 +68,23 @@ def _is_latin1(titles: list[str]) -> bool:
     return data.isascii() or "\ufffd" in data.decode(errors="replace")
 
 
-@given(RATINGS, KNOWN, ENDS)
-def test_the_same_ratings_in_any_format_give_the_same_tables(rows, known, ends):
-    assume(_is_latin1([title for title, _ in known.values()]))
-    tables = {name: ADAPTERS[name](write(rows, known, ends)) for name, write in WRITERS.items()}
-    for name, found in tables.items():
-        same(found, TWINS[name](WRITERS[name](rows, known, ends)))
-        keys = found.nodes["key"].to_pylist()
-        assert [(keys[link["node"]], link["weight"]) for link in found.links.to_pylist()] == [r[1:] for r in rows]
-        assert found.links.equals(tables["recbole"].links)
-        assert found.nodes["popularity"].equals(tables["recbole"].nodes["popularity"])
-        assert found.nodes["reward"].equals(tables["recbole"].nodes["reward"]) or name == "hetrec_lastfm"
+@settings(max_examples=30)
+@given(RATINGS, ITEMS, ENDS)
+def test_the_same_ratings_in_any_format_give_the_same_tables(rows, titles, ends):
+    assume(_is_latin1([title for title, _ in titles.values()]))
+    tables = {name: ADAPTERS[name](write(rows, titles, ends)) for name, write in WRITERS.items()}
+    for name, table in tables.items():
+        same(table, TWINS[name](WRITERS[name](rows, titles, ends)))
+        keys = table.nodes["key"].to_pylist()
+        assert [(keys[link["node"]], link["weight"]) for link in table.links.to_pylist()] == [r[1:] for r in rows]
+        assert table.links.equals(tables["recbole"].links)
+        assert table.nodes["popularity"].equals(tables["recbole"].nodes["popularity"])
+        assert table.nodes["reward"].equals(tables["recbole"].nodes["reward"]) or name == "hetrec_lastfm"
     for name in ("movielens_100k", "movielens_1m"):
         assert tables[name].nodes.equals(tables["recbole"].nodes)
 
 
+@settings(max_examples=30)
 @given(st.data(), st.integers(1, 8), ENDS)
 def test_random_citations(data, n, ends):
     numbers = st.floats(-9, 9, width=32)
@@ -112,6 +108,7 @@ BEHAVIORS = st.lists(st.tuples(NAMES, st.lists(NEWS, max_size=6), SHOWN), min_si
 WORDS = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=6)
 
 
+@settings(max_examples=30)
 @given(BEHAVIORS, st.none() | BEHAVIORS, st.dictionaries(NEWS, st.tuples(WORDS, WORDS, WORDS, WORDS)), ENDS)
 def test_random_news(train, dev, about, ends):
     raw = Memory()

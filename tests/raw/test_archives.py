@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import io
-import warnings
 import zipfile
 
 import pytest
@@ -48,22 +47,17 @@ def test_any_zip_gives_back_what_was_put_in(tmp_path, members):
             assert content(tmp_path, "a.zip", name) == data
 
 
+@pytest.mark.filterwarnings("error::ResourceWarning")
 def test_what_is_gzipped_comes_out_unpacked_and_is_hashed_as_stored(tmp_path):
     packed = gzip.compress(b"1,2\n", mtime=0)
-    (tmp_path / "a.zip").write_bytes(zipped({"raw/edge.csv.gz": packed}))
-    (tmp_path / "reviews.json.gz").write_bytes(packed)
-    (tmp_path / "plain.csv").write_bytes(b"1,2\n")
-    for where in (("a.zip", "raw/edge.csv.gz"), ("reviews.json.gz",), ("plain.csv",)):
-        assert content(tmp_path, *where) == b"1,2\n"
-    assert archives.digest(tmp_path / "a.zip", "raw/edge.csv.gz")[1] == hashlib.sha256(packed).hexdigest()
-    assert archives.digest(tmp_path / "reviews.json.gz", "")[1] == hashlib.sha256(packed).hexdigest()
-
-
-def test_closing_a_stream_closes_the_file(tmp_path):
-    (tmp_path / "a.zip").write_bytes(zipped({"b.gz": gzip.compress(b"x", mtime=0), "c": b"y"}))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ResourceWarning)
-        assert (content(tmp_path, "a.zip", "b.gz"), content(tmp_path, "a.zip", "c")) == (b"x", b"y")
+    files = {"a.zip": zipped({"raw/edge.csv.gz": packed}), "reviews.json.gz": packed, "plain.csv": b"1,2\n"}
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+        archives.require_kind(tmp_path / name, name)
+        member = "raw/edge.csv.gz" if name == "a.zip" else ""
+        assert content(tmp_path, name, member) == b"1,2\n"
+        stored = b"1,2\n" if name == "plain.csv" else packed
+        assert archives.digest(tmp_path / name, member)[1] == hashlib.sha256(stored).hexdigest()
 
 
 def test_a_member_is_found_below_another_top_folder_if_there_is_one_such(tmp_path):
@@ -111,9 +105,7 @@ def test_a_member_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
         ("a.json.gz", b"\xef\xbb\xbf\n <HTML>", "an HTML page, not a gzip file"),
         ("a.csv", b"<html>", "an HTML page, not the file"),
         ("a.zip", gzip.compress(b"x", mtime=0), "not a zip file"),
-        ("a.whl", b"plain", "not a zip file"),
         ("a.gz", zipped({"a": b"x"}), "not a gzip file"),
-        ("a.gz", b"", "empty file"),
     ],
 )
 def test_a_file_must_be_what_its_name_promises(tmp_path, name, data, message):
@@ -123,51 +115,36 @@ def test_a_file_must_be_what_its_name_promises(tmp_path, name, data, message):
         archives.require_kind(path, name)
 
 
-def test_names_without_a_promise_and_kept_promises_pass(tmp_path):
-    kept = {"a.csv": b"1,2", "b.zip": zipped({}), "c.gz": gzip.compress(b""), "d.txt": b"PK"}
-    for name, data in kept.items():
-        (tmp_path / name).write_bytes(data)
-        archives.require_kind(tmp_path / name, name)
+TEXT = b"".join(b"%d\t%d\n" % (i, i * i) for i in range(40))
+MEMBERS = {"d/u.data": TEXT, "d/e.csv.gz": gzip.compress(TEXT, mtime=0)}
+FILES = {
+    "stored.zip": zipped(MEMBERS, zipfile.ZIP_STORED),
+    "packed.zip": zipped(MEMBERS),
+    "alone.gz": gzip.compress(TEXT, mtime=0),
+}
 
 
-@given(cut=st.integers(0, 200), flip=st.integers(0, 10**6), bit=st.integers(0, 7), stored=st.booleans())
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_damaged_zip_is_one_clear_error_or_its_content_is_right(tmp_path, cut, flip, bit, stored):
-    text = b"".join(b"%d\t%d\n" % (i, i * i) for i in range(40))
-    members = {"d/u.data": text, "d/e.csv.gz": gzip.compress(text, mtime=0)}
-    data = bytearray(zipped(members, zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED))
-    data = data[: len(data) - cut]
+@pytest.mark.parametrize("file", FILES)
+@given(cut=st.integers(0, 200), flip=st.integers(0, 10**6), bit=st.integers(0, 7))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_damaged_file_is_one_clear_error_or_its_content_is_right(tmp_path, file, cut, flip, bit):
+    data = bytearray(FILES[file])[: max(len(FILES[file]) - cut, 1)]
     data[flip % len(data)] ^= 1 << bit
-    path = tmp_path / "a.zip"
+    path = tmp_path / file
     path.write_bytes(data)
-    for name in members:
+    for name in MEMBERS if file.endswith(".zip") else [None]:
         try:
-            archives.require_kind(path, "a.zip")
-            inside = archives.locate(path, name)
-            if inside is None:
+            archives.require_kind(path, file)
+            member = archives.locate(path, name)
+            if member is None:
                 continue
-            assert archives.digest(path, inside)[0] == len(members[name])
-            archives.require_whole(path, inside)
+            if member:
+                assert archives.digest(path, member)[0] == len(MEMBERS[name])
+            archives.require_whole(path, member)
         except Unusable as error:
             assert "\n" not in str(error)
         else:
-            assert content(tmp_path, "a.zip", inside) == text
-
-
-@given(cut=st.integers(0, 60), flip=st.integers(0, 10**6), bit=st.integers(0, 7))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_damaged_gzip_is_one_clear_error_or_its_content_is_right(tmp_path, cut, flip, bit):
-    data = bytearray(gzip.compress(b"some text, some more text", mtime=0))
-    data = data[: max(len(data) - cut, 1)]
-    data[flip % len(data)] ^= 1 << bit
-    (tmp_path / "a.gz").write_bytes(data)
-    try:
-        archives.require_kind(tmp_path / "a.gz", "a.gz")
-        archives.require_whole(tmp_path / "a.gz", "")
-    except Unusable as error:
-        assert "\n" not in str(error)
-    else:
-        assert content(tmp_path, "a.gz") == b"some text, some more text"
+            assert content(tmp_path, file, member) == TEXT
 
 
 def test_raw_knows_its_members(tmp_path):

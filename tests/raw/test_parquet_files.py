@@ -1,8 +1,6 @@
 """Parquet files of a user: a damaged footer is one line, and never ends the process."""
 
 import io
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from graphdr.core.errors import UserError
-from graphdr.raw import parquet_files, parquet_footer
+from graphdr.raw import parquet_files
 
 COLUMNS = {"item": [1, 2, None], "user": ["a", "b", None], "tags": [["x"], [], ["y", "z"]]}
 
@@ -27,7 +25,7 @@ def test_the_footer_says_what_arrow_says(options):
     footer = pq.ParquetFile(io.BytesIO(data)).metadata
     groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
     parts = [[group.column(at) for at in range(footer.num_columns)] for group in groups]
-    assert parquet_footer.chunks(data) == [
+    assert parquet_files.chunks(data) == [
         [(group.num_rows, part.num_values, part.total_uncompressed_size) for part in row]
         for group, row in zip(groups, parts, strict=True)
     ]
@@ -38,10 +36,6 @@ def test_a_footer_that_ends_arrow_is_one_line():
     data = written({"item": [1, 2]}, store_schema=False)
     optional = data.index(b"\x25\x02\x18\x04item") + 1
     data = data[:optional] + b"\0" + data[optional + 1 :]
-    code = "import sys, pyarrow.parquet as pq; pq.ParquetFile(sys.stdin.buffer).metadata.row_group(0).column(0)"
-    code = code.replace("sys.stdin.buffer", "__import__('io').BytesIO(sys.stdin.buffer.read())")
-    if subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, check=False).returncode >= 0:
-        pytest.skip("this Arrow raises an error")
     with pytest.raises(UserError, match=r"^x: not a readable parquet file \(\S"):
         parquet_files.table("x", data)
 
@@ -73,11 +67,11 @@ def test_any_byte_of_a_footer_may_be_wrong(byte):
 )
 def test_no_footer_is_read_beyond_its_end(data):
     with pytest.raises(ValueError, match="footer"):
-        parquet_footer.chunks(data)
+        parquet_files.chunks(data)
 
 
 def test_rows_that_a_group_claims_are_counted():
     data = written({"item": list(range(100))}, compression="none")
-    assert [[part.rows for part in group] for group in parquet_footer.chunks(data)] == [[100]]
+    assert [[part.rows for part in group] for group in parquet_files.chunks(data)] == [[100]]
     with pytest.raises(UserError, match="x: its table would take"):
         parquet_files.table("x", written({"item": np.zeros(9_000_000, np.int8)}, write_statistics=False))

@@ -25,7 +25,7 @@ def parsed(data: str, delimiter: str = ",", quoted: bool = True) -> list[dict]:
     ],
 )
 def test_quotes_of_a_user_make_one_field(row, expected):
-    assert parsed(f"a,b\n{row}\n3,4\n") == [dict(zip(NAMES, own, strict=True)) for own in (expected, ("3", "4"))]
+    assert parsed(f"a,b\n{row}\n3,4\n") == [dict(zip(NAMES, fields, strict=True)) for fields in (expected, ("3", "4"))]
 
 
 @pytest.mark.parametrize("delimiter", ["\t", ",", "|", "::"])

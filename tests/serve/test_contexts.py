@@ -1,20 +1,20 @@
 """A served policy plays vectors over its arms as the kernel does, in whatever form they come, and segments share it."""
 
-import json
-from pathlib import Path
+from functools import partial
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from graphdr.bandit import environment
-from graphdr.bandit import linucb as kernels
+from graphdr.bandit.method import BanditProblem
+from graphdr.bandit.policies.linucb import LinUCB
+from graphdr.bandit.simulate import simulate
 from graphdr.graphs import contexts, records
 from graphdr.serve.basis import SERVED
 from graphdr.serve.policy import GraphDRLinUCB
-from tests.support.policies import GRAPH, NAMES, THETA, assert_same, linucb
+from tests.support.policies import GRAPH, NAMES, THETA, assert_same, fit, linucb, refused
 
 AGES = {"young": {"middle": 1.0}, "middle": {"old": 0.5}, "old": {}}
 WEIGHTS = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.5], [0.0, 0.5, 0.0]])
@@ -25,7 +25,7 @@ def bundles(count: int, rng: np.random.Generator) -> sp.csr_array:
     sizes = rng.integers(1, 6, size=count)
     columns = np.concatenate([rng.choice(GRAPH.n, size, replace=False) for size in sizes])
     rows = sp.csr_array((rng.random(len(columns)) + 0.1, columns, np.append(0, np.cumsum(sizes))), (count, GRAPH.n))
-    return contexts.context_rows(sp.diags_array(1 / records.row_lengths(rows)) @ rows, GRAPH.n)
+    return contexts.context_rows(sp.diags_array(1 / records.row_norms(rows)) @ rows, GRAPH.n)
 
 
 def weights(rows: sp.csr_array) -> list[dict]:
@@ -33,59 +33,41 @@ def weights(rows: sp.csr_array) -> list[dict]:
     return [{NAMES[i]: row[i] for i in np.flatnonzero(row)[::-1]} for row in rows.toarray()]
 
 
-POOL = bundles(400, np.random.default_rng(1))
+ROWS = bundles(400, np.random.default_rng(1))
 
 
-def taught(**knobs) -> GraphDRLinUCB:
+def taught(**parameters) -> GraphDRLinUCB:
     """Fit a policy and tell it the rewards of some contexts."""
-    policy = linucb(**knobs)
-    segment = "old" if "segments" in knobs else None
-    policy.update_many(vectors=POOL[:50], rewards=POOL[:50] @ THETA, segment=segment)
+    policy = linucb(**parameters)
+    segment = "old" if "segments" in parameters else None
+    policy.update_many(vectors=ROWS[:50], rewards=ROWS[:50] @ THETA, segment=segment)
     return policy
 
 
 # The simulation
 
 
-@pytest.mark.slow
-def test_a_long_run_saved_and_loaded_half_way_is_that_of_the_kernel(tmp_path):
-    rounds, path = 20_000, tmp_path / "policy.parquet"
-    setting = {"arms": 10, "candidates": "uniform", "horizon": rounds, "noise": 0.1}
-    met = environment.draw(0, setting, POOL.shape[0], instance=0, seed=1)
+def test_every_round_is_that_of_the_kernel():
+    setting = environment.RoundsSpec(2000, 10, noise=0.1)
+    met = environment.draw_rounds(0, setting, ROWS.shape[0], instance=0, seed=1)
     policy = linucb(10, names=None)
-    run = kernels.Run(POOL @ THETA, met, POOL @ policy._learned.rows)
-    [expected] = kernels.play([run], 1.0)
+    theta = ROWS @ THETA
+    expected = simulate(BanditProblem(theta, ROWS @ policy._posterior.rows), LinUCB(), met)
     assert len(set(expected.arms)) > 20
-    single, uninterrupted = [POOL[[at]] for at in range(POOL.shape[0])], None
-    for t, (candidates, noise) in enumerate(zip(met.arms, met.noise, strict=True)):
-        if t == rounds // 2:
-            policy.save(path)
-            uninterrupted, policy = policy, GraphDRLinUCB.load(path)
-        chosen = candidates[policy.recommend(vectors=POOL[candidates])]
-        assert chosen == expected.arms[t]
-        policy.update(reward=run.theta[chosen] + noise, vector=single[chosen])
-    own = np.asarray(expected.arms[rounds // 2 :], int)
-    uninterrupted.update_many(vectors=POOL[own], rewards=run.theta[own] + met.noise[rounds // 2 :])
-    assert_same(policy, uninterrupted)
+    for candidates, noise, arm in zip(met.arms, met.noise, expected.arms, strict=True):
+        assert candidates[policy.recommend(vectors=ROWS[candidates])] == arm
+        policy.update(reward=theta[arm] + noise, vector=ROWS[[int(arm)]])
 
 
 def test_estimate_and_width_are_those_of_ridge_regression_on_projected_contexts():
     policy = taught(ridge=0.7)
-    z, basis = POOL[:50] @ policy._learned.rows, policy._learned.rows
+    z, basis = ROWS[:50] @ policy._posterior.rows, policy._posterior.rows
     v = 0.7 * np.eye(5) + z.T @ z
-    new = POOL[50:] @ basis
-    mean, width = policy.expect(vectors=POOL[50:])
-    assert_allclose(mean, new @ np.linalg.solve(v, z.T @ (POOL[:50] @ THETA)), rtol=0, atol=1e-12)
+    new = ROWS[50:] @ basis
+    mean, width = policy.expect(vectors=ROWS[50:])
+    assert_allclose(mean, new @ np.linalg.solve(v, z.T @ (ROWS[:50] @ THETA)), rtol=0, atol=1e-12)
     assert_allclose(width, np.sqrt(np.sum(new @ np.linalg.inv(v) * new, axis=1)), rtol=0, atol=1e-12)
-    assert policy.recommend(vectors=POOL[50:]) == np.argmax(mean + width)
-
-
-@pytest.mark.parametrize("k", [1, 5, 20])
-def test_features_are_the_product_of_contexts_and_basis(k):
-    policy = linucb(k)
-    for rows in (POOL, POOL[:1], POOL[:0], sp.csr_array(np.ones((3, GRAPH.n)))):
-        expected = rows.toarray() @ policy._learned.rows
-        assert_allclose(policy.candidates(vectors=rows).rows, expected, rtol=0, atol=1e-14)
+    assert policy.recommend(vectors=ROWS[50:]) == np.argmax(mean + width)
 
 
 # Their forms
@@ -106,9 +88,9 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("segment", [None, "middle"])
 def test_contexts_are_the_same_in_every_form(form, segment):
-    knobs = {} if segment is None else {"segments": AGES}
-    plain, other = taught(**knobs), taught(**knobs)
-    some = POOL[100:140]
+    parameters = {} if segment is None else {"segments": AGES}
+    plain, other = taught(**parameters), taught(**parameters)
+    some = ROWS[100:140]
     assert other.recommend(vectors=form(some), segment=segment) == plain.recommend(vectors=some, segment=segment)
     assert_array_equal(other.expect(vectors=form(some), segment=segment), plain.expect(vectors=some, segment=segment))
     plain.update_many(vectors=some, rewards=some @ THETA, segment=segment)
@@ -118,8 +100,8 @@ def test_contexts_are_the_same_in_every_form(form, segment):
 
 def test_a_single_context_is_a_row_a_vector_or_names_and_weights():
     policies = [linucb() for _ in range(5)]
-    at = int(np.argmax(np.diff(POOL.indptr)))
-    forms = POOL[at], POOL[[at]], POOL[at].toarray(), POOL[at].toarray().tolist(), weights(POOL[[at]])[0]
+    at = int(np.argmax(np.diff(ROWS.indptr)))
+    forms = ROWS[at], ROWS[[at]], ROWS[at].toarray(), ROWS[at].toarray().tolist(), weights(ROWS[[at]])[0]
     for policy, vector in zip(policies, forms, strict=True):
         policy.update(reward=0.5, vector=vector)
         assert_same(policies[0], policy)
@@ -138,13 +120,13 @@ def test_contexts_of_one_node_are_plain_arms(basis):
         plain.update(arm, THETA[place])
         other.update(reward=THETA[place], vector=unit[[place]])
     for name in ("inverse", "mean"):
-        assert_array_equal(getattr(plain._learned, name), getattr(other._learned, name))
+        assert_array_equal(getattr(plain._posterior, name), getattr(other._posterior, name))
     assert plain.rounds == other.rounds == 100
 
 
 def test_contexts_looked_up_once_and_many_sets_of_them_are_the_same_contexts():
     policy = taught()
-    sets = [POOL[:7], POOL[100:300], POOL[3:4]]
+    sets = [ROWS[:7], ROWS[100:300], ROWS[3:4]]
     chosen = [policy.recommend(vectors=own) for own in sets]
     held = [policy.candidates(vectors=own) for own in sets]
     assert [policy.recommend(own) for own in held] == policy.recommend_many(held) == chosen
@@ -157,24 +139,20 @@ def test_contexts_looked_up_once_and_many_sets_of_them_are_the_same_contexts():
     policy.update_many(held[0], np.ones(7))
     other.update_many(vectors=sets[0], rewards=np.ones(7))
     assert_same(policy, other)
+    assert policy.recommend(vectors=np.repeat(ROWS[:1].toarray(), 3, axis=0)) == 0  # the first on a tie
     assert policy.recommend_many(vectors=[]) == []
     policy.update_many(vectors=[], rewards=[])
     assert policy.rounds == 57
 
 
-def test_contexts_of_equal_scores_go_to_the_first():
-    row = POOL[:1].toarray()
-    assert taught().recommend(vectors=np.vstack([row, row, row])) == 0
-
-
 def test_a_context_may_have_arms_that_were_added():
     policy = taught()
-    held = policy.candidates(vectors=POOL[:20])
+    held = policy.candidates(vectors=ROWS[:20])
     before = policy.expect(held)
     policy.add({"new": {NAMES[0]: 1.0, NAMES[1]: 2.0}})
     assert_array_equal(policy.expect(held), before)
     mixed = policy.candidates(vectors=[{"new": 0.5, NAMES[0]: 0.5}]).rows[0]
-    assert_allclose(mixed, (policy._learned.rows[-1] + policy._learned.rows[0]) / 2)
+    assert_allclose(mixed, (policy._posterior.rows[-1] + policy._posterior.rows[0]) / 2)
 
 
 def test_what_the_caller_gave_is_left_as_it_was():
@@ -189,48 +167,48 @@ def test_what_the_caller_gave_is_left_as_it_was():
 # Segments
 
 
-@pytest.mark.parametrize("basis", ["laplacian_low", "identity", "shuffled"])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"basis": "identity"}, {"basis": "laplacian_low_shuffled"}, {"graph prior": True}]
+)
 @pytest.mark.parametrize("segments", [AGES, WEIGHTS, sp.csr_array(WEIGHTS)], ids=["names", "matrix", "sparse"])
-def test_segments_are_a_policy_on_the_product_graph(basis, segments):
+def test_segments_are_a_policy_on_the_product_graph(parameters, segments):
+    make = fit if "graph prior" in parameters else partial(linucb, **parameters)
     names = list(AGES) if segments is AGES else [0, 1, 2]
-    policy = linucb(6, basis=basis, segments=segments, coupling=0.3)
-    pairs = linucb(6, source=contexts.product(GRAPH, WEIGHTS, 0.3), names=None, basis=basis)
-    assert_same(policy, pairs)
+    policy = make(6, segments=segments, segment_coupling=0.3)
+    pairs = make(6, source=contexts.product(GRAPH, WEIGHTS, 0.3), names=None)
     rng = np.random.default_rng(4)
     for _ in range(200):
         segment, places = rng.integers(3), rng.integers(GRAPH.n, size=15)
         arm = policy.recommend([NAMES[place] for place in places], segment=names[segment])
         pair = pairs.recommend(segment * GRAPH.n + places)
         assert (NAMES.index(arm), segment) == (pair % GRAPH.n, pair // GRAPH.n)
-        reward = THETA[pair % GRAPH.n] * (segment - 1)
+        reward = THETA[pair % GRAPH.n] * (segment - 1) + 0.1 * rng.standard_normal()
         policy.update(arm, reward, segment=names[segment])
         pairs.update(pair, reward)
     assert_same(policy, pairs)
-    own = GRAPH.n + np.arange(5)
-    assert_array_equal(policy.expect(NAMES[:5], segment=names[1]), pairs.expect(own))
+    assert (policy._ready, policy.n_features_in_) == (True, GRAPH.n)
+    assert_array_equal(policy.expect(NAMES[:5], segment=names[1]), pairs.expect(GRAPH.n + np.arange(5)))
+    policy.remove(["item 0"])
+    assert len(policy.expect(segment=names[2])[0]) == GRAPH.n - 1
+    assert policy.recommend(["item 149"], segment=names[2]) == "item 149"
 
 
 def test_vectors_of_a_segment_lie_in_its_block():
     policy, pairs = linucb(6, segments=AGES), linucb(6, source=contexts.product(GRAPH, WEIGHTS), names=None)
     nothing = sp.csr_array((20, GRAPH.n))
-    blocks = {"young": [POOL[:20], nothing, nothing], "old": [nothing, nothing, POOL[:20]]}
+    blocks = {"young": [ROWS[:20], nothing, nothing], "old": [nothing, nothing, ROWS[:20]]}
     for name, block in blocks.items():
-        policy.update_many(vectors=POOL[:20], rewards=POOL[:20] @ THETA, segment=name)
-        pairs.update_many(vectors=sp.hstack(block), rewards=POOL[:20] @ THETA)
+        policy.update_many(vectors=ROWS[:20], rewards=ROWS[:20] @ THETA, segment=name)
+        pairs.update_many(vectors=sp.hstack(block), rewards=ROWS[:20] @ THETA)
     assert_same(policy, pairs)
-    policy.update_many(vectors=POOL[:2], rewards=[1.0, 2.0], segment=["old", "young"])
-    pairs.update(reward=1.0, vector=sp.hstack([nothing[[0]], nothing[[0]], POOL[[0]]]))
-    pairs.update(reward=2.0, vector=sp.hstack([POOL[[1]], nothing[[0]], nothing[[0]]]))
+    policy.update_many(vectors=ROWS[:2], rewards=[1.0, 2.0], segment=["old", "young"])
+    pairs.update(reward=1.0, vector=sp.hstack([nothing[[0]], nothing[[0]], ROWS[[0]]]))
+    pairs.update(reward=2.0, vector=sp.hstack([ROWS[[1]], nothing[[0]], nothing[[0]]]))
     assert_same(policy, pairs)
-
-
-def test_a_single_segment_is_the_policy_without_segments():
-    assert_same(linucb(6), linucb(6, segments={"all": {}}))
-    assert_same(linucb(6, laplacian=0.5), linucb(6, laplacian=0.5, segments=[[0.0]]))
 
 
 def test_what_one_segment_learns_tells_the_next_one_more_than_the_one_after():
-    policy = linucb(20, segments=AGES, coupling=0.1)
+    policy = linucb(20, segments=AGES, segment_coupling=0.1)
     before = [policy.expect(NAMES, segment=name)[1] for name in AGES]
     policy.update_many(NAMES * 5, np.zeros(5 * GRAPH.n), segment="young")
     left = [np.mean(policy.expect(NAMES, segment=name)[1] / width) for name, width in zip(AGES, before, strict=True)]
@@ -244,11 +222,9 @@ def test_many_rewards_and_sets_have_a_segment_for_all_or_one_each(basis):
     arms, who, rewards = rng.choice(NAMES, 90), rng.choice(list(AGES), 90), rng.standard_normal(90)
     many.update_many(arms, rewards, segment=who)
     many.update_many(arms, rewards, segment="old")
-    for arm, segment, reward in [
-        *zip(arms, who, rewards, strict=True),
-        *((a, "old", r) for a, r in zip(arms, rewards, strict=True)),
-    ]:
-        single.update(arm, reward, segment=segment)
+    for segments in (who, ["old"] * 90):
+        for arm, segment, reward in zip(arms, segments, rewards, strict=True):
+            single.update(arm, reward, segment=segment)
     assert_same(many, single)
     sets = [rng.choice(NAMES, size).tolist() for size in (3, 20, 7)]
     assert many.recommend_many(sets, segment=list(AGES)) == [
@@ -258,99 +234,38 @@ def test_many_rewards_and_sets_have_a_segment_for_all_or_one_each(basis):
     assert many.recommend_many(held) == many.recommend_many(sets, segment="middle")
 
 
-# The file
-
-
-@pytest.mark.parametrize("basis", ["laplacian_low", "identity"])
-def test_a_policy_with_segments_goes_on_where_the_saved_one_stopped(basis, tmp_path):
-    segments = {"young": {7: 2.0}, 7: {}}
-    policy = linucb(6, basis=basis, segments=segments, coupling=0.5)
-    policy.update_many(NAMES, THETA, segment=7)
-    policy.save(tmp_path / "policy.parquet")
-    loaded = GraphDRLinUCB.load(tmp_path / "policy.parquet")
-    assert (loaded.names, loaded.get_params()) == (policy.names, policy.get_params())
-    assert list(loaded.segments) == ["young", 7]
-    for one in (policy, loaded):
-        one.update_many(NAMES, -THETA, segment="young")
-    assert_same(policy, loaded)
-    assert loaded.recommend(NAMES, segment="young") == policy.recommend(NAMES, segment="young")
-    settings = json.loads(pq.read_table(tmp_path / "policy.parquet")["name"][0].as_py())
-    assert settings["format"] == 3  # which earlier versions refuse
-
-
-def test_a_file_of_version_0_4_0_is_read_and_played_on(tmp_path):
-    path = Path(__file__).with_name("saved_by_0.4.0.parquet")
-    policy = GraphDRLinUCB.load(path)
-    assert policy.names == ["a", "b", "c", "d", "e", 6]
-    assert policy.rounds == 3
-    assert policy.recommend(["d", "b"]) == "b"
-    table = pq.read_table(path).to_pylist()
-    saved = {field: [row["values"] for row in table if row["field"] == field] for field in ("v_inverse", "features")}
-    [estimate] = [row["values"] for row in table if row["field"] == "estimate"]
-    assert_array_equal(policy._learned.inverse, saved["v_inverse"])
-    assert_array_equal(policy._learned.rows, saved["features"])
-    assert_array_equal(policy._learned.mean, estimate)
-    policy.save(tmp_path / "again.parquet")
-    again = GraphDRLinUCB.load(tmp_path / "again.parquet")
-    assert again.get_params() == policy.get_params()
-    for one in (policy, again):
-        one.update_many(["d", "e", 6], [1.0, 2.0, -1.0])
-        one.add({"new": {"a": 1.0}})
-    assert_same(policy, again)
-    x, v = np.array(saved["features"]), np.linalg.inv(saved["v_inverse"])
-    told = x[3:6]
-    right = v @ estimate + told.T @ [1.0, 2.0, -1.0]
-    assert_allclose(policy._learned.mean, np.linalg.solve(v + told.T @ told, right), rtol=0, atol=1e-9)
-    policy._learned.rebuild()
-    assert_allclose(policy._learned.mean, again._learned.mean, rtol=0, atol=1e-9)
-    with pytest.raises(ValueError, match=r"a policy saved by version 0\.4, belongs to the old features"):
-        policy.refit({"source": ["a"], "target": ["b"]})
-
-
 # What makes no sense
 
 
-OTHER = linucb(2).candidates(vectors=POOL[:3])
-ROW = POOL[:1].toarray()
-NARROW = POOL[:2].toarray()[:, 1:]
+OTHER = linucb(2).candidates(vectors=ROWS[:3])
+ROW = ROWS[:1].toarray()
+NARROW = ROWS[:2].toarray()[:, 1:]
 MISUSE = {
     "contexts over 149 nodes; the graph has 150": lambda policy: policy.recommend(vectors=NARROW),
-    "contexts over 149 nodes": lambda policy: policy.update(reward=1.0, vector=sp.csr_array(NARROW[:1])),
     "no arm 'nobody'": lambda policy: policy.recommend(vectors=[{"item 1": 1.0}, {"nobody": 1.0}]),
     "context 1 has length zero": lambda policy: policy.recommend(vectors=[{"item 1": 1.0}, {"item 2": 0.0}]),
-    "context 0 has length zero": lambda policy: policy.expect(vectors=0 * ROW),
     "context 0 has length": lambda policy: policy.update(reward=1.0, vector={}),
     "context 0 has a weight that is no finite": lambda policy: policy.recommend(vectors=np.nan * ROW),
-    "weight that is no finite number": lambda policy: policy.update(reward=1.0, vector={"item 1": np.inf}),
     "rows over the arms, sparse or dense": lambda policy: policy.recommend(vectors=[{"item 1": 1.0}, 2.0]),
     "or mappings {name: weight}$": lambda policy: policy.recommend(vectors=[{"item 1": "much"}]),
     "vectors are rows": lambda policy: policy.recommend(vectors=7),
-    "^vectors are": lambda policy: policy.recommend(vectors=np.array([["much"]])),
     "no candidates": lambda policy: policy.recommend(vectors=[]),
-    "at least one arm": lambda policy: policy.recommend_many(vectors=[POOL[:2], POOL[:0]]),
+    "at least one arm": lambda policy: policy.recommend_many(vectors=[ROWS[:2], ROWS[:0]]),
     "one of the two$": lambda policy: policy.candidates(),
-    "by name or as vectors": lambda policy: policy.recommend(NAMES, vectors=POOL),
+    "by name or as vectors": lambda policy: policy.recommend(NAMES, vectors=ROWS),
     "belongs to the old features": lambda policy: policy.refit(GRAPH),
-    "by name or": lambda policy: policy.recommend_many(),
     "arms are given by name": lambda policy: policy.update(reward=1.0),
     "a reward is nan": lambda policy: policy.update(vector=ROW),
-    "a reward is nan; rewards are": lambda policy: policy.update("item 1"),
-    "2 vectors, but rewards of shape": lambda policy: policy.update_many(vectors=POOL[:2], rewards=[1.0]),
-    "3 vectors": lambda policy: policy.update(reward=1.0, vector=POOL[:3]),
+    "2 vectors, but rewards of shape": lambda policy: policy.update_many(vectors=ROWS[:2], rewards=[1.0]),
     "another policy": lambda policy: policy.recommend(OTHER),
     "^this policy has no segments; fit one with segments$": lambda policy: policy.recommend(NAMES, segment="old"),
-    "this policy has no": lambda policy: policy.update(reward=1.0, vector=ROW, segment="old"),
 }
 SEGMENTED = {
     "no segment 'aged'; there are: 'young', 'middle', 'old'": lambda policy: policy.recommend(NAMES, segment="aged"),
     "no segment given; there are: 'young'": lambda policy: policy.recommend(NAMES),
-    "there are: 'young', 'middle', 'old'$": lambda policy: policy.recommend(),
-    "no segment given": lambda policy: policy.update(reward=1.0, vector=ROW),
-    "no segment 'aged'": lambda policy: policy.update_many(NAMES[:2], [1.0, 2.0], segment=["old", "aged"]),
-    "no segment 0": lambda policy: policy.recommend(vectors=POOL, segment=0),
+    "no segment 0": lambda policy: policy.recommend(vectors=ROWS, segment=0),
     r"no segment \['old'\]": lambda policy: policy.expect(NAMES[:1], segment=[["old"]]),
     "2 segments for 3: give one for all, or one": lambda policy: policy.expect(NAMES[:3], segment=["old", "young"]),
-    "3 segments for 2": lambda policy: policy.recommend_many([NAMES, NAMES], segment=list(AGES)),
     "have their segment": lambda policy: policy.recommend(policy.candidates(NAMES, segment="old"), segment="old"),
     "cannot be added to a policy with segments": lambda policy: policy.add({"new": {"item 1": 1.0}}),
     "contexts over 450 nodes": lambda policy: policy.recommend(vectors=np.ones((1, 450)), segment="old"),
@@ -359,11 +274,10 @@ SEGMENTED = {
 
 @pytest.mark.parametrize("message", [*MISUSE, *SEGMENTED])
 def test_misuse_is_one_clear_error_and_changes_nothing(message):
-    policy = taught(k=2, **({"segments": AGES} if message in SEGMENTED else {}))
-    before = taught(k=2, **({"segments": AGES} if message in SEGMENTED else {}))
-    with pytest.raises(ValueError, match=message) as caught:
+    parameters = {"segments": AGES} if message in SEGMENTED else {}
+    policy, before = taught(k=2, **parameters), taught(k=2, **parameters)
+    with refused(message):
         (MISUSE | SEGMENTED)[message](policy)
-    assert "\n" not in str(caught.value)
     assert policy.names == before.names
     assert_same(policy, before)
 
@@ -372,14 +286,11 @@ UNFIT = {
     "which is none of the segments": {"young": {"odl": 1.0}, "old": {}},
     "^segments are a matrix of weights, or": ["young", "old"],
     "or {name: {name: weight}}$": {"young": ["old"], "old": []},
-    "^segments are a matrix": {"young": {"old": "much"}, "old": {}},
     "with zeros on its diagonal": np.ones((2, 2)),
     "square and symmetric": {"young": {"old": 1.0}, "old": {"young": 2.0}},
     "an adjacency matrix is square": np.ones((2, 3)) - np.eye(2, 3),
     "a square matrix of weights": {},
-    "segments have a square": np.ones(3),
     "finite and not negative": {"young": {"old": -1.0}, "old": {}},
-    "weights of edges are finite": {"young": {"old": np.nan}, "old": {}},
     "the graph of segments has 2 components": {"young": {"old": 0.0}, "old": {}},
     "a segment's name is a text or a whole number, not 0.5": {0.5: {}},
 }
@@ -387,50 +298,28 @@ UNFIT = {
 
 @pytest.mark.parametrize("message", UNFIT)
 def test_segments_that_make_no_graph_are_refused(message):
-    with pytest.raises(ValueError, match=message) as caught:
+    with refused(message):
         linucb(2, segments=UNFIT[message])
-    assert "\n" not in str(caught.value)
 
 
 def test_pairs_are_joined_and_full_linucb_takes_no_vectors():
-    with pytest.raises(ValueError, match="coupling is finite and positive, not 0"):
-        linucb(2, segments=AGES, coupling=0)
-    with pytest.raises(ValueError, match="coupling is finite and positive, not 'much'"):
-        linucb(2, segments=AGES, coupling="much")
-    with pytest.raises(
-        ValueError, match="full LinUCB knows arms one by one and takes no vectors: fit a policy with k features"
-    ):
-        linucb(basis="identity").recommend(vectors=POOL)
-    for found in (GraphDRLinUCB(5), GraphDRLinUCB(5, prior="ridge"), GraphDRLinUCB(5, prior="ridge", ridge=1.0)):
-        with pytest.raises(ValueError, match="vectors need prior='ridge' with a ridge and a radius"):
-            found.fit(GRAPH).recommend(vectors=POOL)
-
-
-def test_columns_of_vectors_are_the_names_that_are_left():
-    policy, other = taught(), taught()
-    gone = ["item 0", "item 7", "item 149"]
-    policy.remove(gone)
-    kept = [NAMES.index(name) for name in policy.names]
-    assert len(kept) == GRAPH.n - 3
-    some = sp.csr_array(np.random.default_rng(3).random((9, len(kept))))
-    whole = np.zeros((9, GRAPH.n))
-    whole[:, kept] = some.toarray()
-    assert_array_equal(policy.candidates(vectors=some).rows, other.candidates(vectors=whole).rows)
-    named = [dict(zip(policy.names, row, strict=True)) for row in some.toarray()]
-    assert_array_equal(policy.candidates(vectors=named).rows, other.candidates(vectors=whole).rows)
-    with pytest.raises(ValueError, match="contexts over 150 nodes; the graph has 147"):
-        policy.recommend(vectors=whole)
-    with pytest.raises(ValueError, match="no arm 'item 7'"):
-        policy.recommend(vectors=[{"item 7": 1.0}])
+    for coupling in (0, "much"):
+        with refused(f"segment_coupling is finite and positive, not {coupling!r}"):
+            linucb(2, segments=AGES, segment_coupling=coupling)
+    with refused("full LinUCB knows arms one by one and takes no vectors: fit a policy with k features"):
+        linucb(basis="identity").recommend(vectors=ROWS)
+    for parameters in ({}, {"prior": "ridge"}, {"prior": "ridge", "ridge": 1.0}):
+        with refused("vectors need prior='ridge' with a ridge and a radius"):
+            fit(**parameters).recommend(vectors=ROWS)
 
 
 def test_the_mean_of_rewards_is_a_column_of_contexts():
     """Contexts whose weights sum to one share the mean: the column of ones is the sum of the weights."""
     policy = GraphDRLinUCB(5, prior="ridge", ridge=0.7, radius=1.0).fit(GRAPH, names=NAMES)
-    share = POOL.toarray() / POOL.sum(axis=1)[:, None]
+    share = ROWS.toarray() / ROWS.sum(axis=1)[:, None]
     rewards = 100.0 + share @ THETA
     policy.update_many(vectors=share[:50], rewards=rewards[:50])
     assert_allclose(policy.expect(vectors=share[50:])[0], rewards[50:], rtol=0, atol=0.5)
-    z = share[:50] @ policy._learned.rows
-    v = policy._learned.precision + z.T @ z
-    assert_allclose(policy._learned.mean, np.linalg.solve(v, z.T @ rewards[:50]), rtol=1e-6)
+    z = share[:50] @ policy._posterior.rows
+    v = policy._posterior.precision + z.T @ z
+    assert_allclose(policy._posterior.mean, np.linalg.solve(v, z.T @ rewards[:50]), rtol=1e-6)

@@ -30,26 +30,26 @@ def discounted(forget: float, block: int, count: int) -> Statistics:
 
 def posterior(policy: GraphDRLinUCB, seen: Statistics) -> tuple[np.ndarray, np.ndarray]:
     """Return V^-1 and the mean, from the rewards alone."""
-    known = policy._learned
-    x = known.rows[:, : len(known.precision)]
-    kept = 1.0 / (1.0 + seen.pulls * known.residual)
-    inverse = np.linalg.inv(known.precision + x.T @ ((seen.pulls * kept)[:, None] * x))
+    state = policy._posterior
+    x = state.rows[:, : len(state.precision)]
+    kept = 1.0 / (1.0 + seen.pulls * state.residual)
+    inverse = np.linalg.inv(state.precision + x.T @ ((seen.pulls * kept)[:, None] * x))
     return inverse, inverse @ (x.T @ (kept * seen.sums))
 
 
-@pytest.mark.parametrize(("forget", "block"), [(0.5, 1), (0.95, 1), (0.99, 1), (0.999, 10), (0.9975, 4)])
+@pytest.mark.parametrize(("forget", "block"), [(0.5, 1), (0.99, 1), (0.999, 10), (0.9975, 4)])
 @pytest.mark.parametrize("batch", [1, 7, 1500])
 def test_what_is_known_is_what_discounted_rewards_say(forget, block, batch):
     policy = linucb(5, names=None, ridge=0.5, forget=forget)
     for start in range(0, 1500, batch):
         policy.update_many(ARMS[start : start + batch], PAID[start : start + batch])
     seen = discounted(forget, block, 1500)
-    known = policy._learned
+    state = policy._posterior
     for name in ("pulls", "sums", "within"):
-        assert_allclose(getattr(known, name), getattr(seen, name), rtol=1e-6, atol=1e-5, err_msg=name)
+        assert_allclose(getattr(state, name), getattr(seen, name), rtol=1e-6, atol=1e-5, err_msg=name)
     inverse, mean = posterior(policy, seen)
-    assert_allclose(known.inverse, inverse, rtol=1e-6, atol=1e-6)
-    assert_allclose(known.mean, mean, rtol=1e-5, atol=1e-5)
+    assert_allclose(state.inverse, inverse, rtol=1e-6, atol=1e-6)
+    assert_allclose(state.mean, mean, rtol=1e-5, atol=1e-5)
     assert seen.pulls.sum() < 1.01 / (1 - forget)
 
 
@@ -57,14 +57,10 @@ def test_settings_are_found_from_discounted_rewards():
     policy = GraphDRLinUCB(6, forget=0.999).fit(GRAPH.adjacency)
     policy.update_many(ARMS, PAID)
     policy.tune()
-    seen = discounted(0.999, 10, 1500)
-    found = tuning.graph_prior(seen, policy._columns)
-    known = policy._learned
-    assert_allclose(known.precision, found.precision, rtol=1e-6)
-    assert_allclose([known.residual, known.noise], [found.residual, found.noise], rtol=1e-6)
-    inverse, mean = posterior(policy, seen)
-    assert_allclose(known.inverse, inverse, rtol=1e-7)
-    assert_allclose(known.mean, mean, rtol=1e-7, atol=1e-10)
+    seen, state = discounted(0.999, 10, 1500), policy._posterior
+    found = tuning.graph_prior(seen, tuning.columns(state.rows, 1, policy._learner.roughness))
+    assert_allclose(state.precision, found.precision, rtol=1e-6)
+    assert_allclose([state.residual, state.noise], [found.residual, found.noise], rtol=1e-6)
 
 
 def test_contexts_fade_as_arms_do():
@@ -75,24 +71,27 @@ def test_contexts_fade_as_arms_do():
         for start in range(0, 300, batch):
             part = slice(start, start + batch)
             contexts.update_many(vectors=rows[part], rewards=PAID[:300][part])
-        assert_allclose(contexts._learned.inverse, arms._learned.inverse, rtol=1e-6, atol=1e-8)
-        assert_allclose(contexts._learned.mean, arms._learned.mean, rtol=1e-6, atol=1e-8)
+        assert_allclose(contexts._posterior.inverse, arms._posterior.inverse, rtol=1e-6, atol=1e-8)
+        assert_allclose(contexts._posterior.mean, arms._posterior.mean, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("knobs", [{}, {"laplacian": 2.0}, {"basis": "identity"}])
-def test_without_new_rewards_the_posterior_returns_to_the_prior(knobs):
-    policy, fresh = linucb(5, forget=0.99, **knobs), linucb(5, forget=0.99, **knobs)
+@pytest.mark.parametrize("removed", [0, 40])
+@pytest.mark.parametrize("parameters", [{}, {"laplacian": 2.0}, {"basis": "identity"}])
+def test_without_new_rewards_the_posterior_returns_to_the_prior(parameters, removed):
+    policy, fresh = linucb(5, forget=0.99, **parameters), linucb(5, forget=0.99, **parameters)
     policy.update_many(NAMES, THETA)
+    policy.remove(NAMES[:removed])
     before = policy.expect()[1]
     for _ in range(60):
-        policy._learned.fade(0.7)
+        policy._posterior.decay(0.7)
         width = policy.expect()[1]
         assert np.all(width >= before - 1e-12)
         before = width
     mean, width = policy.expect()
     assert_allclose(mean, 0.0, atol=1e-5)
-    assert_allclose(width, fresh.expect()[1], rtol=1e-5)
-    assert not policy._learned.pulls.any()
+    assert_allclose(width, fresh.expect(policy.names)[1], rtol=1e-5)
+    assert not policy._posterior.pulls.any()
+    assert not policy._posterior.retired
 
 
 def test_a_mean_of_which_all_is_forgotten_does_no_harm():
@@ -100,8 +99,8 @@ def test_a_mean_of_which_all_is_forgotten_does_no_harm():
     policy.update_many(ARMS[:300], PAID[:300] + ARMS[:300])
     assert policy._ready
     for _ in range(60):
-        policy._learned.fade(0.5)
-    assert not policy._learned.pulls.any()
+        policy._posterior.decay(0.5)
+    assert not policy._posterior.pulls.any()
     assert policy.recommend() in range(GRAPH.n)
     policy.tune()
     policy.update_many(ARMS[:300], PAID[:300] + ARMS[:300])
@@ -113,17 +112,17 @@ def test_a_mean_of_which_all_is_forgotten_does_no_harm():
 def test_widths_never_wind_up(forget):
     """Played in one direction alone, V without its prior would lose all others: V^-1 stays below the prior's."""
     policy = linucb(5, names=None, ridge=0.5, laplacian=1.0, forget=forget)
-    prior = np.linalg.inv(policy._learned.precision)
+    prior = np.linalg.inv(policy._posterior.precision)
     for _ in range(100):
         policy.update_many(np.zeros(50, int), np.ones(50))
-        assert np.linalg.eigvalsh(prior - policy._learned.inverse).min() > -1e-12
-    assert np.linalg.eigvalsh(policy._learned.inverse).min() > 0
+        assert np.linalg.eigvalsh(prior - policy._posterior.inverse).min() > -1e-12
+    assert np.linalg.eigvalsh(policy._posterior.inverse).min() > 0
 
 
 def test_a_policy_that_forgets_finds_what_became_the_best():
     rng = np.random.default_rng(3)
     kept, fading = (GraphDRLinUCB(5, forget=forget, random_state=0).fit(GRAPH.adjacency) for forget in (1.0, 0.99))
-    theta = fading._columns.features[:, 0] * 10
+    theta = fading._posterior.rows[:, 1] * 10
     for policy in (kept, fading):
         for sign, rounds in ((1, 2000), (-1, 500)):
             sets = rng.integers(GRAPH.n, size=(rounds, 10))
@@ -143,12 +142,12 @@ def test_forget_may_be_changed_while_playing():
         one.update_many(ARMS[:100], PAID[:100])
     policy.forget = 0.5
     policy.update_many(ARMS[100:110], PAID[100:110])
-    assert policy._learned.pulls.sum() < 3
+    assert policy._posterior.pulls.sum() < 3
     policy.forget = 1.0
-    pulls = policy._learned.pulls.copy()
+    pulls = policy._posterior.pulls.copy()
     policy.update(0, 1.0)
     pulls[0] += 1
-    assert_array_equal(policy._learned.pulls, pulls)
+    assert_array_equal(policy._posterior.pulls, pulls)
     other.forget = 1
     other.update_many(ARMS[100:110], PAID[100:110])
     whole = linucb(5, names=None)

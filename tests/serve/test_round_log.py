@@ -1,6 +1,5 @@
 """A log of served rounds is read as it is, goes on where it ended, and its propensities are those of the policy."""
 
-import csv
 import subprocess
 import sys
 from itertools import pairwise
@@ -13,6 +12,7 @@ from graphdr.advise import logs
 from graphdr.core.errors import UserError
 from graphdr.serve.policy import GraphDRLinUCB
 from graphdr.serve.round_log import COLUMNS, RoundLog
+from tests.support.policies import refused
 from tests.support.project import draw_sbm
 
 GRAPH = draw_sbm(3, n=60, blocks=3, p_in=0.4, p_out=0.03)
@@ -22,7 +22,7 @@ HEADER = ",".join(COLUMNS) + "\n"
 ROUND = (["a", "b"], ("a", 0.5), 1.0)
 
 
-def learned(explore) -> GraphDRLinUCB:
+def taught(explore) -> GraphDRLinUCB:
     """A policy that has seen some rewards and then stands still, so that its mean reward is one number."""
     policy, rng = GraphDRLinUCB(explore=explore, random_state=0).fit(GRAPH, names=NAMES), np.random.default_rng(0)
     arms = rng.choice(NAMES, 300)
@@ -33,7 +33,7 @@ def learned(explore) -> GraphDRLinUCB:
 @pytest.mark.slow
 @pytest.mark.parametrize("explore", [0.1, "ts"])
 def test_the_log_of_a_policy_estimates_what_it_earns(explore, tmp_path):
-    policy, rng = learned(explore), np.random.default_rng(1)
+    policy, rng = taught(explore), np.random.default_rng(1)
     with RoundLog(tmp_path / "rounds.csv") as log:
         for _ in range(3000):
             offered = rng.choice(NAMES, 5, replace=False)
@@ -101,9 +101,8 @@ def test_a_header_is_finished_or_kept(start, tmp_path):
 def test_a_file_of_other_columns_is_refused_and_left_as_it_is(text, tmp_path):
     path = tmp_path / "other.csv"
     path.write_text(text)
-    with pytest.raises(UserError, match=r"other\.csv: no log of rounds") as caught:
+    with refused(r"other\.csv: no log of rounds", UserError):
         RoundLog(path)
-    assert "\n" not in str(caught.value)
     assert path.read_text() == text
 
 
@@ -111,30 +110,20 @@ MISTAKES = {
     "have no '|'": (["a", "b|c"], ("a", 0.5), 1.0),
     "line breaks": (["a", "b\nc"], ("a", 0.5), 1.0),
     "blanks": (["a", " b"], ("a", 0.5), 1.0),
-    "one is ''": (["a", ""], ("a", 0.5), 1.0),
     "a text or a whole number": (["a", 0.5], ("a", 0.5), 1.0),
     "written alike": ([1, "1"], (1, 0.5), 1.0),
     "not among": (["a", "b"], ("c", 0.5), 1.0),
     "the reward is nan": (["a", "b"], ("a", 0.5), np.nan),
     "the propensity is 0.0": (["a", "b"], ("a", 0.0), 1.0),
     "the propensity is 1.5": (["a", "b"], ("a", 1.5), 1.0),
-    "the propensity is nan": (["a", "b"], ("a", np.nan), 1.0),
 }
 
 
 @pytest.mark.parametrize("message", MISTAKES)
 def test_what_no_reader_would_accept_is_not_written(message, tmp_path):
-    with RoundLog(tmp_path / "rounds.csv") as log, pytest.raises(ValueError, match=message) as caught:
+    with RoundLog(tmp_path / "rounds.csv") as log, refused(message):
         log.write(*MISTAKES[message])
-    assert "\n" not in str(caught.value)
     assert (tmp_path / "rounds.csv").read_text() == HEADER
-
-
-def test_a_line_is_what_the_csv_module_reads(tmp_path):
-    with RoundLog(str(tmp_path / "rounds.csv")) as log:
-        log.write(('a "b", c', 2), (2, 1), True)
-    with open(tmp_path / "rounds.csv", newline="") as file:
-        assert [*csv.reader(file)] == [list(COLUMNS), ['a "b", c|2', "2", "1.0", "1.0"]]
 
 
 def test_writing_needs_neither_pyarrow_nor_pandas():

@@ -20,6 +20,7 @@ import graphdr
 from graphdr.graphs import from_data, model
 from graphdr.graphs.records import Records
 from graphdr.serve.sources import as_graph
+from tests.support.policies import refused
 from tests.support.project import draw_sbm
 
 GRAPH = draw_sbm(1, n=20, blocks=2, p_in=0.7, p_out=0.2)
@@ -28,11 +29,7 @@ HERE, THERE, _ = model.edges(GRAPH)
 WEIGHT = np.random.default_rng(0).integers(1, 5, len(HERE)) / 2
 MATRIX = np.zeros((GRAPH.n, GRAPH.n))
 MATRIX[HERE, THERE] = MATRIX[THERE, HERE] = WEIGHT
-EDGES = {
-    "source": [NAMES[i] for i in HERE],
-    "target": [NAMES[j] for j in THERE],
-    "weight": WEIGHT,
-}
+EDGES = {"source": [NAMES[i] for i in HERE], "target": [NAMES[j] for j in THERE], "weight": WEIGHT}
 
 
 class Protocol:
@@ -102,14 +99,11 @@ def test_all_sources_of_a_graph_give_the_same_graph_and_names(kind):
     assert isinstance(graph.adjacency, sp.csr_array)
     assert found == graph.origin.tolist() == NAMES
     assert {*map(type, found)} == {str}
+    if kind in BARE:
+        assert as_graph(source)[1] == list(range(GRAPH.n))
 
 
-@pytest.mark.parametrize("kind", BARE)
-def test_nodes_of_a_matrix_are_numbered(kind):
-    assert as_graph(BARE[kind]())[1] == list(range(GRAPH.n))
-
-
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.data(), st.sampled_from([str, int]))
 def test_a_table_is_the_matrix_filled_pair_by_pair(data, kind):
     ends = st.permutations(range(9)).map(lambda order: tuple(order[:2]))
@@ -167,16 +161,6 @@ def test_interactions_keep_every_item():
     assert model.largest_component(graph).origin.tolist() == ["a", "b"]
 
 
-def test_a_tuple_is_read_as_interactions_for_one_more_version():
-    rng = np.random.default_rng(3)
-    who, item = rng.integers(40, size=600), rng.integers(30, size=600)
-    with pytest.warns(DeprecationWarning, match="from_interactions.*from_edges"):
-        graph, names = as_graph((who, item), neighbours=4)
-    expected = graphdr.from_interactions({"user": who, "item": item}, neighbours=4)
-    assert names == expected.origin.tolist()
-    assert_array_equal(graph.adjacency.toarray(), expected.adjacency.toarray())
-
-
 # Components and loops
 
 TWO = nx.Graph([("a", "b"), ("b", "c"), ("x", "y")])
@@ -192,13 +176,10 @@ def test_components_are_refused_left_out_or_kept():
     graph, names = as_graph(TWO, components="keep")
     assert names == ["a", "b", "c", "x", "y"]
     assert graph.adjacency.sum() == 6
-
-
-def test_a_stored_zero_joins_nothing_and_the_callers_matrix_stays_as_it_is():
-    matrix = sp.csr_array(([1.0, 1.0, 0.0, 0.0], ([0, 1, 1, 2], [1, 0, 2, 1])), shape=(3, 3))
-    with pytest.raises(ValueError, match="2 components"):
-        as_graph(matrix)
-    assert matrix.nnz == 4
+    stored_zero = sp.csr_array(([1.0, 1.0, 0.0, 0.0], ([0, 1, 1, 2], [1, 0, 2, 1])), shape=(3, 3))
+    with refused("2 components"):
+        as_graph(stored_zero)
+    assert stored_zero.nnz == 4  # the caller's matrix stays as it is
 
 
 def test_a_loop_counts_once_where_loops_are_kept():
@@ -230,16 +211,8 @@ def with_weight(weight: object) -> nx.Graph:
 WRONG = {
     # missing values
     "column 'target' has a missing value in row 1 (None)": lambda: edges(target=["b", None]),
-    "column 'source' has a missing value in row 0 (nan)": lambda: edges(source=[np.nan, 1.0]),
     "column 'source' has a missing value in row 1 (nan)": lambda: graphdr.from_edges(
         pd.DataFrame({"source": [1, None], "target": [2, 3]}, dtype="Int64")
-    ),
-    "column 'target' has a missing value in row 0 (None)": lambda: graphdr.from_edges(
-        pl.DataFrame({"source": ["a"], "target": [None]}, schema={"source": pl.String, "target": pl.String})
-    ),
-    "column 'item' has a missing value in row 0": lambda: graphdr.from_interactions({"user": [1], "item": [None]}),
-    "column 'user' has a missing value in row 1": lambda: graphdr.from_interactions(
-        {"user": [1, np.nan], "item": [1, 2]}
     ),
     "the weight of row 1 is missing (NaN)": lambda: edges(weight=[1.0, None]),
     "a weight is missing (<NA>)": lambda: edges(weight=pd.array([1, None], "Int64").astype(object)),
@@ -250,9 +223,7 @@ WRONG = {
     # weights
     "the weight of row 0 is -1; weights of edges are finite and not negative": lambda: edges(weight=[-1, 1]),
     "the weight of 0–1 is inf; weights": lambda: as_graph([[0, np.inf], [np.inf, 0]]),
-    "the weight of 0–1 is -2": lambda: as_graph(with_weight(-2)),
     "weights are numbers, not 'strong'": lambda: edges(weight=["strong", 1.0]),
-    "weights are numbers, not {}": lambda: as_graph([[0, {}], [1, 0]]),
     "row 1 is 0; weights of interactions are finite and positive": lambda: graphdr.from_interactions(
         {"user": [1, 2], "item": [1, 1], "value": [1, 0]}
     ),
@@ -260,11 +231,9 @@ WRONG = {
     "'a' and 'b' are joined more than once, in either order: leave one, or duplicates='sum'": lambda: edges(
         source=["a", "b"], target=["b", "a"]
     ),
-    "1 and 2 are joined more than once": lambda: graphdr.from_edges(3, [0, 1, 2], [1, 2, 1]),
     "duplicates is one of 'refuse', 'sum', not 'mean'": lambda: graphdr.from_edges(PAIR, duplicates="mean"),
     "'b' is joined to itself: leave such edges out": lambda: edges(target=["b", "b"]),
     "two nodes have the same name 'a'": lambda: as_graph(MATRIX, names=["a"] * GRAPH.n),
-    "the same name 'b'": lambda: as_graph(pd.DataFrame(np.ones((3, 3)) - np.eye(3), list("abb"), list("abb"))),
     # directions
     "directed: make it undirected with graph.to_undirected()": lambda: as_graph(nx.DiGraph([(1, 2)])),
     "directed: make it undirected with graph.as_undirected()": lambda: as_graph(igraph.Graph([(0, 1)], directed=True)),
@@ -273,10 +242,8 @@ WRONG = {
     # names
     "column 'source': a node's name is a text or a whole number, not 0.5": lambda: edges(source=[0.5, 1.0]),
     "a text or a whole number, not (0, 0)": lambda: as_graph(nx.grid_2d_graph(2, 2)),
-    "a text or a whole number, not True": lambda: edges(source=[True, False]),
     "names are of one kind, not int and str": lambda: edges(source=[1, 2]),
     "2 names for a graph of 20 nodes": lambda: as_graph(MATRIX, names=["a", "b"]),
-    "1 names for a graph of 2 nodes": lambda: graphdr.from_edges(2, [0], [1], origin=["a"]),
     "an edge ends at 'c', which is no name in origin": lambda: graphdr.from_edges(PAIR, origin=["a", "b"]),
     "from 0 to 1; names need a table": lambda: graphdr.from_edges(2, [0], [2]),
     # tables
@@ -284,18 +251,15 @@ WRONG = {
     "no column 'target'; there are: source, to; write graphdr.from_edges": lambda: as_graph(
         pl.DataFrame({"source": [1], "to": [2]})
     ),
-    "no column 'w'; there are: source, target": lambda: graphdr.from_edges(PAIR, weight="w"),
-    "no column 'user'; there are: who, item; write graphdr.from_interactions": lambda: graphdr.from_interactions(
-        {"who": [1], "item": [1]}
-    ),
     "has the same names, in the same order, as its index and its columns": lambda: as_graph(
         pd.DataFrame(np.ones((2, 2)) - np.eye(2), columns=["a", "b"])
     ),
     "one value per row, not the shapes": lambda: edges(target=["b"]),
     "1 sources, 1 targets and 2 weights": lambda: graphdr.from_edges(2, [0], [1], [1.0, 2.0]),
     "a table has columns, which list has not: graphdr.from_edges": lambda: graphdr.from_edges([("a", "b")]),
-    "a graph is no list of <U1": lambda: as_graph([("a", "b"), ("b", "c")]),
     "a graph is no str": lambda: as_graph("graph.csv"),
+    "a graph is no list of <U1": lambda: as_graph([("a", "b"), ("b", "c")]),
+    "1 and 2 are joined more than once": lambda: graphdr.from_edges(3, [0, 1, 2], [1, 2, 1]),
     "the graph has no nodes": lambda: as_graph(nx.Graph()),
     "neighbours is a whole number from 1, not 0": lambda: graphdr.from_interactions(
         {"user": [1], "item": [1]}, neighbours=0
@@ -306,9 +270,8 @@ WRONG = {
 
 @pytest.mark.parametrize("message", WRONG)
 def test_what_is_wrong_is_said_in_one_line(message):
-    with pytest.raises(ValueError, match=re.escape(message)) as error:
+    with refused(re.escape(message)):
         WRONG[message]()
-    assert "\n" not in str(error.value)
 
 
 def test_no_library_is_imported_for_what_does_not_come_from_it():

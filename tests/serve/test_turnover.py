@@ -12,27 +12,19 @@ from graphdr.core.errors import UserError
 from graphdr.serve import file
 from graphdr.serve.policy import GraphDRLinUCB
 from graphdr.serve.retired import Retired
-from tests.support.policies import GRAPH, NAMES, THETA, assert_same, linucb, reloaded
+from tests.support.policies import AGES, GIVEN, GRAPH, MODES, NAMES, THETA, assert_same, fit, refused, reloaded
 from tests.support.project import draw_sbm
 
-GIVEN = {"prior": "ridge", "ridge": 0.5, "radius": 1.0}
-MODES = {
-    "graph": {},
-    "thompson": {"explore": "ts"},
-    "random rounds": {"explore": 0.3},
-    "forgets": {"forget": 0.99},
-    "ridge": {"prior": "ridge"},
-    "given": GIVEN,
-    "linucb": GIVEN | {"intercept": False},
-    "full": {"basis": "identity"},
-    "segments": {"segments": {"young": {"old": 1.0}, "old": {}}},
-}
+PLAYED = [mode for mode in MODES if mode not in ("shuffled", "matrix of segments")]  # arms can be added
 GONE = NAMES[:40]
 STAY = NAMES[40:]
 
 
-def fit(**knobs) -> GraphDRLinUCB:
-    return GraphDRLinUCB(5, random_state=0, **knobs).fit(GRAPH, names=NAMES)
+def without_gone(**parameters) -> GraphDRLinUCB:
+    """Fit a policy, and remove arms."""
+    policy = fit(**parameters)
+    policy.remove(GONE)
+    return policy
 
 
 def play(policy: GraphDRLinUCB, rounds: int, seed: int, arms=None) -> list:
@@ -99,74 +91,70 @@ class Catalogue:
         self.added += len(gone)
 
 
-def test_400_days_of_turnover_stay_finite_hold_no_more_rows_than_arms_and_are_learned():
+def test_200_days_of_turnover_stay_finite_hold_no_more_rows_than_arms_and_are_learned():
     catalogue = Catalogue()
     policy = catalogue.policy
-    lengths = np.linalg.norm(policy._learned.rows[:, 1:], axis=1)
+    lengths = np.linalg.norm(policy._posterior.rows[:, 1:], axis=1)
     earned = []
-    for _ in range(400):
+    for _ in range(200):
         earned.append(catalogue.play())
         catalogue.replace()
         assert np.isfinite(policy.expect()[0]).all()
-        assert len(policy._learned.rows) <= 1.2 * len(policy)
-        rows = np.linalg.norm(policy._learned.rows[:, 1:], axis=1)
+        assert len(policy._posterior.rows) <= 1.2 * len(policy)
+        rows = np.linalg.norm(policy._posterior.rows[:, 1:], axis=1)
         assert rows.max() < 2 * lengths.max()
         assert np.median(rows) > 0.3 * np.median(lengths)
-    assert np.mean(earned[300:]) > 0.2  # the best community is 0.28 above random play
-    assert len(reloaded(policy)._learned.rows) == len(policy) == 200
-
-
-@pytest.mark.parametrize("links", [1, 30])
-def test_features_neither_vanish_nor_grow_however_arms_are_joined(links):
-    policy = fit()
-    rng = np.random.default_rng(links)
-    for day in range(300):
-        policy.remove(rng.choice(policy.names, 15, replace=False).tolist())
-        names = policy.names
-        policy.add({f"{day}, {at}": rng.choice(names, links, replace=False).tolist() for at in range(15)})
-    assert np.isfinite(policy._learned.rows).all()
-    first = fit()._learned.rows
-    assert np.abs(policy._learned.rows).max() < 10 * np.abs(first).max()
-    assert np.linalg.norm(policy._learned.rows[:, 1:]) > 0.1 * np.linalg.norm(first[:, 1:])
+    assert np.mean(earned[100:]) > 0.2  # the best community is 0.28 above random play
+    assert len(reloaded(policy)._posterior.rows) == len(policy) == 200
 
 
 def test_an_arm_whose_neighbours_were_all_fitted_is_extended_without_bound():
     policy = fit()
-    farthest = int(np.abs(policy._learned.rows[:, 1]).argmax())
+    farthest = int(np.abs(policy._posterior.rows[:, 1]).argmax())
     policy.add({"new": {NAMES[farthest]: 1.0}})
     degree = GRAPH.adjacency.sum(axis=1)[farthest]
-    expected_row = policy._learned.rows[farthest, 1:] / np.sqrt(degree) / (1.0 - policy._extender.values)
-    assert_allclose(policy._learned.rows[-1, 1:], expected_row)
+    expected_row = policy._posterior.rows[farthest, 1:] / np.sqrt(degree) / (1.0 - policy._extender.values)
+    assert_allclose(policy._posterior.rows[-1, 1:], expected_row)
+
+
+@pytest.mark.parametrize("links", [1, 30])
+def test_features_neither_vanish_nor_grow_however_arms_are_joined(links):
+    policy, first = fit(), fit()._posterior.rows[:, 1:]
+    rng = np.random.default_rng(links)
+    for day in range(100):
+        policy.remove(rng.choice(policy.names, 15, replace=False).tolist())
+        names = policy.names
+        policy.add({f"{day}, {at}": rng.choice(names, links, replace=False).tolist() for at in range(15)})
+    rows = policy._posterior.rows[:, 1:]
+    assert np.abs(rows).max() < 10 * np.abs(first).max()
+    assert np.linalg.norm(rows) > 0.1 * np.linalg.norm(first)
 
 
 def test_a_chain_of_arms_does_not_grow():
     policy = fit()
-    last = NAMES[0]
-    for number in range(500):
-        policy.add({number: {last: 1.0}})
-        last = number
-    rows = np.abs(policy._learned.rows[:, 1:])
+    policy.add({number: {number - 1 if number else NAMES[0]: 1.0} for number in range(500)})
+    rows = np.abs(policy._posterior.rows[:, 1:])
     assert rows[GRAPH.n :].max() < 5 * rows[: GRAPH.n].max()
 
 
 # What removed arms taught
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", PLAYED)
 def test_freed_rows_change_no_estimate_of_the_others(mode):
     policy = fit(**MODES[mode])
     play(policy, 200, seed=1)
     before = expected(policy, STAY)
     policy.remove(GONE)
-    assert len(policy._learned.rows) == len(STAY) * max(len(policy._arms.segment), 1)
+    assert len(policy._posterior.rows) == len(STAY) * max(len(policy._arms.segment), 1)
     assert policy.names == STAY
     assert_array_equal(expected(policy, STAY), before)
-    policy._learned.rebuild()
-    exact = policy._learned.residual == 0
+    policy._posterior.rebuild()
+    exact = policy._posterior.residual == 0
     assert_allclose(expected(policy, STAY), before, rtol=1e-9 if exact else 0.02, atol=1e-9 if exact else 0.02)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", PLAYED)
 def test_a_policy_goes_on_after_rows_were_freed(mode):
     policy = fit(**MODES[mode])
     play(policy, 100, seed=1)
@@ -176,7 +164,7 @@ def test_a_policy_goes_on_after_rows_were_freed(mode):
     snapshot = policy.snapshot()
     loaded = reloaded(policy)
     assert_same(policy, loaded)
-    assert_array_equal(loaded._learned.retired.products, policy._learned.retired.products)
+    assert_array_equal(loaded._posterior.retired.products, policy._posterior.retired.products)
     before = expected(snapshot, STAY)
     assert play(loaded, 300, seed=2) == play(policy, 300, seed=2)
     assert_array_equal(expected(snapshot, STAY), before)
@@ -185,7 +173,7 @@ def test_a_policy_goes_on_after_rows_were_freed(mode):
     rounds = policy.rounds
     policy.refit(GRAPH, names=NAMES)
     assert (policy.names, policy.rounds) == (NAMES, rounds)
-    assert not policy._learned.retired
+    assert not policy._posterior.retired
     assert play(policy, 50, seed=3)
 
 
@@ -198,10 +186,10 @@ def test_settings_are_found_from_removed_arms_too():
     policy.remove(GONE)
     for one in (policy, whole):
         one.tune()
-    known, other = policy._learned, whole._learned
-    assert_allclose([known.residual, known.noise], [other.residual, other.noise], rtol=0.02)
+    state, other = policy._posterior, whole._posterior
+    assert_allclose([state.residual, state.noise], [other.residual, other.noise], rtol=0.02)
     assert_allclose(policy.expect(STAY), whole.expect(STAY), atol=0.05)
-    assert_allclose(policy._learned.mean_reward, whole._learned.mean_reward)
+    assert_allclose(policy._posterior.mean_reward, whole._posterior.mean_reward)
 
 
 def test_evidence_of_groups_is_that_of_their_arms_if_pulls_are_equal():
@@ -211,7 +199,7 @@ def test_evidence_of_groups_is_that_of_their_arms_if_pulls_are_equal():
     sums, within = pulls * (100.0 + rng.standard_normal(60)), 50.0
     gone = np.arange(60) % 2 == 0
     rows = np.column_stack([np.ones(60), basis.features])
-    retired = Retired.nothing(8).joined_by(rows[gone][::2], pulls[gone][::2], sums[gone][::2])
+    retired = Retired.empty(8).joined_by(rows[gone][::2], pulls[gone][::2], sums[gone][::2])
     retired = retired.joined_by(rows[gone][1::2], pulls[gone][1::2], sums[gone][1::2])
     stay = np.where(gone, 0.0, 1.0)
     found = evidence(Statistics(pulls * stay, sums * stay, within, retired.groups), basis)
@@ -230,25 +218,19 @@ def test_equal_rewards_say_nothing_after_arms_were_removed():
     assert_allclose(policy.expect()[0], 0.1)
 
 
-def test_forgotten_rewards_of_removed_arms_are_forgotten():
-    policy, fresh = linucb(forget=0.99), linucb(forget=0.99)
-    policy.update_many(NAMES, THETA)
-    policy.remove(GONE)
-    for _ in range(60):
-        policy._learned.fade(0.7)
-    assert not policy._learned.retired
-    assert_allclose(policy.expect(STAY), fresh.expect(STAY), rtol=1e-5, atol=1e-5)
-
-
 def test_contexts_have_a_column_for_each_arm_that_is_there():
     policy, whole = fit(**GIVEN), fit(**GIVEN)
-    for one in (policy, whole):
-        one.update_many(NAMES, THETA)
-        one.update(reward=2.0, vector={"item 1": 0.5, "item 60": 0.5})
+    for each in (policy, whole):
+        each.update_many(NAMES, THETA)
+        each.update(reward=2.0, vector={"item 1": 0.5, "item 60": 0.5})
     policy.remove(GONE)
     rows = np.eye(GRAPH.n)[40:60]
     assert_allclose(policy.expect(vectors=rows[:, 40:]), whole.expect(vectors=rows))
     assert_allclose(policy.expect(vectors=[{"item 60": 2.0}]), whole.expect(vectors=[{"item 60": 2.0}]))
+    with refused(f"contexts over {GRAPH.n} nodes; the graph has {GRAPH.n - 40}"):
+        policy.recommend(vectors=rows)
+    with refused("no arm 'item 7'"):
+        policy.recommend(vectors=[{"item 7": 1.0}])
 
 
 def test_all_arms_may_go_and_others_come():
@@ -256,7 +238,7 @@ def test_all_arms_may_go_and_others_come():
     play(policy, 100, seed=1)
     policy.remove(policy.names)
     policy.tune()
-    assert len(policy._learned.rows) == 0
+    assert len(policy._posterior.rows) == 0
     loaded = reloaded(policy)
     for one in (policy, loaded):
         one.add({"new": {}, "newer": ["new"]})
@@ -266,22 +248,6 @@ def test_all_arms_may_go_and_others_come():
     assert_array_equal(policy.expect(), loaded.expect())
 
 
-def test_a_file_from_when_removed_arms_kept_their_rows_is_read(tmp_path):
-    policy = fit()
-    play(policy, 100, seed=1)
-    policy.save(tmp_path / "policy.parquet")
-    settings, names, arrays = file.read(tmp_path / "policy.parquet")
-    settings = {name: value for name, value in settings.items() if name not in ("fitted", "retired_centre")}
-    del arrays["mean_squares"]
-    file.write(tmp_path / "old.parquet", settings | {"removed": list(range(40))}, names, arrays)
-    policy.remove(GONE)
-    old = GraphDRLinUCB.load(tmp_path / "old.parquet")
-    assert old.names == policy.names
-    for one in (old, policy):
-        one.add({"new": ["item 50"], "newer": ["new", "item 60"]})
-    assert_allclose(old.expect(), policy.expect(), rtol=1e-9)
-
-
 # Workers
 
 
@@ -289,7 +255,7 @@ def test_a_file_from_when_removed_arms_kept_their_rows_is_read(tmp_path):
 def test_a_worker_made_before_a_removal_is_merged(mode):
     """The other arms are learned exactly: as if the policy had been told their rewards alone."""
     policy, whole = fit(**MODES[mode]), fit(**MODES[mode])
-    segment = "old" if mode == "segments" else None
+    segment = "young" if mode == "segments" else None
     rng = np.random.default_rng(2)
     for one in (policy, whole):
         one.update_many(NAMES, THETA, segment=segment)
@@ -301,6 +267,8 @@ def test_a_worker_made_before_a_removal_is_merged(mode):
         one.remove(GONE)
     with pytest.raises(ValueError, match=r"no arm 'item \d+'; unknown='ignore' skips"):
         policy.merge(delta)
+    with refused("unknown is 'raise' or 'ignore', not None"):
+        policy.merge(delta, unknown=None)
     policy.merge(delta, unknown="ignore")
     stays = np.isin(arms, STAY)
     whole.update_many(arms[stays], paid[stays], weights=np.full(stays.sum(), 2.0), segment=segment)
@@ -317,7 +285,7 @@ def test_a_worker_may_remove_arms_and_still_tells_what_it_learned_of_them():
     worker.remove(NAMES[:20])
     worker.update_many(NAMES[20:80], np.arange(60.0))
     worker.remove(NAMES[20:30])
-    assert len(worker._learned.rows) == GRAPH.n - 30
+    assert len(worker._posterior.rows) == GRAPH.n - 30
     policy.merge(worker.delta())
     whole.update_many(NAMES[:60] * 2 + NAMES[20:80], [*range(120), *range(60)])
     for one in (policy, whole):
@@ -325,6 +293,64 @@ def test_a_worker_may_remove_arms_and_still_tells_what_it_learned_of_them():
     assert_same(policy, whole, rtol=1e-7, atol=1e-9)
     policy.merge(worker.delta())
     assert policy.rounds == whole.rounds
+
+
+# Rewards that come after their arm was removed
+
+
+@pytest.mark.parametrize("shape", [list, np.array, iter])
+def test_rewards_of_arms_that_are_not_there_are_skipped_where_that_is_asked_for(shape):
+    policy, other = without_gone(), without_gone()
+    rng = np.random.default_rng(0)
+    arms, paid, weights = rng.choice(NAMES[36:44], 100), rng.standard_normal(100), rng.integers(1, 4, 100)
+    stays = ~np.isin(arms, GONE)
+    policy.update_many(shape(arms.tolist()), paid, weights=weights, unknown="ignore")
+    policy.update("item 2", 9.0, unknown="ignore")
+    policy.update("item 43", 1.0, unknown="ignore")
+    other.update_many(arms[stays], paid[stays], weights=weights[stays])
+    other.update("item 43", 1.0)
+    assert_same(policy, other)
+    assert policy.rounds == stays.sum() + 1 < 100
+
+
+def test_rewards_that_are_not_skipped_keep_their_segment():
+    policy, other = without_gone(segments=AGES), without_gone(segments=AGES)
+    policy.update_many(["item 1", "item 43", "item 44"], [1, 2, 3], segment=["old", "young", "old"], unknown="ignore")
+    other.update_many(["item 43", "item 44"], [2, 3], segment=["young", "old"])
+    assert_same(policy, other)
+    with refused("no segment 'middle'"):
+        policy.update("item 43", 1.0, segment="middle", unknown="ignore")
+
+
+def test_rewards_of_contexts_with_an_arm_that_is_not_there_are_skipped():
+    policy, other = without_gone(**GIVEN), without_gone(**GIVEN)
+    baskets = [{"item 1": 0.5, "item 43": 0.5}, {"item 43": 0.5, "item 44": 0.5}]
+    row = np.eye(len(STAY))[[5]]  # a matrix has no other arms
+    policy.update_many(vectors=baskets, rewards=[1.0, 2.0], unknown="ignore")
+    policy.update(reward=3.0, vector=baskets[0], unknown="ignore")
+    policy.update(reward=4.0, vector=row, unknown="ignore")
+    other.update_many(vectors=baskets[1:], rewards=[2.0])
+    other.update(reward=4.0, vector=row)
+    assert_same(policy, other)
+
+
+TWO = ["item 1", "item 43"]
+MISTAKES = {
+    "no arm 'item 1'; unknown='ignore' skips": {"arms": TWO, "rewards": [1.0, 1.0], "unknown": "raise"},
+    "unknown is 'raise' or 'ignore', not 'skip'": {"arms": TWO, "rewards": [1.0, 1.0], "unknown": "skip"},
+    "2 arms, but rewards of shape": {"arms": TWO, "rewards": [1.0]},
+    "a reward is nan": {"arms": TWO, "rewards": [np.nan, 1.0]},
+    "2 arms, but weights of shape": {"arms": TWO, "rewards": [1.0, 1.0], "weights": [1.0]},
+    "not as 'item 3'": {"arms": "item 3", "rewards": [1.0]},
+}
+
+
+@pytest.mark.parametrize("message", MISTAKES)
+def test_other_mistakes_are_refused_all_the_same(message):
+    policy = without_gone()
+    with refused(message):
+        policy.update_many(**{"unknown": "ignore"} | MISTAKES[message])
+    assert policy.rounds == 0
 
 
 # Numbers that are not finite
@@ -345,11 +371,8 @@ def test_estimates_that_are_not_finite_are_refused(explore, tmp_path):
         lambda: policy.probabilities(),
         lambda: policy.expect(),
     ):
-        with pytest.raises(
-            ValueError, match=r"estimates are not finite: .*; load an earlier file, or fit again"
-        ) as caught:
+        with refused(r"estimates are not finite: .*; load an earlier file, or fit again"):
             call()
-        assert "\n" not in str(caught.value)
     with pytest.raises(ValueError, match="this policy cannot be saved: its estimates are not finite"):
         policy.save(tmp_path / "policy.parquet")
     assert not list(tmp_path.iterdir())
@@ -365,9 +388,8 @@ def test_a_file_with_numbers_that_are_not_finite_is_refused(where, tmp_path):
     else:
         arrays[where] = np.full((1, 1) if where == "mean" else arrays[where].shape, np.nan)
     file.write(path, settings, names, arrays)
-    with pytest.raises(UserError, match=r"policy\.parquet: has numbers that are not finite") as caught:
+    with refused(r"policy\.parquet: has numbers that are not finite", UserError):
         GraphDRLinUCB.load(path)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

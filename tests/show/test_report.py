@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,11 +15,16 @@ import pytest
 
 from graphdr.cache import io, manifest, paths
 from graphdr.cache.schemas import SCHEMAS
+from graphdr.core.cpu_time import JobCost
+from graphdr.core.records import from_json, to_json
 from graphdr.graphs.arm_features import Basis
-from graphdr.paper.compare import by_our_cell
+from graphdr.paper.compare import ComparedTable, by_our_cell
 from graphdr.plan import design, jobs
 from graphdr.show import palette
-from graphdr.show.report import cards, experiments, machine, page, rounding, template
+from graphdr.show.report import cards, experiments, page, rounding, template
+from graphdr.show.report.experiments import ExperimentSpec, ProblemSpec
+from graphdr.show.report.numbers import PageTable
+from graphdr.show.tables import Quantity
 from graphdr.stages import make_report
 from tests.support.project import ROOT
 
@@ -26,77 +32,40 @@ NASTY = "</script><script>alert('é')</script> & <!-- \u2028 \"quoted\""
 N, METHODS = 12, ("graphdr", "linucb_full")
 COLUMNS = [{"regret": "regret"}]
 SETTINGS = {"seed": 0, "protocol": {"seeds": 2}, "methods": {m: {"label": f"{m}!"} for m in METHODS}}
-TABLE = {
-    "caption": NASTY,
-    "heading": "method",
-    "columns": COLUMNS,
-    "bold": "column_min",
-    "controls": [],
-    "experiment": "e",
-}
-TABLE |= {"rows": [[m, "p", m] for m in METHODS]}
-TABLE |= {"paper_rows": {"paper's name": "graphdr"}, "tolerance": {}, "datasets": {m: ["toy"] for m in METHODS}}
-PROBLEM = {
-    "key": "p",
-    "title": "P",
-    "dataset": "toy",
-    "n": N,
-    "k": 2,
-    "horizon": 40,
-    "seeds": 2,
-    "instances": 3,
-    "draws": 0,
-}
-EXPERIMENT = {
-    "title": "E",
-    "group": "Data sets",
-    "methods": list(METHODS),
-    "against": "graphdr",
-    "problems": [PROBLEM],
-    "count": 1,
-}
-DATASET = {
-    "label": NASTY,
-    "observed": True,
-    "parameters": {},
-    "problem": "p",
-    "k": 2,
-    "licence": "none",
-    "citation": "Nobody.",
-}
+COMPARED = ComparedTable({"paper's name": "graphdr"}, {}, {m: ["toy"] for m in METHODS})
+TABLE = PageTable(NASTY, "method", COLUMNS, "column_min", [], [(m, "p", m) for m in METHODS], "e", COMPARED)
+PROBLEM = ProblemSpec("p", "P", "toy", N, k=2, horizon=40, seeds=2, instances=3, draws=0)
+EXPERIMENT = ExperimentSpec("E", "Data sets", list(METHODS), "graphdr", [PROBLEM], 1)
+DATASET = page.DatasetSpec(NASTY, True, {}, "p", 2, licence="none", citation="Nobody.")
 
 
-def params(**changed) -> SimpleNamespace:
+NO_STUDIES = {"multiverse": "", "leaderboard": "", "calibrated": ""}
+
+
+def params(**changed) -> page.ReportSpec:
     usual = {
         "experiments": {"e": EXPERIMENT},
         "tables": {"t": TABLE},
-        "quantities": {"regret": {"label": "R(T)", "digits": 1, "better": "low"}},
-        "datasets": {"toy": DATASET, "absent": DATASET | {"label": "Absent", "page": "https://example.org/"}},
-        "headline": {"experiment": "e", "against": "graphdr", "problem": PROBLEM},
+        "quantities": {"regret": Quantity("R(T)", 1, better="low")},
+        "datasets": {"toy": DATASET, "absent": replace(DATASET, label="Absent", page="https://example.org/")},
+        "headline": page.HeadlineSpec("e", "graphdr", PROBLEM),
         "order": ["Synthetic graphs", "Data sets"],
         "labels": {m: f"{m}!" for m in METHODS} | {"toy": "Toy"},
         "first": ["c"],
         "opt_in": {"long_study": "A long study"},
         "verdicts": ["match", "close", "not contradicted", "differs", "other data", "no data"],
         "settings": SETTINGS,
-        "missing": ["absent"],
         "styles": {},
-        "multiverse": "",
-        "calibrated": "",
-        "leaderboard": "",
         "cells": {},
+        "missing": ["absent"],
     }
-    return SimpleNamespace(**usual | changed)
+    return page.ReportSpec(**usual | changed)
 
 
 def write(kind: str, rows: list[dict], path: str) -> str:
     """Write rows of a declared kind; columns that they lack are missing values."""
-    names = SCHEMAS[kind].names
-    columns = {name: [row.get(name) for row in rows] for name in names}
-    absent = pa.nulls(len(rows))
-    io.write(
-        kind, {name: absent if set(map(type, own)) == {type(None)} else own for name, own in columns.items()}, path
-    )
+    columns = {name: [row.get(name) for row in rows] for name in SCHEMAS[kind].names}
+    io.write(kind, {n: pa.nulls(len(rows)) if {*map(type, c)} == {type(None)} else c for n, c in columns.items()}, path)
     return path
 
 
@@ -149,6 +118,7 @@ def files(workdir) -> SimpleNamespace:
         curves={"e": [write("curves", curves, "c.parquet")]},
         measurements={"e": {"toy": [write("measurements", measured, "m.parquet")]}},
         overview=["o.svg"],
+        **NO_STUDIES,
         datasets={
             "toy": {
                 "nodes": write("nodes", node, "n.parquet"),
@@ -182,7 +152,7 @@ def test_the_page_holds_all_that_was_built(files):
     assert problem["panel"]["graphdr"] == {"values": [10, 11, 12], "of": "instances", "paper": 11}
     assert "paper" not in problem["panel"]["linucb_full"]
     assert data["headline"]["median"] == 3.73  # of 40 / 10, 41 / 11 and 42 / 12
-    assert {data["headline"][name] for name in ("first", "paper")} == {4, None}
+    assert [data["headline"][name] for name in ("count", "low", "high", "first", "paper")] == [3, 3.52, 3.97, 4, None]
     assert data["verdicts"]["synthetic"] == dict.fromkeys(params().verdicts, 0) | {"no data": 1}
     assert data["verdicts"]["real"] == dict.fromkeys(params().verdicts, 0) | {"not contradicted": 1}
     assert data["claims"][0] | {"word": "holds", "kinds": ["real"], "share": 0.5} == data["claims"][0]
@@ -197,14 +167,6 @@ def test_the_page_holds_all_that_was_built(files):
     assert NASTY in card["map"]["titles"]
 
 
-def test_no_text_of_the_data_can_leave_its_place(files):
-    text = made(files, params())
-    assert data_of(text)["claims"][0]["statement"] == NASTY
-    assert text.lower().count("</script>") == 2
-    assert NASTY not in text
-    assert "\u2028" not in text
-
-
 def test_the_scripts_never_write_markup():
     for name in template.SCRIPTS:
         text = (ROOT / "src/graphdr/show/report/static" / name).read_text(encoding="utf-8")
@@ -212,19 +174,18 @@ def test_the_scripts_never_write_markup():
         assert "</script" not in text
 
 
-def test_the_page_loads_nothing_from_elsewhere(files):
+def test_the_page_is_the_same_twice_keeps_texts_in_their_place_and_loads_nothing(files):
     text = made(files, params())
-    page_alone = re.sub(r'<script type="application/json".*?</script>', "", text, flags=re.S)
-    assert not re.search(
-        r"""(?:src|href)\s*=\s*["']?\s*(?:https?:)?//|@import|url\(|fetch\(|XMLHttpRequest|<iframe""", page_alone
-    )
-    assert set(re.findall(r"https?://[^\s\"')]+", page_alone)) <= {"http://www.w3.org/2000/svg"}
-
-
-def test_the_same_inputs_give_the_same_page(files):
-    first, second = made(files, params()), made(files, params())
-    assert first == second
-    assert len(first) < 200_000
+    assert text == made(files, params())
+    assert data_of(text)["claims"][0]["statement"] == NASTY
+    assert text.lower().count("</script>") == 2
+    assert NASTY not in text
+    assert "\u2028" not in text
+    code = re.sub(r'<script type="application/json".*?</script>', "", text, flags=re.S)
+    loading = r"""(?:src|href)\s*=\s*["']?\s*(?:https?:)?//|@import|url\(|fetch\(|XMLHttpRequest|<iframe"""
+    assert not re.search(loading, code)
+    assert set(re.findall(r"https?://[^\s\"')]+", code)) <= {"http://www.w3.org/2000/svg"}
+    assert {"--m-graphdr", "--m-linucb_full", "--d-toy"} <= set(re.findall(r"--[md]-\w+", code))
 
 
 def test_without_claims_it_is_the_page_of_the_main_comparison_alone(files):
@@ -240,7 +201,7 @@ def test_without_claims_it_is_the_page_of_the_main_comparison_alone(files):
 def test_nothing_built_is_a_page_too(workdir):
     nothing = SimpleNamespace(
         paper=printed("u,elsewhere,regret,1,,,,"), claims=write("claims", [], "claims.parquet"),
-        reasons=reasons("u,,,unknown"), tables={}, curves={}, measurements={}, overview=[], datasets={},
+        reasons=reasons("u,,,unknown"), tables={}, curves={}, measurements={}, overview=[], datasets={}, **NO_STUDIES,
     )  # fmt: skip
     data = data_of(made(nothing, params(experiments={}, tables={}, headline=None)))
     assert (data["headline"], data["groups"], data["datasets"]) == (None, [], {})
@@ -249,52 +210,37 @@ def test_nothing_built_is_a_page_too(workdir):
 
 def test_a_number_that_differs_says_why(files):
     files.paper = printed("t,paper's name,regret,99,,,,", "t,linucb_full,regret,99,,,,")
-    cells = [row["cells"][0] for row in data_of(made(files, params()))["tables"]["t"]["rows"]]
-    assert [(cell["verdict"], cell["why"]) for cell in cells] == [("differs", "a rare draw")] * 2
     files.reasons = reasons("t,linucb_full,,not known", "t,,regret,a rare draw")
     cells = [row["cells"][0] for row in data_of(made(files, params()))["tables"]["t"]["rows"]]
-    assert [cell["why"] for cell in cells] == ["a rare draw", "not known"]
+    assert [(cell["verdict"], cell["why"]) for cell in cells] == [("differs", "a rare draw"), ("differs", "not known")]
 
 
 def test_claims_name_data_sets_by_their_labels(files):
-    claim = {"claim": "c", "where": "", "statement": "s", "criterion": "", "measured": "", "share": None}
-    claim |= {"verdict": "holds on 1 of 1 available (missing: absent)", "available": "toy", "missing": "absent"}
-    claim |= {"build": "with files of absent: `snakemake absent`"}
-    files.claims = write("claims", [claim], "claims.parquet")
-    (told,) = data_of(made(files, params(labels={"absent": "Absent Data", "toy": "Toy"})))["claims"]
-    assert told["note"] == "on 1 of 1 data sets (not counted: Absent Data)"
-    assert told["build"] == ["with files of Absent Data: ", "snakemake absent", ""]
+    row = {"claim": "c", "where": "", "statement": "s", "criterion": "", "measured": "", "share": None}
+    row |= {"verdict": "holds on 1 of 1 available (missing: absent)", "available": "toy", "missing": "absent"}
+    row |= {"build": "with files of absent: `snakemake absent`"}
+    files.claims = write("claims", [row], "claims.parquet")
+    (claim,) = data_of(made(files, params(labels={"absent": "Absent Data", "toy": "Toy"})))["claims"]
+    assert claim["note"] == "on 1 of 1 data sets (not counted: Absent Data)"
+    assert claim["build"] == ["with files of Absent Data: ", "snakemake absent", ""]
 
 
-def test_what_the_multiverse_says_is_told(files):
-    built, varied = make_report._read(files, params()), {"claim": "c", "share": 0.2, "settings": 9, "factor": "alpha"}
-    built = built._replace(multiverse=pd.DataFrame([varied | {"verdict": "depends on width"}]))
-    told = page.document(built, params(), [])["story"]
-    assert (told["holds"], told["varied"]) == ([], True)
-    assert told["depends"][0]["found"].startswith("depends on the confidence width: holds in 20 % of 9 settings")
+def test_a_claim_that_depends_on_a_setting_is_shown_as_such(files):
+    row = {"claim": "c", "share": 0.2, "settings": 9, "factor": "alpha", "verdict": "depends on width"}
+    built = make_report._read(files, params())._replace(multiverse=pd.DataFrame([row]))
+    story = page.document(built, params(), [])["story"]
+    assert (story["holds"], story["varied"]) == ([], True)
+    assert story["depends"][0]["result"].startswith("depends on the confidence width: holds in 20 % of 9 settings")
 
 
 def test_the_leaderboard_is_shown_where_it_is_built(files):
     built = make_report._read(files, params())
     assert page.document(built, params(), [])["leaderboard"] is None
-    row = {
-        "method": "graphdr",
-        "problems": 3,
-        "ratio": 0.914,
-        "worst_ratio": 2,
-        "rank": 1.5,
-        "rank_low": 1,
-        "rank_high": 2,
-    }
-    built = built._replace(leaderboard=pd.DataFrame([row | {"wins": 4, "losses": 1}]))
-    board = page.document(built, params(), [])["leaderboard"]
+    row = {"method": "graphdr", "problems": 3, "ratio": 0.914, "worst_ratio": 2, "wins": 4, "losses": 1}
+    row |= {"rank": 1.5, "rank_low": 1, "rank_high": 2}
+    board = page.document(built._replace(leaderboard=pd.DataFrame([row])), params(), [])["leaderboard"]
     assert board["lines"] == [["graphdr!", "3", "0.91", "2.00", "1.5 (1.0 to 2.0)", "4", "1"]]
     assert len(board["head"]) == len(board["lines"][0])
-
-
-def test_the_headline_is_over_all_instances(files):
-    found = data_of(made(files, params()))["headline"]
-    assert (found["count"], found["low"], found["high"]) == (3, 3.52, 3.97)
 
 
 def test_the_policy_of_the_page_names_its_style_and_script(files):
@@ -308,7 +254,12 @@ def test_the_policy_of_the_page_names_its_style_and_script(files):
         assert f"{tag}-src 'sha256-{digest}'" in policy
 
 
-def test_an_experiment_without_rows_is_shown_without_curves(files):
+def test_many_problems_are_a_cloud_and_no_rows_are_no_curves(files):
+    spec = replace(EXPERIMENT, problems=None, count=99)
+    data = data_of(made(files, params(experiments={"e": spec}, labels={"p": "Toy, k = 2"})))
+    assert data["experiments"]["e"]["cloud"] == [
+        {"dataset": "toy", "method": "linucb_full", "titles": ["Toy, k = 2"], "x": [40], "y": [10]}
+    ]
     files.curves["e"] = [write("curves", [], "none.parquet")]
     files.measurements["e"]["toy"] = [write("measurements", [], "nothing.parquet")]
     data = data_of(made(files, params()))
@@ -316,48 +267,29 @@ def test_an_experiment_without_rows_is_shown_without_curves(files):
     assert data["headline"] is None
 
 
-def test_many_problems_are_a_cloud(files):
-    spec = EXPERIMENT | {"problems": None, "count": 99}
-    data = data_of(made(files, params(experiments={"e": spec}, labels={"p": "Toy, k = 2"})))
-    assert data["experiments"]["e"]["cloud"] == [
-        {"dataset": "toy", "method": "linucb_full", "titles": ["Toy, k = 2"], "x": [40], "y": [10]}
-    ]
-
-
-def test_rounding_and_thinning():
+def test_numbers_are_short_and_many_are_thinned():
     assert rounding.shorts([1234.56, 0.00012345, 2.0, float("nan"), float("inf")]) == [1235, 0.0001234, 2, None, None]
     kept = rounding.thinned(1000, 200)
     assert (len(kept), kept[0], kept[-1]) == (200, 0, 999)
-    assert list(rounding.thinned(3, 200)) == [0, 1, 2]
+
+
+def test_draws_stand_in_where_there_is_one_instance():
+    frame = pd.DataFrame({"draw": [0, 1, 2], "value": [3.0, 4.0, 5.0], "method": "gaussian"})
+    frame = frame.assign(problem="p", instance=0, quantity="regret")
+    assert experiments.by_instance(frame, "p", ["gaussian"], {}) == {"gaussian": {"values": [3, 4, 5], "of": "draws"}}
 
 
 def test_energy_adds_up_to_one_over_a_whole_basis():
     vectors = np.eye(4)
     theta = np.array([0.0, 3.0, 0.0, 4.0])
     np.testing.assert_allclose(cards.energies(vectors, theta), [0, 9 / 25, 9 / 25, 1])
-    found = cards.card(3, Basis(vectors[:, :2], np.arange(2.0), np.zeros(2)), theta, None)
-    assert "map" not in found  # it takes u_2 and u_3
-
-
-def test_draws_stand_in_where_there_is_one_instance():
-    frame = experiments.pd.DataFrame(
-        {
-            "problem": "p",
-            "instance": 0,
-            "draw": [0, 1, 2],
-            "method": "gaussian",
-            "quantity": "regret",
-            "value": [3.0, 4.0, 5.0],
-        }
-    )
-    assert experiments.panels(frame, "p", ["gaussian"], {}) == {"gaussian": {"values": [3, 4, 5], "of": "draws"}}
+    card = cards.card(3, Basis(vectors[:, :2], np.arange(2.0), np.zeros(2)), theta, None)
+    assert "map" not in card  # it takes u_2 and u_3
 
 
 def test_timings_are_summed_by_rule():
-    jobs = [
-        {"stage": "run_bandit", "seconds": seconds, "peak_mb": memory} for seconds, memory in ((1.5, 100), (2.5, 300))
-    ]
-    assert machine.timings([{"stage": "make_table", "seconds": 0.5, "peak_mb": 90}, *jobs]) == [
+    jobs = [JobCost("run_bandit", 1.5, 1.0, 100), JobCost("run_bandit", 2.5, 1.0, 300)]
+    assert page.timings([JobCost("make_table", 0.5, 0.4, 90), *jobs]) == [
         {"rule": "run_bandit", "jobs": 2, "seconds": 4.0, "longest": 2.5, "memory": 300},
         {"rule": "make_table", "jobs": 1, "seconds": 0.5, "longest": 0.5, "memory": 90},
     ]
@@ -372,8 +304,8 @@ def luminance(colour: str) -> float:
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 
-def contrast(one: str, other: str) -> float:
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+def contrast(first: str, other: str) -> float:
+    high, low = sorted((luminance(first), luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 
@@ -409,39 +341,24 @@ def test_the_job_fits_on_a_command_line(whole_plan):
     assert "diagnostic_factorial" not in job.params.experiments
 
 
-def test_the_order_of_keys_changes_no_job(config, whole_plan):
-    def reordered(value):
-        return {key: reordered(value[key]) for key in reversed(value)} if isinstance(value, dict) else value
-
-    one, other = (jobs.make_report(plan, "report") for plan in (whole_plan, design.expand(reordered(config))))
-    assert one.as_json() == other.as_json()
-
-
 def test_without_raw_files_the_page_shows_the_synthetic_half(config):
     missing = [name for name, block in config["datasets"].items() if "raw" in block]
     job = jobs.make_report(design.expand(config, missing), "report")
     assert set(job.input.datasets) == {"sbm", "rgg"}
-    assert {spec["experiment"] for spec in job.params.tables.values()} <= set(job.params.experiments)
+    assert {spec.experiment for spec in job.params.tables.values()} <= set(job.params.experiments)
     assert not any(name in path for path in job.files() for name in missing)
-    assert job.params.headline["problem"]["key"] == "sbm"
+    assert job.params.headline.problem.key == "sbm"
 
 
-def test_the_first_page_needs_the_main_comparison_alone(config, whole_plan):
+def test_the_first_page_needs_the_main_comparison_alone(whole_plan):
     job = jobs.make_report(whole_plan, "headline")
     assert (list(job.params.experiments), list(job.params.tables)) == (["main"], ["main_synthetic"])
-    ours = [path for path in job.files() if path.startswith("results/measurements")]
-    assert len(ours) == 1
-    others = {name: spec for name, spec in config["datasets"].items() if "raw" not in spec}
-    assert jobs.make_report(design.expand(config, set(config["datasets"]) - set(others)), "headline") == job
+    assert len([path for path in job.files() if path.startswith("results/measurements")]) == 1
 
 
 def test_rows_of_the_paper_are_found_under_our_names(whole_plan):
     job = jobs.make_report(whole_plan, "report")
     line = {"artifact": "noise_stress", "row": "light", "column": "regret", "paper": 1.0}
-    for specs in (job.params.tables, jobs.compare_paper(whole_plan).params.tables):
+    tables = {name: table.compared for name, table in job.params.tables.items()}
+    for specs in (tables, from_json(dict[str, ComparedTable], to_json(jobs.compare_paper(whole_plan).params.tables))):
         assert by_our_cell([line], specs) == {("noise_stress", "0.05", "regret"): line}
-
-
-def test_the_document_names_a_colour_for_all_that_it_shows(files):
-    style = re.search(r"<style>(.*?)</style>", made(files, params()), re.S)[1]
-    assert {"--m-graphdr", "--m-linucb_full", "--d-toy"} <= set(re.findall(r"--[md]-\w+", style))

@@ -3,22 +3,28 @@
 import numpy as np
 import pytest
 
-from graphdr.bandit import methods
+from graphdr.bandit.policies.graph_prior import GraphPrior
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
-from graphdr.panels.bases import read_bases
-from graphdr.panels.runs import read_runs
 from graphdr.plan import compute_jobs, design, jobs
+from graphdr.store.bases import read_bases
+from graphdr.store.runs import read_runs
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, run
 
-TWO = {"label": "two", "policy": "graph_prior", "basis": "shuffled", "beside": "graph_pca"}
-BASES = ["interaction_svd", "interaction_svd_shuffled", "content_pca_shuffled", "given", "given_length"]
+TWO = {"label": "two", "policy": "graph_prior", "basis": "laplacian_low_shuffled", "second_basis": "graph_pca"}
+BASES = [
+    "interaction_svd",
+    "interaction_svd_shuffled",
+    "content_pca_shuffled",
+    "user_columns",
+    "user_columns_random_directions",
+]
 
 
 def planned(config, played, problem=None, **settings) -> design.Design:
     """Plan an experiment on the toy data set, or on a small random graph."""
-    empty = {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
+    empty = {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
     return design.expand(
         config
         | empty
@@ -34,23 +40,30 @@ def planned(config, played, problem=None, **settings) -> design.Design:
 
 
 def test_a_control_reads_the_stored_basis_that_it_is_made_of(config):
-    plan = planned(config, ["content_pca_shuffled", "given_length"], given="mine.parquet")
-    assert {basis for _, basis in plan.bases} >= {"content_pca", "given"}  # which no method asks for
-    for control, name in (("content_pca_shuffled", "content_pca"), ("given_length", "given")):
+    plan = planned(config, ["content_pca_shuffled", "user_columns_random_directions"], user_columns="mine.parquet")
+    assert {basis for _, basis in plan.bases} >= {"content_pca", "user_columns"}  # which no method asks for
+    for control, name in (("content_pca_shuffled", "content_pca"), ("user_columns_random_directions", "user_columns")):
         files = jobs.compute_basis(plan, "toy", control).files()
         assert files == [paths.nodes("toy"), paths.basis("toy", name)]
 
 
 def test_the_file_of_a_user_is_an_input_and_part_of_the_name_of_its_graph(config, workdir):
-    plan = planned(config, ["given"], given="data/mine.parquet")
-    assert "data/mine.parquet" in jobs.compute_basis(plan, "toy", "given").files()
-    with pytest.raises(UserError, match=r"^given: there is no file 'data/mine.parquet'; a parquet file with a column"):
+    plan = planned(config, ["user_columns"], user_columns="data/mine.parquet")
+    assert "data/mine.parquet" in jobs.compute_basis(plan, "toy", "user_columns").files()
+    with pytest.raises(
+        UserError, match=r"^user_columns: there is no file 'data/mine.parquet'; a parquet file with a column"
+    ):
         compute_jobs.check_files(plan)
-    other = planned(config, ["given"], {"dataset": "toy", "given": "data/other.parquet"}, given="data/mine.parquet")
-    (graph,) = {graph for graph, basis in other.bases if basis == "given"}
-    assert graph == "toy-given_data_other_parquet"
-    assert "data/other.parquet" in jobs.compute_basis(other, graph, "given").files()
-    compute_jobs.check_files(planned(config, ["graphdr"], given="data/mine.parquet"))  # which nobody asks for
+    other = planned(
+        config,
+        ["user_columns"],
+        {"dataset": "toy", "user_columns": "data/other.parquet"},
+        user_columns="data/mine.parquet",
+    )
+    (graph,) = {graph for graph, basis in other.bases if basis == "user_columns"}
+    assert graph == "toy-user_columns_data_other_parquet"
+    assert "data/other.parquet" in jobs.compute_basis(other, graph, "user_columns").files()
+    compute_jobs.check_files(planned(config, ["graphdr"], user_columns="data/mine.parquet"))  # which nobody asks for
 
 
 def test_a_data_set_without_users_has_no_interactions(workdir, config, capsys):
@@ -60,8 +73,8 @@ def test_a_data_set_without_users_has_no_interactions(workdir, config, capsys):
     run(jobs.build_graph(plan, "toy"))
     for basis in ("laplacian_low", "interaction_svd", "interaction_svd_shuffled"):
         run(jobs.compute_basis(plan, "toy", basis))
-        said = f"no data: nothing that {basis} needs is known about the nodes of instance 0"
-        assert (said in capsys.readouterr().out) == (basis != "laplacian_low")
+        message = f"no data: instance 0 has no data for basis {basis}"
+        assert (message in capsys.readouterr().out) == (basis != "laplacian_low")
         assert (read_bases(paths.basis("toy", basis)) == {}) == (basis != "laplacian_low")
     run(jobs.pose_problem(plan, "e"))
     run(jobs.run_bandit(plan, "e", "plain"))
@@ -69,26 +82,30 @@ def test_a_data_set_without_users_has_no_interactions(workdir, config, capsys):
 
 
 def test_every_draw_of_a_basis_meets_the_only_one_beside_it(workdir, config, monkeypatch):
-    plan, met = planned(config, ["two"]), []
+    plan, recorded = planned(config, ["two"]), []
     write_toy(draw_ratings())
     run(jobs.build_graph(plan, "toy"))
-    for basis in ("laplacian_low", "shuffled", "graph_pca"):
+    for basis in ("laplacian_low", "laplacian_low_shuffled", "graph_pca"):
         run(jobs.compute_basis(plan, "toy", basis))
     run(jobs.pose_problem(plan, "e"))
-    arms = methods.arms
-    monkeypatch.setattr(methods, "arms", lambda *told: met.append(arms(*told)) or met[-1])
+    features = GraphPrior.features
+    monkeypatch.setattr(GraphPrior, "features", lambda *inputs: recorded.append(features(*inputs)) or recorded[-1])
     run(jobs.run_bandit(plan, "e", "plain"))
     second = read_bases(paths.basis("toy", "graph_pca"))[0, 0].vectors
-    assert [np.array_equal(given.beside[0], second) for given in met] == [True] * 3
-    assert len({given.features.tobytes() for given in met}) == 3
+    assert [np.array_equal(given.second_basis[0], second) for given in recorded] == [True] * 3
+    assert len({given.features.tobytes() for given in recorded}) == 3
 
 
 def test_a_second_basis_of_a_user_needs_a_file(config):
-    lines = config["methods"] | {"mine": TWO | {"beside": "given"}}
-    with pytest.raises(UserError, match=r"method mine on problem p: the basis 'given' needs the factor 'given'"):
+    lines = config["methods"] | {"mine": TWO | {"second_basis": "user_columns"}}
+    with pytest.raises(
+        UserError, match=r"method mine on problem p: the basis 'user_columns' needs the factor 'user_columns'"
+    ):
         planned(config | {"methods": lines}, ["mine"])
 
 
 def test_in_noise_needs_noise(config):
-    with pytest.raises(UserError, match=r"gp_heat on problem p: in_noise measures width and ridge in noise, and there"):
+    with pytest.raises(
+        UserError, match=r"gp_heat on problem p: noise_units measures width and ridge in noise, and there"
+    ):
         planned(config, ["gp_heat"], noise=0)

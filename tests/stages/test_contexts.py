@@ -11,13 +11,15 @@ from graphdr.bandit import environment
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
-from graphdr.panels.contexts import read_pools
-from graphdr.panels.graphs import read_graphs
-from graphdr.panels.items import read_items
-from graphdr.panels.pilots import read_pilots
-from graphdr.panels.problems import read_facts, read_thetas
-from graphdr.panels.runs import read_runs
 from graphdr.plan import design, jobs
+from graphdr.plan.blocks import Factors
+from graphdr.plan.problem import Problem
+from graphdr.store.arm_sets import read_arm_sets
+from graphdr.store.graphs import read_graphs
+from graphdr.store.items import read_items
+from graphdr.store.pilots import read_pilots
+from graphdr.store.problems import read_facts, read_thetas
+from graphdr.store.runs import read_runs
 from tests.support import twins
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, kept, run_all
@@ -25,15 +27,15 @@ from tests.support.stages import OBSERVED, PROTOCOL, kept, run_all
 SMALL = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05, "tail": 0, "draws": 0}
 METHODS = ["random", "linucb_full", "spectral_ucb", "graphdr", "graphdr_pooled", "graphdr_shuffled", "graph_pca"]
 THEOREMS = ["graphdr_generic", "graphdr_oracle", "graphdr_estimated", "graphdr_uninflated"]
-FACTS = ["zeta", "eps_l", "interior_gap", "contexts", "longest", "g", "g_pilot", "pilot_error"]
-BUNDLE, SEGMENT = {"context": "bundle", "pool": 60}, {"context": "segment"}
+FACTS = ["zeta", "eps_l", "interior_gap", "contexts", "g", "g_pilot", "pilot_error"]
+BUNDLE, SEGMENT = {"context": "bundle", "bundle_count": 60}, {"context": "segment"}
 PROBLEMS = {  # experiment: the problem it starts from, what is set and what is varied
     "nodes": ("small", {}, {}),
-    "bundles": ("small", BUNDLE, {"bundle": [1, 3], "bundled": ["uniform", "neighbourhood"]}),
-    "segments": ("small", SEGMENT, {"segments": [1, 3], "differences": ["smooth", "rough"]}),
-    "sources": ("small", BUNDLE | {"bundle": 3}, {"pilot_from": ["logged", "cross_fitted"]}),
-    "chosen": ("toy", BUNDLE | {"bundled": "chosen"}, {"bundle": [2]}),
-    "clusters": ("toy", SEGMENT | {"segments": 2, "segmented": "cluster"}, {}),
+    "bundles": ("small", BUNDLE, {"bundle": [1, 3], "bundle_sampling": ["uniform", "neighbourhood"]}),
+    "segments": ("small", SEGMENT, {"segments": [1, 3], "segment_pattern": ["smooth", "rough"]}),
+    "sources": ("small", BUNDLE | {"bundle": 3}, {"pilot_source": ["logged", "cross_fitted"]}),
+    "chosen": ("toy", BUNDLE | {"bundle_sampling": "chosen"}, {"bundle": [2]}),
+    "clusters": ("toy", SEGMENT | {"segments": 2, "segment_by": "cluster"}, {}),
 }
 
 
@@ -54,7 +56,7 @@ def plan(config, tmp_path_factory):
         "datasets": config["datasets"] | {"toy": TOY},
         "problems": {"small": SMALL, "toy": {"dataset": "toy"}},
         "experiments": experiments,
-        **{block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")},
+        **{block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")},
     }
     stages = ("build_graph", "compute_basis", "pose_problem", "estimate_pilot", "describe_problem", "run_bandit")
     with chdir(tmp_path_factory.mktemp("contexts")):
@@ -80,37 +82,39 @@ def features_of(basis: str, adjacency, k: int, segments: int, rng) -> np.ndarray
     return ways[basis] if basis in ways else low(adjacency, k)[rng.permutation(n)]
 
 
-def contexts_of(plan, problem: dict, instance: int) -> np.ndarray:
+def contexts_of(plan, problem: Problem, instance: int) -> np.ndarray:
     """Return the contexts of a problem as dense rows."""
-    batch = next(name for name, batch in plan.batches.items() if problem["name"] in batch.problems)
+    batch = next(name for name, batch in plan.batches.items() if problem.name in batch.problems)
     thetas = kept(read_thetas, paths.theta(batch))
-    pool = read_pools(paths.contexts(batch), [problem], thetas)[problem["name"], instance]
-    return np.eye(len(thetas[problem["name"], instance])) if pool.rows is None else pool.rows.toarray()
+    pool = read_arm_sets(paths.contexts(batch), {problem.name: problem.segments}, thetas)[problem.name, instance]
+    return np.eye(len(thetas[problem.name, instance])) if pool.rows is None else pool.rows.toarray()
 
 
-def play_twin(plan, method: dict, problem: dict, instance: int, seed: int) -> np.ndarray:
+def play_twin(plan, method: dict, problem: Problem, instance: int, seed: int) -> np.ndarray:
     """Return the regret of Algorithm 1 as it is printed: features z = E^T x of the candidates x of every round."""
-    graph = kept(read_graphs, paths.nodes(problem["graph"]), paths.edges(problem["graph"]))[instance]
-    popularity = kept(read_items, paths.nodes(problem["graph"]))[instance].popularity
-    batch = next(name for name, batch in plan.batches.items() if problem["name"] in batch.problems)
-    theta = kept(read_thetas, paths.theta(batch))[problem["name"], instance]
-    rows, segments = contexts_of(plan, problem, instance), problem["segments"]
-    arena = environment.Arena(popularity, np.empty(0), np.empty(0))
-    met = environment.draw(plan.config.seed, problem, len(rows), instance, seed, arena, segments)
+    graph = kept(read_graphs, paths.nodes(problem.graph), paths.edges(problem.graph))[instance]
+    popularity = kept(read_items, paths.nodes(problem.graph))[instance].popularity
+    batch = next(name for name, batch in plan.batches.items() if problem.name in batch.problems)
+    theta = kept(read_thetas, paths.theta(batch))[problem.name, instance]
+    rows, segments = contexts_of(plan, problem, instance), problem.segments
+    candidate_source = environment.CandidateSource(popularity, np.empty(0), np.empty(0))
+    spec = environment.RoundsSpec(problem.horizon, problem.arms, noise=problem.noise, blocks=segments)
+    met = environment.draw_rounds(plan.config.seed, spec, len(rows), instance, seed, candidate_source)
     if method.get("policy") == "random":
-        key = {"instance": instance, "n": len(rows), "m": problem["arms"], "candidates": "uniform", "run": seed}
+        key = {"instance": instance, "n": len(rows), "m": problem.arms, "candidates": "uniform", "run": seed}
         rng = stream(plan.config.seed, "random", **key)
-        return twins.random_policy(problem["arms"], met.arms, rows @ theta, rng).regret
-    key = {"basis": method["basis"], "n": graph.n, "instance": instance, "draw": 0}
+        return twins.random_policy(problem.arms, met.arms, rows @ theta, rng).regret
+    stream_name = {"laplacian_low_shuffled": "shuffled"}.get(method["basis"], method["basis"])
+    key = {"basis": stream_name, "n": graph.n, "instance": instance, "draw": 0}
     adjacency = graph.adjacency.toarray()
-    own = features_of(method["basis"], adjacency, problem["k"], segments, stream(plan.config.seed, "basis", **key))
-    v0 = problem["ridge"] * np.eye(own.shape[1])
+    own = features_of(method["basis"], adjacency, problem.k, segments, stream(plan.config.seed, "basis", **key))
+    v0 = problem.ridge * np.eye(own.shape[1])
     v0 += method.get("laplacian", 0) * own.T @ twins.laplacian(adjacency) @ own
     if method.get("policy") == "per_segment":
         segment = np.arange(graph.n) // (graph.n // segments)
         own = np.hstack([own * (segment == number)[:, None] for number in range(segments)])
-        v0 = problem["ridge"] * np.eye(own.shape[1])
-    return twins.linucb(rows @ own, v0, rows @ theta, *met, np.full(problem["horizon"], problem["alpha"])).regret
+        v0 = problem.ridge * np.eye(own.shape[1])
+    return twins.linucb(rows @ own, v0, rows @ theta, *met, np.full(problem.horizon, problem.alpha)).regret
 
 
 def runs_of(plan, problem: str, method: str) -> pd.DataFrame:
@@ -121,7 +125,7 @@ def runs_of(plan, problem: str, method: str) -> pd.DataFrame:
 @pytest.mark.parametrize("method", [*METHODS, "graphdr_per_segment"])
 def test_methods_play_algorithm_1_on_every_kind_of_context(plan, method):
     for name, problem in plan.problems.items():
-        if method == "graphdr_shuffled" and problem["segments"] > 1:
+        if method == "graphdr_shuffled" and problem.segments > 1:
             continue  # segments of a ring are alike: a twin's rounding would break ties between their nodes
         for (instance, seed), part in runs_of(plan, name, method).groupby(["instance", "seed"]):
             twin = play_twin(plan, plan.config.methods[method].plain(), problem, instance, seed)
@@ -130,7 +134,7 @@ def test_methods_play_algorithm_1_on_every_kind_of_context(plan, method):
 
 def alone(plan) -> list[str]:
     """Return the problems whose arms are single nodes by another name."""
-    named = {name: (p["context"], p["bundle"], p["segments"]) for name, p in plan.problems.items()}
+    named = {name: (p.context, p.bundle, p.segments) for name, p in plan.problems.items()}
     single = [name for name, kind in named.items() if kind in (("bundle", 1, 1), ("segment", 1, 1))]
     assert len(single) == 4
     return single
@@ -160,8 +164,6 @@ def test_theorems_keep_their_bounds_with_contexts(plan):
         ratios = table[table["quantity"] == "bound_ratio"]
         assert set(ratios["method"]) == set(THEOREMS)
         assert (ratios["value"] <= 1).all()
-        facts = table[table["quantity"] == "longest"]
-        assert_allclose(facts["value"], 1)
 
 
 def test_a_bundle_problem_is_about_as_many_arms_as_its_pool(plan):
@@ -176,8 +178,8 @@ def test_every_source_of_a_pilot_estimates_the_same_reward(plan):
     errors = {}
     for batch in ("bundles", "sources"):
         for (problem, _, fact), value in kept(read_facts, paths.facts(batch)).items():
-            if fact == "pilot_error" and plan.problems[problem]["bundle"] == 3:
-                errors.setdefault(plan.problems[problem]["pilot_from"], []).append(value)
+            if fact == "pilot_error" and plan.problems[problem].bundle == 3:
+                errors.setdefault(plan.problems[problem].pilot_source, []).append(value)
     assert set(errors) == {"prefix", "logged", "cross_fitted"}
     assert max(map(np.mean, errors.values())) < 2 * min(map(np.mean, errors.values()))
 
@@ -185,7 +187,7 @@ def test_every_source_of_a_pilot_estimates_the_same_reward(plan):
 def test_a_pair_of_a_segment_and_an_item_pays_what_the_segment_rates_it(plan):
     (name,) = plan.batches["clusters"].problems
     problem = plan.problems[name]
-    (items,) = kept(read_items, paths.nodes(problem["graph"]))
+    (items,) = kept(read_items, paths.nodes(problem.graph))
     theta = kept(read_thetas, paths.theta("clusters"))[name, 0]
     n = len(theta) // 2
     assert np.array_equal(items.item[:n], items.item[n:])
@@ -198,12 +200,12 @@ def test_a_pair_of_a_segment_and_an_item_pays_what_the_segment_rates_it(plan):
 
 WRONG = {
     "no kind of context 'basket'": {"context": "basket"},
-    "no way to bundle 'twos'": {"context": "bundle", "bundled": "twos"},
-    "no source of a pilot 'guess'": {"pilot_from": "guess"},
-    "no segmentation 'age'; there are: ring": {"segmented": "age"},
+    "no way to bundle 'twos'": {"context": "bundle", "bundle_sampling": "twos"},
+    "no source of a pilot 'guess'": {"pilot_source": "guess"},
+    "no segmentation 'age'; there are: ring": {"segment_by": "age"},
     "candidates = 'popularity' are nodes; contexts are offered 'uniform'": BUNDLE | {"candidates": "popularity"},
-    "bundled = 'chosen' needs users, and a random graph has none": BUNDLE | {"bundled": "chosen"},
-    "bundle needs at most n = 30 nodes, and arms at most pool = 60": BUNDLE | {"bundle": 31},
+    "bundle_sampling = 'chosen' needs users, and a random graph has none": BUNDLE | {"bundle_sampling": "chosen"},
+    "bundle has at most n = 30 nodes, and arms at most bundle_count = 60": BUNDLE | {"bundle": 31},
     "segments = 2 needs context = 'segment', not 'node'": {"segments": 2},
     "tail = 0.2 is not drawn for segments; leave one of both out": SEGMENT | {"segments": 2, "tail": 0.2},
 }
@@ -213,7 +215,7 @@ WRONG = {
 def test_contexts_that_do_not_fit_are_one_clear_line(config, message):
     experiment = {"problems": {"of": ["small"], "set": WRONG[message]}, "methods": ["graphdr"], "facts": ["zeta"]}
     settings = config | {"problems": {"small": SMALL}, "experiments": {"e": experiment}}
-    settings |= {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
+    settings |= {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
     with pytest.raises(UserError) as refused:
         design.expand(settings)
     assert message in str(refused.value)
@@ -221,12 +223,13 @@ def test_contexts_that_do_not_fit_are_one_clear_line(config, message):
 
 
 def test_a_configuration_that_says_nothing_about_contexts_is_the_node_case(config):
-    silent = {name: value for name, value in config["protocol"].items() if name not in design.NODE_CASE}
+    defaults = {name: info.default for name, info in Factors.model_fields.items() if info.default is not None}
+    silent = {name: value for name, value in config["protocol"].items() if name not in defaults}
     experiment = {"problems": {"of": ["small"]}, "methods": ["graphdr"], "facts": ["zeta"]}
     settings = config | {"protocol": silent, "problems": {"small": SMALL}, "experiments": {"e": experiment}}
-    settings |= {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
+    settings |= {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
     usual = config["observed"] | config["protocol"]
-    assert {name: usual[name] for name in design.NODE_CASE} == design.NODE_CASE
+    assert {name: usual[name] for name in defaults} == defaults
     (problem,) = design.expand(settings).problems.values()
-    assert {name: problem[name] for name in design.NODE_CASE} == design.NODE_CASE
+    assert {name: getattr(problem, name) for name in defaults} == defaults
     assert jobs.run_bandit(design.expand(settings), "e", "plain").input.contexts == ""

@@ -6,14 +6,14 @@ from numpy.testing import assert_allclose
 
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
-from graphdr.panels.bases import read_bases
-from graphdr.panels.graphs import write_graphs
-from graphdr.panels.items import random_items, read_items
-from graphdr.panels.problems import read_facts, read_thetas
 from graphdr.plan import design, jobs
 from graphdr.plan.job import Job
 from graphdr.show import style
 from graphdr.stages import make_figure, measure_batch
+from graphdr.store.bases import read_bases
+from graphdr.store.graphs import write_graphs
+from graphdr.store.items import random_items, read_items
+from graphdr.store.problems import read_facts, read_thetas
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, blank_picture, run
 
@@ -38,7 +38,7 @@ def expand(config: dict, missing=(), against: str = "graphdr", **toy) -> design.
         },
         "figures": {"curves": {"kind": "curves", "title": "C", "experiment": "e"}},
         "claims": {},
-        "pseudo_papers": {},
+        "simulated_papers": {},
     }
     small["experiments"]["e"]["against"] = against
     return design.expand(small, missing)
@@ -47,7 +47,7 @@ def expand(config: dict, missing=(), against: str = "graphdr", **toy) -> design.
 def build(plan: design.Design) -> None:
     """Build everything from the tables of the data set to the measurements."""
     run(jobs.build_graph(plan, "toy"))
-    for basis in ("laplacian_low", "shuffled", "content_pca"):
+    for basis in ("laplacian_low", "laplacian_low_shuffled", "content_pca"):
         run(jobs.compute_basis(plan, "toy", basis))
     run(jobs.pose_problem(plan, "e"))
     if jobs.has_pilot(plan, "e"):
@@ -140,7 +140,7 @@ def test_without_any_run_the_facts_are_measured(workdir):
     io.write("runs", io.nothing("runs"), "runs.parquet")
     sources = {"content_pca": [("p", "runs.parquet", "p", "content_pca")]}
     input = measure_batch.Input(["runs.parquet"], "facts.parquet")
-    params = measure_batch.Params(sources, against="content_pca", radii={}, problems={}, grids={})
+    params = measure_batch.Params(sources, against="content_pca", radii={}, constants={}, grids={})
     job = Job("measure_batch", input, measure_batch.Output(), params)
     run(job, measurements="measurements.parquet", curves="curves.parquet")
     assert io.read("measurements", "measurements.parquet").select(list(facts)).to_pydict() == facts

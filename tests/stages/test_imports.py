@@ -24,7 +24,7 @@ RAW = ("fetch_raw", "tabulate_dataset")  # of data sets, which the build has non
 RUN = """
 import importlib, json, os, sys
 import graphdr.__main__ as runner
-runner.steady_arithmetic()
+runner.pin_arithmetic()
 from graphdr.cache import io, manifest, times
 for stage, words in json.load(sys.stdin).items():
     if not os.fork():

@@ -46,7 +46,7 @@ def test_a_file_carries_the_marks_of_all_inputs(workdir):
             for path in inputs[:count]:
                 io.read("theta", path)
             io.write("theta", THETA, "out.parquet")
-            manifest.record("s", {}, "c", context["inputs"], ["out.parquet"])
+            manifest.record("s", {}, "c", context.inputs, ["out.parquet"])
         assert marks_of("out.parquet") == marks
     entry = json.loads(Path(paths.MANIFEST, "out.parquet.json").read_text())
     assert entry["marks"] == expected[-1]
@@ -97,7 +97,7 @@ def build(config: dict, **raw) -> list[str]:
         "tables": {"t": {"caption": "T", "experiment": "e", "rows": "method", "columns": columns}},
         "figures": {"f": {"kind": "curves", "title": "F", "experiment": "e"}},
         "claims": {"c": {"experiment": "e", "checks": [{"ratio": {"of": "regret@graphdr", "to": "zeta", "above": 1}}]}},
-        "pseudo_papers": {},
+        "simulated_papers": {},
     }
     plan = design.expand(config | blocks)
     Path("data/paper").mkdir()

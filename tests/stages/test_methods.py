@@ -11,32 +11,49 @@ from numpy.testing import assert_allclose
 
 from graphdr.bandit import environment, pilot, rewards
 from graphdr.cache import io, paths
+from graphdr.core.records import to_json
 from graphdr.core.rng import stream
-from graphdr.graphs import arm_features, bases, model, perturb, random_graphs, spectral
-from graphdr.panels.bases import write_bases
-from graphdr.panels.graphs import read_graphs, write_graphs
-from graphdr.panels.items import random_items, read_items
-from graphdr.panels.problems import read_facts, read_thetas
-from graphdr.panels.runs import read_runs
+from graphdr.graphs import arm_features, model, perturb, random_graphs, spectral
+from graphdr.graphs.arm_features import IDENTITY, RANDOM_DIRECTIONS, all_bases, find
 from graphdr.plan import design, jobs
 from graphdr.plan.job import Job
 from graphdr.stages import pose_problem
+from graphdr.store.bases import write_bases
+from graphdr.store.graphs import read_graphs, write_graphs
+from graphdr.store.items import random_items, read_items
+from graphdr.store.problems import read_facts, read_thetas
+from graphdr.store.runs import read_runs
 from tests.support import graph_prior_twin, rival_twins, twins
 from tests.support.project import TOY, draw_ratings, write_toy
-from tests.support.stages import OBSERVED, PROTOCOL, kept, run
+from tests.support.stages import OBSERVED, PROTOCOL, kept, rounds_of, run
 
 PROBLEM = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05}
 FACTS = ["k_hat_naive", "k_hat_bootstrap", "zeta", "eps_l", "interior_gap", "pilot_error_bound"]
 FURTHER = {  # besides those of the configuration
     "both": {"label": "a basis and a penalty", "basis": "gaussian", "laplacian": 2},
     "smooth": {"label": "a filter", "basis": "laplacian_low", "filter": "smooth", "rho": 6},
-    "short": {"label": "a filter on a control", "basis": "netmf_length", "filter": "heat", "rho": 3, "in_noise": True},
+    "short": {
+        "label": "a filter on a control",
+        "basis": "netmf_random_directions",
+        "filter": "heat",
+        "rho": 3,
+        "noise_units": True,
+    },
     "moved": {"label": "a control of data", "basis": "interaction_svd_shuffled"},
-    "two": {"label": "two bases", "policy": "graph_prior_thompson", "basis": "laplacian_low", "beside": "netmf"},
-    "turned": {"label": "a control of unit rows", "basis": "regularised_unit_length"},
+    "two": {"label": "two bases", "policy": "graph_prior_thompson", "basis": "laplacian_low", "second_basis": "netmf"},
+    "turned": {"label": "a control of unit rows", "basis": "regularised_unit_random_directions"},
 }
 GIVEN = np.random.default_rng(7).standard_normal((36, 6))  # columns of a user, for items and nodes of any graph
 BATCH = {"sbm": "graphs", "toy": "data"}  # and so the experiment of a problem on this data set
+
+
+def needs_data(basis: str) -> bool:
+    """Tell whether a basis needs a data set."""
+    return basis != IDENTITY and find(find(basis).stored_name).data in ("content", "ratings")
+
+
+def is_random(basis: str) -> bool:
+    return basis != IDENTITY and find(basis).is_random
 
 
 def shrink(config: dict, methods: list[str]) -> dict:
@@ -44,11 +61,11 @@ def shrink(config: dict, methods: list[str]) -> dict:
 
     One is on random graphs, which have no content, and one on a data set.
     """
-    lines, of_data = config["methods"] | FURTHER, {"content_pca", "interaction_svd"}
-    on_graphs = [name for name in methods if bases.stored(lines[name].get("basis", "identity")) not in of_data]
+    lines = config["methods"] | FURTHER
+    on_graphs = [name for name in methods if not needs_data(lines[name].get("basis", IDENTITY))]
     vary = {"flip": [0, 0.15]}
     return config | {
-        "protocol": config["protocol"] | PROTOCOL | {"given": "given.parquet"},
+        "protocol": config["protocol"] | PROTOCOL | {"user_columns": "user_columns.parquet"},
         "observed": config["observed"] | OBSERVED,
         "datasets": config["datasets"] | {"toy": TOY},
         "methods": {name: fitting(method) for name, method in config["methods"].items()} | FURTHER,
@@ -57,7 +74,7 @@ def shrink(config: dict, methods: list[str]) -> dict:
             "graphs": {"problems": {"of": ["small"], "vary": vary}, "methods": on_graphs, "facts": FACTS},
             "data": {"problems": {"of": ["toy"], "vary": vary}, "methods": methods, "facts": FACTS},
         },
-        **{block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")},
+        **{block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")},
     }
 
 
@@ -72,10 +89,10 @@ def build(config: dict) -> design.Design:
     write_toy(draw_ratings())
     names = [name for number in range(36) for name in (f"item {number}", str(number), f"unknown {number}")]
     columns = {f"column {at}": np.repeat(column, 3)[::-1] for at, column in enumerate(GIVEN.T)}
-    pq.write_table(pa.table({"node": names[::-1]} | columns), "given.parquet")
+    pq.write_table(pa.table({"node": names[::-1]} | columns), "user_columns.parquet")
     for graph in plan.graphs:
         run(jobs.build_graph(plan, graph))
-    for graph, basis in sorted(plan.bases, key=lambda key: key[1] in bases.MADE_OF):
+    for graph, basis in sorted(plan.bases, key=lambda key: find(key[1]).made_of is not None):
         run(jobs.compute_basis(plan, graph, basis))
     for batch in plan.batches:
         run(jobs.pose_problem(plan, batch))
@@ -92,6 +109,13 @@ def plan(config, tmp_path_factory):
     """All methods, built once; the tests of this module work beside the files."""
     with chdir(tmp_path_factory.mktemp("methods")):
         yield build(shrink(config, [*config["methods"], *FURTHER]))
+
+
+def line(plan: design.Design, name: str) -> dict:
+    """Return the settings of a method, without those that are as usual."""
+    usual = {"policy": "linucb", "filter": "cut", "radius": "constant"}
+    settings = to_json(plan.config.methods[name].method)
+    return {key: value for key, value in settings.items() if value is not None and usual.get(key) != value}
 
 
 def low(adjacency, k, *_):
@@ -153,9 +177,9 @@ FEATURES = {
     "content_pca": lambda adjacency, k, rng, ratings, *_: np.linalg.svd(content(ratings))[0][:, :k],
     "interaction_svd": lambda adjacency, k, rng, ratings, *_: np.linalg.svd(np.nan_to_num(ratings))[0][:, :k],
     "netmf": lambda adjacency, k, *_: np.linalg.svd(random_walks(adjacency))[0][:, :k],
-    "given": lambda adjacency, k, rng, ratings, given: given[:, :k],
+    "user_columns": lambda adjacency, k, rng, ratings, given: given[:, :k],
 }
-FEATURES |= {control: in_another_order(FEATURES[name]) for control, name in arm_features.SHUFFLED.items()}
+FEATURES |= {f"{name}_shuffled": in_another_order(twin) for name, twin in FEATURES.items()}
 FILTERS = {  # what a filter multiplies the columns by
     "smooth": lambda rough, rho: np.sqrt(1 / (1 + rho * rough)),
     "heat": lambda rough, rho: np.exp(-rho * rough / 2),
@@ -174,11 +198,11 @@ def roughness(basis, adjacency, k):
 
 def features_twin(method, adjacency, k, rng, *known):
     """Return the columns of a basis times their filter; a control of lengths has those of the result."""
-    basis = arm_features.LENGTH.get(method["basis"], method["basis"])
+    basis = method["basis"].removesuffix(f"_{RANDOM_DIRECTIONS}")
     features = FEATURES[basis](adjacency, k, rng, *known)
     if "filter" in method:
         features = features * FILTERS[method["filter"]](roughness(basis, adjacency, k), method["rho"])
-    features = with_lengths_of(features, rng) if method["basis"] in arm_features.LENGTH else features
+    features = with_lengths_of(features, rng) if method["basis"] != basis else features
     return features.round(12) if "unit" in basis else features
 
 
@@ -188,7 +212,7 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
     graph = graphs_of(problem["graph"])[instance]
     adjacency, n = graph.adjacency.toarray(), graph.n
     theta = kept(read_thetas, paths.theta(batch))[problem["name"], instance]
-    met = environment.draw(root, problem, n, instance, seed)
+    met = rounds_of(root, problem, n, instance, seed)
     if method.get("policy") == "random":
         key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
         return twins.random_policy(problem["arms"], met.arms, theta, stream(root, "random", **key)).regret
@@ -200,19 +224,22 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
             return twins.regret(theta, met.arms, rival_twins.club(adjacency, *game))
         constants = method["laplacian"], problem["noise"], problem["delta"]
         return twins.regret(theta, met.arms, rival_twins.graph_ucb(adjacency, *game, *constants))
-    if method.get("policy") == "worst":
-        return twins.regret(theta, met.arms, np.array([min(round_, key=lambda a: theta[a]) for round_ in met.arms]))
+    if method.get("policy") in rival_twins.TWINS:
+        noise = environment.by_candidate(met)
+        return twins.regret(theta, met.arms, rival_twins.TWINS[method["policy"]](theta, met.arms, noise))
     facts = kept(read_facts, paths.facts(batch))
     k = method.get("k", problem["k"])
     if k == "adaptive" or method.get("policy") == "corral":
         k = max(problem["k_grid"])
     elif isinstance(k, str):
         k = int(facts[problem["name"], instance, k])
-    rng = stream(root, "basis", basis=method["basis"], n=n, instance=instance, draw=draw)
+    basis = method["basis"]
+    stream_name = basis if basis == IDENTITY else find(basis).stream_name
+    rng = stream(root, "basis", basis=stream_name, n=n, instance=instance, draw=draw)
     items = kept(read_items, paths.nodes(problem["graph"]))[instance].item
     ratings = draw_ratings()[items] if batch == "data" else None
     features = features_twin(method, adjacency, k, rng, ratings, GIVEN[items])
-    if method.get("in_noise"):
+    if method.get("noise_units"):
         sigma = problem["noise"]
         problem = problem | {"alpha": problem["alpha"] * sigma, "ridge": problem["ridge"] * sigma**2}
     if method.get("policy") == "longest":
@@ -221,7 +248,7 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
     penalty = features.T @ twins.laplacian(adjacency) @ features
     v0 = problem["ridge"] * np.eye(features.shape[1]) + method.get("laplacian", 0) * penalty
     if method.get("policy") in ("thompson", "corral"):
-        return luck_twin(plan, method, problem, features, v0, theta, met, (instance, seed))
+        return random_twin(plan, method, problem, features, v0, theta, met, (instance, seed))
     if method.get("k") == "adaptive":
         constants = [problem[name] for name in ("alpha", "ridge", "noise", "delta")]
         return twins.regret(theta, met.arms, twins.adaptive(features, problem["k_grid"], theta, *met, *constants).arms)
@@ -244,13 +271,17 @@ def prior_twin(plan, method, problem, adjacency, theta, met, place):
     if problem["dataset"] == "toy":
         ratings = draw_ratings()[items]
     features, rough = graded_twin(method["basis"], adjacency, problem["components"], ratings)
-    if method["basis"] == "shuffled":
+    if method["basis"] == "laplacian_low_shuffled":
         order = {"basis": "shuffled", "n": n, "instance": instance, "draw": draw}
         features = features[stream(plan.config.seed, "basis", **order).permutation(n)]
-    beside = None
-    if "beside" in method and (method["beside"] == "netmf" or ratings is not None):  # else there is nothing beside it
-        beside = graded_twin(method["beside"], adjacency, problem["components"], ratings)
-    return twins.regret(theta, met.arms, graph_prior_twin.play(features, rough, theta, *met, columns, rng, beside)[0])
+    second_basis = None
+    if "second_basis" in method and (
+        method["second_basis"] == "netmf" or ratings is not None
+    ):  # else there is nothing beside it
+        second_basis = graded_twin(method["second_basis"], adjacency, problem["components"], ratings)
+    return twins.regret(
+        theta, met.arms, graph_prior_twin.play(features, rough, theta, *met, columns, rng, second_basis)[0]
+    )
 
 
 def graded_twin(basis, adjacency, count, ratings):
@@ -271,7 +302,7 @@ def graded_twin(basis, adjacency, count, ratings):
     return np.round(low, spectral.DECIMALS), np.array([values[1], *values[1:count]])  # … and equal degrees tie on u_1
 
 
-def luck_twin(plan, method, problem, features, v0, theta, met, place):
+def random_twin(plan, method, problem, features, v0, theta, met, place):
     """Return the regret of a rival that draws random numbers of its own."""
     n, (instance, seed) = len(theta), place
     key = {"instance": instance, "n": n, "m": problem["arms"], "candidates": problem["candidates"], "run": seed}
@@ -322,7 +353,7 @@ def radius_twin(rule, problem, features, theta, told, key):
 
 def on(plan: design.Design, dataset: str) -> list[dict]:
     """Return the problems on one data set."""
-    return [problem for problem in plan.problems.values() if problem["dataset"] == dataset]
+    return [vars(problem) for problem in plan.problems.values() if problem.dataset == dataset]
 
 
 def graphs_of(name: str) -> list[model.Graph]:
@@ -347,7 +378,7 @@ def test_rewards_have_unit_norm_and_the_stated_tail_on_the_clean_graph(plan):
     thetas = read_thetas(paths.theta("graphs"))
     weight = PROTOCOL["tail"]
     for (problem, instance), theta in thetas.items():
-        clean = graphs_of(plan.problems[problem]["clean"])[instance]
+        clean = graphs_of(plan.problems[problem].clean)[instance]
         smooth = low(clean.adjacency.toarray(), PROTOCOL["k_star"])
         assert_allclose(np.linalg.norm(theta), 1)
         assert_allclose(arm_features.tail(theta, smooth), weight / np.hypot(1 - weight, weight), atol=1e-9)
@@ -393,10 +424,10 @@ def test_a_reward_keeps_its_shape_on_the_nodes_that_are_left(workdir, small_grap
 def test_k_hat_is_read_off_the_observed_graph(plan):
     found = {role: [] for role in ("clean", "graph", "told")}
     for name, problem in plan.problems.items():
-        facts, k_min = read_facts(paths.facts(BATCH[problem["dataset"]])), problem["k_min"]
-        for instance in range(problem["instances"]):
+        facts, k_min = read_facts(paths.facts(BATCH[problem.dataset])), problem.k_min
+        for instance in range(problem.instances):
             for role in ("clean", "graph"):
-                adjacency = graphs_of(problem[role])[instance].adjacency.toarray()
+                adjacency = graphs_of(getattr(problem, role))[instance].adjacency.toarray()
                 gaps = np.diff(np.linalg.eigvalsh(twins.laplacian(adjacency)))[k_min : PROTOCOL["k_max"] + 1]
                 found[role].append(k_min + np.argmax(gaps))
             found["told"].append(facts[name, instance, "k_hat_naive"])
@@ -421,7 +452,7 @@ def runs_of(plan: design.Design, dataset: str, method: str) -> pd.DataFrame:
 
 def test_every_method_plays_what_its_twin_plays(plan):
     for dataset, name in played_methods(plan):
-        method, problems = plan.config.methods[name].plain(), on(plan, dataset)
+        method, problems = line(plan, name), on(plan, dataset)
         runs = runs_of(plan, dataset, name)
         played = set()
         for (problem, instance, draw, seed), part in runs.groupby(["problem", "instance", "draw", "seed"]):
@@ -429,9 +460,11 @@ def test_every_method_plays_what_its_twin_plays(plan):
             played.add((problem, instance, draw, seed))
             if (seed or instance) and method.get("policy", "").startswith("graph_prior"):
                 continue  # dense fits are slow: one run of each draw will do
-            twin = play_twin(plan, method, plan.problems[problem], instance, draw, seed)
+            if method.get("basis", IDENTITY).removesuffix(f"_{RANDOM_DIRECTIONS}") not in FEATURES:
+                continue  # a basis without a twin
+            twin = play_twin(plan, method, vars(plan.problems[problem]), instance, draw, seed)
             assert_allclose(part["regret"], twin, rtol=0, atol=1e-9, err_msg=f"{name} on {problem}, draw {draw}")
-        further = [1, 2] if method.get("basis") in bases.REDRAWN else []  # on instance 0 only
+        further = [1, 2] if is_random(method.get("basis", IDENTITY)) else []  # on instance 0 only
         draws = [(0, draw) for draw in further] + [(i, 0) for i in range(problems[0]["instances"])]
         assert played == {(p["name"], i, d, s) for p in problems for i, d in draws for s in (0, 1)}
     assert {name for _, name in played_methods(plan)} == set(plan.config.methods)
@@ -440,7 +473,7 @@ def test_every_method_plays_what_its_twin_plays(plan):
 def test_runs_hold_leverage_width_and_what_their_bound_needs(plan):
     residual, told = ["srl", "crw", "widths"], ["size", "nu_k", "s_k_bar", "error"]
     for dataset, name in played_methods(plan):
-        method = plan.config.methods[name].plain()
+        method = line(plan, name)
         runs = runs_of(plan, dataset, name)
         assert runs[residual].notna().all(axis=None) == (
             method.get("basis") == "laplacian_low"
@@ -462,16 +495,17 @@ def test_runs_hold_leverage_width_and_what_their_bound_needs(plan):
 def test_different_algorithms_play_differently(plan):
     finals, algorithms = set(), set()
     for dataset, name in played_methods(plan):
-        method = plan.config.methods[name].plain()
+        method = line(plan, name)
         finals.add((dataset, round(runs_of(plan, dataset, name)["regret"][79], 9)))
-        algorithms.add((dataset, *(method.get(knob) for knob in ("policy", "basis", "beside", "laplacian", "filter"))))
+        algorithms.add(
+            (dataset, *(method.get(knob) for knob in ("policy", "basis", "second_basis", "laplacian", "filter")))
+        )
     assert len(finals) >= len(algorithms)
 
 
-def test_every_basis_is_in_a_method_and_has_a_twin(config):
+def test_every_basis_is_in_a_method(config):
     used = {method["basis"] for method in config["methods"].values() if "basis" in method}
-    assert used >= {*bases.CITATIONS, "identity"}  # all but controls, which are made in one way
-    assert set(FEATURES) == {*bases.BASES, "identity"} - set(arm_features.LENGTH)
+    assert used >= {IDENTITY, *(name for name, spec in all_bases().items() if spec.control is None)}
 
 
 def test_adding_a_method_changes_no_other_number(plan, config, tmp_path):

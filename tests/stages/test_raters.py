@@ -4,16 +4,20 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from graphdr.bandit import environment, linucb
+from graphdr.bandit import environment
+from graphdr.bandit.method import BanditProblem
+from graphdr.bandit.policies.linucb import LinUCB
+from graphdr.bandit.simulate import simulate
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
 from graphdr.graphs.model import laplacian
-from graphdr.graphs.raters import FEWEST, SPLIT, paying
-from graphdr.panels.bases import read_bases
-from graphdr.panels.graphs import read_graphs, read_records
-from graphdr.panels.items import read_items
-from graphdr.panels.problems import read_rewards, read_thetas
+from graphdr.graphs.raters import FEWEST, SPLIT, reward_links
 from graphdr.plan import design, jobs
+from graphdr.store.bases import read_bases
+from graphdr.store.datasets import read_records
+from graphdr.store.graphs import read_graphs
+from graphdr.store.items import read_items
+from graphdr.store.problems import read_rewards, read_thetas
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, run, run_all
 
@@ -28,15 +32,15 @@ def plan(config: dict, methods: tuple[str, ...] = ("graphdr",), base: str = "toy
     experiment = {"problems": {"of": [base], "set": {"draws": 0} | factors}, "methods": list(methods)}
     settings = {"protocol": config["protocol"] | PROTOCOL, "observed": config["observed"] | OBSERVED}
     settings |= {"datasets": config["datasets"] | {"toy": TOY}, "problems": problems, "experiments": {"e": experiment}}
-    empty = {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
+    empty = {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
     return design.expand(config | settings | empty)
 
 
 def halves(instance: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return the users who make the graph of the toy data set, and those who pay."""
     records = read_records(paths.dataset_nodes("toy"), paths.dataset_links("toy"))
-    pays = paying(records, SPLIT, 0, "toy", instance)
-    return np.unique(records.source[~pays]), np.unique(records.source[pays])
+    held_out = reward_links(records, SPLIT, 0, "toy", instance)
+    return np.unique(records.source[~held_out]), np.unique(records.source[held_out])
 
 
 def build(expanded: design.Design):
@@ -51,7 +55,7 @@ def build(expanded: design.Design):
 def test_one_half_of_the_users_makes_graph_and_bases_the_other_pays(config):
     ratings = draw_ratings(users=80)
     write_toy(ratings)
-    expanded = plan(config, ("graphdr", "content_pca"), users=SPLIT)
+    expanded = plan(config, ("graphdr", "content_pca"), holdout=SPLIT)
     making, pay = halves()
     assert not set(making) & set(pay)
     graph, items, basis = build(expanded)
@@ -64,19 +68,19 @@ def test_one_half_of_the_users_makes_graph_and_bases_the_other_pays(config):
     others = ratings.copy()
     others[:, pay] = np.where(np.isnan(ratings[:, pay]), np.nan, rng.integers(1, 6, ratings[:, pay].shape))
     write_toy(others)
-    same, paid, alike = build(expanded)
+    same, held_out_items, alike = build(expanded)
     assert (same.adjacency != graph.adjacency).nnz == 0
     assert_array_equal(alike, basis)
-    assert np.abs(paid.reward - items.reward).max() > 0.1
+    assert np.abs(held_out_items.reward - items.reward).max() > 0.1
 
     others = ratings.copy()
     others[:, making] = np.where(np.isnan(ratings[:, making]), np.nan, rng.integers(1, 6, ratings[:, making].shape))
     write_toy(others)
-    other, paid, unlike = build(expanded)
+    other, held_out_items, unlike = build(expanded)
     assert (other.adjacency != graph.adjacency).nnz > 0
-    kept, place, again = np.intersect1d(items.item, paid.item, return_indices=True)
+    kept, place, again = np.intersect1d(items.item, held_out_items.item, return_indices=True)
     assert len(kept) >= 12
-    assert_allclose(paid.reward[again], items.reward[place])
+    assert_allclose(held_out_items.reward[again], items.reward[place])
     assert unlike.shape != basis.shape or not np.allclose(unlike, basis)
 
 
@@ -87,7 +91,7 @@ def test_a_node_that_one_half_rated_too_seldom_is_left_out(config):
     popular = int(np.argmax(np.sum(~np.isnan(ratings), axis=1)))
     ratings[popular, pay[FEWEST - 1 :]] = np.nan  # fewer than are needed
     write_toy(ratings)
-    expanded = plan(config, users=SPLIT)
+    expanded = plan(config, holdout=SPLIT)
     (name,) = expanded.graphs
     run(jobs.build_graph(expanded, name))
     assert popular not in read_items(paths.nodes(name))[0].item
@@ -95,37 +99,36 @@ def test_a_node_that_one_half_rated_too_seldom_is_left_out(config):
 
 def test_every_instance_has_halves_of_its_own(config):
     write_toy(draw_ratings(users=80))
-    expanded = plan(config, users=SPLIT, instances=2)
+    expanded = plan(config, holdout=SPLIT, instances=2)
     (name,) = expanded.graphs
     run(jobs.build_graph(expanded, name))
-    one, two = read_items(paths.nodes(name))
-    kept, place, again = np.intersect1d(one.item, two.item, return_indices=True)
+    first, second = read_items(paths.nodes(name))
+    kept, place, again = np.intersect1d(first.item, second.item, return_indices=True)
     assert len(kept) >= 12
-    assert np.mean(one.reward[place] == two.reward[again]) < 0.2
+    assert np.mean(first.reward[place] == second.reward[again]) < 0.2
 
 
-@pytest.mark.parametrize("users", ["all", SPLIT])
-def test_rewards_are_ratings_of_the_users_who_pay(config, users):
+@pytest.mark.parametrize("holdout", ["none", SPLIT])
+def test_rewards_are_ratings_of_the_users_who_pay(config, holdout):
     ratings = draw_ratings(users=80)
     write_toy(ratings)
-    expanded = plan(config, METHODS, users=users, noise="resampled")
+    expanded = plan(config, METHODS, holdout=holdout, noise="resampled")
     (name,), (problem,) = expanded.graphs, expanded.problems
     run_all(expanded, STAGES)
     theta = read_thetas(paths.theta("e"))[problem, 0]
     (items,) = read_items(paths.nodes(name))
     node, value, count = read_rewards(paths.rewards("e"))[problem, 0]
-    pay = halves()[1] if users == SPLIT else np.arange(80)
+    pay = halves()[1] if holdout == SPLIT else np.arange(80)
     centre, norm = items.reward.mean(), np.linalg.norm(items.reward - items.reward.mean())
     for place, item in enumerate(items.item):
         theirs = ratings[item, pay]
-        own = np.repeat(value[node == place], count[node == place])
-        assert_allclose(own, (np.sort(theirs[~np.isnan(theirs)]) - centre) / norm, atol=1e-12)
-        assert_allclose(own.mean(), theta[place], atol=1e-12)
+        values = np.repeat(value[node == place], count[node == place])
+        assert_allclose(values, (np.sort(theirs[~np.isnan(theirs)]) - centre) / norm, atol=1e-12)
+        assert_allclose(values.mean(), theta[place], atol=1e-12)
 
-    paid = environment.deviations(theta, node, value, count)
-    spec = {"arms": 5, "candidates": "uniform", "horizon": 80, "noise": "resampled"}
-    met = environment.draw(0, spec, len(theta), 0, 1, paid=paid)
-    (full,) = linucb.play([linucb.Run(theta, met)], 0.8, ridge=0.7, every=1)
+    spec = environment.RoundsSpec(80, 5, noise=environment.empirical_noise(theta, node, value, count))
+    met = environment.draw_rounds(0, spec, len(theta), 0, 1)
+    full = simulate(BanditProblem(theta), LinUCB(alpha=0.8, ridge=0.7), met, checkpoint=1)
     runs = io.read("runs", paths.runs("e", "plain")).to_pandas()
     assert set(runs["method"]) == set(METHODS)
     stored = runs[(runs["method"] == "linucb_full") & (runs["seed"] == 1)]
@@ -135,8 +138,8 @@ def test_rewards_are_ratings_of_the_users_who_pay(config, users):
 def test_rewards_that_are_no_means_of_ratings_are_refused_in_one_line(config):
     ratings = draw_ratings(users=80)
     write_toy(ratings, reward=np.nanmean(ratings, axis=1) + 0.123)
-    split = plan(config, users=SPLIT)
-    with pytest.raises(UserError, match=r"users = 'split' needs rewards by users, and .* are no means of ratings"):
+    split = plan(config, holdout=SPLIT)
+    with pytest.raises(UserError, match=r"holdout = 'users' needs rewards by users, and .* are no means of ratings"):
         run_all(split, STAGES)
     with pytest.raises(UserError, match=r"noise = 'resampled' needs ratings or counts of clicks .*; set a number$"):
         run_all(plan(config, noise="resampled"), STAGES)
@@ -151,20 +154,18 @@ def test_a_shuffled_graph_keeps_what_its_nodes_are(config, base):
     write_toy(draw_ratings())
     expanded = plan(config, ("graphdr", "graph_prior"), base, shuffle=1)
     (problem,) = expanded.problems.values()
-    assert problem["graph"] != problem["clean"]
+    assert problem.graph != problem.clean
     run_all(expanded, STAGES)
-    clean, shuffled = (
-        read_graphs(paths.nodes(name), paths.edges(name)) for name in (problem["clean"], problem["graph"])
-    )
+    clean, shuffled = (read_graphs(paths.nodes(name), paths.edges(name)) for name in (problem.clean, problem.graph))
     for one, other in zip(clean, shuffled, strict=True):
         spectra = [np.linalg.eigvalsh(laplacian(graph).toarray()) for graph in (one, other)]
         assert_allclose(*spectra, atol=1e-12)
         assert (one.adjacency != other.adjacency).nnz > 0
-    tables = [io.read("nodes", paths.nodes(problem[role])).to_pandas() for role in ("clean", "graph")]
+    tables = [io.read("nodes", paths.nodes(getattr(problem, role))).to_pandas() for role in ("clean", "graph")]
     assert tables[0].equals(tables[1])
     plain = plan(config, ("graphdr",), base)
     (other,) = plain.problems.values()
     run(jobs.pose_problem(plain, "e"), theta="plain.parquet", contexts="c.parquet", rewards="r.parquet")
     theta, expected = read_thetas(paths.theta("e")), read_thetas("plain.parquet")
-    for instance in range(problem["instances"]):
-        assert_allclose(theta[problem["name"], instance], expected[other["name"], instance], rtol=1e-14)
+    for instance in range(problem.instances):
+        assert_allclose(theta[problem.name, instance], expected[other.name, instance], rtol=1e-14)

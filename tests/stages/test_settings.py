@@ -31,8 +31,8 @@ def plan(config, tmp_path_factory):
         "experiments": {
             "paper": {"problems": {"of": ["small"]}, "methods": METHODS},
             "grid": study
-            | {"problems": {"of": ["small"], "set": {"first_seed": 7}}, "settings": GRID, "stands_for": ["paper"]},
-            "best": study | {"problems": {"of": ["small"], "set": {"tuned": "tuning"}}},
+            | {"problems": {"of": ["small"], "set": {"first_seed": 7}}, "settings": GRID, "varies": ["paper"]},
+            "best": study | {"problems": {"of": ["small"], "set": {"settings_from": "tuning"}}},
             "board": {
                 "problems": {"of": ["small"], "set": {"seeds": 3}, "vary": {"shuffle": [0, 1]}},
                 "methods": [*METHODS, "graph_prior"],
@@ -48,7 +48,7 @@ def plan(config, tmp_path_factory):
             "main_wins": CLAIM,
             "k_is_10": {"experiment": "paper", "checks": [{"bounded": {"of": "zeta", "at_most": 1}}]},
         },
-        **{block: {} for block in ("evaluations", "tables", "figures", "pseudo_papers")},
+        **{block: {} for block in ("evaluations", "tables", "figures", "simulated_papers")},
     }
     stages = ("build_graph", "compute_basis", "pose_problem", "describe_problem")
     with chdir(tmp_path_factory.mktemp("settings")):
@@ -90,7 +90,8 @@ def test_the_best_setting_on_other_seeds_is_taken_over(plan):
     assert set(found["seed"]) == {0, 1}
     settings = {name.removeprefix("best_"): value for name, value in best["graphdr"].items()}
     job = jobs.run_bandit(plan, "paper", "plain")
-    problem = job.params.problems[0] | settings | {"k": int(settings["k"])}
+    first = job.params.problems[0]
+    problem = replace(first, settings=replace(first.settings, **settings | {"k": int(settings["k"])}))
     run(replace(job, params=job.params._replace(problems=[problem])), runs="again.parquet")
     other = io.read("runs", "again.parquet").to_pandas()
     one, two = (frame[frame["method"] == "graphdr"][PLAYED].reset_index(drop=True) for frame in (found, other))

@@ -3,10 +3,10 @@
 import numpy as np
 
 from graphdr.cache import paths
-from graphdr.panels.graphs import read_graphs
-from graphdr.panels.items import read_items
 from graphdr.plan import design, jobs
 from graphdr.stages.build_graph import FILE_ORDER
+from graphdr.store.graphs import read_graphs
+from graphdr.store.items import read_items
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, run
 
@@ -21,7 +21,7 @@ def plan(config: dict, instances: int, **toy) -> design.Design:
         | {"protocol": config["protocol"] | PROTOCOL, "observed": config["observed"] | OBSERVED}
         | {"datasets": config["datasets"] | {"toy": TOY | toy}, "problems": {"toy": {"dataset": "toy"}}}
         | {"experiments": {"e": experiment}}
-        | {block: {} for block in ("evaluations", "tables", "figures", "claims", "pseudo_papers")}
+        | {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
     )
 
 

@@ -10,9 +10,8 @@ from numpy.testing import assert_array_equal
 from graphdr.cache import io, paths
 from graphdr.core.rng import stream
 from graphdr.graphs.segments import segment
-from graphdr.panels.graphs import read_records
-from graphdr.panels.users import read_users
 from graphdr.plan import design, jobs
+from graphdr.store.datasets import read_records, read_users
 from tests.support.project import TOY
 from tests.support.stages import run_as_rule
 from trust.cases import fixture
@@ -44,9 +43,9 @@ def test_ages_genders_and_occupations_are_read_back_by_the_numbers_of_links(conf
     assert users.occupation.tolist() == ["other", "technician", "student", ""]
     assert users.friends.shape == (2, 0)
     records = read_records(files["nodes"], files["links"])
-    segments, paying = segment("gender", users, records, 2, stream(0, "segments"))
+    segments, holdout = segment("gender", users, records, 2, stream(0, "segments"))
     assert segments.label.tolist() == [0, 1, 1, -1]
-    assert_array_equal(paying.node, records.node)
+    assert_array_equal(holdout.node, records.node)
 
 
 def test_friends_are_read_back_once_each(config):

@@ -51,14 +51,14 @@ def summary(n, arms, rewards) -> tuple[np.ndarray, np.ndarray, float]:
     return pulls, means, np.sum((rewards - means[arms]) ** 2)
 
 
-def candidate_bases(features, roughness, beside=None) -> list[tuple[np.ndarray, np.ndarray]]:
+def candidate_bases(features, roughness, second_basis=None) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return what a fit chooses among: a basis or, of two, the first, the second, and columns of each in turn."""
-    if beside is None:
+    if second_basis is None:
         return [(features, roughness)]
     columns = [(features.T[j], roughness[j], j, 0) for j in range(len(roughness))]
-    columns += [(beside[0].T[j], beside[1][j], j, 1) for j in range(len(beside[1]))]
+    columns += [(second_basis[0].T[j], second_basis[1][j], j, 1) for j in range(len(second_basis[1]))]
     both = sorted(columns, key=lambda column: column[2:])
-    return [(features, roughness), beside, (np.array([c[0] for c in both]).T, np.array([c[1] for c in both]))]
+    return [(features, roughness), second_basis, (np.array([c[0] for c in both]).T, np.array([c[1] for c in both]))]
 
 
 def fit(bases, arms, rewards) -> tuple[int, tuple, float]:
@@ -96,9 +96,9 @@ def fit(bases, arms, rewards) -> tuple[int, tuple, float]:
     return chosen
 
 
-def play(features, roughness, theta, arms, noise, columns, rng=None, beside=None):
+def play(features, roughness, theta, arms, noise, columns, rng=None, second_basis=None):
     """Play the game with a fresh dense posterior in every round; return the arms, and the weights of every refit."""
-    bases = candidate_bases(features, roughness, beside)
+    bases = candidate_bases(features, roughness, second_basis)
     n, chosen, rewards, fits = len(theta), [], [], []
     pulls, sums = np.zeros(n), np.zeros(n)
     for t, candidates in enumerate(arms):
@@ -118,7 +118,7 @@ def play(features, roughness, theta, arms, noise, columns, rng=None, beside=None
             assert np.allclose(half @ v @ half.T, np.eye(len(v)), atol=1e-6)  # a square root of the covariance
             best = np.argmax(_drawn(features, point, variance, v, half, pulls, sums, candidates, rng))
         arm = candidates[best]
-        reward = theta[arm] + twins.luck(noise, t, best)
+        reward = theta[arm] + twins.policy_rng(noise, t, best)
         chosen.append(arm)
         rewards.append(reward)
         before, pulls[arm] = pulls[arm], pulls[arm] + 1

@@ -86,7 +86,7 @@ def small() -> dict:
     config = tiny()
     for block in ("datasets", "problems", "experiments", "tables"):
         config[block] = {"rgg": config[block]["rgg"]}
-    return config | {"figures": {}, "evaluations": {}, "claims": {}, "pseudo_papers": {}}
+    return config | {"figures": {}, "evaluations": {}, "claims": {}, "simulated_papers": {}}
 
 
 def lay_out_module(folder: Path, prefix: str, config: dict) -> Path:
@@ -152,8 +152,8 @@ def snakemake(
 
 def _share(server: forks.Server) -> None:
     """Run the jobs of this process on a server, which neither starts nor ends with it."""
-    os.environ["GRAPHDR_RUN"] = server.words
-    shared = SimpleNamespace(words=server.words, stop=lambda: None)
+    os.environ["GRAPHDR_RUN"] = server.command
+    shared = SimpleNamespace(command=server.command, stop=lambda: None)
     forks.Server.start = lambda package: shared
 
 
@@ -196,4 +196,4 @@ def would_write(folder: Path, *targets: str, package: Path | None = None) -> set
 
 def hashes(folder: Path) -> dict[str, str]:
     """Return the hashes of all that was built in a checkout, by file."""
-    return {name: facts["sha256"] for name, facts in manifest.load(str(folder)).items()}
+    return manifest.digests(str(folder))

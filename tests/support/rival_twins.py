@@ -116,3 +116,11 @@ def _log_barrier(p, losses, rates):
     pole = (1 / p + rates * losses) / rates
     shift = brentq(lambda s: np.sum(1 / (1 / p + rates * (losses - s))) - 1, 0, min(pole) * (1 - 1e-12), xtol=1e-15)
     return 1 / (1 / p + rates * (losses - shift))
+
+
+def worst(theta, arms, noise) -> np.ndarray:
+    """Play the candidate of the least expected reward."""
+    return np.array([min(candidates, key=lambda arm: theta[arm]) for candidates in arms])
+
+
+TWINS = {"worst": worst}  # of policies that need nothing but the rounds: (theta, arms, noise) -> arms

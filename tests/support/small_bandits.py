@@ -10,17 +10,21 @@ import scipy.sparse as sp
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from graphdr.bandit import linucb, radii
-from graphdr.bandit.environment import Stream
+from graphdr.bandit import radii
+from graphdr.bandit.arm_set import ArmSet
+from graphdr.bandit.environment import Rounds
+from graphdr.bandit.method import Choices
 from graphdr.bandit.pilot import pilot_error
-from graphdr.bandit.pool import Pool
+from graphdr.bandit.policies.linucb import play_with_radius
 from graphdr.bandit.rewards import unit
+from graphdr.bandit.simulate import measure
 from graphdr.graphs.arm_features import Basis, residual
 from graphdr.graphs.contexts import context_rows, product, ring
 from graphdr.graphs.model import Graph, edges, from_edges
 from graphdr.graphs.spectral import low_eigenpairs, perturbation_norm
 from graphdr.theory import constants
-from graphdr.theory.outcome import Outcome
+from graphdr.theory.results import RunResult
+from tests.support.playing import run_of
 from tests.support.subspaces import CONVENTIONS
 
 DELTA = 1e-6  # so small that no run in these tests leaves the event that the theorems speak of
@@ -36,9 +40,9 @@ class Bandit(NamedTuple):
     k: int
     theta: np.ndarray
     sigma: float
-    stream: Stream
+    stream: Rounds
     pilot: np.ndarray  # an estimate of the reward
-    pool: Pool = Pool()
+    pool: ArmSet = ArmSet()
 
     @property
     def kept(self) -> np.ndarray:
@@ -84,16 +88,13 @@ class Bandit(NamedTuple):
         return radii.RadiusInputs(rounds, self.constants, 1.0, *self.robust, *residuals, error, spectrum)
 
 
-def play(bandit: Bandit, rule: str, inputs: radii.RadiusInputs | None = None) -> Outcome:
+def play(bandit: Bandit, rule: str, inputs: radii.RadiusInputs | None = None) -> RunResult:
     """Play a rule; return what it did after every round, with the true residual and with the pilot's."""
     inputs = bandit.inputs if inputs is None else inputs
-    radius, inflation, residual = radii.RADII[rule](inputs)
-    run = linucb.Run(bandit.rewards, bandit.stream, bandit.features, residual=residual)
-    [played] = linucb.play([run], radius, ridge=inputs.constants.ridge, inflation=inflation)
-    true, seen = (
-        linucb.measure(run._replace(residual=own), played.arms, ridge=inputs.constants.ridge, every=1)
-        for own in (bandit.residual, inputs.pilot_residual)
-    )
+    ridge, residuals = inputs.constants.ridge, (bandit.residual, inputs.pilot_residual)
+    runs = [run_of(bandit.rewards, bandit.stream, bandit.features, residual=own) for own in residuals]
+    [chosen] = play_with_radius(runs[:1], radii.RADII[rule](inputs), ridge)
+    true, seen = (measure(run._replace(checkpoint=1), Choices(chosen.arms), ridge) for run in runs)
     return true._replace(srl_pilot=seen.srl, crw_pilot=seen.crw)
 
 
@@ -143,7 +144,7 @@ def bandits(draw, smooth=False):
     blocks = draw(st.integers(2, 3)) if kind == "segment" else 1
     clean, observed, eps, k, convention, rng = draw(noisy_graphs(blocks))
     n = len(clean.vectors)
-    pool = Pool(mixtures(draw(st.integers(1, 20)), n, rng)) if kind == "bundle" else Pool(blocks=blocks)
+    pool = ArmSet(mixtures(draw(st.integers(1, 20)), n, rng)) if kind == "bundle" else ArmSet(blocks=blocks)
     offered = (n if pool.rows is None else pool.rows.shape[0]) // blocks
     kept = CONVENTIONS[convention].select((observed if smooth else clean).vectors, k)
     weight = 0.0 if smooth else draw(st.sampled_from([0.0, 0.1, 0.5, 1.0]))
@@ -160,7 +161,7 @@ def bandits(draw, smooth=False):
         k,
         theta,
         sigma,
-        Stream(arms, sigma * rng.standard_normal(rounds)),
+        Rounds(arms, sigma * rng.standard_normal(rounds)),
         pilot,
         pool,
     )
@@ -177,7 +178,7 @@ def mixtures(count: int, n: int, rng: np.random.Generator) -> sp.csr_array:
 def posed(graph: Graph, theta: np.ndarray, candidates: list[int], rounds: int) -> Bandit:
     """Pose a bandit without noise on a known graph: u_2 as the only feature, the same candidates in every round."""
     low = low_eigenpairs(graph, graph.n)
-    stream = Stream(np.tile(np.array(candidates, np.uint32), (rounds, 1)), np.zeros(rounds))
+    stream = Rounds(np.tile(np.array(candidates, np.uint32), (rounds, 1)), np.zeros(rounds))
     return Bandit(
         low, low, 0.0, "experiments", 1, unit(np.array(theta, float)), 0.0, stream, unit(np.array(theta, float))
     )

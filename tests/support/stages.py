@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from graphdr.__main__ import run_stage
+from graphdr.bandit.environment import Rounds, RoundsSpec, draw_rounds
+from graphdr.core.records import from_json
 from graphdr.plan.design import Design
 from graphdr.plan.job import Job
 from graphdr.plan.jobs import JOBS, keys
@@ -21,11 +23,18 @@ PROTOCOL = {
 OBSERVED = {"instances": 1, "seeds": 2, "k": 4, "k_min": 2, "n": 30, "neighbours": 5}
 
 
+def rounds_of(root: int, problem: dict, n: int, instance: int, seed: int) -> Rounds:
+    """Draw the rounds of a problem, uniform candidates with normal noise."""
+    spec = RoundsSpec(problem["horizon"], problem["arms"], problem["candidates"], problem["noise"])
+    return draw_rounds(root, spec, n, instance, seed)
+
+
 def run(job: Job, **output: str) -> None:
     """Run a job as the workflow does, having gone through JSON; ``output`` names other places for what it writes."""
     job = replace(job, output=job.output._replace(**output))
     stage, parts = importlib.import_module(f"graphdr.stages.{job.stage}"), json.loads(job.as_json())
-    stage.main(stage.Input(**parts["input"]), stage.Output(**parts["output"]), stage.Params(**parts["params"]))
+    roles = {"input": stage.Input, "output": stage.Output, "params": stage.Params}
+    stage.main(*(from_json(kind, parts[role]) for role, kind in roles.items()))
 
 
 def kept(read: Callable, *files: str):

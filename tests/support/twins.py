@@ -19,7 +19,7 @@ def norm(vector: np.ndarray, inverse: np.ndarray) -> float:
     return float(np.sqrt(vector @ inverse @ vector))
 
 
-def luck(noise, t: int, place: int) -> float:
+def policy_rng(noise, t: int, place: int) -> float:
     """Return the noise of a candidate: its own, or that of the round."""
     return noise[t, place] if np.ndim(noise) == 2 else noise[t]
 
@@ -36,7 +36,7 @@ def linucb(features, v0, theta, arms, noise, radius, residual=None, inflation=0.
         scores = [z @ inverse @ b + width * norm(z, inverse) for z in features[candidates]]
         best = np.argmax(scores)  # the first maximum
         arm = candidates[best]
-        z, y = features[arm], theta[arm] + luck(noise, t, best)
+        z, y = features[arm], theta[arm] + policy_rng(noise, t, best)
         v, b, bias = v + np.outer(z, z), b + z * y, bias + z * residual[arm]
         regret += theta[candidates].max() - theta[arm]
         srl = max(srl, norm(bias, np.linalg.inv(v)))
@@ -79,7 +79,7 @@ def adaptive(features, grid, theta, arms, noise, alpha, ridge, sigma, delta) -> 
         arm = candidates[best]
         for k in grid:
             z = features[arm, :k]
-            v[k], b[k] = v[k] + np.outer(z, z), b[k] + z * (theta[arm] + luck(noise, t, best))
+            v[k], b[k] = v[k] + np.outer(z, z), b[k] + z * (theta[arm] + policy_rng(noise, t, best))
         estimate = {k: np.linalg.solve(v[k], b[k]) for k in grid}
         for small in list(left):
             for large in (k for k in grid if k > small):
@@ -101,7 +101,7 @@ def one_hot(ridge, theta, arms, noise, radius) -> Play:
         best = np.argmax(total[candidates] / weight + radius[t] / np.sqrt(weight))
         arm = candidates[best]
         count[arm] += 1
-        total[arm] += theta[arm] + luck(noise, t, best)
+        total[arm] += theta[arm] + policy_rng(noise, t, best)
         played.append(arm)
     nothing = np.zeros(len(arms))
     return Play(np.array(played), regret(theta, arms, played), nothing, nothing)

@@ -5,19 +5,49 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.special import ndtr
 
-from graphdr.bandit.environment import Stream
-from graphdr.bandit.graph_prior import known, model, play
+from graphdr.bandit.environment import Rounds
+from graphdr.bandit.graph_prior import fit_summary, model, play
 from graphdr.bandit.graph_prior.evidence import fit
 from graphdr.bandit.graph_prior.posterior import predict
-from graphdr.bandit.linucb import Run, measure
+from graphdr.bandit.method import BanditProblem, Choices
+from graphdr.bandit.simulate import measure
 from graphdr.core.rng import stream
 from graphdr.graphs import arm_features, random_graphs
 from graphdr.graphs.model import largest_component
 from graphdr.graphs.spectral import low_eigenpairs
 from graphdr.theory import gaussian
+from tests.support.playing import run_of
 
 NOISE, FIRST = 0.04, play.FIRST
+
+
+def greatest_gain(columns: np.ndarray, residual: float, rounds: int) -> float:
+    """Bound the information gain of any run of so many rounds: 1/2 [ln T + J ln(1 + T L^2 / J) + n ln(1 + T r / n)].
+
+    L is the length of the longest row. Only arms that can be pulled count among the n.
+    """
+    size, arms = columns.shape[1], min(len(columns), rounds)
+    graph = size * np.log1p(rounds * np.einsum("ij,ij->i", columns, columns).max(initial=0.0) / size) if size else 0.0
+    return float(0.5 * (np.log(rounds) + graph + arms * np.log1p(rounds * residual / arms)))
+
+
+def expected_crw(zeta: float, n: int, candidates: int, rounds: int) -> float:
+    """Return the CRW_T of a residual of norm zeta with normal entries, for uniform candidates."""
+    z = np.linspace(-9.0, 9.0, 2001)
+    between = 1.0 - ndtr(z) ** candidates - ndtr(-z) ** candidates  # chance that z is between least and largest
+    return float(rounds * zeta / np.sqrt(n) * np.trapezoid(between, z))
+
+
+def crw_bound(zeta: float, n: int, candidates: int, rounds: int) -> float:
+    """Bound the mean CRW_T of any residual of norm zeta, for uniform candidates."""
+    return float(rounds * zeta * np.sqrt(2.0 * (candidates - 1) / (n - 1)))
+
+
+def srl_bound(zeta: float, n: int, rounds: int) -> float:
+    """Bound the root mean square of SRL_T under uniform random play, for any residual of norm zeta."""
+    return float(zeta * np.sqrt(rounds / n))
 
 
 def prior(seed: int, n: int = 30, size: int = 4, residual: float = 0.05):
@@ -79,7 +109,7 @@ def test_the_information_gain_adds_up_over_the_rounds(seed, size, rounds, residu
 @cases
 def test_no_run_gains_more_than_the_greatest_gain(seed, size, rounds, residual):
     columns, residual, rng = prior(seed, 12, size, residual)
-    most = gaussian.greatest_gain(columns, residual, rounds)
+    most = greatest_gain(columns, residual, rounds)
     for arms in (rng.integers(12, size=rounds), np.arange(rounds) % 12, np.zeros(rounds, int)):
         pulls = np.bincount(arms, minlength=12).astype(float)
         assert gaussian.information_gain(columns, residual, pulls) <= most + 1e-9
@@ -117,13 +147,13 @@ def test_mean_regret_of_rewards_from_the_prior_is_below_the_bound(thompson, resi
     for _ in range(draws):
         theta, arms = draw(columns, residual, rng), offer(n, rounds, m, rng)
         noise, at_random = np.sqrt(NOISE) * rng.standard_normal(rounds), rng.integers(m, size=rounds)
-        run = Run(theta, Stream(arms, noise), columns, roughness=np.zeros(4))
+        run = run_of(theta, Rounds(arms, noise), columns, roughness=np.zeros(4))._replace(checkpoint=rounds)
         if thompson:
-            chosen = play.play(run, at_random, rng).arms
+            chosen = play.play(run.problem, run.rounds, at_random, rng).arms
         else:
             chosen = ucb(columns, residual, theta, arms, noise, at_random)
-        lost.append(measure(run, chosen, every=rounds).regret[-1])
-        worst.append(measure(run, arms[np.arange(rounds), theta[arms].argmin(axis=1)], every=rounds).regret[-1])
+        lost.append(measure(run, Choices(chosen)).regret[-1])
+        worst.append(measure(run, Choices(arms[np.arange(rounds), theta[arms].argmin(axis=1)])).regret[-1])
         gains.append(gaussian.information_gain(columns, residual, np.bincount(chosen, minlength=n).astype(float)))
     bound = gaussian.thompson_bound if thompson else gaussian.ucb_bound
     kappa = gaussian.greatest_variance(columns, residual)
@@ -189,7 +219,7 @@ def test_the_share_that_evidence_finds_is_near_the_true_one():
         features, roughness = arm_features.graded("laplacian_low", low)
         basis = model.columns(features, roughness)
         weights = fit(model.statistics(graph.n, arms, theta[arms] + 0.1 * rng.standard_normal(4000)), basis)
-        columns = known.prior_columns(weights, basis)
+        columns = fit_summary.prior_columns(weights, basis)
         expected = gaussian.expected_share(columns, weights.residual, weights.columns)
         ratios.append(expected / gaussian.true_share(theta, columns))
     assert 0.7 < np.median(ratios) < 1.4
@@ -201,10 +231,11 @@ def test_a_normal_residual_has_the_expected_candidate_width():
     n, m, rounds, rng = 400, 7, 4000, np.random.default_rng(0)
     residual = rng.standard_normal(n)
     residual *= 0.6 / np.linalg.norm(residual)
-    run = Run(np.zeros(n), Stream(offer(n, rounds, m, rng), np.zeros(rounds)), np.ones((n, 1)), residual=residual)
-    [crw] = measure(run, run.stream.arms[:, 0], every=rounds).crw
-    assert_allclose(crw, gaussian.expected_crw(0.6, n, m, rounds), rtol=0.03)
-    assert_allclose(gaussian.expected_crw(1.0, 1, 2, 1), 2 / np.sqrt(np.pi), rtol=1e-4)  # of two normals
+    drawn = Rounds(offer(n, rounds, m, rng), np.zeros(rounds))
+    run = run_of(np.zeros(n), drawn, np.ones((n, 1)), residual=residual)._replace(checkpoint=rounds)
+    [crw] = measure(run, Choices(drawn.arms[:, 0])).crw
+    assert_allclose(crw, expected_crw(0.6, n, m, rounds), rtol=0.03)
+    assert_allclose(expected_crw(1.0, 1, 2, 1), 2 / np.sqrt(np.pi), rtol=1e-4)  # of two normals
 
 
 @pytest.mark.parametrize("spread", [lambda rng, n: rng.standard_normal(n), lambda rng, n: np.arange(n) == 0])
@@ -215,36 +246,38 @@ def test_width_and_leverage_of_any_residual_are_bounded(spread):
     crw, srl = [], []
     for _ in range(40):
         arms = offer(n, rounds, m, rng)
-        run = Run(np.zeros(n), Stream(arms, np.zeros(rounds)), rng.standard_normal((n, 3)), residual=residual)
-        outcome = measure(run, arms[:, 0], every=rounds)
+        features = rng.standard_normal((n, 3))
+        run = run_of(np.zeros(n), Rounds(arms, np.zeros(rounds)), features, residual=residual)
+        outcome = measure(run._replace(checkpoint=rounds), Choices(arms[:, 0]))
         crw.append(outcome.crw[-1])
         srl.append(outcome.srl[-1])
-    assert np.mean(crw) <= gaussian.crw_bound(0.6, n, m, rounds)
-    assert np.sqrt(np.mean(np.square(srl))) <= gaussian.srl_bound(0.6, n, rounds)
+    assert np.mean(crw) <= crw_bound(0.6, n, m, rounds)
+    assert np.sqrt(np.mean(np.square(srl))) <= srl_bound(0.6, n, rounds)
 
 
 @pytest.mark.parametrize("thompson", [True, False])
 def test_a_run_is_described_by_its_last_fit(thompson):
     rng = np.random.default_rng(0)
     features, theta = rng.standard_normal((25, 6)) / 5, rng.standard_normal(25)
-    run = Run(theta, Stream(offer(25, 200, 4, rng), 0.2 * rng.standard_normal(200)), features, roughness=np.arange(6.0))
-    choices = play.play(run, rng.integers(4, size=200), rng if thompson else None)
+    rounds = Rounds(offer(25, 200, 4, rng), 0.2 * rng.standard_normal(200))
+    problem = BanditProblem(theta, features, roughness=np.arange(6.0))
+    choices = play.play(problem, rounds, rng.integers(4, size=200), rng if thompson else None)
     bound = gaussian.thompson_bound if thompson else gaussian.ucb_bound
-    found = known.describe(run, choices, bound)
+    found = fit_summary.describe(problem, rounds, choices, bound)
     assert found[:6] == choices.fits[-1][1]
     assert 0 <= found.fit_share <= 1
-    columns = known.prior_columns(choices.fits[-1][1], model.columns(features, run.roughness))
-    assert 0 < found.gain < gaussian.greatest_gain(columns, found.fit_residual, 200)
-    assert known.describe(run, choices._replace(fits=[]), bound) is None
+    columns = fit_summary.prior_columns(choices.fits[-1][1], model.columns(features, problem.roughness))
+    assert 0 < found.gain < greatest_gain(columns, found.fit_residual, 200)
+    assert fit_summary.describe(problem, rounds, choices._replace(fits=[]), bound) is None
 
 
 def test_a_run_on_two_bases_is_described_by_the_columns_that_were_taken():
     """With a reward on the second basis, that one is found, and nothing of the reward is outside of its columns."""
     rng = np.random.default_rng(0)
     first, second = rng.standard_normal((2, 40, 4)) / 6
-    theta, rounds = second.sum(axis=1), Stream(offer(40, 400, 4, rng), 0.05 * rng.standard_normal(400))
-    run = Run(theta, rounds, first, roughness=np.zeros(4), beside=(second, np.zeros(4)))
-    choices = play.play(run, rng.integers(4, size=400))
-    found = known.describe(run, choices, gaussian.ucb_bound)
+    theta, rounds = second.sum(axis=1), Rounds(offer(40, 400, 4, rng), 0.05 * rng.standard_normal(400))
+    problem = BanditProblem(theta, first, roughness=np.zeros(4), second_basis=(second, np.zeros(4)))
+    choices = play.play(problem, rounds, rng.integers(4, size=400))
+    found = fit_summary.describe(problem, rounds, choices, gaussian.ucb_bound)
     assert (found.fit_basis, found.fit_columns) == (1, 4)
     assert found.true_share < 1e-12

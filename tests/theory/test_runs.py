@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from graphdr.bandit import environment, linucb, residuals
+from graphdr.bandit.method import Choices
+from graphdr.bandit.simulate import measure
 from graphdr.graphs import arm_features
 from graphdr.theory import bounds, constants
-from graphdr.theory.outcome import Outcome
+from graphdr.theory.results import RunResult
 from tests.support import twins
+from tests.support.playing import run_of
 from tests.support.small_bandits import bandits, play, twin_nodes
 
 
@@ -62,11 +65,11 @@ def trajectories(draw):
     return Trajectory(features, residual, arms, played, bound_x, ridge)
 
 
-def measured(own: Trajectory, every: int = 1) -> Outcome:
+def measured(own: Trajectory, every: int = 1) -> RunResult:
     """Measure a trajectory; its residual serves as the reward as well."""
-    stream = environment.Stream(own.arms, np.zeros(len(own.arms)))
-    run = linucb.Run(own.residual, stream, own.features, residual=own.residual)
-    return linucb.measure(run, own.played, ridge=own.ridge, every=every)
+    rounds = environment.Rounds(own.arms, np.zeros(len(own.arms)))
+    run = run_of(own.residual, rounds, own.features, residual=own.residual)
+    return measure(run._replace(checkpoint=every), Choices(own.played), own.ridge)
 
 
 def direct_widths(features, v0, played):
@@ -110,9 +113,10 @@ def test_a_run_brings_its_own_initial_matrix():
     rng = np.random.default_rng(1)
     features, factor = rng.standard_normal((8, 3)), rng.standard_normal((3, 3))
     v0 = np.eye(3) + factor @ factor.T
-    stream = environment.Stream(rng.integers(8, size=(30, 2)).astype(np.uint32), np.zeros(30))
+    stream = environment.Rounds(rng.integers(8, size=(30, 2)).astype(np.uint32), np.zeros(30))
     played, theta = stream.arms[:, 0].copy(), rng.standard_normal(8)
-    run = linucb.measure(linucb.Run(theta, stream, features, np.linalg.inv(v0), theta), played, every=30)
+    own = run_of(theta, stream, features, v0_inverse=np.linalg.inv(v0), residual=theta)
+    run = measure(own._replace(checkpoint=30), Choices(played))
     assert_allclose(run.widths[-1], np.sum(direct_widths(features, v0, played)), atol=1e-9)
     assert_allclose(run.srl[-1], twins.residual_leverage(features, v0, played, theta), atol=1e-9)
 
@@ -179,24 +183,23 @@ def test_an_understated_nu_is_exceeded():
 
 def test_candidates_drawn_alike_make_the_width_grow_with_the_rounds():
     """The condition on CRW of the corollary on benign residuals then fails, unless the residual is constant."""
-    spec = {"arms": 5, "candidates": "uniform", "horizon": 20_000, "noise": 0.0}
-    stream = environment.draw(0, spec, 40, instance=0, seed=0)
+    spec = environment.RoundsSpec(20_000, 5)
+    stream = environment.draw_rounds(0, spec, 40, instance=0, seed=0)
     rng = np.random.default_rng(0)
     features, _ = np.linalg.qr(rng.standard_normal((40, 3)))
     residual = arm_features.residual(rng.standard_normal(40), features)
-    run = linucb.Run(residual, stream, features, residual=residual)
-    always_the_same = np.full(20_000, 7, np.uint32)
-    varied = linucb.measure(run, always_the_same, every=100)
+    always_the_same = Choices(np.full(20_000, 7, np.uint32))
+    varied = measure(run_of(residual, stream, features, residual=residual), always_the_same)
     assert bounds.growth(varied.t, varied.crw) == pytest.approx(1, abs=0.01)
     assert bounds.growth(varied.t, varied.srl) == pytest.approx(0.5, abs=0.01)  # nothing cancels along a single arm
-    level = linucb.measure(run._replace(residual=np.ones(40)), always_the_same, every=100)
+    level = measure(run_of(residual, stream, features, residual=np.ones(40)), always_the_same)
     assert bounds.growth(level.t, level.crw) == 0
 
 
 def test_a_run_meets_the_bounds_that_apply_to_it():
     t, zero, some = np.array([1, 2]), np.zeros(2), np.array([0.5, 1.0])
     c = constants.Constants(2, 0.1)
-    run = Outcome(t, some, zero, zero, some, 2 * some, 3 * some)
+    run = RunResult(t, some, zero, zero, some, 2 * some, 3 * some)
     assert set(bounds.checks(run, c)) == {"potential", "exact", "oracle", "uninflated"}
     run = run._replace(srl=some)
     assert set(bounds.checks(run, c)) == {"potential", "oracle", "uninflated"}

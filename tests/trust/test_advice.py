@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from graphdr.advise import reading
-from graphdr.advise.simulation.trial import Game
+from graphdr.advise.simulation.playing import SimulationConfig
 from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, UNKNOWN
 from graphdr.graphs import model
 from trust import advice
 
-TINY = Game(horizon=500, splits=3, comparing=1, judging=3, controls=1)
+TINY = SimulationConfig(horizon=500, splits=3, comparing=1, judging_runs=3, controls=1)
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_a_graph_that_plainly_helps_is_never_said_not_to(small, monkeypatch):
     monkeypatch.setattr(advice, "graph_data", partial(advice.graph_data, n=120))
     monkeypatch.setattr(advice, "rating_data", partial(advice.rating_data, n=40, users=60, each=20))
     monkeypatch.setattr(advice, "PLANTED", {0.0: "nothing", 0.95: "much"})
-    lines = list(advice.planted(2, game=TINY))
+    lines = list(advice.planted(2, config=TINY))
     counts = {
         line.partition(":")[0]: {word: int(re.search(rf"{word} (\d)", line)[1]) for word in (HELPS, UNKNOWN, DOES_NOT)}
         for line in lines
@@ -56,19 +56,9 @@ def test_few_clicks_are_drawn_by_brand_on_a_connected_graph_of_brands():
 @pytest.mark.parametrize("draw", [100, 101])
 def test_a_graph_that_saves_most_of_the_regret_is_not_given_up_on_few_clicks(draw):
     """In these draws the interval on held-out means excludes a saving, but most of these means is noise."""
-    _, verdict = advice.advised(advice.click_data(40, draw), Game(), draw)
+    _, verdict = advice.advised(advice.click_data(40, draw), SimulationConfig(), draw)
     assert (verdict.outcome, verdict.reason) == (UNKNOWN, "noise")
     assert verdict.reliability < 0.4
-
-
-@pytest.mark.slow
-def test_clicks_are_counted_by_outcome(small, monkeypatch):
-    monkeypatch.setattr(advice, "SHOWN", (40, 400))
-    monkeypatch.setattr(advice, "KNOWN", 4000)
-    lines = list(advice.clicks(2, TINY))
-    assert lines[0].startswith("rates known to 0.9")
-    assert [line.partition(":")[0] for line in lines[2::2]] == ["40 clicks", "414 clicks"]
-    assert "does not help 0" in lines[2]
 
 
 def test_permuted_rewards_are_the_same_ones_on_other_items():
@@ -86,32 +76,3 @@ def test_generated_books_are_read_as_they_are_published(tmp_path):
     assert "000000000é" in data.keys.to_pylist()
     assert set(data.interactions.value) <= set(range(1, 11))
     assert "encoding" in data.notes[0]
-
-
-def test_near_methods_play_until_their_difference_is_known(monkeypatch):
-    drawn = np.random.default_rng(0)
-    mean = {"best": 100.0, "near": 101.0, "far": 150.0}
-    asked = []
-
-    def play(table, game, seed, number, who):
-        asked.append(len(who))
-        return {name: np.array([mean[name] * (1 + 0.1 * drawn.normal())]) for name in who}
-
-    class Table:
-        methods = dict.fromkeys(mean)
-
-    monkeypatch.setattr(advice, "play", play)
-    monkeypatch.setattr(advice, "set_up", lambda *given: Table)
-    found = advice._on_split(None, TINY, dict.fromkeys(mean), "near", 0)
-    assert found.keys() == {"near", "best"}
-    assert asked[: advice.RUNS] == [3] * advice.RUNS
-    assert len(found["best"]) == len(asked) == len(found["near"])
-    error = (found["best"] - found["near"]).std(ddof=1) / np.sqrt(len(asked))
-    assert error <= advice.PRECISE * found["near"].mean() or len(asked) >= advice.MOST
-    assert advice._on_split(None, TINY, {"best": None, "far": None}, "best", 0).keys() == {"best"}
-
-
-@pytest.mark.slow
-def test_fresh_splits_compare_the_advised_method_with_the_best(small):
-    *_, last = advice.fresh(2, advice.graph_data(0.95, 0, n=100), TINY, None, most=26)
-    assert re.fullmatch(r"within 5 % of the least regret in [0-2] of 2 splits", last)

@@ -13,11 +13,17 @@ from graphdr.graphs.records import similarity_rows
 from graphdr.plan import config
 from graphdr.plan.yaml_files import read_yaml
 from tests.support.adapter_twins import ADAPTERS, TWINS, same
+from tests.support.policies import refused
 from tests.support.project import ROOT
 from trust import cases, checks, pipeline
 
 FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 PAPER = {"numbers": "reference.csv", "claims": "claims.csv"}
+
+
+def paper(kind: str) -> bytes:
+    """Return the first lines of a file of the paper."""
+    return b"".join((ROOT / "data" / "paper" / PAPER[kind]).read_bytes().splitlines(keepends=True)[:9])
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
@@ -56,16 +62,10 @@ def test_odd_texts_as_configuration(tmp_path, text):
 @FEW
 @given(st.data())
 def test_odd_numbers_and_claims_of_the_paper(tmp_path, kind, data):
-    lines = (ROOT / "data" / "paper" / PAPER[kind]).read_bytes().splitlines(keepends=True)
-    checks.printed_file(kind, data.draw(cases.odd_files(b"".join(lines[:9]))), tmp_path)
+    checks.printed_file(kind, data.draw(cases.odd_files(paper(kind))), tmp_path)
 
 
-@pytest.mark.parametrize("kind", PAPER)
-def test_the_paper_itself_is_taken(tmp_path, kind):
-    assert checks.printed_file(kind, (ROOT / "data" / "paper" / PAPER[kind]).read_bytes(), tmp_path)
-
-
-@settings(FEW, max_examples=100)
+@settings(FEW, max_examples=40)
 @given(cases.odd_archives())
 def test_odd_archives(tmp_path, data):
     checks.archive(cases.path_of(tmp_path, data))
@@ -86,6 +86,9 @@ def test_odd_ratings_through_all_stages(tmp_path, data, k):
 # A message quotes at most 80 characters of a file, and printable ones alone: the checks count a rare letter
 
 
+LONG_TEXTS = pytest.mark.parametrize("long", cases.LONG, ids=["letters", "controls", "words"])
+
+
 def with_long_texts(data: bytes, long: bytes) -> list[bytes]:
     """Return a file with a long text in place of every field of its first two lines, of a line, and of the file."""
     separator = next((mark for mark in cases.SEPARATORS if mark in data), b",")
@@ -99,7 +102,7 @@ def with_long_texts(data: bytes, long: bytes) -> list[bytes]:
     return [*files, separator.join([long] * 9) + b"\n" + data]
 
 
-@pytest.mark.parametrize("long", cases.LONG, ids=["letters", "controls", "words"])
+@LONG_TEXTS
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_a_message_about_raw_files_quotes_little_of_them(name, long):
     example = cases.fixture(name)
@@ -108,18 +111,18 @@ def test_a_message_about_raw_files_quotes_little_of_them(name, long):
             checks.adapter(name, cases.Memory(example | {role: odd}))
 
 
-@pytest.mark.parametrize("long", cases.LONG, ids=["letters", "controls", "words"])
+@LONG_TEXTS
 @pytest.mark.parametrize("name", ["t.csv", "g.graphml"])
 def test_a_message_about_a_file_of_a_user_quotes_little_of_it(tmp_path, name, long):
     for odd in with_long_texts(cases.user_files()[name], long):
         checks.user_file(odd, tmp_path / name)
 
 
-@pytest.mark.parametrize("long", cases.LONG, ids=["letters", "controls", "words"])
+@LONG_TEXTS
 @pytest.mark.parametrize("kind", PAPER)
 def test_a_message_about_the_paper_quotes_little_of_it(tmp_path, kind, long):
-    lines = (ROOT / "data" / "paper" / PAPER[kind]).read_bytes().splitlines(keepends=True)
-    for odd in with_long_texts(b"".join(lines[:9]), long):
+    assert checks.printed_file(kind, paper(kind), tmp_path)
+    for odd in with_long_texts(paper(kind), long):
         checks.printed_file(kind, odd, tmp_path)
 
 
@@ -178,8 +181,5 @@ def test_the_logarithm_of_a_negative_weight_is_refused():
 
 def test_a_name_cannot_break_a_message_into_lines():
     raw = cases.Memory(inter=b"\x0bser_id:token\titem_id:token\nu\ti\n")
-    with pytest.raises(
-        UserError, match="no column 'user_id'; there are: \N{REPLACEMENT CHARACTER}ser_id, item_id"
-    ) as error:
+    with refused("no column 'user_id'; there are: \N{REPLACEMENT CHARACTER}ser_id, item_id", UserError):
         ADAPTERS["recbole"](raw)
-    assert len(str(error.value).splitlines()) == 1

@@ -22,9 +22,9 @@ def test_a_policy_that_knows_something_else_is_seen():
     assert soak.drift(one) < soak.ALLOWED
     other._rng.random()
     assert soak.differing(one, other) == ["rounds or generator"]
-    other._learned.sums[3] += 1e-9
+    other._posterior.sums[3] += 1e-9
     assert soak.differing(one, other)[0] == "sums"
-    one._learned.inverse[1, 2] += 1e-5 * one._learned.inverse.max()
+    one._posterior.inverse[1, 2] += 1e-5 * one._posterior.inverse.max()
     assert soak.drift(one) > soak.ALLOWED
 
 

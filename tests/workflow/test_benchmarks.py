@@ -1,11 +1,15 @@
 """What the benchmarks measure, on sizes that take no time."""
 
+import pytest
+
 from benchmarks import many_arms, methods
 from graphdr.plan import config
 from tests.support.project import ROOT
 
+pytestmark = pytest.mark.slow  # ten seconds each
 
-def test_the_graph_prior_on_many_arms_tells_seconds_refits_and_memory():
+
+def test_the_graph_prior_on_many_arms_reports_seconds_refits_and_memory():
     size = many_arms.parts(300, 5, 500)
     assert set(size["seconds"]) == {"UCB", "Thompson sampling"}
     assert len(size["refits"]) == 5  # after 20, 40, 80, 160 and 320 rounds

@@ -54,5 +54,5 @@ def test_state_of_a_job_is_what_its_queue_says(tmp_path, queue, answers, expecte
         (tmp_path / command).chmod(0o755)
     script = PROFILES["cluster-generic"] / f"status-{queue}"
     environment = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
-    said = subprocess.run([script, "7"], env=environment, capture_output=True, text=True, check=True)
-    assert said.stdout.split() == [expected]
+    done = subprocess.run([script, "7"], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [expected]

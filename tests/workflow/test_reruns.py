@@ -59,27 +59,36 @@ def test_nothing_reruns_after_reordering_keys(tiny, settings):
     assert rerun(steps(tiny), steps(reordered(settings))) == set()
 
 
-def test_a_constant_in_the_graphs_reruns_graphs_bases_and_below(tiny, edited):
-    files = edited("graphs/model.py", "- normalised_adjacency", "+ normalised_adjacency")
-    everything = RUNS_AND_BELOW | {"build_graph", "compute_basis", "pose_problem", "estimate_pilot", "describe_problem"}
-    assert stages_of(steps(tiny), files) == everything
-    assert everything < set(JOBS)
+BELOW_GRAPHS = {"build_graph", "compute_basis", "pose_problem", "estimate_pilot", "describe_problem"}
 
 
-def test_a_constant_in_the_kernel_reruns_the_runs_and_what_is_below(tiny, edited):
-    assert stages_of(steps(tiny), edited("bandit/linucb.py", "total = 0.0", "total = 1.0")) == RUNS_AND_BELOW
+@pytest.mark.parametrize(
+    ("module", "old", "new", "stages"),
+    [
+        ("graphs/model.py", "- normalised_adjacency", "+ normalised_adjacency", RUNS_AND_BELOW | BELOW_GRAPHS),
+        ("theory/bounds.py", "return 2 * beta0", "return 3 * beta0", RUNS_AND_BELOW - {"run_bandit"}),
+        ("cache/schemas.toml", "[curves]", '[curves]\nshown = ["int32", "new"]', RUNS_AND_BELOW - {"run_bandit"}),
+    ],
+    ids=["graphs", "bound", "column"],
+)
+def test_an_edit_reruns_the_stages_that_use_it_and_what_is_below(tiny, edited, module, old, new, stages):
+    assert stages_of(steps(tiny), edited(module, old, new)) == stages < set(JOBS)
 
 
-def test_a_bound_reruns_what_is_measured_and_no_run(tiny, edited):
-    files = edited("theory/bounds.py", "return 2 * beta0", "return 3 * beta0")
-    assert stages_of(steps(tiny), files) == RUNS_AND_BELOW - {"run_bandit"}
-
-
-def test_the_pilot_reruns_itself_its_facts_and_the_runs_that_look_at_it(tiny, edited):
-    files = edited("bandit/pilot.py", "rewards = theta[nodes] + noise", "rewards = theta[nodes] - noise")
-    assert {"estimate_pilot", "describe_problem"} <= stages_of(steps(tiny), files)
-    assert not {"build_graph", "compute_basis", "pose_problem"} & stages_of(steps(tiny), files)
-    assert {Path(name).stem for name in files if name.startswith("results/runs/")} == {"informed"}
+@pytest.mark.parametrize(
+    ("module", "old", "new", "stage", "runs"),
+    [
+        ("bandit/pilot.py", "rewards = theta[nodes] +", "rewards = theta[nodes] -", "estimate_pilot", "informed"),
+        ("facts/graph_facts.py", "4.0 * eps_l", "5.0 * eps_l", "describe_problem", "informed"),
+        ("graphs/bases/onehot_pca.py", "1.0 / n", "2.0 / n", "compute_basis", "plain"),
+    ],
+)
+def test_an_edit_reruns_only_the_runs_that_use_it(tiny, edited, module, old, new, stage, runs):
+    files = edited(module, old, new)
+    assert stage in stages_of(steps(tiny), files)
+    assert not {"build_graph", "pose_problem"} & stages_of(steps(tiny), files)
+    assert {Path(name).stem for name in files if name.startswith("results/basis/")} <= {"onehot_pca"}
+    assert {Path(name).stem for name in files if name.startswith("results/runs/")} == {runs}
 
 
 @pytest.fixture
@@ -128,32 +137,12 @@ def test_after_make_clean_an_edited_adapter_rebuilds_the_tables_of_its_data_sets
     assert {*tables, paths.receipt("films")} <= would_write(folder, *tables, package=package.parent)
 
 
-def test_a_new_column_reruns_the_stages_of_its_kind_and_what_is_below(tiny, edited):
-    column = '[curves]\nshown = ["int32", "whether it is shown"]'
-    files = edited("cache/schemas.toml", "[curves]", column)
-    assert stages_of(steps(tiny), files) == RUNS_AND_BELOW - {"run_bandit"}
-
-
-def test_a_diagnostic_reruns_only_the_bandits_that_take_k_or_radius_from_it(tiny, edited):
-    files = edited("facts/graph_facts.py", "4.0 * eps_l", "5.0 * eps_l")
-    assert "build_graph" not in stages_of(steps(tiny), files)
-    assert {Path(name).stem for name in files if name.startswith("results/runs/")} == {"informed"}
-
-
 def test_a_new_method_reruns_its_runs_that_measurement_and_that_table(tiny, settings):
     assert settings["experiments"]["rgg"]["methods"] == ["linucb_full", "graphdr"]
     settings["experiments"]["rgg"]["methods"].append("gaussian")
     files = rerun(steps(tiny), steps(settings))
     assert under("results/runs/", files) == {"rgg/plain"}
     assert under("results/measurements/", files) == {"rgg"}
-    assert under("results/tables/", files) == {"rgg"}
-
-
-def test_a_column_reruns_that_table(tiny, settings):
-    columns = settings["tables"]["rgg"]["columns"]
-    columns[columns.index({"graphdr": "regret@graphdr"})] = {"other": "slope@graphdr"}
-    files = rerun(steps(tiny), after := steps(settings))
-    assert stages_of(after, files) == {"make_table", "compare_paper", "make_report"}
     assert under("results/tables/", files) == {"rgg"}
 
 

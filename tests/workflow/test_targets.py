@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from graphdr.cache import manifest
 from graphdr.cli import integrity
 from tests.support.project import TARGETS, TOY, hashes, lay_out, snakemake, would_write
 
@@ -76,12 +75,9 @@ def test_what_can_be_built_without_the_missing_data_is_built(lacking):
     done = snakemake(lacking, "synthetic")
     assert (done.returncode, errors(done)) == (0, set())
     assert "Not built, since their raw files are not here: toy. Get them with `snakemake fetch`" in done.stderr
-    assert {path.stem for path in (lacking / "results/tables").iterdir()} == set(built_tables(lacking)) - {"toy"}
+    tables = yaml.safe_load((lacking / "config.yaml").read_text())["tables"]
+    assert {path.stem for path in (lacking / "results/tables").iterdir()} == set(tables) - {"toy"}
     assert would_write(lacking) == set()
-
-
-def built_tables(folder: Path) -> list[str]:
-    return list(yaml.safe_load((folder / "config.yaml").read_text())["tables"])
 
 
 @pytest.mark.parametrize("target", ["fetch", "toy"])
@@ -98,34 +94,14 @@ def test_what_cannot_be_fetched_is_named_and_nothing_else_is_built(lacking, targ
 # Mistakes: one line, exit not 0, nothing rebuilt, nothing lost. All of the configuration's are in tests/plan.
 
 
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        (
-            "experiments={main: {methods: [grahpdr]}}",
-            "experiments.main.methods: no method 'grahpdr'; there are: gaussian, ",
-        ),
-        ("protocol={k: 41}", "k = 41 needs a graph of 43 nodes, n = 40"),
-    ],
-)
-def test_a_mistake_in_the_configuration_is_one_line(built, setting, message):
+def test_a_mistake_in_the_configuration_is_one_line(built):
     before = hashes(built)
-    done = snakemake(built, "--config", setting)
-    lines = done.stderr.splitlines()
+    done = snakemake(built, "--config", "experiments={main: {methods: [grahpdr]}}")
     assert done.returncode != 0
-    assert [line for line in lines if not line.startswith(("Config file", "Using workflow specific profile"))] == lines[
-        -1:
-    ]
-    assert lines[-1].startswith("config error: ")
-    assert message in lines[-1]
+    greetings = ("Config file", "Using workflow specific profile")
+    (line,) = (line for line in done.stderr.splitlines() if not line.startswith(greetings))
+    assert line.startswith("config error: experiments.main.methods: no method 'grahpdr'; there are: gaussian, ")
     assert hashes(built) == before
-
-
-def test_what_an_older_version_built_is_refused_in_one_line(tmp_path):
-    (lay_out(tmp_path / "old") / manifest.OLD).mkdir(parents=True)
-    done = snakemake(tmp_path / "old", "--dry-run")
-    assert done.returncode != 0
-    assert done.stderr.splitlines()[-1].startswith(f"error: {manifest.OLD}: version 0.4.0 or older built this")
 
 
 def test_a_corrupted_input_stops_the_run_with_one_clear_line(checkout):
@@ -159,9 +135,8 @@ def test_a_graph_that_falls_apart_is_one_clear_line(tmp_path):
         re.M,
     )
     assert done.stderr.count("largest component") == done.stderr.count(".log") == 1
-    assert "0 of 1 job done in 0:0" in done.stderr
     assert "Traceback" not in done.stderr
-    assert len(done.stderr) < 2000  # no list of files, no command
+    assert "output:" not in done.stderr  # no list of files, no command
     assert not (folder / "results/graph/rgg-n_40/nodes.parquet").exists()
 
 
@@ -172,6 +147,7 @@ def test_a_file_that_no_job_writes_is_one_line(built):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_one_error_of_several_jobs_is_printed_once(tmp_path):
     folder = lay_out(tmp_path)
     path = folder / "data/paper/reference.csv"
@@ -187,6 +163,7 @@ def test_one_error_of_several_jobs_is_printed_once(tmp_path):
     assert "packed:" not in done.stderr
 
 
+@pytest.mark.slow
 def test_an_interrupted_build_prints_no_traceback(tmp_path):
     """Ctrl-C reaches Snakemake, its jobs and the process that they are forks of."""
     folder = lay_out(tmp_path)
@@ -203,8 +180,8 @@ def test_an_interrupted_build_prints_no_traceback(tmp_path):
             lines.append(build.stdout.readline())
         time.sleep(1.5)
         os.killpg(build.pid, signal.SIGINT)
-        said = "".join(lines) + build.stdout.read()
+        printed = "".join(lines) + build.stdout.read()
     assert build.returncode != 0
-    assert "Terminating processes on user request" in said
-    assert "Traceback" not in said
-    assert "error" not in said.lower()
+    assert "Terminating processes on user request" in printed
+    assert "Traceback" not in printed
+    assert "error" not in printed.lower()

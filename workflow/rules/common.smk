@@ -1,4 +1,4 @@
-# Needs: config. Makes: CONFIG, DESIGN, and what every rule is written with.
+# Needs: config. Makes: CONFIG, DESIGN, and the functions that the rules use.
 import os
 import sys
 import time
@@ -8,11 +8,11 @@ from pathlib import Path
 
 import graphdr
 
-# Compiled functions are kept with the build where neither the package nor home can be written; Numba looks at this once.
+# Where neither the package nor home is writable, compiled functions are cached with the build. Numba reads this once.
 if not any(os.access(folder, os.W_OK) for folder in (*graphdr.__path__, os.path.expanduser("~"))):
     os.environ.setdefault("NUMBA_CACHE_DIR", os.path.abspath(".snakemake/compiled"))
 
-from graphdr.cache import manifest, paths, times
+from graphdr.cache import paths, times
 from graphdr.core import forks
 from graphdr.core.errors import UserError
 from graphdr.plan import config as configuration
@@ -21,24 +21,19 @@ from graphdr.plan.plays import KINDS
 from graphdr.raw import fetch
 from snakemake.logging import logger
 
-PREFIX = workflow.modifier.path_modifier.replace_prefix("")  # of a module; nothing for the workflow by itself
+PREFIX = workflow.modifier.path_modifier.replace_prefix("")  # if another workflow uses this one as a module
 
 
 def asked_for(target) -> bool:
-    """Tell whether a target, which another workflow may have renamed, is on the command line: Snakemake tells later."""
+    """Return whether a target, perhaps renamed by another workflow, is on the command line."""
     return workflow.modifier.modify_rulename(target) in sys.argv[1:]
 
 
 try:
-    manifest.check_version(PREFIX)
-except UserError as error:
-    sys.exit(f"error: {error}")
-
-try:
     for file in {*map(str, workflow.configfiles), *map(str, workflow.overwrite_configfiles)}:
-        yaml_files.read_yaml(file)  # refuses what Snakemake accepts: a key that stands twice
+        yaml_files.read_yaml(file)  # refuses repeated keys, which Snakemake accepts
     CONFIG = configuration.read(config)
-    config.update(CONFIG.plain())  # captions of the report read it
+    config.update(CONFIG.plain())  # for captions of the report
     MISSING = fetch.missing_datasets(config, list(filter(asked_for, CONFIG.datasets)), PREFIX)
     DESIGN = design.expand(CONFIG, MISSING, PREFIX)
     compute_jobs.check_files(DESIGN)
@@ -47,26 +42,26 @@ except UserError as error:
 
 STUDIES = {None} | {spec.target for spec in CONFIG.experiments.values() if not spec.opt_in}
 OPT_IN = {spec.target for spec in CONFIG.experiments.values() if spec.opt_in}
-OBSERVED = [name for name, block in CONFIG.datasets.items() if design.is_observed(block)]
+OBSERVED = [name for name, block in CONFIG.datasets.items() if block.is_observed]
 
 # The interpreter that runs Snakemake runs the stages, whether or not its environment is activated.
 mirror = os.environ.get("GRAPHDR_MIRROR") or config.get("mirror")
 os.environ.update(
     {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
-        "PYTHONDONTWRITEBYTECODE": "",  # a job compiles no module that an earlier one has compiled
+        "PYTHONDONTWRITEBYTECODE": "",  # so that jobs share compiled modules
         paths.PROJECT: os.getcwd(),  # a stage may run in another folder
     }
     | ({"GRAPHDR_MIRROR": str(Path(mirror).expanduser().absolute())} if mirror else {})
 )
 
-MANY = 10  # jobs that pay for a process that they are forks of
-# A stage runs in the folder that its files are in: a module may have a prefix, and storage a folder of its own.
-# It replaces the shell, which would print the whole command if the stage were killed.
+MANY = 10  # jobs from which on a server of forked jobs is faster
+# A stage runs in the folder of its files, since a module may have a prefix and storage another folder. It replaces the
+# shell, which would print the whole command if the stage were killed.
 STAGE = "exec > {log:q} 2>&1; cd {params.root:q}; exec ${{GRAPHDR_RUN:-python -m graphdr}} {params.stage} {params.code} {params.job:q}"
 
-# Megabytes and minutes that a stage may take in a queue. A stage took at most 440 MB and the Snakemake around it 250 MB;
-# none of the paper's took much longer than 20 seconds. Those of a group run one after the other and their minutes add up.
+# Megabytes and minutes of a stage in a queue. Stages took at most 440 MB, Snakemake around them 250 MB, and the stages of
+# the paper at most about 20 seconds. Jobs of a group run one after the other, so their minutes add up.
 NEEDS = {
     "tabulate_dataset": (3000, 5),
     "build_graph": (3000, 2),
@@ -83,7 +78,7 @@ def planned(stage):
 
 @cache  # Snakemake asks for inputs and parameters several times
 def job(stage, **wildcards):
-    """Return the job of a stage: what it reads and writes, its parameters, and the code behind it."""
+    """Return the job of a stage: inputs, outputs, parameters and code."""
     if frozenset(wildcards.items()) not in planned(stage):
         outputs = ", ".join(path.format(**wildcards) for path in jobs.outputs(stage).values())
         sys.exit(f"error: {outputs}: the configuration has no such job; graphdr ls {stage} lists what is built")
@@ -93,17 +88,17 @@ def job(stage, **wildcards):
 def files_of(stage):
     """Return the input function of a rule: every file that its job reads.
 
-    The page shows the studies of settings where they are built; it waits for those that are asked for together with it.
+    The report shows the studies of settings if they are built, and waits for those that are requested together with it.
     """
     studies = {
         "multiverse": paths.multiverse("parquet"),
         "calibration": paths.table("calibrated", "parquet"),
         "leaderboard": paths.leaderboard("parquet"),
     }
-    late = [path for target, path in studies.items() if asked_for(target)]
+    requested = [path for target, path in studies.items() if asked_for(target)]
 
     def files(wildcards):
-        return job(stage, **wildcards).files() + (late if wildcards.get("page") == paths.REPORT else [])
+        return job(stage, **wildcards).files() + (requested if wildcards.get("page") == paths.REPORT else [])
 
     return files
 
@@ -111,7 +106,7 @@ def files_of(stage):
 def call_of(stage):
     """Return the parameters of a rule: its stage, its job as JSON, a fingerprint of the code, and the folder to run in.
 
-    The first three decide what runs again. Snakemake does not track the last, which is derived from files.
+    Snakemake reruns a job if one of the first three changes; it does not track the folder, which follows from files.
     """
     return {
         "stage": stage,
@@ -122,7 +117,7 @@ def call_of(stage):
 
 
 def shown(stage, suffix, kind, category):
-    """Return what a rule writes, and let `snakemake --report` show one format of it, with a caption."""
+    """Return the outputs of a rule; `snakemake --report` shows the one with the suffix, with a caption."""
     files = jobs.written(stage)
     name = f"{{{kind}}}" if kind in ("table", "figure") else kind
     caption = workflow.source_path(f"../report/{kind}.rst")
@@ -130,7 +125,7 @@ def shown(stage, suffix, kind, category):
 
 
 def needs(stage):
-    """Return the resources of a rule, which grow with every attempt: a job that was killed for them gets through."""
+    """Return the resources of a rule; they grow with every attempt, for jobs that were killed for lack of them."""
     memory, minutes = NEEDS.get(stage, (2000, 2))
     return {
         "mem_mb": lambda wildcards, attempt: memory * attempt,
@@ -139,9 +134,9 @@ def needs(stage):
 
 
 def results_on(datasets, targets=(None,)) -> list[str]:
-    """Return all that is measured on the given data sets, and the tables and figures that show no others.
+    """Return the measurements on some data sets, and the tables and figures that show no others.
 
-    Experiments with a target of their own are left out, unless it is among ``targets``.
+    Only experiments with one of the targets count; None is the target of the paper's experiments.
     """
     datasets = set(datasets)
     here = {name for name in CONFIG.datasets if name not in MISSING}
@@ -168,28 +163,30 @@ EVERYTHING = results_on(CONFIG.datasets, STUDIES)
 
 
 STARTED = time.time()
-SERVERS = []  # one, where there are many jobs
+SERVERS = []  # at most one
 
 
 onstart:
     check_start()
-    given = workflow.config_settings
+    settings = workflow.config_settings
     overrides.remember(
-        overrides.Overrides(tuple(map(str, given.configfiles)), dict(given.config), given.replace_workflow_config)
+        overrides.Overrides(
+            tuple(map(str, settings.configfiles)), dict(settings.config), settings.replace_workflow_config
+        )
     )
     if getattr(workflow, "local_exec", False):
-        # With a limit, every choice of jobs sets a timer that makes Snakemake choose once more, for each job until the end.
+        # With a rate limit, Snakemake schedules once more for every job that has ended.
         workflow.scheduler.job_rate_limiter = None
-        # Jobs in a container are no forks of a process out of it.
-        apart = workflow.deployment_settings.deployment_method
-        if not apart and sys.platform == "linux" and len(list(workflow.dag.needrun_jobs())) >= MANY:
-            with suppress(OSError):  # where no socket can be made, jobs are processes of their own
+        # Jobs in a container cannot be forks of a process outside.
+        in_container = workflow.deployment_settings.deployment_method
+        if not in_container and sys.platform == "linux" and len(list(workflow.dag.needrun_jobs())) >= MANY:
+            with suppress(OSError):  # without a socket, jobs are separate processes
                 SERVERS.append(forks.Server.start("graphdr"))
-                os.environ.update(GRAPHDR_RUN=SERVERS[0].words)
+                os.environ.update(GRAPHDR_RUN=SERVERS[0].command)
 
 
 def finish() -> None:
-    """Wait for the server, so that what it and its jobs cost can be written down."""
+    """Stop the server and write the cost of the build, which includes that of the server and its jobs."""
     for server in SERVERS:
         server.stop()
     times.record_build(STARTED, workflow.resource_settings.cores)

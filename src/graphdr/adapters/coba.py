@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from copy import deepcopy
 
 from graphdr.serve.policy import GraphDRLinUCB
-from graphdr.serve.sources import Name
+from graphdr.serve.tables import Name
 
 
 class CobaLearner:
-    """Play a fitted policy as a learner; coba's actions are the names of arms, and its contexts those of segments.
+    """Play a fitted policy as a learner; coba's actions are names of arms, and its contexts are names of segments.
 
-    A copy of the policy plays and learns, so that every experiment starts with the policy as it was given. Contexts are
-    left aside where the policy has no segments.
+    A copy of the policy plays and learns, so that every experiment starts from the same policy. A policy without
+    segments ignores contexts.
     """
 
     def __init__(self, policy: GraphDRLinUCB):
@@ -20,9 +20,12 @@ class CobaLearner:
     @property
     def params(self) -> dict[str, object]:
         """The parameters that are not the default, for coba's table of learners."""
-        given, default = self.playing.get_params(deep=False), GraphDRLinUCB().get_params(deep=False)
-        plain = {name: value for name, value in given.items() if isinstance(value, str | int | float)}
-        return {"family": "GraphDRLinUCB", **{name: plain[name] for name in plain if plain[name] != default[name]}}
+        default = GraphDRLinUCB().get_params(deep=False)
+        changed: dict[str, object] = {"family": "GraphDRLinUCB"}
+        for name, value in self.playing.get_params(deep=False).items():
+            if isinstance(value, str | int | float) and value != default[name]:
+                changed[name] = value
+        return changed
 
     def score(self, context: Name | None, actions: Sequence[Name], action: Name) -> float:
         """Return the probability with which an action would be taken."""
@@ -30,7 +33,8 @@ class CobaLearner:
 
     def predict(self, context: Name | None, actions: Sequence[Name]) -> dict[str, tuple[Name, float]]:
         """Return the action that is taken, and its probability."""
-        return {"action_prob": tuple(self.playing.choose(actions, segment=self._segment(context)))}
+        choice = self.playing.choose(actions, segment=self._segment(context))
+        return {"action_prob": (choice.arm, choice.propensity)}
 
     def learn(self, context: Name | None, action: Name, reward: float, probability: float) -> None:
         """Learn the reward of an action."""

@@ -6,13 +6,13 @@ from copy import deepcopy
 import numpy as np
 
 from graphdr.serve.policy import GraphDRLinUCB
-from graphdr.serve.sources import Name
+from graphdr.serve.tables import Name
 
 
 class ObpPolicy:
     """Play a fitted policy; action i of obp is the arm ``names[i]``, and all arms are offered in every round.
 
-    A copy of the policy plays and learns, and ``initialize`` begins again with the policy as it was given.
+    A copy of the policy plays and learns, and ``initialize`` starts again from the original.
     """
 
     policy_name = "graphdr"
@@ -26,7 +26,7 @@ class ObpPolicy:
 
     @property
     def policy_type(self) -> object:
-        """What the installed version of obp calls a policy that is given no context."""
+        """The name of a policy without contexts in the installed version of obp."""
         try:
             from obp.policy.policy_type import PolicyType
         except ImportError:  # obp up to 0.3
@@ -34,13 +34,13 @@ class ObpPolicy:
         return PolicyType.CONTEXT_FREE
 
     def initialize(self) -> None:
-        """Forget what was learned since the policy was given."""
+        """Start again from the original policy."""
         self.playing, self.n_trial = deepcopy(self.policy), 0
 
     def select_action(self) -> np.ndarray:
         """Return the best ``len_list`` actions, the best first."""
         best = self.playing.recommend(n=self.len_list)
-        return np.array([self._action[name] for name in ([best] if self.len_list == 1 else best)])
+        return np.array([self._action[name] for name in (best if isinstance(best, list) else [best])])
 
     def update_params(self, action: int, reward: float) -> None:
         """Learn the reward of an action."""
@@ -48,7 +48,7 @@ class ObpPolicy:
         self.playing.update(self.names[action], reward)
 
     def bandit_feedback(self, choices: Iterable[tuple[Name, float]], rewards: Sequence[float]) -> dict[str, object]:
-        """Return logged rounds as obp's estimators take them, from what ``choose`` returned and what that paid."""
+        """Return logged rounds as obp's estimators take them, from the results of ``choose`` and their rewards."""
         arms, propensities = zip(*choices, strict=True)
         rounds = len(arms)
         return {

@@ -1,4 +1,4 @@
-"""``graphdr advise``: files of a user to a simulation on held-out rewards, or to the paper's build, and advice.
+"""``graphdr advise``: read a user's files, simulate methods on held-out rewards, and say whether the graph helps.
 
-May import plan and what is below it.
+May import serve and what is below it.
 """

@@ -1,22 +1,21 @@
-"""The records of an advice: what it says, and everything that it rests on."""
+"""The records of an advice: the answer and all evidence behind it."""
 
 from typing import NamedTuple
 
 from graphdr.advise.logs import ByLog
-from graphdr.advise.simulation.field import Settings
-from graphdr.advise.simulation.trial import Game
+from graphdr.advise.simulation.methods import Settings
+from graphdr.advise.simulation.playing import SimulationConfig
 from graphdr.advise.simulation.verdict import Verdict
 
 
 class Size(NamedTuple):
-    """The data: items in all, taken, and played (the fewest and the most of a split), how data were split,
-    and how many users and rewards there are."""
+    """The size of the data and of the graph; pairs are the lowest and the highest of a split."""
 
     items: int
-    taken: int
+    taken: int  # by --nodes
     played: tuple[int, int]
     edges: tuple[int, int]
-    components: tuple[int, int]  # of the graph, the fewest and the most of a split
+    components: tuple[int, int]  # of the graph
     split_by: str
     sample: int  # users, or rewards where there are no users
     rewards: int  # single ones: values of users, or rows of rewards
@@ -48,16 +47,6 @@ class Screen(NamedTuple):
     speaks_for_graph: bool
 
 
-class Paper(NamedTuple):
-    """What the paper's protocol would advise, and whether that is another answer."""
-
-    use_graph: bool
-    method: str
-    k: int | None
-    answer: str
-    differs: bool
-
-
 class Findings(NamedTuple):
     """Advice with its evidence: the JSON of the command."""
 
@@ -67,9 +56,8 @@ class Findings(NamedTuple):
     answer: list[str]
     verdict: Verdict
     screen: Screen
-    paper: Paper | None
     size: Size
-    game: Game
+    simulation: SimulationConfig
     scores: dict[str, Score]
     curves: dict[str, list[list[float]]]  # round and mean regret in the runs that judge, by method
     log: ByLog | None

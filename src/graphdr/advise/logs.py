@@ -1,9 +1,9 @@
-"""Logs of past rounds: what people use of ``advise.judging``, to read logs and to judge policies by them."""
+"""Logs of past rounds: the public names of ``advise.ope``, which reads logs and evaluates policies on them."""
 
-from graphdr.advise.judging.estimates import ESTIMATORS, LOGGED, Row, evaluate
-from graphdr.advise.judging.policies import Fixed, GraphPrior, Past, Policy, Ridge, Served
-from graphdr.advise.judging.reading import Log, read, rewards
-from graphdr.advise.judging.wording import ByLog, as_dicts, judged_by, tables, text, warnings
+from graphdr.advise.ope.estimates import ESTIMATORS, LOGGED, Row, evaluate
+from graphdr.advise.ope.policies import Fixed, GraphPrior, Past, Policy, Ridge, Served
+from graphdr.advise.ope.reading import Log, read
+from graphdr.advise.ope.wording import ByLog, evaluate_by_log, tables, text, warnings
 
 __all__ = [
     "ESTIMATORS",
@@ -17,11 +17,9 @@ __all__ = [
     "Ridge",
     "Row",
     "Served",
-    "as_dicts",
     "evaluate",
-    "judged_by",
+    "evaluate_by_log",
     "read",
-    "rewards",
     "tables",
     "text",
     "warnings",

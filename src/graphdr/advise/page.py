@@ -5,7 +5,7 @@ from pathlib import Path
 from graphdr import __version__
 from graphdr.advise import tables, wording
 from graphdr.advise.findings import Findings
-from graphdr.advise.simulation.field import FULL
+from graphdr.advise.simulation.methods import FULL
 from graphdr.core.terminal import printable
 from graphdr.show import palette
 from graphdr.show.report import template

@@ -1,7 +1,9 @@
-"""From a user's files to advice: read, look at the evidence, simulate, judge, and write it down."""
+"""Advise on a user's data: simulate, judge, and write the answer."""
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +14,10 @@ from graphdr.advise import by_log, wording
 from graphdr.advise.data import Data, single_rewards
 from graphdr.advise.findings import Findings, Score, Screen, Size
 from graphdr.advise.logs import Log
-from graphdr.advise.paper import block, in_memory
-from graphdr.advise.paper.building import own_folder
-from graphdr.advise.simulation import field, splits
-from graphdr.advise.simulation.field import FIELD, Settings
-from graphdr.advise.simulation.trial import Game, Trial, trial
+from graphdr.advise.simulation.methods import CONTROL_LABELS, METHODS, Settings
+from graphdr.advise.simulation.playing import SimulationConfig
+from graphdr.advise.simulation.splits import Source, select_source
+from graphdr.advise.simulation.tournament import Tournament, TournamentResult
 from graphdr.advise.simulation.verdict import judge
 from graphdr.cache import paths
 from graphdr.core.atomic import replacing, update
@@ -24,74 +25,95 @@ from graphdr.core.errors import UserError
 
 FILES = {"text": "advice.txt", "json": "advice.json", "page": "advice.html"}
 RUNS = "runs.parquet"
-SPEAKS = 2.0  # log evidence from which on random rewards speak for the graph
+EVIDENCE = 2.0  # log evidence above which random rewards speak for the graph
+
+
+class Task(NamedTuple):
+    """The label and the name of a data set, how to simulate on it, and how many of its items to take."""
+
+    label: str
+    name: str
+    simulation: SimulationConfig
+    nodes: int | None = None  # None: all
+    seed: int = 0
+
+
+def slug(text: str) -> str:
+    """Return a name for a data set: lower case letters, digits and underscores."""
+    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+    return name if name[:1].isalpha() else f"data_{name}".rstrip("_")
 
 
 def advise(
-    data: Data, label: str, name: str, config: dict, game: Game, nodes: int | None, log: Log | None = None,
-    say: Callable[[str], None] = print, keep: Callable[[str], None] = print,
-) -> tuple[Findings, Trial]:  # fmt: skip
-    """Return advice with its evidence, and the runs behind it; ``nodes`` None takes all, and a log is optional.
+    data: Data,
+    task: Task,
+    log: Log | None = None,
+    progress: Callable[[str], None] = print,
+    keep: Callable[[str], None] = print,
+) -> tuple[Findings, TournamentResult]:
+    """Return advice with its evidence, and the runs behind it.
 
-    ``config`` is what ``advise.settings`` makes of it; ``say`` is told what is going on, ``keep`` a first answer.
+    ``progress`` receives what is being done, and ``keep`` a first answer.
     """
-    block.check_name(name, set())
-    rewarded = data.rewards is not None or data.interactions is not None
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", task.name):
+        raise UserError(f"--name: {task.name!r} is not a name of lower case letters, digits and _, a letter first")
+    has_rewards = data.rewards is not None or data.interactions is not None
     if log is not None:
-        by_log.check(log, data)
-    data = data if rewarded else by_log.with_rewards(data, log)
-    source = splits.source(data, nodes)
+        by_log.check_arms(log, data)
+    if not has_rewards:
+        data = by_log.with_rewards(data, log)
+    source = select_source(data, task.nodes)
     if log is not None:
-        by_log.check_taken(log, source)
-    if len(source.item) < max(game.arms, 4):
-        raise UserError(
-            f"{len(source.item)} items are fewer than the {max(game.arms, 4)} that a round needs; bring more data"
-        )
-    say("making graphs and features")
-    played = trial(source, game, config["seed"], say, lambda found: keep(wording.screen(_screen([found]))))
-    say("asking the paper's protocol")
-    posed = in_memory.problem(data, config, len(data.keys) if nodes is None else nodes)
-    verdict = judge(played, source.split.spread)
-    paper = None if posed is None else wording.paper(in_memory.advice(posed, config), verdict.outcome)
-    size = _size(source, played)
+        by_log.check_selected(log, source)
+    fewest = max(task.simulation.arms, 4)
+    if len(source.item) < fewest:
+        raise UserError(f"{len(source.item)} items are fewer than the {fewest} that a round needs; bring more data")
+    progress("making graphs and features")
+
+    def first_look(log_bayes: float) -> None:
+        keep(wording.screen(screen([log_bayes])))
+
+    result = Tournament(source, task.simulation, task.seed, progress, first_look).run()
+    size = _size(source, result)
     findings = Findings(
-        name=name,
-        label=label,
-        folder=f"{paths.ADVICE}/{name}",
+        name=task.name,
+        label=task.label,
+        folder=f"{paths.ADVICE}/{task.name}",
         answer=[],
-        verdict=verdict,
-        screen=_screen([table.log_bayes for table in played.tables]),
-        paper=paper,
+        verdict=judge(result, source.split.spread),
+        screen=screen([setup.log_bayes for setup in result.setups]),
         size=size,
-        game=game,
-        scores=_scores(played),
-        curves=_curves(played),
-        log=by_log.judged(log, source, played, same=not rewarded) if log else None,
+        simulation=task.simulation,
+        scores=_scores(result),
+        curves=_curves(result),
+        log=by_log.evaluate_methods(log, source, result, same_rewards=not has_rewards) if log else None,
         notes=[*wording.notes(source, size), *data.notes, *(log.notes if log else ())],
     )
-    return findings._replace(answer=wording.answer(findings)), played
+    return findings._replace(answer=wording.answer(findings)), result
 
 
-def _size(source: splits.Source, played: Trial) -> Size:
-    graphs = [table.world.graph for table in played.tables]
+def _size(source: Source, result: TournamentResult) -> Size:
+    problems = [setup.problem for setup in result.setups]
+    adjacencies = [problem.graph.adjacency for problem in problems]
     values = single_rewards(source.data)
     return Size(
         items=source.available,
         taken=len(source.item),
-        played=_ends(graph.n for graph in graphs),
-        edges=_ends(graph.adjacency.nnz // 2 for graph in graphs),
-        components=_ends(connected_components(graph.adjacency, directed=False)[0] for graph in graphs),
+        played=_range(problem.graph.n for problem in problems),
+        edges=_range(adjacency.nnz // 2 for adjacency in adjacencies),
+        components=_range(connected_components(adjacency, directed=False)[0] for adjacency in adjacencies),
         split_by=source.split.by,
         sample=_sample(source.data),
         rewards=len(values),
         rare=_rare(values),
-        noise=float(np.mean([table.world.noise for table in played.tables])),
+        noise=float(np.mean([problem.noise for problem in problems])),
     )
 
 
-def _ends(counts: Iterable[int]) -> tuple[int, int]:
-    found = [int(count) for count in counts]
-    return min(found), max(found)
+def _range(counts: Iterable[int]) -> tuple[int, int]:
+    """Return the lowest and the highest count."""
+    ordered = sorted(int(count) for count in counts)
+    return ordered[0], ordered[-1]
 
 
 def _rare(values: np.ndarray) -> tuple[float, int] | None:
@@ -104,32 +126,35 @@ def _rare(values: np.ndarray) -> tuple[float, int] | None:
 
 
 def _sample(data: Data) -> int:
-    """Count the users behind the rewards of the items that are taken, or these rewards."""
-    return len(np.unique(data.interactions.user)) if data.rewards is None else len(data.rewards.value)
+    """Count the users behind the rewards of the selected items, or these rewards."""
+    return len(np.unique(data.required_interactions.user)) if data.rewards is None else len(data.rewards.value)
 
 
-def _screen(factors: list[float]) -> Screen:
-    middle = float(np.median(factors))
-    return Screen(middle, factors, middle > SPEAKS)
+def screen(factors: list[float]) -> Screen:
+    """Summarise the log evidence of the splits."""
+    median = float(np.median(factors))
+    return Screen(median, factors, median > EVIDENCE)
 
 
-def _scores(played: Trial) -> dict[str, Score]:
-    """Return how every method and control did; the verdict rests on the same runs."""
-    scores = {name: _score(name, played) for name in played.curves}
-    best = FIELD[played.best_graph]
-    for name, text in field.CONTROL_LABELS.items():
-        regret, error = _mean_regret(played.judged[name])
-        label = text.format(wording.short(played.best_graph))
+def _scores(result: TournamentResult) -> dict[str, Score]:
+    """Score every method and control on the runs behind the verdict."""
+    scores = {name: _score(name, result) for name in result.curves}
+    best = METHODS[result.best_graph]
+    for name, text in CONTROL_LABELS.items():
+        regret, error = _mean_regret(result.judged[name])
+        label = text.format(wording.short(result.best_graph))
         scores[name] = Score(label, best.sees_graph, True, Settings(), regret, error)
     return scores
 
 
-def _score(name: str, played: Trial) -> Score:
-    method = FIELD[name]
-    about = method.label, method.sees_graph, False, played.settings[name]
-    if name in played.judged:
-        return Score(*about, *_mean_regret(played.judged[name]))
-    return Score(*about, None, None, _behind(name, played))
+def _score(name: str, result: TournamentResult) -> Score:
+    method = METHODS[name]
+    regret, error, behind = None, None, None
+    if name in result.judged:
+        regret, error = _mean_regret(result.judged[name])
+    else:
+        behind = _behind(name, result)
+    return Score(method.label, method.sees_graph, False, result.settings[name], regret, error, behind)
 
 
 def _mean_regret(curve: np.ndarray) -> tuple[float, float]:
@@ -138,46 +163,55 @@ def _mean_regret(curve: np.ndarray) -> tuple[float, float]:
     return float(by_split.mean()), float(by_split.std(ddof=1) / np.sqrt(len(by_split)))
 
 
-def _behind(name: str, played: Trial) -> float:
-    """Return by which share a method's regret was larger than that of the best of its kind, in runs of both."""
-    best = played.best_graph if FIELD[name].sees_graph else played.best_without
-    regret = played.curves[name][:, :, -1]
-    least = played.curves[best][:, : regret.shape[1], -1]
-    return float(regret.mean() / least.mean() - 1)
+def _behind(name: str, result: TournamentResult) -> float:
+    """Return by which share a method's regret exceeds that of the best of its kind, on runs of both."""
+    best = result.best_graph if METHODS[name].sees_graph else result.best_without
+    regret = result.curves[name][:, :, -1]
+    lowest = result.curves[best][:, : regret.shape[1], -1]
+    return float(regret.mean() / lowest.mean() - 1)
 
 
-def _curves(played: Trial) -> dict[str, list[list[float]]]:
-    """Return the mean regret along the rounds of all methods that are judged, without controls."""
-    curves = {name: curve.mean(axis=(0, 1)) for name, curve in played.judged.items() if name in FIELD}
-    return {
-        name: np.column_stack([played.game.every * np.arange(1, 1 + len(curve)), curve]).tolist()
-        for name, curve in curves.items()
-    }
+def _curves(result: TournamentResult) -> dict[str, list[list[float]]]:
+    """Return the mean regret along the rounds of all judged methods, without controls."""
+    curves = {}
+    for name, curve in result.judged.items():
+        if name in METHODS:
+            mean = curve.mean(axis=(0, 1))
+            rounds = result.config.every * np.arange(1, 1 + len(mean))
+            curves[name] = np.column_stack([rounds, mean]).tolist()
+    return curves
 
 
-def write(findings: Findings, played: Trial, root: Path, text: str, json: str) -> None:
-    """Write advice down: as text, as JSON, as a page, and every run as parquet."""
+def write(findings: Findings, result: TournamentResult, root: Path, text: str, json: str) -> None:
+    """Write the advice as text, JSON and a page, and every run as parquet."""
     from graphdr.advise import page
 
-    folder = own_folder(root, findings.name)
+    folder = root / findings.folder
+    if folder.is_symlink():  # it could lead to another project, whose files would be overwritten
+        raise UserError(f"{folder}: a link; remove it, or give another --name: advise writes to folders of its own")
     for kind, content in {"text": f"{text}\n", "json": f"{json}\n", "page": page.fill(findings)}.items():
         update(content.encode(), folder / FILES[kind])
-    with replacing(folder / RUNS) as beside:
-        pq.write_table(runs(played), beside)
+    with replacing(folder / RUNS) as temporary_path:
+        pq.write_table(runs(result), temporary_path)
 
 
-def runs(played: Trial) -> pa.Table:
-    """Return the regret of every run along its rounds, where methods are compared and where the best are judged."""
-    phases = {"compared": played.curves, "judged": played.judged}
-    return pa.concat_tables(
-        _rows(phase, name, curve, played.game.every)
-        for phase, curves in phases.items()
-        for name, curve in curves.items()
-    )
+def runs(result: TournamentResult) -> pa.Table:
+    """Return the regret of every run along its rounds: where methods are compared, and where the best are judged."""
+    parts = []
+    for phase, curves in {"compared": result.curves, "judged": result.judged}.items():
+        parts += [_rows(phase, name, curve, result.config.every) for name, curve in curves.items()]
+    return pa.concat_tables(parts)
 
 
 def _rows(phase: str, method: str, regret: np.ndarray, every: int) -> pa.Table:
     split, run, point = (part.ravel() for part in np.indices(regret.shape))
-    columns = {"split": split, "run": run, "round": every * (point + 1), "regret": regret.ravel()}
-    words = {name: pa.repeat(word, regret.size) for name, word in {"phase": phase, "method": method}.items()}
-    return pa.table(words | {name: pa.array(values) for name, values in columns.items()})
+    return pa.table(
+        {
+            "phase": pa.repeat(phase, regret.size),
+            "method": pa.repeat(method, regret.size),
+            "split": split,
+            "run": run,
+            "round": every * (point + 1),
+            "regret": regret.ravel(),
+        }
+    )

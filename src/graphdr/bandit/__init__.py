@@ -1,4 +1,4 @@
-"""Bandits: rewards, candidates and noise, LinUCB kernels, radius rules, pilots and methods.
+"""Bandits: rewards, rounds, policies, the simulator, LinUCB kernels, radius rules and pilots.
 
 May import theory, graphs and core; never touches files.
 """

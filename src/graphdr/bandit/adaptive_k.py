@@ -5,15 +5,15 @@ of the largest V, and one Cholesky factor V = R^T R serves them all: with y = R^
 estimates y_1 c_1 + … + y_k c_k and its squared width is y_1^2 + … + y_k^2.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from graphdr.bandit.environment import by_candidate
-from graphdr.bandit.linucb import Run
+from graphdr.bandit.environment import Rounds, bandit_of
+from graphdr.bandit.method import BanditProblem, grid_columns
 from graphdr.bandit.rank_one import rotate
 from graphdr.core.compiled import kernel
+from graphdr.core.errors import required
 
 SIZE = 1.0  # S of the confidence radius: rewards have unit norm
 
@@ -26,36 +26,60 @@ class Choices(NamedTuple):
     smallest_k: np.ndarray
 
 
-def play(run: Run, grid: Sequence[int], alpha: float, *, ridge: float, sigma: float, delta: float) -> Choices:
-    """Play a run with learners on the first k columns of its n x K features, for every k of a grid up to K.
+class Constants(NamedTuple):
+    """The width's factor, the ridge, the noise's standard deviation, and 2 ln(learners / delta)."""
 
-    The learner that has spent the least plays: the sum of the widths of its own choices, ties to the smaller k. It is
+    alpha: float
+    ridge: float
+    sigma: float
+    chance: float
+
+
+class Settings(Protocol):
+    """The settings that it reads from a method."""
+
+    @property
+    def k_grid(self) -> tuple[int, ...] | None: ...
+    @property
+    def alpha(self) -> float | None: ...
+    @property
+    def ridge(self) -> float | None: ...
+    @property
+    def delta(self) -> float | None: ...
+
+
+def play(problem: BanditProblem, rounds: Rounds, settings: Settings) -> Choices:
+    """Play with learners on the first k columns of n x K features, for every k of a grid up to K.
+
+    The learner with the smallest sum of widths over its choices plays; ties go to the smaller k. A learner is
     eliminated when its estimate leaves the confidence ellipsoid of a larger one, which holds for all of them at once
-    with probability 1 - delta under noise of standard deviation sigma.
+    with probability 1 - delta under the noise of the problem.
     """
-    grid = np.unique(np.asarray(grid, np.int64))
-    chance = 2.0 * np.log(len(grid) / delta)
-    features = np.ascontiguousarray(run.features[:, : grid[-1]])
-    knobs = float(alpha), float(ridge), float(sigma), chance
-    chosen, player, smallest = _balanced(features, grid, run.theta, run.stream.arms, by_candidate(run.stream), *knobs)
+    grid, features = grid_columns(problem, required(settings.k_grid, "k_grid"))
+    chance = 2.0 * np.log(len(grid) / required(settings.delta, "delta"))
+    alpha, ridge = float(required(settings.alpha, "alpha")), float(required(settings.ridge, "ridge"))
+    constants = Constants(alpha, ridge, float(problem.noise), chance)
+    chosen, player, smallest = _balanced(features, grid, bandit_of(problem.theta, rounds), constants)
     return Choices(chosen, grid[player], grid[smallest])
 
 
 @kernel
-def _balanced(features, grid, theta, arms, noise, alpha, ridge, sigma, chance):
+def _balanced(features, grid, bandit, settings):
+    theta, arms, noise = bandit
+    alpha, ridge, sigma, chance = settings
     rounds, m = arms.shape
     widest, learners = features.shape[1], len(grid)
-    root, told, x = np.zeros((widest, widest)), np.zeros(widest), np.empty(widest)
+    root, right, x = np.zeros((widest, widest)), np.zeros(widest), np.empty(widest)
     for i in range(widest):
         root[i, i] = np.sqrt(ridge)
-    spent, volume, energy = np.zeros(learners), np.empty(learners), np.empty(learners)
+    width_sums, volume, energy = np.zeros(learners), np.empty(learners), np.empty(learners)
     chosen = np.empty(rounds, np.uint32)
     player, smallest = np.empty(rounds, np.int64), np.empty(rounds, np.int64)
     first = 0  # the smallest learner left; those eliminated are all below it
     for t in range(rounds):
         learner = first
         for other in range(first + 1, learners):
-            if spent[other] < spent[learner]:
+            if width_sums[other] < width_sums[learner]:
                 learner = other
         best, top, width = 0, -np.inf, 0.0
         for c in range(m):
@@ -63,7 +87,7 @@ def _balanced(features, grid, theta, arms, noise, alpha, ridge, sigma, chance):
             mean = square = 0.0
             for i in range(grid[learner]):  # x becomes y = R^-T z, from above
                 y = x[i] / root[i, i]
-                mean += y * told[i]
+                mean += y * right[i]
                 square += y * y
                 for j in range(i + 1, grid[learner]):
                     x[j] -= root[i, j] * y
@@ -71,17 +95,17 @@ def _balanced(features, grid, theta, arms, noise, alpha, ridge, sigma, chance):
             if score > top:
                 best, top, width = c, score, np.sqrt(square)
         arm = arms[t, best]
-        spent[learner] += width
+        width_sums[learner] += width
         chosen[t], player[t] = arm, learner
-        # Rotations that turn the new row (z, reward) into zeros make (R, c) those of one round more.
+        # R and c = R^-T sum z r (``right``) after this reward.
         x[:] = features[arm]
-        rotate(root, told, x, theta[arm] + noise[t, best], widest)
+        rotate(root, right, x, theta[arm] + noise[t, best], widest)
         # log det V / ridge^k, and c_1^2 + … + c_k^2: its difference is the squared distance of two estimates.
         grown = squares = 0.0
         at = 0
         for i in range(widest):
             grown += 2.0 * np.log(root[i, i]) - np.log(ridge)
-            squares += told[i] * told[i]
+            squares += right[i] * right[i]
             if i + 1 == grid[at]:
                 volume[at], energy[at] = grown, squares
                 at += 1

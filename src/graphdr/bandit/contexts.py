@@ -4,16 +4,14 @@ An arm is a vector x over the nodes. Its features are x^T E, its expected reward
 plays it is a kernel on features, whatever the kind. Adding a kind is one function here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphdr.bandit.environment import CANDIDATES, Arena
-from graphdr.bandit.pool import Pool
+from graphdr.bandit.arm_set import ArmSet, ContextSpec
+from graphdr.bandit.environment import CANDIDATES, CandidateSource
 from graphdr.core.errors import UserError
-
-FACTORS = ("context", "bundle", "bundled", "pool")  # that a pool depends on besides its graph
 
 
 class Choices(NamedTuple):
@@ -23,35 +21,53 @@ class Choices(NamedTuple):
     nodes: np.ndarray
 
 
-def node(spec: Mapping[str, Any], n: int, rng: np.random.Generator, arena: Arena, choices: Choices | None) -> Pool:
+def node(
+    spec: ContextSpec,
+    n: int,
+    rng: np.random.Generator,
+    candidate_source: CandidateSource,
+    choices: Choices | None,
+) -> ArmSet:
     """Offer single nodes, as the experiments of the paper do."""
-    return Pool()
+    return ArmSet()
 
 
-def segment(spec: Mapping[str, Any], n: int, rng: np.random.Generator, arena: Arena, choices: Choices | None) -> Pool:
+def segment(
+    spec: ContextSpec,
+    n: int,
+    rng: np.random.Generator,
+    candidate_source: CandidateSource,
+    choices: Choices | None,
+) -> ArmSet:
     """Offer pairs of a segment and an item, all of the segment whose user arrives: nodes are sorted by segment."""
-    return Pool(blocks=spec["segments"])
+    return ArmSet(blocks=spec.segments)
 
 
-def bundle(spec: Mapping[str, Any], n: int, rng: np.random.Generator, arena: Arena, choices: Choices | None) -> Pool:
+def bundle(
+    spec: ContextSpec,
+    n: int,
+    rng: np.random.Generator,
+    candidate_source: CandidateSource,
+    choices: Choices | None,
+) -> ArmSet:
     """Offer nodes together, as vectors of length one: baskets, playlists, slates.
 
     Bundles of a single node are the nodes, each once; a bundle that is drawn again is left out.
     """
-    size, count = spec["bundle"], spec["pool"]
+    size, count = spec.bundle, spec.bundle_count
     if size == 1:
-        return Pool()
-    if spec["bundled"] == CHOSEN:
+        return ArmSet()
+    if spec.bundle_sampling == CHOSEN:
         members = chosen(count, size, rng, choices)
     else:
-        members = CANDIDATES[spec["bundled"]](n, count, size, rng, arena)
+        members = CANDIDATES[spec.bundle_sampling](n, count, size, rng, candidate_source)
     from graphdr.graphs.contexts import distinct
 
-    return Pool(distinct(bundles(members.astype(np.int64), n))[0])
+    return ArmSet(distinct(bundles(members.astype(np.int64), n))[0])
 
 
 CHOSEN = "chosen"  # bundles of nodes that a user has chosen; the others are drawn as candidates are
-CONTEXTS: dict[str, Callable[..., Pool]] = {f.__name__: f for f in (node, bundle, segment)}
+CONTEXTS: dict[str, Callable[..., ArmSet]] = {f.__name__: f for f in (node, bundle, segment)}
 BUNDLES = (*CANDIDATES, CHOSEN)
 
 

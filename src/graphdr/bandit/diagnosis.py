@@ -2,20 +2,16 @@
 
 import numpy as np
 
+from graphdr.bandit.arm_set import NODES, ArmSet
 from graphdr.bandit.pilot import Pilot
-from graphdr.bandit.pool import NODES, Pool
 from graphdr.bandit.residuals import residual_leverage, residual_width
+from graphdr.core.errors import required
 from graphdr.graphs import arm_features
 
 
-def uniform_play(arms: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Choose a uniformly random candidate of every round."""
-    return arms[np.arange(len(arms)), rng.integers(arms.shape[1], size=len(arms))]
-
-
-def greedy_play(arms: np.ndarray, theta: np.ndarray, vectors: np.ndarray, pool: Pool = NODES) -> np.ndarray:
+def greedy_play(arms: np.ndarray, theta: np.ndarray, vectors: np.ndarray, arm_set: ArmSet = NODES) -> np.ndarray:
     """Choose the candidate of every round with the largest z^T E^T theta (the first of several)."""
-    value = pool(vectors @ (vectors.T @ theta))
+    value = arm_set(vectors @ (vectors.T @ theta))
     return arms[np.arange(len(arms)), value[arms].argmax(axis=1)]
 
 
@@ -31,23 +27,22 @@ def g(crw: float, srl: float, k: int, rounds: int, ridge: float = 1.0, longest: 
 
 
 def diagnose(
-    theta: np.ndarray, vectors: np.ndarray, arms: np.ndarray, rng, ridge: float = 1.0, pool: Pool = NODES
+    theta: np.ndarray, vectors: np.ndarray, arms: np.ndarray, ridge: float = 1.0, arm_set: ArmSet = NODES
 ) -> dict[str, float]:
     """Diagnose the residual of a reward, true or estimated, over held-out rounds; G_k is that of greedy play.
 
-    ``theta`` and ``vectors`` are the nodes', ``arms`` are those of the pool.
+    ``theta`` and ``vectors`` are the nodes', ``arms`` are those of the arm_set.
     """
     vectors = np.ascontiguousarray(vectors)
     on_nodes = arm_features.residual(theta, vectors)
-    residual, features = pool(on_nodes), pool(vectors)
+    residual, features = arm_set(on_nodes), arm_set(vectors)
     crw = float(residual_width(residual, arms, len(arms))[0] / len(arms))  # mean range per candidate set
-    srl = srl_hat(residual, features, greedy_play(arms, theta, vectors, pool), ridge)
+    srl = srl_hat(residual, features, greedy_play(arms, theta, vectors, arm_set), ridge)
     return {
         "zeta_hat": float(np.linalg.norm(on_nodes) / np.linalg.norm(theta)),
         "crw_hat": crw,
         "srl_hat": srl,
-        "srl_hat_uniform": srl_hat(residual, features, uniform_play(arms, rng), ridge),
-        "g": g(crw, srl, vectors.shape[1], len(arms), ridge, pool.longest),
+        "g": g(crw, srl, vectors.shape[1], len(arms), ridge, arm_set.longest),
         "g_unnormalised": crw + 2.0 * srl,
     }
 
@@ -91,7 +86,8 @@ def resample(pilot: Pilot, count: int, rng: np.random.Generator) -> np.ndarray:
     twice.
     """
     again = np.tile(pilot.theta, (count, 1))
-    rounds = len(pilot.rewards)
+    rewards = required(pilot.rewards, "rewards")
+    rounds = len(rewards)
     if not rounds:
         return again
     played = pilot.pulls > 0
@@ -99,7 +95,7 @@ def resample(pilot: Pilot, count: int, rng: np.random.Generator) -> np.ndarray:
         return np.full_like(again, np.nan)
     pulls = pilot.pulls[played]
     starts = np.concatenate([[0], np.cumsum(pulls)[:-1]]).astype(np.int64)
-    deviation = (pilot.rewards - pilot.theta[pilot.nodes]) * np.sqrt(rounds / (rounds - len(pulls)))
+    deviation = (rewards - pilot.theta[pilot.nodes]) * np.sqrt(rounds / (rounds - len(pulls)))
     for estimate in again:
         drawn = deviation[rng.integers(rounds, size=rounds)]  # alike in every round, so the first are the first node's
         estimate[played] += np.add.reduceat(drawn, starts) / pulls

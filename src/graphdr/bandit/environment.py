@@ -1,6 +1,8 @@
 """What a bandit meets: candidate sets and noise, drawn once per seed and shared by all methods."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -8,7 +10,7 @@ from graphdr.core.compiled import kernel
 from graphdr.core.rng import stream
 
 
-class Stream(NamedTuple):
+class Rounds(NamedTuple):
     """Candidate arms (rounds x m), and noise: one value per round, whatever the arm, or one per candidate.
 
     Arms are unsigned: compiled code then need not ask whether an index counts from the end.
@@ -18,17 +20,30 @@ class Stream(NamedTuple):
     noise: np.ndarray
 
 
-def by_candidate(stream: Stream) -> np.ndarray:
-    """Return the noise of every candidate of every round (rounds x m), where it has one value per round that one.
+def by_candidate(rounds: Rounds) -> np.ndarray:
+    """Return the noise of every candidate of every round (rounds x m).
 
-    Numbers are repeated by strides, not copied. Kernels meet one kind of array, however the noise came about: one that
-    is not contiguous, or they would be compiled twice.
+    One value per round is repeated by strides, not copied. The array is never contiguous: kernels would be compiled
+    once for either kind.
     """
-    arms, noise = stream
+    noise = rounds.noise
     if noise.ndim == 1:
         noise = np.ascontiguousarray(noise, float)
-        noise = np.ndarray(arms.shape, float, noise, strides=(noise.itemsize, 0))
+        noise = np.ndarray(rounds.arms.shape, float, noise, strides=(noise.itemsize, 0))
     return _spread(noise) if noise.flags.c_contiguous else noise
+
+
+class Bandit(NamedTuple):
+    """What kernels play: the expected reward of every arm, the candidates, and their noise (both rounds x m)."""
+
+    theta: np.ndarray
+    arms: np.ndarray
+    noise: np.ndarray
+
+
+def bandit_of(theta: np.ndarray, rounds: Rounds) -> Bandit:
+    """Return rounds as kernels play them."""
+    return Bandit(theta, rounds.arms, by_candidate(rounds))
 
 
 def _spread(noise: np.ndarray) -> np.ndarray:
@@ -39,7 +54,7 @@ def _spread(noise: np.ndarray) -> np.ndarray:
     return wider[:, :columns]
 
 
-class Arena(NamedTuple):
+class CandidateSource(NamedTuple):
     """Where candidates come from: a popularity per arm, and the neighbours of each in CSR form."""
 
     popularity: np.ndarray
@@ -55,14 +70,14 @@ class Edges(NamedTuple):
     weights: np.ndarray
 
 
-def edges_of(adjacency) -> Edges:
+def edges_of(adjacency: Any) -> Edges:
     """Return the edges of a sparse adjacency matrix."""
     matrix = adjacency.sorted_indices()
     return Edges(matrix.indptr, matrix.indices, matrix.data)
 
 
-class Deviations(NamedTuple):
-    """How far from its mean a pull of each arm may pay: arm a has the ``values`` from starts[a] up to starts[a + 1]."""
+class EmpiricalNoise(NamedTuple):
+    """Observed deviations of rewards from the mean of their arm: arm a has values[starts[a]:starts[a + 1]]."""
 
     starts: np.ndarray
     values: np.ndarray
@@ -74,25 +89,25 @@ class Deviations(NamedTuple):
         return float(np.sqrt(np.mean(np.add.reduceat(self.values**2, self.starts[:-1]) / counts)))
 
 
-def deviations(theta: np.ndarray, arms: np.ndarray, values: np.ndarray, counts: np.ndarray) -> Deviations:
-    """Return how far values of arms, sorted by arm, are from the expected reward of each; each counts so many times."""
+def empirical_noise(theta: np.ndarray, arms: np.ndarray, values: np.ndarray, counts: np.ndarray) -> EmpiricalNoise:
+    """Return how far values, sorted by arm, are from the expected reward of their arm; each occurs ``counts`` times."""
     sizes = np.bincount(arms, counts, len(theta))
     if not sizes.all():
-        raise ValueError(f"arm {np.argmin(sizes)} has no value to be paid")
+        raise ValueError(f"arm {np.argmin(sizes)} has no observed reward to draw")
     starts = np.cumsum(sizes, dtype=np.int64)
-    return Deviations(np.append(0, starts), np.repeat(values - theta[arms], counts))
+    return EmpiricalNoise(np.append(0, starts), np.repeat(values - theta[arms], counts))
 
 
 @kernel
 def _uniform(n, rounds, m, rng):
-    pool = np.arange(n).astype(np.uint32)
+    permutation = np.arange(n).astype(np.uint32)
     arms = np.empty((rounds, m), np.uint32)
     for t in range(rounds):
         for c in range(m):
             pick = np.uint32(c + int(rng.random() * (n - c)))
-            arm = pool[pick]
-            pool[pick] = pool[c]
-            pool[c] = arm
+            arm = permutation[pick]
+            permutation[pick] = permutation[c]
+            permutation[c] = arm
             arms[t, c] = arm
     return arms
 
@@ -166,137 +181,180 @@ def _neighbourhood(starts, neighbours, rounds, m, rng):
     return arms
 
 
-def uniform(n: int, rounds: int, m: int, rng: np.random.Generator, arena: Arena | None = None) -> np.ndarray:
+def uniform(
+    n: int, rounds: int, m: int, rng: np.random.Generator, candidate_source: CandidateSource | None = None
+) -> np.ndarray:
     """Draw m of n arms without replacement in every round (partial Fisher–Yates)."""
     return _uniform(n, rounds, m, rng)
 
 
-def popularity(n: int, rounds: int, m: int, rng: np.random.Generator, arena: Arena) -> np.ndarray:
+def popularity(n: int, rounds: int, m: int, rng: np.random.Generator, candidate_source: CandidateSource) -> np.ndarray:
     """Draw m arms per round without replacement, each with a chance that grows with its popularity.
 
     An arm already drawn is drawn again, which is the same as drawing among the others in proportion.
     """
-    if np.count_nonzero(arena.popularity > 0) < m:
+    if np.count_nonzero(candidate_source.popularity > 0) < m:
         raise ValueError("fewer arms of positive popularity than candidates per round")
-    return _popularity(*_alias_table(np.asarray(arena.popularity, float)), rounds, m, rng)
+    return _popularity(*_alias_table(np.asarray(candidate_source.popularity, float)), rounds, m, rng)
 
 
-def neighbourhood(n: int, rounds: int, m: int, rng: np.random.Generator, arena: Arena) -> np.ndarray:
+def neighbourhood(
+    n: int, rounds: int, m: int, rng: np.random.Generator, candidate_source: CandidateSource
+) -> np.ndarray:
     """Draw a node and then its surroundings: rings of growing distance, shuffled, until m arms are found."""
-    return _neighbourhood(arena.starts, arena.neighbours, rounds, m, rng)
+    return _neighbourhood(candidate_source.starts, candidate_source.neighbours, rounds, m, rng)
 
 
-CANDIDATES = {f.__name__: f for f in (uniform, popularity, neighbourhood)}
+CANDIDATES: dict[str, Callable[..., np.ndarray]] = {f.__name__: f for f in (uniform, popularity, neighbourhood)}
 NEEDS_GRAPH = {"popularity", "neighbourhood"}
 
 
-def draw(
-    root: int,
-    spec: dict,
-    n: int,
-    instance: int,
-    seed: int,
-    arena: Arena | None = None,
-    blocks: int = 1,
-    paid: Deviations | None = None,
-) -> Stream:
-    """Draw the rounds of one seed: what is offered, and the noise.
+@dataclass(frozen=True)
+class RoundsSpec:
+    """How the rounds of a problem are drawn.
+
+    Parameters
+    ----------
+    horizon : int
+        The number of rounds.
+    arms : int
+        Candidates per round.
+    candidates : str, default="uniform"
+        How candidates are drawn: "uniform" or, with a candidate source, "popularity" or "neighbourhood".
+    noise : float or EmpiricalNoise, default=0.0
+        The standard deviation of normal noise, or observed deviations of every arm to draw from.
+    blocks : int, default=1
+        With several, of equal size, the candidates of a round are uniform in one of them: that of the segment whose
+        user arrives, in proportion to the popularity of its arms.
+
+    Examples
+    --------
+    >>> graphdr.RoundsSpec(horizon=2000, arms=5, noise=0.1).candidates
+    'uniform'
+    """
+
+    horizon: int
+    arms: int
+    candidates: str = "uniform"
+    noise: float | EmpiricalNoise = 0.0
+    blocks: int = 1
+
+
+class RandomNumbers(Protocol):
+    """The random numbers of a policy, besides those of its rounds."""
+
+    def columns(self, rounds: Rounds) -> np.ndarray:
+        """Draw the column of a uniformly random candidate for every round."""
+
+    def generator(self, purpose: str) -> np.random.Generator:
+        """Return the generator for one of the policy's ``streams``."""
+
+
+class PolicyRng(NamedTuple):
+    """Random numbers of a policy from named streams: equal set-ups in two experiments draw equal numbers."""
+
+    root: int
+    spec: RoundsSpec
+    n: int
+    instance: int
+    seed: int
+
+    def columns(self, rounds: Rounds) -> np.ndarray:
+        """Draw the column of a uniformly random candidate for every round."""
+        return self.generator("random").integers(self.spec.arms, size=len(rounds.arms))
+
+    def generator(self, purpose: str) -> np.random.Generator:
+        """Return the generator for one of the policy's ``streams``."""
+        return stream(self.root, purpose, **_key(self.spec, self.n, self.instance, self.seed))
+
+
+class OneGenerator(NamedTuple):
+    """Random numbers of a policy that all come from one generator, in the order in which they are asked for."""
+
+    rng: np.random.Generator
+
+    def columns(self, rounds: Rounds) -> np.ndarray:
+        """Draw the column of a uniformly random candidate for every round."""
+        count, m = rounds.arms.shape
+        return self.rng.integers(m, size=(count,))
+
+    def generator(self, purpose: str) -> np.random.Generator:
+        """Return the generator, whatever the purpose."""
+        return self.rng
+
+
+def draw_rounds(
+    root: int, spec: RoundsSpec, n: int, instance: int, seed: int, candidate_source: CandidateSource | None = None
+) -> Rounds:
+    """Draw the rounds of one seed: candidates and noise.
 
     Equal arguments give equal rounds, so that methods are compared on the same ones.
 
     Parameters
     ----------
     root : int
-        The seed of all.
-    spec : dict
-        How many ``arms`` are offered per round, how ``candidates`` are drawn ("uniform"; with an arena also
-        "popularity" and "neighbourhood"), how many rounds there are (``horizon``) and the standard deviation of the
-        ``noise``.
+        The seed of the whole study.
+    spec : RoundsSpec
+        How many rounds and candidates there are, and how they are drawn.
     n : int
         How many arms exist.
     instance, seed : int
         The number of the random problem, and of the run on it.
-    arena : Arena, optional
+    candidate_source : CandidateSource, optional
         The popularity and the neighbours of arms.
-    blocks : int, default=1
-        With several, of equal size, the candidates of a round are uniform in one of them: that of the segment whose
-        user arrives, as often as the popularity of its arms says.
-    paid : Deviations, optional
-        Where it is known what arms paid, every candidate has a random one of the deviations of its arm as noise.
 
     Returns
     -------
-    Stream
+    Rounds
         With ``arms`` (horizon x candidates) and ``noise``.
 
     Examples
     --------
-    >>> spec = {"arms": 2, "candidates": "uniform", "horizon": 3, "noise": 0.1}
+    >>> spec = graphdr.RoundsSpec(horizon=3, arms=2, noise=0.1)
     >>> rounds = graphdr.draw_rounds(0, spec, 5, instance=0, seed=0)
     >>> rounds.arms.shape, rounds.noise.shape
     ((3, 2), (3,))
     """
     key = _key(spec, n, instance, seed)
-    streams = stream(root, "arms", **key), stream(root, "arrivals", **key)
-    arms = offer(spec["candidates"], n, spec["horizon"], spec["arms"], *streams, arena, blocks)
-    if paid is not None:
-        return Stream(arms, resample(paid, arms, stream(root, "ratings", **key)))
-    noise = spec["noise"] * stream(root, "noise", **key).standard_normal(spec["horizon"])
-    return Stream(arms, noise)
+    arms = offer(spec, n, stream(root, "arms", **key), stream(root, "arrivals", **key), candidate_source)
+    if isinstance(spec.noise, EmpiricalNoise):
+        return Rounds(arms, resample(spec.noise, arms, stream(root, "ratings", **key)))
+    return Rounds(arms, spec.noise * stream(root, "noise", **key).standard_normal(spec.horizon))
 
 
-def resample(paid: Deviations, arms: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw for every candidate of every round (rounds x m) one of the deviations of its arm, each as likely."""
-    first, last = paid.starts[arms], paid.starts[arms + np.uint32(1)]
-    return _spread(paid.values[first + (rng.random(arms.shape) * (last - first)).astype(np.int64)])
-
-
-def offer(candidates: str, n: int, rounds: int, m: int, rng, arriving, arena: Arena | None, blocks: int) -> np.ndarray:
-    """Draw the candidates of every round among n arms, or in one of several blocks of them."""
-    size = n // blocks
-    if m > size:
-        raise ValueError(f"{m} candidates per round are more than {size} arms")
-    arms = CANDIDATES[candidates](size, rounds, m, rng, arena)
-    return arms if blocks == 1 else arms + np.uint32(size) * arrivals(blocks, rounds, arriving, arena)[:, None]
-
-
-def arrivals(blocks: int, rounds: int, rng: np.random.Generator, arena: Arena | None) -> np.ndarray:
-    """Draw the block that every round offers, in proportion to the popularity of its arms."""
-    shares = np.ones(blocks) if arena is None else arena.popularity.reshape(blocks, -1).sum(axis=1)
-    return rng.choice(blocks, rounds, p=shares / shares.sum()).astype(np.uint32)
-
-
-def random_choices(root: int, spec: dict, n: int, instance: int, seed: int) -> np.ndarray:
-    """Draw the column of the candidate set that the random policy plays in every round."""
-    rng = stream(root, "random", **_key(spec, n, instance, seed))
-    return rng.integers(spec["arms"], size=spec["horizon"])
-
-
-class Luck(NamedTuple):
-    """The random numbers of a policy itself, besides those of the rounds that it meets."""
-
-    root: int
-    spec: dict
-    n: int
-    instance: int
-    seed: int
-
-    def columns(self) -> np.ndarray:
-        """Draw the columns of random play."""
-        return random_choices(*self)
-
-    def normals(self) -> np.random.Generator:
-        """Return the generator of a policy that draws from its posterior."""
-        return self._stream("thompson")
-
-    def learners(self) -> np.random.Generator:
-        """Return the generator of a policy that draws which of several learners plays."""
-        return self._stream("learners")
-
-    def _stream(self, purpose: str) -> np.random.Generator:
-        return stream(self.root, purpose, **_key(self.spec, self.n, self.instance, self.seed))
-
-
-def _key(spec: dict, n: int, instance: int, seed: int) -> dict:
+def _key(spec: RoundsSpec, n: int, instance: int, seed: int) -> dict[str, int | str]:
     """Return what identifies a set-up: equal set-ups in two experiments meet equal rounds."""
-    return {"instance": instance, "n": n, "m": spec["arms"], "candidates": spec["candidates"], "run": seed}
+    return {"instance": instance, "n": n, "m": spec.arms, "candidates": spec.candidates, "run": seed}
+
+
+def resample(noise: EmpiricalNoise, arms: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw for every candidate of every round (rounds x m) one of the deviations of its arm, each as likely."""
+    first, last = noise.starts[arms], noise.starts[arms + np.uint32(1)]
+    return _spread(noise.values[first + (rng.random(arms.shape) * (last - first)).astype(np.int64)])
+
+
+def offer(
+    spec: RoundsSpec,
+    n: int,
+    rng: np.random.Generator,
+    arrivals_rng: np.random.Generator,
+    candidate_source: CandidateSource | None = None,
+) -> np.ndarray:
+    """Draw the candidates of every round among n arms, or in one of several blocks of them."""
+    size = n // spec.blocks
+    if spec.arms > size:
+        raise ValueError(f"{spec.arms} candidates per round are more than {size} arms")
+    arms = CANDIDATES[spec.candidates](size, spec.horizon, spec.arms, rng, candidate_source)
+    if spec.blocks == 1:
+        return arms
+    return arms + np.uint32(size) * arrivals(spec.blocks, spec.horizon, arrivals_rng, candidate_source)[:, None]
+
+
+def arrivals(
+    blocks: int, rounds: int, rng: np.random.Generator, candidate_source: CandidateSource | None
+) -> np.ndarray:
+    """Draw the block that every round offers, in proportion to the popularity of its arms."""
+    shares = np.ones(blocks)
+    if candidate_source is not None:
+        shares = candidate_source.popularity.reshape(blocks, -1).sum(axis=1)
+    return rng.choice(blocks, rounds, p=shares / shares.sum()).astype(np.uint32)

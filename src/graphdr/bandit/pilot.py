@@ -34,9 +34,9 @@ def play(
     if rounds is None:
         endless = np.full(n, np.inf)
         return Pilot(theta, endless, endless * np.sign(theta), endless, np.empty(0, np.int64), np.empty(0))
-    where, what = rng.spawn(2)
-    nodes = where.integers(n, size=rounds) if chance is None else where.choice(n, rounds, p=chance)
-    rewards = theta[nodes] + noise * what.standard_normal(rounds)
+    node_rng, noise_rng = rng.spawn(2)
+    nodes = node_rng.integers(n, size=rounds) if chance is None else node_rng.choice(n, rounds, p=chance)
+    rewards = theta[nodes] + noise * noise_rng.standard_normal(rounds)
     pulls = np.bincount(nodes, minlength=n).astype(float)
     sums, sums_of_squares = (np.bincount(nodes, values, minlength=n) for values in (rewards, rewards**2))
     return Pilot(means(nodes, rewards, n), pulls, sums, sums_of_squares, nodes, rewards)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphdr.bandit.arm_set import ArmSet, Sparse
 from graphdr.bandit.pilot import Pilot, means, play
-from graphdr.bandit.pool import Pool
 from graphdr.core.errors import check_dense
 
 EXPLORED = 0.5  # share of logged rounds in which any arm was as likely as any other
@@ -19,7 +19,7 @@ EXPLORED = 0.5  # share of logged rounds in which any arm was as likely as any o
 class Setting(NamedTuple):
     """What a pilot is played on: the arms, the nodes' true rewards, and how often logs show each arm."""
 
-    pool: Pool
+    arm_set: ArmSet
     theta: np.ndarray
     noise: float
     ridge: float
@@ -28,31 +28,31 @@ class Setting(NamedTuple):
 
 def prefix(setting: Setting, rounds: int, rng: np.random.Generator) -> Pilot:
     """Play uniformly random arms before all else, and fit the model to their rewards."""
-    pool = setting.pool
-    played = play(pool(setting.theta), setting.noise, rounds, rng)
-    if pool.rows is None:
+    arm_set = setting.arm_set
+    played = play(arm_set(setting.theta), setting.noise, rounds, rng)
+    if arm_set.rows is None:
         return played
-    return _on_nodes(pool, played, fit(pool, len(setting.theta), *_rounds(played), setting.ridge))
+    return _on_nodes(arm_set, played, fit(arm_set, len(setting.theta), *_rounds(played), setting.ridge))
 
 
 def logged(setting: Setting, rounds: int, rng: np.random.Generator) -> Pilot:
     """Take logged rounds with the chance of every arm, and correct the model by what they add to it (doubly robust)."""
     chance = propensities(setting)
-    played = play(setting.pool(setting.theta), setting.noise, rounds, rng, chance)
-    model = fit(setting.pool, len(setting.theta), *_rounds(played), setting.ridge)
-    return _robust(setting, played, corrected(setting.pool, *_rounds(played), chance, model))
+    played = play(setting.arm_set(setting.theta), setting.noise, rounds, rng, chance)
+    model = fit(setting.arm_set, len(setting.theta), *_rounds(played), setting.ridge)
+    return _robust(setting, played, corrected(setting.arm_set, *_rounds(played), chance, model))
 
 
 def cross_fitted(setting: Setting, rounds: int, rng: np.random.Generator) -> Pilot:
     """Take the same logged rounds, and correct in either half of them the model that the other half gives."""
     chance = propensities(setting)
-    played = play(setting.pool(setting.theta), setting.noise, rounds, rng, chance)
+    played = play(setting.arm_set(setting.theta), setting.noise, rounds, rng, chance)
     arms, rewards = _rounds(played)
     halves = [np.arange(start, rounds, 2) for start in (0, 1)]
     values = np.zeros(len(chance))
     for here, other in (halves, halves[::-1]):
-        model = fit(setting.pool, len(setting.theta), arms[other], rewards[other], setting.ridge)
-        values += corrected(setting.pool, arms[here], rewards[here], chance, model) / 2
+        model = fit(setting.arm_set, len(setting.theta), arms[other], rewards[other], setting.ridge)
+        values += corrected(setting.arm_set, arms[here], rewards[here], chance, model) / 2
     return _robust(setting, played, values)
 
 
@@ -64,19 +64,19 @@ PREFIX = prefix.__name__
 
 def propensities(setting: Setting) -> np.ndarray:
     """Return the chance of every arm in a log: in half of the rounds uniform, else as popular as its nodes are."""
-    popular = setting.pool(setting.popularity)
+    popular = setting.arm_set(setting.popularity)
     return EXPLORED / len(popular) + (1 - EXPLORED) * popular / popular.sum()
 
 
-def fit(pool: Pool, n: int, arms: np.ndarray, rewards: np.ndarray, penalty: float) -> np.ndarray:
+def fit(arm_set: ArmSet, n: int, arms: np.ndarray, rewards: np.ndarray, penalty: float) -> np.ndarray:
     """Fit rewards of n nodes: their means, or a ridge regression where arms are contexts."""
-    if pool.rows is None:
+    if arm_set.rows is None:
         return means(arms, rewards, n)
-    pulls, sums = (np.bincount(arms, weights, pool.rows.shape[0]) for weights in (np.ones(len(arms)), rewards))
-    return ridge(pool.rows, pulls, sums, penalty)
+    pulls, sums = (np.bincount(arms, weights, arm_set.rows.shape[0]) for weights in (np.ones(len(arms)), rewards))
+    return ridge(arm_set.rows, pulls, sums, penalty)
 
 
-def ridge(rows: object, pulls: np.ndarray, sums: np.ndarray, penalty: float) -> np.ndarray:
+def ridge(rows: Sparse, pulls: np.ndarray, sums: np.ndarray, penalty: float) -> np.ndarray:
     """Return (X^T N X + penalty I)^-1 X^T y for contexts X that were played N times, with rewards that sum up to y."""
     from scipy.linalg import cho_factor, cho_solve
 
@@ -86,30 +86,33 @@ def ridge(rows: object, pulls: np.ndarray, sums: np.ndarray, penalty: float) -> 
     return cho_solve(cho_factor(gram, overwrite_a=True), rows.T @ sums)
 
 
-def corrected(pool: Pool, arms: np.ndarray, rewards: np.ndarray, chance: np.ndarray, model: np.ndarray) -> np.ndarray:
+def corrected(
+    arm_set: ArmSet, arms: np.ndarray, rewards: np.ndarray, chance: np.ndarray, model: np.ndarray
+) -> np.ndarray:
     """Return the doubly robust reward of every arm: the model's, and what the rounds add to it by their chance."""
-    predicted = pool(model)
+    predicted = arm_set(model)
     missed = (rewards - predicted[arms]) / chance[arms]
     return predicted + np.bincount(arms, missed, len(predicted)) / len(arms)
 
 
 def _robust(setting: Setting, played: Pilot, values: np.ndarray) -> Pilot:
     """Bring doubly robust rewards of the arms back to the nodes."""
-    pool = setting.pool
-    if pool.rows is None:
+    arm_set = setting.arm_set
+    if arm_set.rows is None:
         return played._replace(theta=values)
-    each = len(played.rewards) / len(values)  # as many plays as uniform ones would have been
-    return _on_nodes(pool, played, ridge(pool.rows, np.full(len(values), each), each * values, setting.ridge))
+    each = len(_rounds(played)[1]) / len(values)  # as many plays as uniform ones would have been
+    return _on_nodes(arm_set, played, ridge(arm_set.rows, np.full(len(values), each), each * values, setting.ridge))
 
 
-def _on_nodes(pool: Pool, played: Pilot, theta: np.ndarray) -> Pilot:
+def _on_nodes(arm_set: ArmSet, played: Pilot, theta: np.ndarray) -> Pilot:
     """Return what rounds with contexts say of the nodes: a node is played with every context that holds it."""
-    held = pool.rows.astype(bool).astype(float)
+    rows: Sparse = arm_set.rows
+    held = rows.astype(bool).astype(float)
     return played._replace(
         theta=theta,
         pulls=held.T @ played.pulls,
-        sums=pool.rows.T @ played.sums,
-        sums_of_squares=pool.rows.T @ played.sums_of_squares,
+        sums=rows.T @ played.sums,
+        sums_of_squares=rows.T @ played.sums_of_squares,
     )
 
 

@@ -1,22 +1,25 @@
-"""Radius rules, the third knob of a method: how wide the confidence interval of every round is.
+"""Radius rules of LinUCB: how wide the confidence interval of every round is.
 
-A rule takes the inputs of a run and returns what ``linucb.play`` needs. Its name is that of the bound in
-``theory.bounds.BOUNDS`` that holds for it; a constant radius and that of another paper have none.
+A rule computes a ``Radius`` from the inputs of a run. Its name is that of the bound in ``theory.bounds.BOUNDS`` that
+holds for it; a constant radius and that of another paper have none.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphdr.theory.constants import Constants, after_pilot, beta0, potential
+from graphdr.bandit.arm_set import ArmSet
+from graphdr.graphs import arm_features
+from graphdr.theory.constants import Constants, after_pilot, beta0, nu, potential, split
 
 CONSTANT, SPECTRAL = OF_NO_THEOREM = "constant", "spectral"  # of the paper: they need neither facts nor a pilot
 THEORY_FACTS = ("zeta", "eps_l", "interior_gap")  # of a problem, behind nu_k
-ERROR_BOUND = "pilot_error_bound"  # the fact that takes the place of the pilot's true error where it has to be known
+ERROR_BOUND = "pilot_error_bound"  # the fact that replaces the pilot's true error
 
 
 class RadiusInputs(NamedTuple):
-    """What a rule may use: rounds and constants, and what an oracle or a pilot knows of the residual."""
+    """What a rule may use: rounds, constants, and the true residual or that of a pilot."""
 
     rounds: int
     constants: Constants | None = None
@@ -27,6 +30,39 @@ class RadiusInputs(NamedTuple):
     pilot_residual: np.ndarray | None = None  # a pilot's estimate of it …
     error: float | None = None  # … and e_r, how far off it is or, known beforehand, may be
     spectrum: np.ndarray | None = None  # eigenvalues of V_0, ascending
+
+
+class TheoremProblem(NamedTuple):
+    """What the radius of a theorem is computed from; arrays are those of the nodes."""
+
+    theta: np.ndarray
+    theta_hat: np.ndarray  # a pilot's estimate
+    vectors: np.ndarray  # orthonormal features
+    facts: Mapping[str, float]  # those behind the rule
+    arm_set: ArmSet
+    noise: float
+    horizon: int
+
+
+def theorem_inputs(problem: TheoremProblem, delta: float, ridge: float) -> RadiusInputs:
+    """Compute the theorems' constants, the residual, and that of a pilot, for a reward of unit norm.
+
+    The error of the pilot is the true one, unless a bound on it is among the facts.
+    """
+    zeta, arm_set, vectors = problem.facts["zeta"], problem.arm_set, problem.vectors
+    s_k = float(np.sqrt(max(1 - zeta**2, 0.0)))
+    size, residual = split(problem.theta, vectors)
+    pilot_residual = arm_features.residual(problem.theta_hat, vectors)
+    error = float(np.linalg.norm(pilot_residual - residual))  # pilot.pilot_error in another order of rounding
+    return RadiusInputs(
+        rounds=problem.horizon,
+        constants=Constants(vectors.shape[1], problem.noise, delta, ridge, arm_set.longest, size),
+        nu_k=nu(zeta, s_k, problem.facts["eps_l"], problem.facts["interior_gap"], arm_set.longest),
+        s_k_bar=s_k + zeta,  # the bound of the generic theorem on the norm of the reward
+        residual=arm_set(residual),
+        pilot_residual=arm_set(pilot_residual),
+        error=problem.facts.get(ERROR_BOUND, error),
+    )
 
 
 class Radius(NamedTuple):
@@ -50,7 +86,7 @@ def spectral(inputs: RadiusInputs) -> Radius:
     eigenvalues of V_0. The reward has unit norm in that of V_0, as its C = 1 says.
     """
     (spectrum,) = _required(inputs, "spectrum")
-    c = inputs.constants
+    c = _constants(inputs)
     volume = np.log(1.0 + inputs.rounds / c.ridge)
     dimension = 1 + np.flatnonzero(np.arange(len(spectrum)) * spectrum <= inputs.rounds / volume)[-1]
     width = 2.0 * c.noise * np.sqrt(dimension * volume + 2.0 * np.log(1.0 / c.delta)) + 1.0
@@ -59,13 +95,13 @@ def spectral(inputs: RadiusInputs) -> Radius:
 
 def exact(inputs: RadiusInputs) -> Radius:
     """Use the radius of Theorem 1, for a reward inside the subspace."""
-    return Radius(_beta0(inputs, inputs.constants), 0.0, None)
+    return Radius(_beta0(inputs, _constants(inputs)), 0.0, None)
 
 
 def generic(inputs: RadiusInputs) -> Radius:
     """Use the radius of Theorem 2: all that a residual of at most nu_k could have done so far."""
     nu_k, s_k_bar = _required(inputs, "nu_k", "s_k_bar")
-    c = inputs.constants
+    c = _constants(inputs)
     before = potential(np.arange(inputs.rounds), c.k, c.ridge, c.bound_x)
     return Radius(_beta0(inputs, c._replace(size=s_k_bar)) + nu_k * before, 0.0, None)
 
@@ -73,20 +109,20 @@ def generic(inputs: RadiusInputs) -> Radius:
 def oracle(inputs: RadiusInputs) -> Radius:
     """Use the radius of Theorem 3, with what the true residual has done so far in place of the horizon's SRL_T."""
     (residual,) = _required(inputs, "residual")
-    return Radius(_beta0(inputs, inputs.constants), 1.0, residual)
+    return Radius(_beta0(inputs, _constants(inputs)), 1.0, residual)
 
 
 def estimated(inputs: RadiusInputs) -> Radius:
     """Use the online radius of Theorem 4: what a pilot's residual has done so far, and what its error may hide."""
     residual, error = _required(inputs, "pilot_residual", "error")
-    c = inputs.constants
+    c = _constants(inputs)
     hidden = c.bound_x * error * potential(np.arange(1, 1 + inputs.rounds), c.k, c.ridge, c.bound_x)
     return Radius(_beta0(inputs, c) + hidden, 1.0, residual)
 
 
 def a_priori(inputs: RadiusInputs) -> Radius:
     """Use the radius of Theorem 4 with an error known before the run, which the pilot seldom exceeds."""
-    return estimated(inputs._replace(constants=after_pilot(inputs.constants)))
+    return estimated(inputs._replace(constants=after_pilot(_constants(inputs))))
 
 
 def uninflated(inputs: RadiusInputs) -> Radius:
@@ -94,7 +130,9 @@ def uninflated(inputs: RadiusInputs) -> Radius:
     return exact(inputs)
 
 
-RADII = {f.__name__: f for f in (constant, spectral, exact, generic, oracle, estimated, a_priori, uninflated)}
+RADII: dict[str, Callable[[RadiusInputs], Radius]] = {
+    f.__name__: f for f in (constant, spectral, exact, generic, oracle, estimated, a_priori, uninflated)
+}
 A_PRIORI = a_priori.__name__
 
 
@@ -104,7 +142,7 @@ def of_theorem(rule: str) -> bool:
 
 
 def facts_behind(rule: str) -> tuple[str, ...]:
-    """Return the facts of a problem that a rule is told."""
+    """Return the facts of a problem that a rule uses."""
     if not of_theorem(rule):
         return ()
     return (*THEORY_FACTS, ERROR_BOUND) if rule == A_PRIORI else THEORY_FACTS
@@ -114,7 +152,12 @@ def _beta0(inputs: RadiusInputs, constants: Constants) -> np.ndarray:
     return beta0(np.arange(1, 1 + inputs.rounds), *constants)
 
 
-def _required(inputs: RadiusInputs, *names: str) -> tuple:
+def _constants(inputs: RadiusInputs) -> Constants:
+    (constants,) = _required(inputs, "constants")
+    return constants
+
+
+def _required(inputs: RadiusInputs, *names: str) -> tuple[Any, ...]:
     """Return the fields of these names; refuse to guess those that are missing."""
     missing = [name for name in names if getattr(inputs, name) is None]
     if missing:

@@ -52,7 +52,14 @@ def outside(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return unit(residual(rng.standard_normal(len(vectors)), vectors))
 
 
-def tailed(low: np.ndarray, k_star: int, weight: float, rng_low, rng_high, first: int = 1) -> np.ndarray:
+def tailed(
+    low: np.ndarray,
+    k_star: int,
+    weight: float,
+    rng_low: np.random.Generator,
+    rng_high: np.random.Generator,
+    first: int = 1,
+) -> np.ndarray:
     """Mix a smooth reward with one outside the low frequencies: unit((1 - w) smooth + w outside).
 
     ``low`` holds u_1, …, u_{k_star+1} at least; the smooth part lives in u_2..u_{k_star+1} (in k_star columns from
@@ -64,21 +71,26 @@ def tailed(low: np.ndarray, k_star: int, weight: float, rng_low, rng_high, first
     return unit((1 - weight) * inside + weight * outside(low[:, : first + k_star], rng_high))
 
 
-def segmented(
-    vectors: np.ndarray, weights: np.ndarray, differ: float, rough: bool, rng: np.random.Generator, between
+def segment_rewards(
+    vectors: np.ndarray,
+    weights: np.ndarray,
+    segment_scale: float,
+    rough: bool,
+    rng: np.random.Generator,
+    between: np.random.Generator,
 ) -> np.ndarray:
     """Draw a unit reward for every segment of users in the span of the given columns, one segment below the other.
 
-    Coefficients are those of a reward that all share, plus ``differ`` times what is a segment's own: independent of
-    the others' if ``rough``, else a mixture of the two smoothest ways to vary along the graph of segments.
+    Coefficients are those of a reward that all share, plus ``segment_scale`` times the deviation of a segment:
+    independent of the others' if ``rough``, else a mixture of the two smoothest ways to vary along their graph.
     """
     count, k = len(weights), vectors.shape[1]
     shared = rng.standard_normal(k)
     if rough:
-        own = between.standard_normal((count, k))
+        deviations = between.standard_normal((count, k))
     else:
         _, ways = np.linalg.eigh(np.diag(weights.sum(axis=1)) - weights)
         smooth_ways = ways[:, 1:3] * np.sqrt(count / ways[:, 1:3].shape[1])
-        own = smooth_ways @ between.standard_normal((smooth_ways.shape[1], k))
-    own -= own.mean(axis=0)
-    return unit(((shared + differ * own) @ vectors.T).ravel())
+        deviations = smooth_ways @ between.standard_normal((smooth_ways.shape[1], k))
+    deviations -= deviations.mean(axis=0)
+    return unit(((shared + segment_scale * deviations) @ vectors.T).ravel())

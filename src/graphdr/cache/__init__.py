@@ -1,4 +1,4 @@
-"""Cached files: parquet with declared schemas and hashes, the manifest, fingerprints of code, and where files live.
+"""Cached files: parquet with declared schemas and hashes, the manifest, fingerprints of code, and paths.
 
 May import core.
 """

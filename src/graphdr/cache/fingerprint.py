@@ -1,8 +1,8 @@
-"""A hash of the code behind a job: its stage and all modules that it imports from the package, without comments.
+"""Fingerprints of code: a hash of a stage and of all modules of the package that it imports, without comments.
 
-Data files of the package that a module reads (words, templates) count as its code. There are two exceptions.
-``cache.paths`` is left out: the inputs and outputs of a job already cover it. Of ``schemas.toml`` only the kinds of
-table count that the code reads or writes.
+Data files that a module reads (words, templates) count as its code, with two exceptions: ``cache.paths`` is left out,
+since the inputs and outputs of a job cover it, and of ``schemas.toml`` only the tables that the code reads or writes
+count.
 """
 
 import ast
@@ -14,26 +14,24 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = Path(__file__).parents[1]
-FOR_TYPES = "TYPE_CHECKING"  # what is imported under it is never run
+NAME = re.compile(r"\w[\w.-]*")  # that may be a file or a folder
+FOR_TYPES = "TYPE_CHECKING"  # imports under it are never run
 
 
 class Source(NamedTuple):
-    """A module without comments and docstrings, and what it needs: modules of the package, kinds of table, data files.
-
-    ``data_files`` are paths below the package.
-    """
+    """The text of a module without comments and docstrings, and the modules, tables and data files that it uses."""
 
     text: str
     imports: tuple[str, ...]
-    kinds: frozenset[str]
-    data_files: tuple[str, ...] = ()
+    kinds: frozenset[str]  # of table
+    data_files: tuple[str, ...] = ()  # paths below the package
 
 
 @cache
 def stage_code(stage: str, modules: tuple[str, ...] = (), package: Path = PACKAGE) -> str:
-    """Return the fingerprint of a stage, and of modules that its job imports by name."""
+    """Return the fingerprint of a stage and of modules that its job imports by name."""
     sources = closure(stage, modules, package)
-    kinds = frozenset().union(*(source.kinds for source in sources.values()))
+    kinds = {kind for source in sources.values() for kind in source.kinds}
     texts = [f"{name}\n{source.text}" for name, source in sorted(sources.items())]
     texts += [f"{kind}\n{columns}" for kind, columns in schemas(package).items() if kind in kinds]
     data_files = sorted({path for source in sources.values() for path in source.data_files})
@@ -42,7 +40,7 @@ def stage_code(stage: str, modules: tuple[str, ...] = (), package: Path = PACKAG
 
 
 def closure(stage: str, modules: tuple[str, ...] = (), package: Path = PACKAGE) -> dict[str, Source]:
-    """Return the modules behind a stage, by their names inside of the package."""
+    """Return all modules that a stage imports, directly or not, by their names inside the package."""
     sources: dict[str, Source] = {}
     waiting = [f"stages.{stage}", *(name.removeprefix("graphdr.") for name in modules)]
     while waiting:
@@ -66,7 +64,7 @@ def source(name: str, package: Path = PACKAGE) -> Source:
 
 
 def _data_files(folder: Path, name: str) -> list[Path]:
-    """Return the data files that a module in a folder means by a name: the file beside it, or all in a data folder."""
+    """Return the data files behind a name in a module: the file beside it, or all files of a data folder beside it."""
     path = folder / name
     if path.is_file():
         return [] if path.suffix == ".py" or path.name == "schemas.toml" else [path]
@@ -75,9 +73,9 @@ def _data_files(folder: Path, name: str) -> list[Path]:
     return []
 
 
-@cache  # another copy of the package has most of its texts in common with this one
+@cache  # tests compare copies of the package, which share most texts
 def _parse(text: str) -> tuple[Source, frozenset[str]]:
-    """Parse a module; ``imports`` may include names that are no modules. Also return strings that can name files."""
+    """Parse a module; return it, with imports that may be no modules, and the strings that may name files."""
     tree = ast.parse(text)
     tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and ast.unparse(node.test) == FOR_TYPES)]
     nodes = list(ast.walk(tree))
@@ -86,9 +84,8 @@ def _parse(text: str) -> tuple[Source, frozenset[str]]:
     for node in nodes:
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
-    strings = frozenset(
-        node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and _is_name(node.value)
-    )
+    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    strings = frozenset(value for value in constants if isinstance(value, str) and NAME.fullmatch(value))
     return Source(ast.unparse(tree), tuple(sorted(imports)), kinds), strings
 
 
@@ -109,17 +106,13 @@ def _imported(node: ast.AST) -> list[str]:
 
 
 def _kinds(node: ast.AST) -> list[str]:
-    """Return the kind of table that a call of ``io`` names, or that is taken from ``SCHEMAS``."""
+    """Return the kind of table that a call of ``io`` or an item of ``SCHEMAS`` names."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="io")), args=[ast.Constant(value=str(kind)), *_]):
             return [kind]
         case ast.Subscript(value=ast.Name(id="SCHEMAS"), slice=ast.Constant(value=str(kind))):
             return [kind]
     return []
-
-
-def _is_name(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"\w[\w.-]*", value) is not None
 
 
 def _file(name: str, package: Path) -> Path:

@@ -1,78 +1,112 @@
-"""The one way in and out: declared schemas, atomic writes, provenance, and a content hash checked on every read."""
+"""Read and write cached tables: declared schemas, atomic writes, provenance, and a content hash checked on reading."""
 
 import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from graphdr.cache.paths import PROJECT, committed
+from graphdr.cache.paths import PROJECT, data_file
 from graphdr.cache.schemas import SCHEMAS
-from graphdr.core import spent
 from graphdr.core.atomic import replacing
 from graphdr.core.errors import UserError
+from graphdr.core.records import Json
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 HASH, KIND, PROVENANCE, MARKS = b"graphdr.hash", b"graphdr.kind", b"graphdr.provenance", b"graphdr.marks"
 _REBUILD = "delete it and run snakemake again"
 
-_provenance: dict = {}  # of the job that runs in this process; its inputs are added as they are read
-_written: list[str] = []  # files that this job has written so far
+Marks = dict[str, dict[str, str]]  # by data set: what is special about its data, such as "unverified"
+
+
+@dataclass
+class Provenance:
+    """The job that runs in this process; inputs and marks are added as they are read."""
+
+    stage: str | None = None
+    params: Json = field(default_factory=dict)
+    code: str | None = None
+    version: str | None = None
+    inputs: dict[str, str] = field(default_factory=dict)  # content hashes of the tables that were read
+    files: dict[str, str] = field(default_factory=dict)  # digests of inputs that no stage has written
+    marks: Marks = field(default_factory=dict)
+    written: list[str] = field(default_factory=list)
+
+    def footer(self) -> str:
+        """Return the JSON for the footer of a file."""
+        facts: Json = {"inputs": self.inputs}
+        if self.stage:
+            facts |= {"stage": self.stage, "params": self.params, "code": self.code, "version": self.version}
+        if self.files:
+            facts["files"] = self.files
+        return json.dumps(facts, sort_keys=True)
+
+    def add_input(self, path: str, digest: str) -> None:
+        """Add a table that was read.
+
+        A job reads all of its inputs before it writes its first output, so that every output names all inputs.
+        """
+        if self.written and path not in self.inputs:
+            first = self.written[0]
+            raise RuntimeError(f"{path}: read after {first} was written, which then does not name it as an input")
+        self.inputs[path] = digest
+
+
+_job: Provenance | None = None
 
 
 @contextmanager
-def provenance(**facts) -> Iterator[dict]:
-    """Attach these facts, and hashes and marks of all inputs read meanwhile, to every file written inside.
-
-    A job reads all of its inputs before it writes its first output, so that every output names all inputs.
-    """
-    _written.clear()
-    _provenance.update(facts, inputs={}, marks={})
+def provenance(**facts: Any) -> Iterator[Provenance]:
+    """Attach the fields of ``Provenance``, and all inputs read meanwhile, to every file written inside."""
+    global _job
+    _job = Provenance(**facts)
     try:
-        yield _provenance
+        yield _job
     finally:
-        _provenance.clear()
-        _written.clear()
+        _job = None
 
 
 def mark(dataset: str, **words: str) -> None:
-    """Say what everything built from a data set must carry: that it is unverified, incomplete or of another release."""
-    if words:
-        _provenance["marks"][dataset] = _provenance["marks"].get(dataset, {}) | words
+    """Mark a data set as unverified, incomplete or of another release; everything built from it carries the mark."""
+    if words and _job is not None:
+        _job.marks[dataset] = _job.marks.get(dataset, {}) | words
 
 
-def marks() -> dict[str, dict[str, str]]:
+def marks() -> Marks:
     """Return the marks of all data sets behind the inputs read so far."""
-    return dict(sorted(_provenance.get("marks", {}).items()))
+    return dict(sorted(_job.marks.items())) if _job is not None else {}
 
 
 def nothing(kind: str) -> dict[str, pa.Array]:
-    """Return the columns of a table without rows, which stands for data that are not there."""
-    return {field.name: pa.nulls(0, field.type) for field in SCHEMAS[kind]}
+    """Return the columns of a table without rows, which stands for missing data."""
+    return {column.name: pa.nulls(0, column.type) for column in SCHEMAS[kind]}
 
 
-@spent.on(spent.FILES)
 def write(kind: str, columns: Mapping[str, object], path: str) -> None:
     """Write columns as the declared kind of table, atomically, with provenance and content hash."""
     schema = SCHEMAS[kind]
     if missing := set(schema.names) ^ set(columns):
         raise ValueError(f"{path}: a {kind} table has columns {schema.names}; check {sorted(missing)}")
-    arrays = [_as_array(columns[field.name], field.type) for field in schema]
+    arrays = [_as_array(columns[column.name], column.type) for column in schema]
     table = pa.Table.from_arrays(arrays, schema=schema)
-    facts = json.dumps({name: fact for name, fact in _provenance.items() if name != "marks"}, sort_keys=True)
-    metadata = {KIND: kind, HASH: content_hash(table, path), PROVENANCE: facts, MARKS: json.dumps(marks())}
+    footer = _job.footer() if _job is not None else "{}"
+    metadata = {KIND: kind, HASH: content_hash(table, path), PROVENANCE: footer, MARKS: json.dumps(marks())}
     with replacing(path) as temporary:
         pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
-    if _provenance:
-        _written.append(path)
+    if _job is not None:
+        _job.written.append(path)
 
 
-@spent.on(spent.FILES)
 def read(kind: str, path: str) -> pa.Table:
     """Read a table; a missing, broken, foreign or changed file is one clear error.
 
@@ -81,7 +115,7 @@ def read(kind: str, path: str) -> pa.Table:
     kind : str
         The kind of table, as results/README.md names it.
     path : str
-        The path that it was written with, from the project's folder: the hash covers it.
+        The path that it was written with, relative to the project: the hash covers it.
 
     Returns
     -------
@@ -114,17 +148,14 @@ def read(kind: str, path: str) -> pa.Table:
     if content_hash(table, path) != expected:
         cause = "changed or moved after it was built"
         raise UserError(f"{path}: the content does not match its hash ({cause}); {_REBUILD}")
-    if _provenance:
-        if _written and path not in _provenance["inputs"]:
-            raise RuntimeError(f"{path}: read after {_written[0]} was written, which then does not name it as an input")
-        _provenance["inputs"][path] = expected
+    if _job is not None:
+        _job.add_input(path, expected)
         for dataset, words in marked.items():
             mark(dataset, **words)
     return table
 
 
-@spent.on(spent.FILES)
-def read_frame(kind: str, paths: list[str]):
+def read_frame(kind: str, paths: list[str]) -> "pd.DataFrame":
     """Read several tables of one kind as one pandas frame, with the same checks.
 
     Parameters
@@ -148,7 +179,7 @@ def read_frame(kind: str, paths: list[str]):
 
 
 def content_hash(table: pa.Table, path: str) -> str:
-    """Hash path and data (not provenance): any changed value and any swap of two files shows."""
+    """Hash path and data, not provenance, so that a changed value and a swap of two files are detected."""
     digest = hashlib.sha256(Path(path).as_posix().encode())
     for name, column in zip(table.column_names, table.columns, strict=True):
         digest.update(f"\n{name}:{len(column)}\n".encode())
@@ -157,14 +188,15 @@ def content_hash(table: pa.Table, path: str) -> str:
 
 
 def values(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
-    """Return a column as a NumPy array: texts as objects, a missing number as nan; others must not be missing.
+    """Return a column as a NumPy array: texts as objects, missing floats as nan; no other value may be missing.
 
-    Arrow's own conversions import pandas, which costs a short job more than its work.
+    Arrow's own conversions import pandas, which takes longer than a short job.
     """
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if pa.types.is_string(array.type):
         encoded = array.dictionary_encode()
-        return np.array(encoded.dictionary.to_pylist(), object)[values(encoded.indices)]
+        texts: np.ndarray = np.array(encoded.dictionary.to_pylist(), object)[values(encoded.indices)]
+        return texts
     return _numbers(array, float("nan") if pa.types.is_floating(array.type) else 0)
 
 
@@ -181,7 +213,7 @@ def _number(type_: pa.DataType) -> np.dtype:
     return np.dtype({"float": "float32", "double": "float64"}.get(str(type_), str(type_)))
 
 
-def _update(digest, column) -> None:
+def _update(digest: Any, column: pa.ChunkedArray | pa.Array) -> None:
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if array.null_count:
         digest.update(pc.is_null(array).cast(pa.uint8()).buffers()[1])
@@ -196,29 +228,30 @@ def _update(digest, column) -> None:
         digest.update(_numbers(array, 0))
 
 
-def _as_array(given, type_: pa.DataType) -> pa.Array:
-    if isinstance(given, pa.ChunkedArray):
-        given = given.combine_chunks()
-    if isinstance(given, pa.Array):
-        return given.cast(type_)
+def _as_array(column: Any, type_: pa.DataType) -> pa.Array:
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if isinstance(column, pa.Array):
+        return column.cast(type_)
     if pa.types.is_list(type_):
-        flat = np.concatenate([np.empty(0), *(np.asarray(row, float) for row in given)])
-        offsets = np.cumsum([0, *map(len, given)])
+        flat = np.concatenate([np.empty(0), *(np.asarray(row, float) for row in column)])
+        offsets = np.cumsum([0, *map(len, column)])
         return pa.ListArray.from_arrays(_as_array(offsets, pa.int32()), _as_array(flat, type_.value_type))
-    if pa.types.is_string(type_) and isinstance(given, np.ndarray) and given.dtype.kind == "U":
-        return _texts(*np.unique(given, return_inverse=True))
-    if isinstance(given, np.ndarray) and given.dtype.kind in "iuf" and not pa.types.is_string(type_):
-        if pa.types.is_integer(type_) and np.isnan(given).any():
-            return _as_array(given, pa.float64()).cast(type_)
-        numbers = np.ascontiguousarray(given, _number(type_))
-        known = ~np.isnan(numbers)
-        valid = None if known.all() else pa.py_buffer(np.packbits(known, bitorder="little"))
+    if pa.types.is_string(type_) and isinstance(column, np.ndarray) and column.dtype.kind == "U":
+        distinct, places = np.unique(column, return_inverse=True)
+        return _texts(distinct.tolist(), places)
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iuf" and not pa.types.is_string(type_):
+        if pa.types.is_integer(type_) and np.isnan(column).any():
+            return _as_array(column, pa.float64()).cast(type_)
+        numbers = np.ascontiguousarray(column, _number(type_))
+        present = ~np.isnan(numbers)
+        valid = None if present.all() else pa.py_buffer(np.packbits(present, bitorder="little"))
         return pa.Array.from_buffers(type_, len(numbers), [valid, pa.py_buffer(numbers)])
-    return pa.array(given, type_, from_pandas=True)
+    return pa.array(column, type_, from_pandas=True)
 
 
 def repeated(texts: list[str], times: list[int]) -> pa.Array:
-    """Return a column of texts, each as many times in a row: spelling all of them out takes longer than a short job."""
+    """Return a column of texts, each repeated a number of times, without a Python object for every row."""
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     return _texts(list(places), np.repeat([places[text] for text in texts], times))
 
@@ -229,23 +262,22 @@ def _texts(distinct: Sequence[str], places: np.ndarray) -> pa.Array:
     return pa.StringArray.from_buffers(len(distinct), *buffers).take(_as_array(places, pa.int32()))
 
 
-def noted(path: str) -> str:
-    """Return where an input is that no stage has written, its digest being noted beside the hashes of the others."""
-    place = committed(path, os.environ.get(PROJECT, ""))
-    if _provenance:
+def record_input(path: str) -> str:
+    """Add the digest of an input that no stage has written to the provenance; return where the file is."""
+    place = data_file(path, os.environ.get(PROJECT, ""))
+    if _job is not None:
         try:
-            _provenance.setdefault("files", {})[path] = file_digest(place)
+            _job.files[path] = file_digest(place)
         except OSError as error:
             raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     return place
 
 
-def noted_files() -> dict[str, str]:
-    """Return the digests of all inputs noted so far."""
-    return dict(_provenance.get("files", {}))
+def recorded_inputs() -> dict[str, str]:
+    """Return the digests of all inputs added by ``record_input``."""
+    return dict(_job.files) if _job is not None else {}
 
 
-@spent.on(spent.FILES)
 def file_digest(path: str) -> str:
     """Return the sha256 of a file's bytes."""
     with open(path, "rb") as stream:

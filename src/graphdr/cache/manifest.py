@@ -1,104 +1,129 @@
-"""The manifest: one small file per job with a digest of everything it built, whatever its type."""
+"""The manifest: one small JSON file per job with the digests of everything that it built."""
 
 import hashlib
 import json
 from pathlib import Path
+from typing import NamedTuple
 
-from graphdr import __version__
 from graphdr.cache import io, paths
-from graphdr.core import spent
 from graphdr.core.atomic import write_text
 from graphdr.core.errors import UserError
+from graphdr.core.records import Json, from_json
+from graphdr.core.rng import StreamRecord, opened_streams
 
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
-OLD = "results/manifest"  # where versions up to 0.4.0 wrote entries, which were no outputs of rules
-SEAL = "sealed"  # the digest of an entry itself: a changed entry would vouch for a changed file
-UNSEALED = {"stage", "code", "params", "inputs", "marks", "outputs"}  # what an entry of an older version has
+SEAL = "sealed"  # digest of the entry itself, so that a changed entry cannot vouch for a changed file
 
 
-@spent.on(spent.FILES)
-def record(stage: str, params: dict, code: str, inputs: dict[str, str], outputs: list[str]) -> None:
-    """Write down what a job built, from what, with which code."""
-    digests = {path: {"bytes": Path(path).stat().st_size, "sha256": io.file_digest(path)} for path in outputs}
-    entry = {"stage": stage, "code": code, "params": params, "inputs": inputs, "outputs": digests}
-    entry |= {"files": io.noted_files(), "marks": io.marks()}
+class BuiltFile(NamedTuple):
+    """Size and digest of a file when it was built."""
+
+    bytes: int
+    sha256: str
+
+
+class Entry(NamedTuple):
+    """What a job has built, from which inputs, with which code and random streams."""
+
+    stage: str
+    code: str
+    params: Json
+    inputs: dict[str, str]
+    outputs: dict[str, BuiltFile]
+    files: dict[str, str]  # digests of inputs that no stage has written
+    marks: io.Marks
+    streams: list[StreamRecord]
+
+
+Entries = dict[str, Entry | None]  # by path; None: unreadable
+
+
+def record(stage: str, params: Json, code: str, inputs: dict[str, str], outputs: list[str]) -> None:
+    """Write the entry of the job that ends now."""
+    entry = {
+        "stage": stage,
+        "code": code,
+        "params": params,
+        "inputs": inputs,
+        "outputs": {path: _built_file(path)._asdict() for path in outputs},
+        "files": io.recorded_inputs(),
+        "marks": io.marks(),
+        "streams": [stream._asdict() for stream in opened_streams()],
+    }
     write_text(_text(entry | {SEAL: seal(entry)}), entry_path(outputs))
 
 
+def _built_file(path: str) -> BuiltFile:
+    return BuiltFile(Path(path).stat().st_size, io.file_digest(path))
+
+
 def entry_path(outputs: list[str]) -> str:
-    """Return where the entry of a job is."""
+    """Return the path of the entry of a job."""
     return f"{paths.MANIFEST}/{job_name(outputs)}.json"
 
 
 def job_name(outputs: list[str]) -> str:
-    """Name a job after the first of its outputs, for files about it."""
+    """Return the name of a job for files about it, derived from the first of its outputs."""
     return min(outputs).replace("/", "~")
 
 
-def _text(entry: dict) -> str:
+def _text(entry: Json) -> str:
     return json.dumps(entry, indent=1, sort_keys=True) + "\n"
 
 
-def seal(entry: dict) -> str:
-    """Return the digest of an entry, its own left out."""
-    kept = {name: part for name, part in entry.items() if name != SEAL}
-    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+def seal(entry: Json) -> str:
+    """Return the digest of an entry without its seal."""
+    content = {name: part for name, part in entry.items() if name != SEAL}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def check_version(root: str = "") -> None:
-    """Refuse what an older version built: Snakemake follows no parameter of a job that has one output more since."""
-    if Path(root, OLD).is_dir():
-        advice = "delete this folder and run `make repair`, which builds everything once more"
-        raise UserError(f"{Path(root, OLD)}: version 0.4.0 or older built this, and this is {__version__}; {advice}")
+def entries(root: str = ".") -> Entries:
+    """Return every entry by its path; None for one that is unreadable or was changed."""
+    files = sorted((Path(root) / paths.MANIFEST).glob("*.json"))
+    names = [path.relative_to(root).as_posix() for path in files]
+    return {name: _entry(name, root) for name in names}
 
 
-def entries(root: str = ".") -> dict[str, dict | None]:
-    """Return every entry by its path; None for one that cannot be read or was changed."""
-    places = sorted((Path(root) / paths.MANIFEST).glob("*.json"))
-    return {name: _entry(name, root) for name in (path.relative_to(root).as_posix() for path in places)}
-
-
-def by_output(listed: dict[str, dict | None] | None = None) -> dict[str, dict]:
-    """Return the sound entry of every file that some job built, from entries that were read already or anew."""
+def by_output(listed: Entries | None = None) -> dict[str, Entry]:
+    """Return the valid entry of every file that some job built; ``listed`` are entries that were read before."""
     listed = entries() if listed is None else listed
-    return {path: entry for entry in listed.values() if entry for path in entry["outputs"]}
+    return {path: entry for entry in listed.values() if entry for path in entry.outputs}
 
 
-def _entry(name: str, root: str = ".") -> dict | None:
-    """Read an entry; None if it cannot be read, or is not as it was written and where it was written."""
+def _entry(name: str, root: str = ".") -> Entry | None:
+    """Read an entry; return None if it is unreadable, changed or moved."""
     try:
         text = (Path(root) / name).read_text(encoding="utf-8")
-        entry = json.loads(text)
-        sealed = entry[SEAL] == seal(entry) if SEAL in entry else set(entry) == UNSEALED
-        whole = all(facts["sha256"] and facts["bytes"] >= 0 for facts in entry["outputs"].values())
-        in_place = text == _text(entry) and name == entry_path(list(entry["outputs"]))
-        return entry if sealed and whole and in_place else None
+        content = json.loads(text)
+        intact = content.pop(SEAL) == seal(content) and text == _text(content | {SEAL: seal(content)})
+        in_place = name == entry_path(list(content["outputs"]))
+        return from_json(Entry, content) if intact and in_place else None
     except UNREADABLE:
         return None
 
 
 def of_drawing(path: str) -> str:
-    """Return where the entry of a figure is, which is named after its points."""
+    """Return the path of the entry of a figure, which is named after its points."""
     return entry_path([Path(path).with_suffix(".parquet").as_posix()])
 
 
 def drawing(path: str) -> str:
-    """Return a figure as text; refuse one that is not as it was built."""
+    """Read an SVG figure; refuse one that was changed since it was built."""
     try:
         entry, data = _entry(of_drawing(path)), Path(path).read_bytes()
-        if entry and hashlib.sha256(data).hexdigest() == entry["outputs"][path]["sha256"]:
+        if entry and hashlib.sha256(data).hexdigest() == entry.outputs[path].sha256:
             return data.decode()
     except UNREADABLE:
         pass
     raise UserError(f"{path}: changed since it was built; delete it and run snakemake again")
 
 
-def load(root: str = ".") -> dict[str, dict]:
-    """Return every file in the manifest with its digest, size and the stage that built it."""
-    files = {}
+def digests(root: str = ".") -> dict[str, str]:
+    """Return the sha256 of every file in the manifest; an unreadable entry is listed as such."""
+    listed: dict[str, str] = {}
     for path, entry in entries(root).items():
         if entry is None:
-            files[path] = {"stage": "manifest", "bytes": -1, "sha256": "unreadable"}
+            listed[path] = "unreadable"
         else:
-            files |= {name: facts | {"stage": entry["stage"]} for name, facts in entry["outputs"].items()}
-    return files
+            listed |= {name: file.sha256 for name, file in entry.outputs.items()}
+    return listed

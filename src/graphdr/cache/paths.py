@@ -1,14 +1,14 @@
-"""Where every file lives: the one place that turns names into paths, for rules, jobs and commands alike."""
+"""Paths of all files, for rules, jobs and commands."""
 
 import os
 from pathlib import Path
 
-PROJECT = "GRAPHDR_PROJECT"  # variable with the folder that Snakemake runs in, where a stage runs in another
-SHIPPED = Path(__file__).parents[1] / "shipped"  # what comes with the project; in a checkout, links to it
+PROJECT = "GRAPHDR_PROJECT"  # environment variable: the folder that Snakemake runs in
+PACKAGE_DATA = Path(__file__).parents[1] / "package_data"  # files of the project in the wheel; links in a checkout
 
 
 class Pattern(str):
-    """A path with wildcards, as a rule has it; called with their values, in order, it is the path of one file."""
+    """A path with wildcards, as in a rule; call it with their values, in order, for the path of one file."""
 
     def __call__(self, *names: str) -> str:
         path, rest = "", str(self)
@@ -18,8 +18,8 @@ class Pattern(str):
         return path + rest
 
 
-CONFIGS = "config.yaml", "config/config.yaml"  # the second is where Snakemake's catalogue has it
-COMMITTED = PAPER, PAPER_CLAIMS, PAPER_REASONS = (
+CONFIGS = "config.yaml", "config/config.yaml"  # the second is the place in Snakemake's workflow catalogue
+PAPER_FILES = PAPER, PAPER_CLAIMS, PAPER_REASONS = (
     "data/paper/reference.csv",
     "data/paper/claims.csv",
     "data/paper/reasons.csv",
@@ -29,7 +29,7 @@ TIMES = "results/times"
 OVERRIDES = "results/overrides.json"  # what the command line of the last build added to the configuration
 JUDGED = CLAIMS, MULTIVERSE, LEADERBOARD = "claims", "multiverse", "leaderboard"  # claims, with every setting; methods
 PAGES = HEADLINE, REPORT = "headline", "report"  # the main comparison alone, which is made first, and everything
-ADVICE = "results/advise"  # a folder per data set of a user, each laid out as a project
+ADVICE = "results/advise"  # a folder per data set of a user
 
 receipt = Pattern("data/raw/{dataset}/receipt.parquet")
 dataset_nodes = Pattern("data/tables/{dataset}/nodes.parquet")
@@ -59,13 +59,13 @@ leaderboard = Pattern("results/leaderboard.{suffix}")
 page = Pattern("results/{page}.html")
 
 
-def committed(path: str, folder: str | Path = "") -> str:
-    """Return where a file that comes with the project is: in the folder, or else with the package."""
-    here, brought = Path(folder, path), SHIPPED / path
+def data_file(path: str, folder: str | Path = "") -> str:
+    """Return the path of a file in a folder or, if it is not there, of the copy in the package."""
+    local, packaged = Path(folder, path), PACKAGE_DATA / path
     # os.path, since Path.is_file raises an error for a name that is too long
-    return str(brought if os.path.isfile(brought) and not os.path.exists(here) else here)
+    return str(packaged if os.path.isfile(packaged) and not os.path.exists(local) else local)
 
 
 def config() -> str:
-    """Return the configuration of this folder, or else that of the package."""
-    return next((path for path in CONFIGS if Path(path).is_file()), committed(CONFIGS[0]))
+    """Return the configuration of this folder, or that of the package."""
+    return next((path for path in CONFIGS if Path(path).is_file()), data_file(CONFIGS[0]))

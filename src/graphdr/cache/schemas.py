@@ -12,7 +12,11 @@ def _type(name: str) -> pa.DataType:
     return pa.list_(_type(name.removeprefix("list of "))) if name.startswith("list of ") else pa.type_for_alias(name)
 
 
-SCHEMAS = {
-    kind: pa.schema([pa.field(name, _type(type_), metadata={"description": text}) for name, (type_, text) in columns])
-    for kind, columns in ((kind, table.items()) for kind, table in tomllib.loads(FILE.read_text("utf-8")).items())
-}
+def _schema(columns: dict[str, tuple[str, str]]) -> pa.Schema:
+    """Return the schema of columns that are declared by type and meaning."""
+    return pa.schema(
+        [pa.field(name, _type(kind), metadata={"description": text}) for name, (kind, text) in columns.items()]
+    )
+
+
+SCHEMAS = {kind: _schema(columns) for kind, columns in tomllib.loads(FILE.read_text("utf-8")).items()}

@@ -1,4 +1,4 @@
 """The command ``graphdr``: list, show, explain and verify what was built.
 
-May import every other room.
+May import every other subpackage.
 """

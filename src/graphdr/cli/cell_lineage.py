@@ -1,5 +1,6 @@
-"""One number of a table or figure: the paper's number, the measurements and runs behind it, and where to go on."""
+"""One number of a table or figure: the paper's number, and the measurements and runs behind it."""
 
+from collections.abc import Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -11,165 +12,207 @@ import pyarrow.compute as pc
 from graphdr.cache import paths
 from graphdr.cli import names, records
 from graphdr.cli.lineage import Node
-from graphdr.cli.records import Focus, Record
+from graphdr.cli.records import Record, Row
 from graphdr.core.errors import UserError
-from graphdr.paper.compare import by_our_cell, our_cell
+from graphdr.core.records import from_json
+from graphdr.paper.compare import ComparedTable, Place, by_our_cell, our_cell
 from graphdr.scores import cells
 
-NUMBERS = ("value", "sem", "n", "panel_median", "panel_low", "panel_high")
-COMPARED = ("paper", "paper_sem", "ratio", "percentile", "verdict")
-PLAYED = ["method", "problem", "instance", "draw", "seed", "t", "regret"]
+RUN_COLUMNS = ["method", "problem", "instance", "draw", "seed", "t", "regret"]
 
 
-class Number(NamedTuple):
-    """A number that is asked for: its cell, its values over the panel, the file that shows it, and its measurements."""
+class PaperNumber(NamedTuple):
+    """A number of the paper, compared with ours."""
 
-    cell: dict
-    panel: list[float]
+    paper: float
+    paper_sem: float | None
+    ratio: float | None
+    percentile: float | None
+    verdict: str
+
+
+class Cell(NamedTuple):
+    """A number of a table or figure; a figure on several problems has no value of its own."""
+
+    table: str
+    row: str
+    column: str
+    problems: list[str]
+    key: str | None  # method or predictor
+    quantity: str
+    statistic: str = "value"
+    value: float | None = None
+    sem: float | None = None
+    n: int | None = None
+    panel_median: float | None = None
+    panel_low: float | None = None
+    panel_high: float | None = None
+    paper: PaperNumber | None = None
+
+
+class Lookup(NamedTuple):
+    """A number, its values on all instances or draws, the file that shows it, and the files with measurements."""
+
+    cell: Cell
+    values: list[float]
     shown_in: Record
     measurements: list[str]
 
 
-def find(name: str, row: str, column: str) -> Number:
+def find(name: str, row: str, column: str) -> Lookup:
     """Find a number of a table or figure by the names of its row and column, or by their labels as printed.
 
-    The rows of a figure are its methods, the columns what was measured of them.
+    The rows of a figure are its methods, the columns its quantities.
     """
     return _in_figure(name, row, column) if names.is_figure(name) else _in_table(name, row, column)
 
 
-def _in_figure(name: str, method: str, quantity: str) -> Number:
-    """Find what was measured of a method in a figure; of random bases, the first draw, which figures show.
-
-    A figure of several problems has a number on each of them, so that the cell has no value of its own.
-    """
+def _in_figure(name: str, method: str, quantity: str) -> Lookup:
+    """Find a quantity of a method in a figure; of a random basis the first draw, which figures show."""
     record = records.record(paths.figure(name, "parquet"))
-    files = [_measurements(path) for path in record.inputs if _measurements(path)]
+    files = [path for path in map(_measurements, record.inputs) if path]
     if not files:
         others = " and ".join(record.inputs)
-        raise UserError(
-            f"{name}: a figure of {others}, not of measurements; graphdr why {name} says what it was made of"
-        )
+        raise UserError(f"{name}: a figure of {others}, not of measurements; graphdr why {name} shows its inputs")
     params = record.params
     method = _pick(f"{name}: no method", method, params["labels"])
     problems = [params["problem"]] if params["problem"] else list(params["positions"] or dict(params["rows"]))
-    rows = [row for path in files for row in _rows(path, Focus(frozenset(problems), frozenset([method])))]
-    quantities = {row["quantity"]: row["quantity"] for row in rows if row["method"] == method}
-    quantity = _pick(f"{name}: no quantity", quantity, quantities)
-    measured = [row for row in rows if row["method"] == method and row["quantity"] == quantity and row["draw"] == 0]
-    cell = {"table": name, "row": method, "column": quantity, "problems": problems, "key": method}
-    cell |= {"quantity": quantity, "field": "value", "paper": None} | dict.fromkeys(NUMBERS)
+    rows = [row for path in files for row in _rows(path, problem=problems, method=[method])]
+    quantity = _pick(f"{name}: no quantity", quantity, {row["quantity"]: row["quantity"] for row in rows})
+    cell = Cell(name, method, quantity, problems, method, quantity)
     if len(problems) > 1:
-        return Number(cell, [], record, files)
-    (first,) = [row for row in measured if row["instance"] == 0]
+        return Lookup(cell, [], record, files)
+    measured = [row for row in rows if row["quantity"] == quantity and row["draw"] == 0]
+    (shown,) = [row for row in measured if row["instance"] == 0]
     values = [row["value"] for row in measured]
     low, median, high = np.quantile(values, [0.05, 0.5, 0.95])
-    cell |= {field: first[field] for field in ("value", "sem", "n")}
-    cell |= {"panel_median": median, "panel_low": low, "panel_high": high}
-    return Number(cell, values, record, files)
+    cell = cell._replace(value=shown["value"], sem=shown["sem"], n=shown["n"])
+    return Lookup(cell._replace(panel_median=median, panel_low=low, panel_high=high), values, record, files)
 
 
 def _measurements(path: str) -> str | None:
-    """Return the measurements that belong to an input of a figure: itself, or those made together with its curves."""
+    """Return the measurements that belong to an input of a figure: the file itself, or those beside its curves."""
     kind = records.record(path).kind
     return {"measurements": path, "curves": paths.measurements(Path(path).stem)}.get(kind or "")
 
 
-def _in_table(table: str, row: str, column: str) -> Number:
-    record = records.record(path := names.table_file(table))
+def _in_table(table: str, row: str, column: str) -> Lookup:
+    path = names.table_file(table)
+    record = records.record(path)
     if record.kind != "table" or "row_keys" not in record.params:
-        raise UserError(f"{path}: not a table that a stage built, so nothing is known about its cells")
+        raise UserError(f"{path}: not a table that a stage built, so nothing is recorded about its cells")
     name, params = Path(path).stem, record.params
     labels = {key["label"]: params["labels"].get(key["label"], key["label"]) for key in params["row_keys"]}
-    lines, specs = _comparison()
-    _, row, _ = our_cell({"artifact": name, "row": row, "column": column}, specs)  # or as the paper calls it
+    compared, specs = _comparison()
+    _, row, _ = our_cell({"artifact": name, "row": row, "column": column}, specs)  # rows may be named as in the paper
     row = _pick(f"{name}: no row", row, labels)
-    columns = dict(cells.named(params["columns"]))
-    titles = {key: params["quantities"][cells.parse(name, text).quantity]["label"] for key, text in columns.items()}
+    columns = {key: cells.parse(name, text) for key, text in cells.named(params["columns"])}
+    titles = {key: params["quantities"][parsed.quantity]["label"] for key, parsed in columns.items()}
     column = _pick(f"{name}: no column", column, titles)
-    parsed = cells.parse(name, columns[column])
+    parsed = columns[column]
     key = next(key for key in params["row_keys"] if key["label"] == row)
-    said = next(cell for cell in records.rows(path).to_pylist() if (cell["row"], cell["column"]) == (row, column))
-    paper = by_our_cell(lines, specs).get((name, row, column))
-    cell = {"table": name, "row": row, "column": column, "problems": [key["problem"]]}
-    cell |= {"key": parsed.key or key.get("method"), "quantity": parsed.quantity, "field": parsed.field}
-    cell |= {number: said[number] for number in NUMBERS}
-    cell |= {"paper": paper and {name: paper[name] for name in COMPARED}}
-    return Number(cell, said["panel"] or [], record, list(record.inputs))
+    shown = next(cell for cell in records.rows(path).to_pylist() if (cell["row"], cell["column"]) == (row, column))
+    numbers = {number: shown[number] for number in ("value", "sem", "n", "panel_median", "panel_low", "panel_high")}
+    subject = parsed.key or key.get("method")
+    cell = Cell(name, row, column, [key["problem"]], subject, parsed.quantity, parsed.statistic, **numbers)
+    if paper := by_our_cell(compared, specs).get(Place(name, row, column)):
+        cell = cell._replace(paper=PaperNumber(*(paper[number] for number in PaperNumber._fields)))
+    return Lookup(cell, shown["panel"] or [], record, list(record.inputs))
 
 
-def focus(cell: dict) -> Focus:
-    """Return what of the measurements matters for a cell."""
-    keys = [] if cell["key"] is None else [cell["key"]]
-    return Focus(frozenset(cell["problems"]), frozenset(keys), frozenset([cell["quantity"]]))
+def _pick(mistake: str, word: str, labels: dict[str, str]) -> str:
+    """Return the name that a word means, by itself or by its label if only one has it."""
+    matches = [word] if word in labels else [name for name, label in labels.items() if label == word]
+    if len(matches) == 1:
+        return matches[0]
+    raise UserError(f"{mistake} {word!r}; there are: {', '.join(labels)}{names.nearest(word, labels)}")
 
 
-def _pick(what: str, word: str, labels: dict[str, str]) -> str:
-    """Return the name that a word stands for, itself or by its label if only one has it; else say which there are."""
-    meant = [word] if word in labels else [name for name, label in labels.items() if label == word]
-    if len(meant) == 1:
-        return meant[0]
-    raise UserError(f"{what} {word!r}; there are: {', '.join(labels)}{names.nearest(word, labels)}")
-
-
-def _comparison() -> tuple[list[dict], dict[str, dict]]:
-    """Return the lines of the comparison, and what it knows about each table; nothing where it is not built."""
+def _comparison() -> tuple[list[Row], dict[str, ComparedTable]]:
+    """Return the rows of the comparison and its settings by table; nothing where it is not built."""
     try:
         path = paths.comparison("parquet")
-        return records.rows(path).to_pylist(), records.record(path).params.get("tables", {})
+        return records.rows(path).to_pylist(), from_json(
+            dict[str, ComparedTable], records.record(path).params.get("tables", {})
+        )
     except UserError:
         return [], {}
 
 
-def measured(cell: dict, inputs: list[str]) -> list[dict]:
-    """Return the measurements behind a cell, as the table looks them up: the shown one first, then the panel.
+def measured(number: Lookup) -> list[Row]:
+    """Return the measurements behind a number: the shown one first, then those on other instances and draws.
 
-    An input that is lost or broken matters only if no other has them.
+    A missing or broken input matters only if no other input has measurements.
     """
-    measurements, lost = [], None
-    for path in inputs:
+    measurements: list[Row] = []
+    first_error, cell = None, number.cell
+    for path in number.measurements:
         try:
-            measurements += _rows(path, focus(cell))
+            rows = _rows(path, problem=cell.problems, quantity=[cell.quantity])
         except UserError as error:
-            lost = lost or error
-    if lost and not measurements:
-        raise lost
+            first_error = first_error or error
+            continue
+        for row in rows:
+            subject = row["method"] or row["predictor"]  # a fact has none
+            if subject in (None, cell.key):
+                measurements.append(row)
+    if first_error and not measurements:
+        raise first_error
     return measurements
 
 
-def pooled(nodes: dict[str, Node]) -> list[dict]:
-    """Return the measurements on instance 0 that a score was computed from, if the cell is a score."""
-    scores = [node for node in nodes.values() if node.record.stage == "evaluate_predictors"]
-    rows = [row for node in scores for path in node.inputs for row in _rows(path, nodes[path].focus)]
-    return [row for row in rows if row["instance"] == 0 and row["draw"] == 0]
+def pooled(cell: Cell, nodes: dict[str, Node]) -> list[Row]:
+    """Return the measurements on instance 0 that a score was computed from, if the number is a score."""
+    pooled = []
+    for node in nodes.values():
+        if node.record.stage == "evaluate_predictors":
+            params = node.record.params
+            quantities = [params["target"], *params["predictors"].get(cell.key, ())]
+            methods = None, params["method"], params.get("predictor_method")
+            rows = [row for path in node.inputs for row in _rows(path, instance=[0], draw=[0], quantity=quantities)]
+            pooled += [row for row in rows if row["method"] in methods]
+    return pooled
 
 
-def _rows(path: str, focus: Focus) -> list[dict]:
-    """Return rows of measurements: facts, and what the methods or predictors in focus have."""
-    subject = pc.field("method").is_null() & pc.field("predictor").is_null()
-    for name in ("method", "predictor"):
-        subject |= _among(name, focus.methods)
-    keep = subject & _among("quantity", focus.quantities) & _among("problem", focus.problems)
-    return [{"path": path} | row for row in records.rows(path).filter(keep).to_pylist()]
+def played(cell: Cell, measurements: list[Row], nodes: dict[str, Node]) -> list[Row]:
+    """Return the last checkpoint of every run behind measurements, on instance 0; of further draws if they matter."""
+    further = cell.quantity == "regret_redrawn"
+    runs: dict[tuple[str, str, str, int, int], Row] = {}
+    for path, problem, method in _sources(measurements):
+        if nodes[path].record.broken:
+            continue
+        rows = _rows(path, RUN_COLUMNS, problem=[problem], method=[method], instance=[0])
+        for row in sorted(rows, key=itemgetter("t")):
+            if (row["draw"] > 0) == further:
+                runs[path, problem, method, row["draw"], row["seed"]] = row
+    return list(runs.values())
 
 
-def _among(column: str, names: frozenset[str] | None) -> pc.Expression:
-    return pc.scalar(True) if names is None else pc.field(column).isin(pa.array(sorted(names), pa.string()))
+def _sources(measurements: list[Row]) -> list[tuple[str, str, str]]:
+    """Return the runs behind measurements: files, and the names of problem and method in them, each once.
+
+    Behind a paired difference are the runs of both methods, behind an oracle those of its whole grid.
+    """
+    from graphdr.scores.measure import HINDSIGHT
+
+    sources = {}
+    for row in measurements:
+        params = records.record(row["path"]).params
+        methods = [row["method"]]
+        if row["quantity"] == "regret_gap":
+            methods.append(params["against"])
+        if row["quantity"] in HINDSIGHT:
+            methods += params["grids"].get(row["method"], ())
+        for name in methods:
+            for measured_on, path, problem, method in params.get("sources", {}).get(name, ()):
+                if measured_on == row["problem"]:
+                    sources[path, problem, method] = True
+    return list(sources)
 
 
-def played(cell: dict, nodes: dict[str, Node]) -> list[dict]:
-    """Return the last checkpoint of every run on instance 0 that counts: further draws where the cell is about them."""
-    further = cell["quantity"] == "regret_redrawn"
-    runs = []
-    for path in (path for path, node in nodes.items() if node.record.kind == "runs"):
-        table = records.rows(path, PLAYED)
-        draws = pc.field("draw") > 0 if further else pc.field("draw") == 0
-        focus = nodes[path].focus
-        keep = draws & (pc.field("instance") == 0)
-        keep &= _among("problem", focus.problems) & _among("method", focus.methods)
-        last: dict[tuple, dict] = {}
-        for row in table.filter(keep).to_pylist():
-            key = row["method"], row["problem"], row["draw"], row["seed"]
-            last[key] = max(last.get(key, row), row, key=itemgetter("t"))
-        runs += [{"path": path} | row for row in last.values()]
-    return runs
+def _rows(path: str, columns: list[str] | None = None, **wanted: Sequence[str | int]) -> list[Row]:
+    """Return the rows of a table that have one of the wanted values in each of these columns."""
+    keep = pc.scalar(True)
+    for column, values in wanted.items():
+        keep &= pc.field(column).isin(pa.array(values))
+    return [{"path": path} | row for row in records.rows(path, columns).filter(keep).to_pylist()]

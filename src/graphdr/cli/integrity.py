@@ -1,6 +1,6 @@
-"""What is wrong with the files under data/ and results/, and which of them to delete so that they are built again.
+"""``graphdr verify``: which files under data/ and results/ are not as they were built, and which of them to delete.
 
-Only files that a stage built are ever to be deleted: neither foreign files nor raw files that were placed by hand.
+Only files that a stage built may be deleted, neither foreign files nor raw files that were placed by hand.
 """
 
 import contextlib
@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from graphdr.cache import io, manifest, paths
+from graphdr.cache.manifest import BuiltFile, Entries, Entry
 from graphdr.cli import project, records
-from graphdr.cli.records import RAW
+from graphdr.cli.records import RAW, Row
 from graphdr.core.errors import UserError
 from graphdr.core.terminal import Answer
 from graphdr.raw.archives import Raw
@@ -22,12 +23,12 @@ from graphdr.raw.fetch import HASHES
 
 TABLES = Path(paths.dataset_nodes("x")).parent.parent
 RESULTS = Path(paths.page).parent
-LEFTOVER = re.compile(r"\.(\d+)\.tmp$")  # core.atomic names the process that writes
-NOT_LISTED = {"leftover", "unlisted", "foreign"}  # kinds of findings about files that the manifest does not have
+LEFTOVER = re.compile(r"\.(\d+)\.tmp$")  # named after the process that writes it, by core.atomic
+NOT_LISTED = {"leftover", "unlisted", "foreign"}  # kinds of findings about files that are not in the manifest
 
 
 class Finding(NamedTuple):
-    """A file, what is wrong with it, the kind of that, and the files to delete for it to be built again."""
+    """A file, the kind of its problem, the problem, and the files to delete so that it is built again."""
 
     path: str
     kind: str
@@ -39,8 +40,8 @@ class Finding(NamedTuple):
 
 
 def run(options: Namespace, here: Path) -> Answer:
-    """Name every file that is not as it was built, or only those to delete or to build."""
-    problems, count = findings(), len(manifest.load())
+    """Name every file that is not as it was built, or list the files to delete or to build."""
+    problems, count = findings(), len(manifest.digests())
     if options.repair_list:
         listed = to_delete(problems)
         return 0, {"delete": listed}, lambda: listed
@@ -55,14 +56,17 @@ def run(options: Namespace, here: Path) -> Answer:
 
 
 def findings(root: str = ".") -> list[Finding]:
-    """Compare every file with what was recorded when it was built; return what is wrong, in the order of paths."""
+    """Compare every file with the record of its job; return the problems by path."""
     with contextlib.chdir(root):  # the hash of a file covers its path as the workflow sees it
         entries = manifest.entries()
         unreadable, listed = list(_unreadable(entries)), set(manifest.by_output(entries))
-        built = [finding for path, entry in entries.items() if entry for finding in _of_job(path, entry)]
-        raw = [finding for folder in sorted(RAW.glob("*")) for finding in _of_raw(folder, listed)]
+        problems = list(unreadable)
+        for path, entry in entries.items():
+            problems += _of_job(path, entry) if entry else []
+        for folder in sorted(RAW.glob("*")):
+            problems += _of_raw(folder, listed)
         unread = {_stem(finding.delete[-1]) for finding in unreadable}
-        return sorted([*unreadable, *built, *raw, *_unlisted(listed, unread)])
+        return sorted([*problems, *_unlisted(listed, unread)])
 
 
 def to_delete(problems: list[Finding]) -> list[str]:
@@ -71,67 +75,68 @@ def to_delete(problems: list[Finding]) -> list[str]:
 
 
 def to_rebuild(problems: list[Finding]) -> list[str]:
-    """Return the files that are missing, or will be once all that is to be deleted is: Snakemake must be told of each.
+    """Return the files that are missing, also once the files to delete are gone.
 
-    By itself, it builds no file that is only needed on the way to others that are there.
+    Snakemake does not rebuild an intermediate file by itself if the files made from it exist.
     """
     gone = {finding.path for finding in problems if finding.kind == "missing"} | set(to_delete(problems))
     return sorted(path for path in gone if not path.startswith(paths.MANIFEST) and not LEFTOVER.search(path))
 
 
-def _unreadable(entries: dict[str, dict | None]) -> Iterator[Finding]:
+def _unreadable(entries: Entries) -> Iterator[Finding]:
     for path, entry in entries.items():
         if entry is None:
             built = Path(path).name.removesuffix(".json").replace("~", "/")
             text = f"not a readable manifest entry; delete it and {built}, and run snakemake again"
-            # The name of an entry is that of an output; one that is no path of ours is left where it is.
+            # An entry is named after an output; a name outside of our folders is not touched.
             ours = built.startswith((f"{RESULTS}/", f"{RAW}/", f"{TABLES}/")) and ".." not in built
             yield Finding(path, "manifest", text, (path, built) if ours else (path,))
 
 
-def _of_job(entry_path: str, entry: dict) -> list[Finding]:
-    stage, problems = entry["stage"], []
-    for name, facts in entry["outputs"].items():
+def _of_job(entry_path: str, entry: Entry) -> list[Finding]:
+    """Compare the outputs of a job with its entry or, if they are all intact, the files that it has read."""
+    problems = []
+    for name, built in entry.outputs.items():
         if not Path(name).is_file():
             problems.append(Finding(name, "missing", f"missing; rebuild it with snakemake {name}"))
-        elif (flaw := _flaw(Path(name), facts)) is not None:
-            text = f"changed since {stage} built it{flaw}; delete it and run snakemake again"
+        elif (flaw := _flaw(Path(name), built)) is not None:
+            text = f"changed since {entry.stage} built it{flaw}; delete it and run snakemake again"
             problems.append(Finding(name, "changed", text, (name,)))
-    if len(problems) == len(entry["outputs"]):  # nothing is left of the job: neither is its entry to be
+    if len(problems) == len(entry.outputs):  # nothing is left of the job, so its entry goes, too
         return [finding._replace(delete=(*finding.delete, entry_path)) for finding in problems]
     return problems or list(_other_inputs(entry))
 
 
-def _flaw(path: Path, facts: dict) -> str | None:
-    """Return what to add about a changed file, None for one that is as it was."""
+def _flaw(path: Path, built: BuiltFile) -> str | None:
+    """Return details about a changed file, None for an intact one."""
     try:
         size = path.stat().st_size
-        if size != facts["bytes"]:
-            return f" ({size:,} bytes instead of {facts['bytes']:,})"
-        return "" if io.file_digest(str(path)) != facts["sha256"] else None
+        if size != built.bytes:
+            return f" ({size:,} bytes instead of {built.bytes:,})"
+        return "" if io.file_digest(str(path)) != built.sha256 else None
     except OSError as error:
         return f" ({error.strerror})"
 
 
-def _other_inputs(entry: dict) -> Iterator[Finding]:
-    """Find inputs, other than cached ones, that are not those that a job has read."""
-    for source, digest in entry.get("files", {}).items():
-        place = paths.committed(source)
+def _other_inputs(entry: Entry) -> Iterator[Finding]:
+    """Find inputs that no stage has written and that have changed since a job has read them."""
+    for source, digest in entry.files.items():
+        place = paths.data_file(source)
         if not Path(place).is_file() or io.file_digest(place) != digest:
-            for name in entry["outputs"]:
-                text = f"{source} is not the one that {entry['stage']} has read; delete it and run snakemake again"
+            for name in entry.outputs:
+                text = f"{source} is not the one that {entry.stage} has read; delete it and run snakemake again"
                 yield Finding(name, "inputs", text, (name,))
 
 
 def _of_raw(folder: Path, listed: set[str]) -> Iterator[Finding]:
-    """Compare the raw files of a data set with its receipt; without one, they wait to be fetched."""
+    """Compare the raw files of a data set with its receipt; without a receipt they are not fetched yet."""
     receipt = paths.receipt(folder.name)
     if not Path(receipt).is_file():
         return
     try:
         rows = io.read("raw", receipt).to_pylist()
     except UserError as error:
-        if receipt not in listed:  # else it is a changed file of its job
+        if receipt not in listed:  # otherwise _of_job reports it
             yield Finding(receipt, "changed", str(error).partition(": ")[2], (receipt,))
         return
     notes, agree = folder / HASHES, True
@@ -145,7 +150,7 @@ def _of_raw(folder: Path, listed: set[str]) -> Iterator[Finding]:
             problem = str(error).removeprefix(path).lstrip(": ").partition(";")[0]
         if problem is None and fetched and _origin_differs(folder, name):
             agree = False
-            # A single file was compared with its receipt already; of a zip, the rest may have changed as well.
+            # A single file was compared with its receipt; in a zip, members without a receipt may have changed.
             problem = "changed since it was fetched" if members[0]["member"] else None
         if problem:
             advice = "delete it and fetch it again" if fetched else "put the former file back, or take this one"
@@ -157,16 +162,16 @@ def _of_raw(folder: Path, listed: set[str]) -> Iterator[Finding]:
 
 
 def _origin_differs(folder: Path, name: str) -> bool:
-    """Tell whether an archive as a whole is another than the one that was fetched."""
+    """Return whether an archive as a whole differs from the one that was fetched."""
     try:
         origin = json.loads((folder / HASHES).read_text(encoding="utf-8"))["origin"][name]["sha256"]
     except manifest.UNREADABLE:
-        return False  # what is wrong with the hashes is said by itself
-    return origin != io.file_digest(str(folder / name))
+        return False  # _notes_agree reports broken hashes
+    return bool(origin != io.file_digest(str(folder / name)))
 
 
-def _notes_agree(path: Path, rows: list[dict]) -> bool:
-    """Tell whether the hashes that fetch_raw keeps are written as it writes them, and say what the receipt says."""
+def _notes_agree(path: Path, rows: list[Row]) -> bool:
+    """Return whether the hashes that fetch_raw keeps are well-formed and agree with the receipt."""
     try:
         text = path.read_text(encoding="utf-8")
         notes = json.loads(text)
@@ -189,9 +194,9 @@ def _stem(path: str) -> str:
 
 
 def _unlisted(listed: set[str], unread: set[str]) -> Iterator[Finding]:
-    """Find files that are in no entry of the manifest: leftovers of killed jobs, files of ours, and foreign ones.
+    """Find files that are in no entry of the manifest: leftovers of killed jobs, cached tables, and foreign files.
 
-    ``unread`` are the outputs, without suffix, whose entries cannot be read: these files are not foreign.
+    ``unread`` are the outputs, without suffix, of unreadable entries, which are not foreign.
     """
     for path in _walk():
         if path in listed:
@@ -200,14 +205,14 @@ def _unlisted(listed: set[str], unread: set[str]) -> Iterator[Finding]:
             if not _alive(int(writer[1])):
                 yield Finding(path, "leftover", f"left behind by the killed process {writer[1]}; delete it", (path,))
         elif path.endswith(".parquet") and _has_our_footer(path):
-            text = "not in the manifest, so that nothing vouches for it; delete it and run snakemake again"
+            text = "not in the manifest, so its content cannot be checked; delete it and run snakemake again"
             yield Finding(path, "unlisted", text, (path,))
         elif _stem(path) not in unread:
             yield Finding(path, "foreign", "foreign, no stage built it; move it away")
 
 
 def _walk() -> Iterator[str]:
-    """Yield the files that the manifest should list."""
+    """Yield all files that the manifest should list."""
     expected: dict[Path, set[str]] = {}
     for path in records.walk(RAW, TABLES, RESULTS):
         folder, name = Path(path).parent, Path(path).name
@@ -219,7 +224,7 @@ def _walk() -> Iterator[str]:
 
 
 def _expected_raw(folder: Path) -> set[str]:
-    """Return the files of a raw folder that are checked elsewhere, or that may be there: parts of downloads."""
+    """Return the files of a raw folder that are checked elsewhere, and unfinished downloads."""
     names = {path.name for path in folder.iterdir()}
     receipt = paths.receipt(folder.name)
     unfinished = {name for name in names if name.endswith(".part")} | {HASHES}
@@ -228,7 +233,7 @@ def _expected_raw(folder: Path) -> set[str]:
     try:
         return unfinished | {row["archive"] for row in io.read("raw", receipt).to_pylist()}
     except UserError:
-        return names  # it is named as changed itself, and what it would say is not known
+        return names  # the broken receipt itself is reported
 
 
 def _has_our_footer(path: str) -> bool:
@@ -242,5 +247,5 @@ def _alive(process: int) -> bool:
     try:
         os.kill(process, 0)
         return True
-    except OSError as error:  # a process of another user is alive, too
+    except OSError as error:  # the process of another user is alive
         return not isinstance(error, ProcessLookupError)

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import io
 import os
 import sys
 import tomllib
@@ -9,36 +10,42 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
+from typing import NoReturn
 
 from graphdr import __version__
 from graphdr.cli import names, project
 from graphdr.core.errors import UserError, elide
 from graphdr.core.extras import needed_for
-from graphdr.core.terminal import as_json, exhausted, printable
+from graphdr.core.terminal import Answer, as_json, exhausted, printable
 
-COMMANDS = {  # each with its module, which is imported only if it is asked for
+COMMANDS = {  # by name: module, imported when the command runs, and purpose
     "ls": ("listing", "list what is cached, and whether it is current"),
     "show": ("showing", "show a file, a table, a figure, the comparison or the claims"),
     "why": ("provenance", "say where a file or a number comes from"),
     "summary": ("summary", "count what was built, and the verdicts on the paper's numbers and claims"),
     "verify": ("integrity", "compare every built file with the manifest"),
     "advise": ("advising", "say whether a graph helps on your own data"),
+    "migrate": ("migrate", "rewrite a configuration with old names"),
 }
 HELP = files("graphdr.cli") / "help"
-LONGEST = 1000  # letters of a mistake that are shown, whatever a file holds
-ANYWHERE = ("advise",)  # commands that need no project, which is built with the workflow
+LONGEST = 1000  # characters of a message that are shown
+ANYWHERE = ("advise", "migrate")  # commands that need no project
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose mistakes are one line."""
+    """A parser that reports mistakes in one line."""
 
-    def error(self, message: str) -> None:
+    def error(self, message: str) -> NoReturn:
         self.exit(2, printable(f"error: {message} ({self.prog} --help)".replace("\n", " ")) + "\n")
+        raise AssertionError  # exit does not return
 
 
 def parser() -> argparse.ArgumentParser:
     """Build the parser of all commands."""
-    top, shared = Parser(prog="graphdr", **_page("graphdr")), argparse.ArgumentParser(add_help=False)
+    description, epilog = _page("graphdr")
+    as_written = argparse.RawDescriptionHelpFormatter
+    top = Parser(prog="graphdr", description=description, epilog=epilog, formatter_class=as_written)
+    shared = Parser(add_help=False)
     top.add_argument("--version", action="version", version=f"graphdr {__version__}")
     for each in (top, shared):
         each.add_argument("--root", type=Path, default=argparse.SUPPRESS, help="folder of the project (here)")
@@ -46,18 +53,26 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     options = tomllib.loads((HELP / "options.toml").read_text(encoding="utf-8"))
     for name, (_, purpose) in COMMANDS.items():
-        command = commands.add_parser(name, help=purpose, parents=[shared], **_page(name))
+        description, epilog = _page(name)
+        command = commands.add_parser(
+            name,
+            help=purpose,
+            parents=[shared],
+            description=description,
+            epilog=epilog,
+            formatter_class=as_written,
+        )
         group = command.add_mutually_exclusive_group() if name == "verify" else command
         for option, settings in options[name].items():
-            typed = {"type": TYPES[settings["type"]]} if "type" in settings else {}
-            group.add_argument(option, **settings | typed)
+            converter = {"type": TYPES[settings["type"]]} if "type" in settings else {}
+            group.add_argument(option, **settings | converter)
     return top
 
 
-def _page(name: str) -> dict:
-    """Return the help of a command: its first paragraph comes before the options, the rest after them."""
+def _page(name: str) -> tuple[str, str]:
+    """Return the help of a command: the first paragraph, printed before the options, and the rest, after them."""
     description, _, epilog = (HELP / f"{name}.txt").read_text(encoding="utf-8").partition("\n\n")
-    return {"description": description, "epilog": epilog, "formatter_class": argparse.RawDescriptionHelpFormatter}
+    return description, epilog
 
 
 def _count(text: str) -> int:
@@ -70,17 +85,18 @@ TYPES = {"path": Path, "count": _count, "int": int, "float": float}
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a command; a mistake is one line and an exit code."""
-    with contextlib.suppress(AttributeError):  # a terminal without Unicode shows something else instead of failing
-        sys.stdout.reconfigure(errors="replace")
-        sys.stderr.reconfigure(errors="replace")
+    """Run a command and return its exit code; a mistake is reported in one line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # of letters that the terminal cannot show
     try:
         options, here = _parsed(arguments), Path.cwd()
-        extra = None if options.command in ANYWHERE else "workflow"
+        extra = None if options.command == "advise" else "workflow"
         with contextlib.chdir(_folder(options, here)), needed_for(f"graphdr {options.command}", extra):
             command = import_module(f"graphdr.cli.{COMMANDS[options.command][0]}")
-            code, answer, text = command.run(options, here)
-            print(as_json(answer) if options.json else printable("\n".join(text())))
+            answer: Answer = command.run(options, here)
+            code, content, text = answer
+            print(as_json(content) if options.json else printable("\n".join(text())))
         sys.stdout.flush()
         return code
     except UserError as error:
@@ -89,12 +105,12 @@ def main(arguments: Sequence[str]) -> int:
     except (MemoryError, RecursionError) as error:
         print(exhausted(next(filter(COMMANDS.__contains__, arguments), "graphdr"), error), file=sys.stderr)
         return 1
-    except BrokenPipeError:  # the reader has seen enough, as `head` has
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
         return 1
-    except SystemExit as end:  # of argparse, after its help or its line
+    except SystemExit as end:  # from argparse, after help or an error
         return end.code if isinstance(end.code, int) else 2
 
 
@@ -109,8 +125,8 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _folder(options: argparse.Namespace, here: Path) -> Path:
-    """Return the folder to run in: that of a project, unless the command needs none and none was named."""
-    root = getattr(options, "root", here).expanduser()
+    """Return the folder to run in; it must be that of a project, unless the command needs none."""
+    root = Path(getattr(options, "root", here)).expanduser()
     if not root.is_dir():
         raise UserError(f"{root}: no such folder")
     if "root" in options or options.command not in ANYWHERE:

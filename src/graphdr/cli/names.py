@@ -1,4 +1,4 @@
-"""From what a user types to a file: a path, or the name of a table, a figure, the comparison or the claims."""
+"""The file that a user means by a path, or by the name of a table, a figure, the comparison or the claims."""
 
 import difflib
 from collections.abc import Iterable
@@ -12,38 +12,40 @@ PAGES = {name: paths.judged(name, "parquet") for name in ("comparison", *paths.J
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return a hint at the name that is nearest to an unknown one, or nothing."""
+    """Return a hint at the name that is most similar to an unknown one, or nothing."""
     close = difflib.get_close_matches(name, list(names), 1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def named() -> dict[str, str]:
-    """Return the file behind every name; a table comes before a figure of the same name."""
-    built = (path for folder in (FIGURES, TABLES) for path in sorted(folder.glob("*.parquet")))
+    """Return the file of every name; a table wins over a figure of the same name."""
     pages = {name: path for name, path in PAGES.items() if Path(path).exists()}
-    return {path.stem: path.as_posix() for path in built} | pages
+    return _built(FIGURES) | _built(TABLES) | pages
+
+
+def _built(folder: Path) -> dict[str, str]:
+    return {path.stem: path.as_posix() for path in sorted(folder.glob("*.parquet"))}
 
 
 def is_figure(name: str) -> bool:
-    """Tell whether a name is that of a built figure and of no built table."""
-    tables, figures = ({path.stem for path in folder.glob("*.parquet")} for folder in (TABLES, FIGURES))
-    return name in figures - tables
+    """Return whether a name is that of a built figure and of no built table."""
+    return name in _built(FIGURES) and name not in _built(TABLES)
 
 
 def table_file(name: str) -> str:
-    """Return the parquet file of a table, given its name or one of its files."""
-    tables = {path.stem for path in TABLES.glob("*.parquet")}
+    """Return the parquet file of a table from its name or from one of its files."""
+    tables = _built(TABLES)
     path = Path(name)
     stem = path.stem if path.suffix and path.parent in (TABLES, TABLES.resolve()) else name
     if stem in tables:
-        return paths.table(stem, "parquet")
+        return tables[stem]
     raise UserError(_not_built(name, tables, "table"))
 
 
 def resolve(target: str, here: Path) -> tuple[str, bool]:
-    """Return the file that is meant, as a path from the project's folder if it is inside, and whether it was named.
+    """Return the file that is meant, relative to the project if it is inside, and whether the target was a name.
 
-    A relative path is one from the project's folder or, failing that, from ``here``.
+    A relative path starts at the project or, if there is no such file, at ``here``.
     """
     try:
         for place in (Path(target), here / target):
@@ -69,7 +71,7 @@ def _inside(place: Path) -> str:
 
 
 def _files(target: str) -> list[str]:
-    """Return the files and folders beside a path, or beside its nearest folder that is there."""
+    """Return the files and folders beside a path, or in its nearest existing folder."""
     folder = next(parent for parent in Path(target).parents if parent.is_dir())
     return [path.as_posix() for path in sorted(folder.iterdir())] + list(named().values())
 

@@ -1,20 +1,21 @@
-"""The project in whose folder a command runs: its marks, its configuration, and what every job would be today."""
+"""The project of a command: how its folder is recognized, its configuration, and its jobs."""
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphdr.cache import paths
 from graphdr.core.errors import UserError
 
 if TYPE_CHECKING:
     from graphdr.plan.blocks import Config
+    from graphdr.plan.job import AnyJob
 
 MARKERS = {"config.yaml": paths.CONFIGS, "Snakefile": ("Snakefile", "workflow/Snakefile")}  # files and their places
 
 
 def missing(folder: Path) -> list[str]:
-    """Return which files of a project a folder lacks: none in a checkout or where something was built."""
+    """Return the files of a project that a folder lacks: none in a checkout or where something was built."""
     if (folder / paths.MANIFEST).is_dir():
         return []
     return [name for name, places in MARKERS.items() if not any((folder / place).exists() for place in places)]
@@ -23,19 +24,19 @@ def missing(folder: Path) -> list[str]:
 def require(folder: Path) -> None:
     """Refuse a folder that is not that of a project."""
     if lacking := missing(folder):
-        said = f"not the folder of a project (no {' and no '.join(lacking)}); go there, or give --root PATH"
-        raise UserError(f"{folder}: {said}")
+        mistake = f"not the folder of a project (no {' and no '.join(lacking)}); go there, or give --root PATH"
+        raise UserError(f"{folder}: {mistake}")
 
 
 def load_config() -> "Config":
-    """Read and check the configuration, with what the command line of the last build added."""
+    """Read and check the configuration, including options of the last build."""
     from graphdr.plan import config, overrides
 
     return config.load(Path(paths.config()), Path(), overrides.recall())
 
 
 class Plan:
-    """What every job would read, write and be told today, by the files that it writes."""
+    """All jobs of the present configuration, by the files that they write."""
 
     def __init__(self) -> None:
         from graphdr.plan import design, jobs
@@ -51,11 +52,13 @@ class Plan:
             for path in jobs.outputs(stage).values()
         }
 
-    def job(self, path: str, stage: str | None = None):
-        """Return the job that writes a file, or None if there is none, or only one of another stage."""
-        planned, key = self._keys.get(path, (None, {}))
+    def job(self, path: str, stage: str | None = None) -> "AnyJob | None":
+        """Return the job that writes a file, if there is one (of a stage)."""
+        planned, key = self._keys.get(path, ("", {}))
         return self._job(planned, **key) if planned and stage in (None, planned) else None
 
     @cache  # noqa: B019 - a plan lives as long as the process
-    def _job(self, stage: str, **key: str):
-        return self._jobs[stage](self._design, **key)
+    def _job(self, stage: str, **key: str) -> "AnyJob":
+        make: Any = self._jobs[stage]
+        job: AnyJob = make(self._design, **key)
+        return job

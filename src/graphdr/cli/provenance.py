@@ -3,53 +3,67 @@
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from graphdr.cache import manifest
 from graphdr.cli import cell_lineage, lineage, names, records
-from graphdr.cli.lineage import EVERYTHING, Node
-from graphdr.cli.records import Focus
+from graphdr.cli.cell_lineage import Lookup
+from graphdr.cli.lineage import Node
+from graphdr.cli.records import Row
 from graphdr.core import terminal
 from graphdr.core.errors import UserError, elide
+from graphdr.core.records import Json
 from graphdr.core.terminal import Answer, number, paint, with_error
 
 MOST = 8  # rows of measurements and of runs that are printed; --json has all
-SHORT, LONG = 60, 150  # characters of one parameter, and of one with entries of its own
+SHORT, LONG = 60, 150  # longest text of a parameter, and of one with several entries, in characters
 MEASURED = ("problem", "instance", "draw", "method", "predictor", "quantity", "value", "sem", "n")
+
+
+class Evidence(NamedTuple):
+    """The rows of tables behind a number."""
+
+    measurements: list[Row]
+    pooled: list[Row]
+    runs: list[Row]
 
 
 def run(options: Namespace, here: Path) -> Answer:
     """Return everything behind a file, or behind one number of a table."""
-    entries, asked, cell, measurements = manifest.by_output(), None, None, []
+    entries = manifest.by_output()
     if len(options.target) == 3:
         asked = cell_lineage.find(*options.target)
-        cell = asked.cell
-        measurements = cell_lineage.measured(cell, asked.measurements)
-        start = dict.fromkeys((row["path"] for row in measurements), cell_lineage.focus(cell))
+        measurements = cell_lineage.measured(asked)
+        start = list(dict.fromkeys(row["path"] for row in measurements))
+        nodes = lineage.trace(start, entries)
+        pooled = cell_lineage.pooled(asked.cell, nodes)
+        runs = cell_lineage.played(asked.cell, [*measurements, *pooled], nodes)
+        evidence = Evidence(measurements, pooled, runs)
     else:
+        asked, evidence = None, Evidence([], [], [])
         path, _ = names.resolve(options.target[0], here)
         if records.record(path, entries.get(path)).stage is None:
-            unknown = "carries no provenance and is not in the manifest, so nothing is known of its making"
-            raise UserError(f"{path}: {unknown}")
-        start = {path: EVERYTHING}
-    nodes = lineage.trace(start, entries)
-    pooled, runs = (cell_lineage.pooled(nodes), cell_lineage.played(cell, nodes)) if cell else ([], [])
-    evidence = {"measurements": measurements, "pooled": pooled, "runs": runs}
-    files = [_as_json(node) for node in nodes.values()]
+            raise UserError(f"{path}: its origin is not recorded, neither in the file nor in the manifest")
+        start = [path]
+        nodes = lineage.trace(start, entries)
 
     def text() -> list[str]:
-        seen: set[str] = set()
-        lines = list(_cell_lines(asked, **evidence)) if asked else []
-        lines += [line for path in start for line in _tree(path, nodes, seen, "", "", options.depth)]
+        lines = list(_cell_lines(asked, evidence)) if asked else []
+        tree = Tree(nodes)
+        for path in start:
+            lines += tree.lines(path, options.depth)
         ends = list(_ends(nodes))
         return [*lines, "", *ends] if ends else lines
 
-    return 0, {"cell": cell, **evidence, "start": list(start), "files": files}, text
+    files = [_as_json(node) for node in nodes.values()]
+    cell = asked.cell if asked else None
+    return 0, {"cell": cell, **evidence._asdict(), "start": start, "files": files}, text
 
 
-def _as_json(node: Node) -> dict:
+def _as_json(node: Node) -> Json:
     record = node.record
-    made = ("path", "stage", "version", "code", "hash", "params", "marks")
-    return {name: getattr(record, name) for name in made} | {
+    fields = ("path", "stage", "version", "code", "hash", "params", "marks")
+    return {name: getattr(record, name) for name in fields} | {
         "inputs": [{"path": path, "as_recorded": same} for path, same in node.inputs.items()],
         "streams": node.streams,
         "raw": node.raw,
@@ -58,89 +72,99 @@ def _as_json(node: Node) -> dict:
     }
 
 
-def _cell_lines(
-    asked: cell_lineage.Number, measurements: list[dict], pooled: list[dict], runs: list[dict]
-) -> Iterator[str]:
-    """Yield what a number is, and what it was measured from."""
-    cell, made, count = asked.cell, asked.shown_in, len(asked.panel)
-    paper, problems = cell["paper"], cell["problems"]
-    yield paint("{table}, row {row}, column {column}".format(**cell), "bold")
-    ours = with_error(cell["value"], cell["sem"], 8) if cell["value"] is not None else "no value"
-    if len(problems) > 1:
-        ours = f"a number on each of {len(problems)} problems"
-    panel = f"; median {number(cell['panel_median'])} ({number(cell['panel_low'])} … {number(cell['panel_high'])})"
-    behind = "" if cell["n"] is None else f", n = {cell['n']}"
-    over = "instances" if len({row["instance"] for row in measurements}) > 1 else "draws"
-    yield f"ours     {ours}{behind}" + (f"{panel} over {count} {over}" if count > 1 else "")
-    if paper:
-        facts = [f"ratio {number(paper['ratio'], 3)}", f"percentile {number(paper['percentile'], 3)}"]
-        yield f"paper    {with_error(paper['paper'], paper['paper_sem'], 8)}, {', '.join(facts)}: {paper['verdict']}"
-    elif made.kind == "table":
+def _cell_lines(asked: Lookup, evidence: Evidence) -> Iterator[str]:
+    """Yield a number, the paper's, and the rows that it was measured from."""
+    cell, shown_in, count = asked.cell, asked.shown_in, len(asked.values)
+    yield paint(f"{cell.table}, row {cell.row}, column {cell.column}", "bold")
+    ours = with_error(cell.value, cell.sem, 8) if cell.value is not None else "no value"
+    if len(cell.problems) > 1:
+        ours = f"a number on each of {len(cell.problems)} problems"
+    if cell.n is not None:
+        ours += f", n = {cell.n}"
+    if count > 1:
+        over = "instances" if len({row["instance"] for row in evidence.measurements}) > 1 else "draws"
+        ours += f"; median {number(cell.panel_median)} ({number(cell.panel_low)} … {number(cell.panel_high)})"
+        ours += f" over {count} {over}"
+    yield f"ours     {ours}"
+    if cell.paper:
+        paper = cell.paper
+        facts = f"ratio {number(paper.ratio, 3)}, percentile {number(paper.percentile, 3)}"
+        yield f"paper    {with_error(paper.paper, paper.paper_sem, 8)}, {facts}: {paper.verdict}"
+    elif shown_in.kind == "table":
         yield "paper    does not print this number"
-    key = f" of {cell['key']}" if cell["key"] else ""
-    yield f"cell     {cell['field']} of {cell['quantity']}{key} on problem {', '.join(problems)}"
-    yield f"{made.kind:<8} {made.path}, {_made_by(made)}"
-    yield from _rows_lines("measured", MEASURED, measurements)
-    if not measurements:
+    key = f" of {cell.key}" if cell.key else ""
+    yield f"cell     {cell.statistic} of {cell.quantity}{key} on problem {', '.join(cell.problems)}"
+    yield f"{shown_in.kind:<8} {shown_in.path}, {shown_in.made_by()}"
+    yield from _rows_lines("measured", MEASURED, evidence.measurements)
+    if not evidence.measurements:
         yield "no measurement: the data are not here, or this method has no such quantity"
-    yield from _rows_lines("pooled from (instance 0)", MEASURED, pooled)
-    yield from _rows_lines("runs on instance 0, at the last round", cell_lineage.PLAYED, runs)
+    yield from _rows_lines("pooled from (instance 0)", MEASURED, evidence.pooled)
+    yield from _rows_lines("runs on instance 0, at the last round", cell_lineage.RUN_COLUMNS, evidence.runs)
     yield ""
 
 
-def _rows_lines(title: str, columns: Sequence[str], rows: list[dict]) -> Iterator[str]:
-    if rows:
-        used = [name for name in columns if any(row[name] is not None for row in rows)]
-        body = [[number(row[name], 8) for name in used] for row in rows[:MOST]]
-        right = [not isinstance(rows[0][name], str | None) for name in used]
-        places = list(dict.fromkeys(row["path"] for row in rows))
-        more = f" and {len(places) - 1} more files" if len(places) > 1 else ""
-        yield ""
-        yield f"{paint(title, 'bold')}: {terminal.plural(len(rows), 'row')} of {places[0]}{more}"
-        yield from (f"  {line}" for line in terminal.table(used, body, right, terminal.width() - 2))
-        if len(rows) > MOST:
-            yield f"  … {len(rows) - MOST} more (--json has all)"
+def _rows_lines(title: str, columns: Sequence[str], rows: list[Row]) -> Iterator[str]:
+    if not rows:
+        return
+    used = [name for name in columns if any(row[name] is not None for row in rows)]
+    body = [[number(row[name], 8) for name in used] for row in rows[:MOST]]
+    right = [not isinstance(rows[0][name], str | None) for name in used]
+    files = list(dict.fromkeys(row["path"] for row in rows))
+    more = f" and {len(files) - 1} more files" if len(files) > 1 else ""
+    yield ""
+    yield f"{paint(title, 'bold')}: {terminal.plural(len(rows), 'row')} of {files[0]}{more}"
+    yield from (f"  {line}" for line in terminal.table(used, body, right, terminal.width() - 2))
+    if len(rows) > MOST:
+        yield f"  … {len(rows) - MOST} more (--json has all)"
 
 
-def _tree(path: str, nodes: dict[str, Node], seen: set[str], first: str, rest: str, depth: int | None) -> Iterator[str]:
-    """Yield the lines of a file and of all behind it; a file that was shown above is only named."""
-    node = nodes[path]
-    if path in seen:
-        yield f"{first}{path} {paint('(shown above)', 'dim')}"
-        return
-    seen.add(path)
-    yield first + paint(path, "cyan")
-    inside = rest + ("│ " if node.inputs and depth != 0 else "  ")
-    for said, *styles in _sentences(node):
-        lines = terminal.wrapped(said, terminal.width() - len(inside), rest="  ", most=3)
-        yield from (inside + paint(line, *styles) for line in lines)
-    if depth == 0:
-        if node.inputs:
-            yield f"{inside}… {terminal.plural(len(node.inputs), 'input')} (a larger --depth shows them)"
-        return
-    deeper = None if depth is None else depth - 1
-    for at, (name, same) in enumerate(node.inputs.items()):
-        last = at == len(node.inputs) - 1
-        lines = _tree(name, nodes, seen, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "), deeper)
-        if not same and nodes[name].record.broken is None:
-            yield next(lines) + paint("  not the file that was read: rebuilt or changed since", "yellow")
-        yield from lines
+class Tree:
+    """The files behind others as a tree; a file that was shown before is only named."""
+
+    def __init__(self, nodes: dict[str, Node]) -> None:
+        self.nodes = nodes
+        self.shown: set[str] = set()
+
+    def lines(self, path: str, depth: int | None, first: str = "", rest: str = "") -> Iterator[str]:
+        """Yield the lines of a file and of its inputs; ``first`` and ``rest`` are the prefixes of the lines."""
+        node = self.nodes[path]
+        if path in self.shown:
+            yield f"{first}{path} {paint('(shown above)', 'dim')}"
+            return
+        self.shown.add(path)
+        yield first + paint(path, "cyan")
+        indent = rest + ("│ " if node.inputs and depth != 0 else "  ")
+        for text, *styles in _sentences(node):
+            lines = terminal.wrapped(text, terminal.width() - len(indent), rest="  ", most=3)
+            yield from (indent + paint(line, *styles) for line in lines)
+        if depth != 0:
+            yield from self._inputs(node, None if depth is None else depth - 1, rest)
+        elif node.inputs:
+            yield f"{indent}… {terminal.plural(len(node.inputs), 'input')} (a larger --depth shows them)"
+
+    def _inputs(self, node: Node, depth: int | None, rest: str) -> Iterator[str]:
+        for place, (name, same) in enumerate(node.inputs.items(), 1):
+            branch, below = ("└─ ", "   ") if place == len(node.inputs) else ("├─ ", "│  ")
+            lines = self.lines(name, depth, rest + branch, rest + below)
+            if not same and self.nodes[name].record.broken is None:
+                yield next(lines) + paint("  not the file that was read: rebuilt or changed since", "yellow")
+            yield from lines
 
 
 def _sentences(node: Node) -> Iterator[tuple[str, ...]]:
-    """Yield what is known about a file, each sentence with its colour."""
+    """Yield sentences about a file, each with its colours."""
     record = node.record
     if record.broken:
         yield record.broken, "red"
         return
     if node.sha256:
-        yield (f"committed with the project, sha256 {node.sha256}",)
+        yield (f"part of the project, sha256 {node.sha256}",)
     if record.stage:
-        yield (f"{_made_by(record)}, {terminal.plural(record.rows or 0, 'row')}",)
+        yield (f"{record.made_by()}, {terminal.plural(record.rows or 0, 'row')}",)
     elif not node.sha256:
         yield "no provenance", "yellow"
     if record.params:
-        yield (parameters(record.params, node.focus),)
+        yield (parameters(record.params),)
     for dataset, words in record.marks.items():
         yield f"mark: {dataset}: " + "; ".join(f"{kind}: {text}" for kind, text in words.items()), "yellow"
     for row in node.raw:
@@ -151,17 +175,8 @@ def _sentences(node: Node) -> Iterator[tuple[str, ...]]:
         yield f"seed {stream.seed}, stream {stream.purpose!r}: {stream.key}", "green"
 
 
-def _made_by(record: records.Record) -> str:
-    version = f" {record.version}" if record.version else ""
-    return f"{record.stage}{version}, code {record.code}"
-
-
-def parameters(params: dict, focus: Focus = EVERYTHING) -> str:
-    """Spell parameters in one line: of many problems those that matter, of anything long its size."""
-    listed = params.get("problems")
-    if isinstance(listed, list) and len(chosen := focus.among(listed)) == 1:
-        problem = {f"problem {chosen[0]['name']}": {k: v for k, v in chosen[0].items() if k != "name"}}
-        params = {name: value for name, value in params.items() if name != "problems"} | problem
+def parameters(params: Json) -> str:
+    """Format parameters in one line; of a long list, only the number of entries."""
     return ", ".join(f"{name} {_brief(value)}" for name, value in sorted(params.items()))
 
 
@@ -177,17 +192,17 @@ def _brief(value: object) -> str:
 
 
 def _ends(nodes: dict[str, Node]) -> Iterator[str]:
-    """Say where the chain ends: the raw files, the root seed, and what could not be followed."""
-    raw = [row for node in nodes.values() for row in node.raw]
-    seeds = sorted({stream.seed for node in nodes.values() for stream in node.streams})
-    purposes = sorted({stream.purpose for node in nodes.values() for stream in node.streams})
-    lost = [path for path, node in nodes.items() if node.record.broken]
+    """Yield where the chain ends: the raw files, the root seed, and the files that could not be read."""
+    digests = {row["sha256"] for node in nodes.values() for row in node.raw}
+    streams = [stream for node in nodes.values() for stream in node.streams]
     parts = [terminal.plural(len(nodes), "file")]
-    if raw:
-        parts.append(f"raw data of {terminal.plural(len({row['sha256'] for row in raw if row['sha256']}), 'checksum')}")
-    if seeds:
-        parts.append(f"root seed {', '.join(map(str, seeds))} (streams: {', '.join(purposes)})")
+    if digests:
+        parts.append(f"raw data of {terminal.plural(len(digests - {'', None}), 'checksum')}")
+    if streams:
+        seeds = ", ".join(str(seed) for seed in sorted({stream.seed for stream in streams}))
+        purposes = ", ".join(sorted({stream.purpose for stream in streams}))
+        parts.append(f"root seed {seeds} (streams: {purposes})")
     if nodes:
         yield "ends at: " + "; ".join(parts)
-    if lost:
+    if lost := [path for path, node in nodes.items() if node.record.broken]:
         yield f"could not be followed: {', '.join(lost)}"

@@ -1,4 +1,4 @@
-"""What is written down about a file: in its own footer, or in the manifest entry of the job that built it."""
+"""What is recorded about a file: in its own footer, or in the manifest entry of the job that built it."""
 
 import json
 import os
@@ -7,25 +7,29 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphdr.cache import io, paths
+from graphdr.cache.manifest import Entry
 from graphdr.core.errors import UserError
+from graphdr.core.records import Json
 
 RAW = Path(paths.receipt("x")).parent.parent
-# What is beside the cached files: what changes from run to run, advice with its own manifests, and what is in git.
+# Beside the cached files: logs and times, advice with its own manifests, and files in git.
 NOT_CACHED = {
     *("results/logs", paths.TIMES, paths.OVERRIDES, "results/bench", "results/README.md", "data/README.md"),
     *("data/sources.yaml", paths.ADVICE, Path(paths.PAPER).parent.as_posix()),
 }
 UNREADABLE = (OSError, ValueError, TypeError, AttributeError, KeyError, pa.ArrowException)
 
+Row = dict[str, Any]  # of a table: its values by column
+
 
 class Record(NamedTuple):
-    """A file as it is here, and how it was made; ``stage`` is None where nobody wrote that down."""
+    """A file as it is here, and how it was made; ``stage`` is None where that is not recorded."""
 
     path: str
     bytes: int
@@ -36,47 +40,35 @@ class Record(NamedTuple):
     stage: str | None = None
     version: str | None = None
     code: str | None = None
-    params: dict = {}  # noqa: RUF012 - never changed
+    params: Json = {}  # noqa: RUF012 - never changed
     inputs: dict[str, str] = {}  # noqa: RUF012
-    marks: dict[str, dict[str, str]] = {}  # noqa: RUF012
+    marks: io.Marks = {}  # noqa: RUF012
     broken: str | None = None  # why the file cannot be read
 
     @property
-    def moment(self) -> str:
-        """Return when the file was last modified."""
+    def modified_at(self) -> str:
+        """Return the time of the last modification in ISO format."""
         return datetime.fromtimestamp(self.modified, UTC).isoformat(timespec="seconds")
 
-
-class Focus(NamedTuple):
-    """The problems, methods and quantities of a file that matter; None stands for all."""
-
-    problems: frozenset[str] | None = None
-    methods: frozenset[str] | None = None
-    quantities: frozenset[str] | None = None
-
-    def __or__(self, other: "Focus") -> "Focus":
-        return Focus(*(None if a is None or b is None else a | b for a, b in zip(self, other, strict=True)))
-
-    def among(self, problems: list[dict]) -> list[dict]:
-        """Return the problems that matter."""
-        return [problem for problem in problems if self.problems is None or problem["name"] in self.problems]
-
-    def of(self, methods: dict[str, dict]) -> dict[str, dict]:
-        """Return the methods that matter."""
-        return {name: knobs for name, knobs in methods.items() if self.methods is None or name in self.methods}
+    def made_by(self) -> str:
+        """Return the stage that made the file, its version and code."""
+        version = f", version {self.version}" if self.version else ""
+        return f"{self.stage}{version}, code {self.code}"
 
 
 def walk(*folders: str | Path) -> Iterator[str]:
-    """Yield the files of some folders, without what is beside the cached ones."""
-    for folder, inner, files in (step for start in folders for step in os.walk(start)):
-        here = Path(folder)
-        inner[:] = [name for name in inner if (here / name).as_posix() not in NOT_CACHED]
-        yield from (path for name in sorted(files) if (path := (here / name).as_posix()) not in NOT_CACHED)
+    """Yield all cached files of some folders."""
+    for start in folders:
+        for folder, inner, files in os.walk(start):
+            here = Path(folder)
+            inner[:] = [name for name in inner if (here / name).as_posix() not in NOT_CACHED]
+            every = [(here / name).as_posix() for name in sorted(files)]
+            yield from (path for path in every if path not in NOT_CACHED)
 
 
 @contextmanager
-def _reading(path: str, what: str = "not a readable parquet file", advice: str = "") -> Iterator[None]:
-    """Make a file that is not there or broken one clear error."""
+def _reading(path: str, mistake: str = "not a readable parquet file", advice: str = "") -> Iterator[None]:
+    """Turn a missing or broken file into a message of one line."""
     try:
         yield
     except FileNotFoundError:
@@ -85,7 +77,7 @@ def _reading(path: str, what: str = "not a readable parquet file", advice: str =
         raise UserError(f"{path}: a folder; graphdr ls {path} lists it") from None
     except UNREADABLE as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise UserError(f"{path}: {what} ({reason})") from None
+        raise UserError(f"{path}: {mistake} ({reason})") from None
 
 
 def schema(path: str) -> pa.Schema:
@@ -100,25 +92,29 @@ def rows(path: str, columns: list[str] | None = None) -> pa.Table:
         return file.read(columns)
 
 
-def head(path: str, count: int) -> list[dict]:
+def head(path: str, count: int) -> list[Row]:
     """Read the first rows of a parquet file."""
     with _reading(path), pq.ParquetFile(path) as file:
         batches = file.iter_batches(max(min(count, 10_000), 1))
         return list(islice((row for batch in batches for row in batch.to_pylist()), count))
 
 
-def record(path: str, entry: dict | None = None) -> Record:
-    """Return all that is known about a file: from its own footer or, if it cannot have one, its manifest entry."""
+def record(path: str, entry: Entry | None = None) -> Record:
+    """Return the record of a file, from its footer or, if it is not parquet, from its manifest entry."""
     with _reading(path, "cannot be read"):
-        status = Path(paths.committed(path)).stat()
+        status = Path(paths.data_file(path)).stat()
+    here = Record(path, status.st_size, status.st_mtime)
     if path.endswith(".parquet"):
-        return Record(path, status.st_size, status.st_mtime, **_footer(path))
-    made = {name: entry[name] for name in ("stage", "code", "params", "inputs", "marks")} if entry else {}
-    return Record(path, status.st_size, status.st_mtime, **made)
+        return _with_footer(here)
+    if entry is None:
+        return here
+    return here._replace(
+        stage=entry.stage, code=entry.code, params=entry.params, inputs=entry.inputs, marks=entry.marks
+    )
 
 
-def record_or_flaw(path: str, entry: dict | None) -> Record:
-    """Return all that is known about a file; of one that is gone or broken, this alone."""
+def record_or_flaw(path: str, entry: Entry | None) -> Record:
+    """Return the record of a file; for one that is missing or broken, the reason in ``broken``."""
     try:
         return record(path, entry)
     except UserError as error:
@@ -129,16 +125,20 @@ def record_or_flaw(path: str, entry: dict | None) -> Record:
     return flaw
 
 
-def _footer(path: str) -> dict:
-    """Return what a parquet file says about itself; a foreign one says nothing about its making."""
-    with _reading(path):
-        footer = pq.read_metadata(path)
-    facts = footer.metadata or {}
+def _with_footer(here: Record) -> Record:
+    """Add the footer of a parquet file to its record; a foreign file has no provenance."""
+    with _reading(here.path):
+        footer = pq.read_metadata(here.path)
+    here, facts = here._replace(rows=footer.num_rows), footer.metadata or {}
     if io.KIND not in facts:
-        return {"rows": footer.num_rows}
-    with _reading(path, "its provenance cannot be read"):
+        return here
+    with _reading(here.path, "its provenance cannot be read"):
         provenance = json.loads(facts[io.PROVENANCE])
-        made = {name: provenance.get(name) for name in ("stage", "version", "code")}
-        made |= {name: dict(provenance.get(name) or {}) for name in ("params", "inputs")}
-        made |= {"kind": facts[io.KIND].decode(), "hash": facts[io.HASH].decode(), "rows": footer.num_rows}
-        return made | {"marks": json.loads(facts[io.MARKS])}
+        return here._replace(
+            kind=facts[io.KIND].decode(),
+            hash=facts[io.HASH].decode(),
+            marks=json.loads(facts[io.MARKS]),
+            params=dict(provenance.get("params") or {}),
+            inputs=dict(provenance.get("inputs") or {}),
+            **{name: provenance.get(name) for name in ("stage", "version", "code")},
+        )

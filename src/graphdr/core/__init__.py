@@ -1,1 +1,1 @@
-"""Errors, named randomness, compiled functions, atomic writes and the terminal. Imports no other room."""
+"""Errors, named randomness, compiled functions, atomic writes and the terminal. Imports no other subpackage."""

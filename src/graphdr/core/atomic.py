@@ -1,25 +1,21 @@
-"""The one way to write a file: whole or not at all, and nobody else may read it before it is complete and in its place.
-
-A full disk or a closed folder is one clear line, and nothing half-written stays behind.
-"""
+"""Atomic writes: a file is replaced as a whole or stays as it was, and errors are reported in one line."""
 
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from graphdr.core import spent
 from graphdr.core.errors import UserError, reason
 
 
 def create(path: Path) -> None:
-    """Make an empty file that only this user may read, in place of whatever has that name."""
+    """Create an empty file that only this user may read, in place of any file of that name."""
     path.unlink(missing_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def publish(path: Path, place: Path) -> None:
-    """Move a complete file to its place, to be read by whom the user's mask allows."""
+    """Move a complete file to its place, with the permissions of the user's umask."""
     mask = os.umask(0o077)
     os.umask(mask)
     path.chmod(0o666 & ~mask)
@@ -28,7 +24,7 @@ def publish(path: Path, place: Path) -> None:
 
 @contextmanager
 def writing(place: Path | str) -> Iterator[None]:
-    """Make a full disk or a closed folder one line."""
+    """Turn an error of the operating system, such as a full disk, into one line."""
     try:
         yield
     except OSError as error:
@@ -37,7 +33,7 @@ def writing(place: Path | str) -> Iterator[None]:
 
 @contextmanager
 def temporary(folder: Path, name: str) -> Iterator[Path]:
-    """Hand out an empty file in the folder, named after this process, and remove what is left of it afterwards."""
+    """Create an empty file named after this process, and remove it afterwards unless it was moved."""
     path = folder / f"{name}.{os.getpid()}.tmp"
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -50,31 +46,30 @@ def temporary(folder: Path, name: str) -> Iterator[Path]:
 
 @contextmanager
 def replacing(path: Path | str) -> Iterator[Path]:
-    """Hand out a temporary file beside ``path`` and move it into place only if all went well."""
+    """Yield a temporary file beside ``path``; move it to ``path`` if no error occurs."""
     path = Path(path)
-    with temporary(path.parent, path.name) as beside, writing(path):
-        yield beside
-        publish(beside, path)
+    with temporary(path.parent, path.name) as temporary_path, writing(path):
+        yield temporary_path
+        publish(temporary_path, path)
 
 
-@spent.on(spent.FILES)
 def write_text(text: str, path: Path | str) -> None:
-    """Write a text file as a whole, in UTF-8."""
-    with replacing(path) as beside:
-        beside.write_text(text, encoding="utf-8")
+    """Write a text file atomically, in UTF-8."""
+    with replacing(path) as temporary_path:
+        temporary_path.write_text(text, encoding="utf-8")
 
 
 def update(data: bytes, path: Path) -> None:
-    """Write a file as a whole, unless it is as it should be: what is the same keeps its time."""
+    """Write a file atomically; one with the same content keeps its modification time."""
     with writing(path.parent):
         if path.is_file() and path.read_bytes() == data:
             return
-    with replacing(path) as beside:
-        beside.write_bytes(data)
+    with replacing(path) as temporary_path:
+        temporary_path.write_bytes(data)
 
 
 def save(blocks: Iterable[bytes], path: Path, mode: str) -> None:
-    """Write blocks of bytes to a file that is temporary, as they come."""
+    """Write blocks of bytes to a temporary file as they arrive."""
     with writing(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open(mode) as stream:
@@ -83,6 +78,6 @@ def save(blocks: Iterable[bytes], path: Path, mode: str) -> None:
 
 
 def discard(path: Path) -> None:
-    """Remove a file, if that can be done."""
-    with suppress(OSError):  # a folder that cannot be written was reported already
+    """Remove a file if possible."""
+    with suppress(OSError):  # an earlier error has reported a read-only folder
         path.unlink(missing_ok=True)

@@ -1,15 +1,18 @@
-"""The one exception that reaches a user as a single line, without a traceback."""
+"""Mistakes of a user: an exception that is shown as one line without a traceback, and builders of its messages."""
 
 from collections.abc import Iterable
+from typing import TypeVar
 
-DENSE_LIMIT = 20_000  # nodes: a matrix of all pairs has 3 GB
-QUOTED = 80  # characters of a file that a message repeats, at most
+DENSE_LIMIT = 20_000  # nodes; a dense matrix of this size takes 3 GB
+QUOTED = 80  # longest quotation from a file in a message, in characters
+
+Value = TypeVar("Value")
 
 
 class UserError(Exception):
-    """Say what is wrong, where, and what would be right: one line, whatever names of a user are in it."""
+    """A message of one line: what is wrong, where, and what would be right."""
 
-    def __init__(self, message: str):
+    def __init__(self, message: str) -> None:
         super().__init__(one_line(message))
 
 
@@ -18,21 +21,18 @@ def one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
-def elide(text: str, room: int) -> str:
-    """Cut a text to so many columns, with an ellipsis where something is missing."""
-    return text if len(text) <= room else text[: max(room - 1, 0)] + "…"
+def elide(text: str, width: int) -> str:
+    """Cut a text to a width in characters; an ellipsis marks a cut."""
+    return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
 
 
 def quote(value: object, parts: int = 1) -> str:
-    """Format a value of a file for a message: its repr, at most 80 characters.
-
-    A message that quotes several values divides the 80 characters into so many parts.
-    """
+    """Return the repr of a value for a message, at most 80 characters, divided by the number of ``parts`` quoted."""
     return elide(repr(value), QUOTED // parts)
 
 
 def join_names(names: Iterable[object], parts: int = 1) -> str:
-    """Join names from a file for a message, at most 80 characters, divided as in ``quote``."""
+    """Join names from a file for a message, with the limit of ``quote``."""
     return elide(one_line(", ".join(map(str, names))), QUOTED // parts)
 
 
@@ -42,35 +42,42 @@ def quote_cell(column: object, value: object) -> str:
 
 
 class MissingFile(UserError, FileNotFoundError):
-    """A file that a user names and that is not there."""
+    """A file that a user named does not exist."""
 
 
-def no_raw_files(what: str, datasets) -> UserError:
-    """Build the message for something that shows only data sets whose raw files are missing."""
+def no_raw_files(artifact: str, datasets: Iterable[str]) -> UserError:
+    """Build the message for a table or figure that needs raw files which are missing."""
     names = sorted(set(datasets))
     advice = f"get them: snakemake {' '.join(names)}"
-    return UserError(f"{what}: no data: the raw files of {', '.join(names)} are not here; {advice}")
+    return UserError(f"{artifact}: no data: the raw files of {', '.join(names)} are not here; {advice}")
 
 
-def no_such(where: str, kind: str, name: object, choices) -> UserError:
+def no_such(where: str, kind: str, name: object, choices: Iterable[object]) -> UserError:
     """Build the message for a name that is not in a registry, with the valid choices."""
     return UserError(f"{where}: no {kind} {quote(name)}; there are: {', '.join(sorted(map(str, choices)))}")
 
 
 def no_column(where: str, name: object, names: Iterable[object], kind: str = "column") -> UserError:
-    """Build the message for a column that a file does not have, with those that it has."""
+    """Build the message for a missing column, with the columns of the file."""
     return UserError(f"{where}: no {kind} {quote(name)}; there are: {join_names(sorted(map(str, names)))}")
 
 
-def check_dense(what: str, n: int, nodes: str = "nodes") -> None:
-    """Refuse a matrix of all pairs of nodes that would not fit into memory."""
+def check_dense(purpose: str, n: int, nodes: str = "nodes") -> None:
+    """Refuse a dense matrix of all pairs of nodes that would not fit into memory."""
     if n > DENSE_LIMIT:
         size = f"a dense matrix of {8e-9 * n**2:,.0f} GB"
-        raise UserError(f"{what}: {n:,} {nodes} need {size}; leave it out, or take at most {DENSE_LIMIT:,} {nodes}")
+        raise UserError(f"{purpose}: {n:,} {nodes} need {size}; leave it out, or take at most {DENSE_LIMIT:,} {nodes}")
+
+
+def required(value: Value | None, name: str) -> Value:
+    """Return a value that must be there; if it is None, raise a ValueError that names it."""
+    if value is None:
+        raise ValueError(f"{name}: a value is needed, and there is none")
+    return value
 
 
 def reason(error: Exception) -> str:
-    """Return what went wrong as one line."""
+    """Return the cause of an error as one line."""
     inner = getattr(error, "reason", error)
     text = getattr(inner, "strerror", None) or str(inner) or type(inner).__name__
     return text.splitlines()[0]

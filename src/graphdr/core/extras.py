@@ -1,25 +1,25 @@
-"""Packages that only some people need: what asks for one that is not installed ends in one line."""
+"""Optional packages: a missing one is reported in one line, with the extra that installs it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from graphdr.core.errors import UserError
 
-FILES = ("jinja2", "pyarrow")  # modules that the extra `files` brings besides the core; `workflow` brings all
+FILES = ("jinja2", "pyarrow")  # modules of the extra `files`; all others are in `workflow`
 
 
 class MissingExtra(UserError, ImportError):
-    """A package is not installed that an extra of this one brings."""
+    """An optional package is not installed."""
 
 
 @contextmanager
-def needed_for(what: str, extra: str | None = None) -> Iterator[None]:
-    """Name the extra to install, the smallest unless it is given, where a package is missing."""
+def needed_for(feature: str, extra: str | None = None) -> Iterator[None]:
+    """Turn a missing package into a message that names the extra to install, by default the smallest that has it."""
     try:
         yield
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        if package in ("", "graphdr"):  # a mistake of ours
+        if package in ("", "graphdr"):  # a bug of this package
             raise
         extra = extra or ("files" if package in FILES else "workflow")
-        raise MissingExtra(f'{what} needs {package}: pip install "graphdr[{extra}]"') from None
+        raise MissingExtra(f'{feature} needs {package}: pip install "graphdr[{extra}]"') from None

@@ -1,7 +1,6 @@
-"""``python -IS fork_client.py ADDRESS PACKAGE ARGUMENT …`` has a server of ``forks`` run a job, and ends as it ends.
+"""``python -IS fork_client.py ADDRESS PACKAGE ARGUMENT …`` runs a job on a server of ``forks``.
 
-It stands for the job in every shell command of a build, so that it imports next to nothing: ``socket`` takes longer
-than the interpreter to start.
+Every job of a build starts it, so it imports almost nothing: ``socket`` alone takes longer than the interpreter.
 """
 
 import _socket
@@ -12,7 +11,7 @@ OUTPUT = b"".join(number.to_bytes(4, sys.byteorder) for number in (1, 2))  # fil
 
 
 def main(address: str, package: str, *arguments: str) -> int:
-    """Return the exit code of the job; without a server, be the job."""
+    """Return the exit code of the job; without a server, replace this process by the job."""
     server = _socket.socket(_socket.AF_UNIX)
     try:
         server.connect(address)

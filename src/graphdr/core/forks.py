@@ -1,7 +1,7 @@
-"""Short jobs without their start-up: one process imports the libraries once, and every job is a fork of it.
+"""Short jobs without start-up time: a server imports the libraries once, and every job is a fork of it.
 
-A server is started with ``Server.start``; a shell command that starts with its words runs ``fork_client``, which hands
-over its arguments and its output and ends as the job ends. A job whose client is killed is killed, too.
+``Server.start`` starts a server. ``Server.command`` is the start of a shell command that runs ``fork_client``, which
+passes its arguments and its output to the server and returns the exit code of the job.
 """
 
 import ctypes
@@ -24,48 +24,84 @@ from graphdr.core import fork_client
 class Server(NamedTuple):
     """A process that runs the ``main`` of a package for its clients until ``lifeline`` is closed."""
 
-    words: str
+    command: str
     process: subprocess.Popen[bytes]
-    lifeline: int  # of a pipe: it closes when this process ends, however that happens
+    lifeline: int  # end of a pipe, which closes when this process ends for any reason
 
     @classmethod
     def start(cls, package: str) -> "Server":
-        """Start a server; clients may come at once, and wait until it is ready."""
-        address = f"{tempfile.mkdtemp(prefix='graphdr-')}/jobs"  # for this user alone, and short as addresses must be
+        """Start a server; clients may connect at once and wait until it is ready."""
+        address = f"{tempfile.mkdtemp(prefix='graphdr-')}/jobs"  # only for this user; addresses must be short
         end, lifeline = os.pipe()
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(address)
             listener.listen(64)
             passed = listener.fileno(), end
             command = [sys.executable, "-m", __name__, *map(str, passed), address, package]
-            deaf = ["/bin/sh", "-c", 'trap "" INT; exec "$@"', "sh"]  # Ctrl-C is for the jobs, which end by themselves
-            process = subprocess.Popen([*deaf, *command], pass_fds=passed, stdin=subprocess.DEVNULL)
+            shell = [
+                "/bin/sh",
+                "-c",
+                'trap "" INT; exec "$@"',
+                "sh",
+            ]  # ignores Ctrl-C: it ends the jobs, not the server
+            process = subprocess.Popen([*shell, *command], pass_fds=passed, stdin=subprocess.DEVNULL)
         os.close(end)
         return cls(f"{sys.executable} -IS {fork_client.__file__} {address} {package}", process, lifeline)
 
     def stop(self) -> None:
-        """End the server, after the jobs that are under way."""
+        """End the server after all running jobs."""
         os.close(self.lifeline)
         self.process.wait()
 
 
-def serve(listener: socket.socket, end: int, main: Callable[[list[str]], int]) -> None:
-    """Fork for every client until the lifeline is closed, and wait for all jobs: their CPU time then counts here."""
+Main = Callable[[list[str]], int]
+
+
+def serve(listener: socket.socket, end: int, main: Main) -> None:
+    """Fork for every client until the lifeline is closed, and wait for all jobs, so that their CPU time counts here."""
     with selectors.DefaultSelector() as events:
 
         def close() -> None:
             events.unregister(listener)
             events.unregister(end)
 
-        events.register(listener, selectors.EVENT_READ, lambda: _attend(listener, events, main))
+        events.register(listener, selectors.EVENT_READ, lambda: _accept(listener, events, main))
         events.register(end, selectors.EVENT_READ, close)
         while events.get_map():
             for key, _ in events.select():
                 key.data()
 
 
-def _attend(listener: socket.socket, events: selectors.BaseSelector, main: Callable[[list[str]], int]) -> None:
-    """Fork a job for the next client and have it told how the job ended; a job whose client is gone is killed."""
+class _Job:
+    """A forked process and the connection to its client: if the client goes away, the job is killed."""
+
+    def __init__(self, process: int, end: int, connection: socket.socket, events: selectors.BaseSelector) -> None:
+        self.process = process
+        self.end = end  # of a pipe that closes when the job ends
+        self.connection = connection
+        self.events = events
+        self.over = False
+        events.register(connection, selectors.EVENT_READ, self.kill)
+        events.register(end, selectors.EVENT_READ, self.finish)
+
+    def kill(self) -> None:
+        if not self.over:
+            os.kill(self.process, signal.SIGKILL)
+            self.events.unregister(self.connection)
+
+    def finish(self) -> None:
+        """Send the exit code of the job to its client."""
+        self.over = True
+        code = os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+        self.events.unregister(self.end)
+        os.close(self.end)
+        with self.connection, suppress(KeyError, OSError):  # KeyError: it was killed, so there is no client to tell
+            self.events.unregister(self.connection)
+            self.connection.sendall(bytes([code if code >= 0 else 128 - code]))
+
+
+def _accept(listener: socket.socket, events: selectors.BaseSelector, main: Main) -> None:
+    """Fork a job for the next client."""
     connection, _ = listener.accept()
     try:
         size, output, *_ = socket.recv_fds(connection, 8, 2)
@@ -73,34 +109,17 @@ def _attend(listener: socket.socket, events: selectors.BaseSelector, main: Calla
             folder, *arguments = os.fsdecode(stream.read(int.from_bytes(size, "big"))).split("\0")
     except OSError:  # the client is gone already
         return connection.close()
-    ends, running = os.pipe()  # closes when the job ends
-    if not (job := os.fork()):
-        _become(folder, arguments, output, main)
+    end, running = os.pipe()
+    process = os.fork()
+    if not process:
+        _run(folder, arguments, output, main)
     for descriptor in (running, *output):
         os.close(descriptor)
-    over = False
-
-    def kill() -> None:
-        if not over:
-            os.kill(job, signal.SIGKILL)
-            events.unregister(connection)
-
-    def finish() -> None:
-        nonlocal over
-        over = True
-        code = os.waitstatus_to_exitcode(os.waitpid(job, 0)[1])
-        events.unregister(ends)
-        os.close(ends)
-        with connection, suppress(KeyError, OSError):
-            events.unregister(connection)
-            connection.sendall(bytes([code if code >= 0 else 128 - code]))
-
-    events.register(connection, selectors.EVENT_READ, kill)
-    events.register(ends, selectors.EVENT_READ, finish)
+    _Job(process, end, connection, events)
 
 
-def _become(folder: str, arguments: list[str], output: list[int], main: Callable[[list[str]], int]) -> NoReturn:
-    """Be the job: in the folder and with the output of its client; it ends with the server."""
+def _run(folder: str, arguments: list[str], output: list[int], main: Main) -> NoReturn:
+    """Run a job in the folder and with the output of its client; it is killed if the server ends."""
     code = 1
     try:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
@@ -116,7 +135,7 @@ def _become(folder: str, arguments: list[str], output: list[int], main: Callable
 
 
 def end_process(code: int) -> NoReturn:
-    """End this process at once: Arrow's threads may abort one that ends in order right after they have read a file."""
+    """End this process at once: Arrow's threads may abort a normal exit right after they have read a file."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -124,11 +143,14 @@ def end_process(code: int) -> NoReturn:
 
 
 def main(listener: str, end: str, address: str, package: str) -> None:
-    """Be the server: two open files by their numbers, where clients find it, and the package that has the jobs."""
+    """Run the server.
+
+    ``listener`` and ``end`` are file descriptors, ``address`` is the socket, ``package`` contains the jobs.
+    """
     jobs = import_module(f"{package}.__main__")
     try:
         jobs.prepare()
-        gc.freeze()  # a collection in a job would write to, and thereby copy, all that it shares with the others
+        gc.freeze()  # a garbage collection in a job would copy all memory that it shares with the server
         serve(socket.socket(fileno=int(listener)), int(end), jobs.main)
     finally:
         os.unlink(address)

@@ -2,7 +2,7 @@
 
 
 def escape(text: str) -> str:
-    """Keep a text inside its cell."""
+    """Escape a text for a cell of a table."""
     return text.replace("\\", "\\\\").replace("|", "\\|")
 
 

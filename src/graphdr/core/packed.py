@@ -1,4 +1,4 @@
-"""Long texts as short ones: for arguments of commands, which a system limits."""
+"""Compressed texts for arguments of commands, whose length the operating system limits."""
 
 import base64
 import zlib
@@ -7,10 +7,10 @@ MARK = "packed:"
 
 
 def pack(text: str) -> str:
-    """Return a text as letters and digits, about a fifth of what it was."""
+    """Compress a text to letters and digits, to about a fifth of its length."""
     return MARK + base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def unpack(text: str) -> str:
-    """Return the text behind a packed one; any other is itself."""
+    """Decompress a packed text; return any other text unchanged."""
     return zlib.decompress(base64.urlsafe_b64decode(text[len(MARK) :])).decode() if text.startswith(MARK) else text

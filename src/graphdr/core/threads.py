@@ -1,11 +1,13 @@
-"""How many threads a computation takes."""
+"""Number of threads of linear algebra."""
 
 from contextlib import AbstractContextManager
+from typing import Any
 
 
-def one_thread() -> AbstractContextManager:
-    """Hold BLAS to one thread inside of a ``with`` block: more of them spend CPU on a basis, and hardly save time."""
-    import scipy.linalg  # noqa: F401  (a limit reaches libraries that are loaded, and SciPy has a BLAS of its own)
+def one_thread() -> AbstractContextManager[Any]:
+    """Limit BLAS to one thread inside a ``with`` block: further threads cost CPU time and hardly save wall time."""
+    import scipy.linalg  # noqa: F401  (only loaded libraries are limited, and SciPy has its own BLAS)
     from threadpoolctl import threadpool_limits
 
-    return threadpool_limits(1, "blas")
+    limits: AbstractContextManager[Any] = threadpool_limits(1, "blas")
+    return limits

@@ -1,60 +1,84 @@
-"""What a fact is: a number about one instance of a problem, declared with all that it depends on."""
+"""What a fact is: a number about one instance of a problem, declared with everything that it depends on."""
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Mapping
+from inspect import Parameter, signature
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from graphdr.bandit.arm_set import NODES, ArmSet
 from graphdr.bandit.pilot import Pilot
-from graphdr.bandit.pool import NODES, Pool
+from graphdr.core.rng import stream
 from graphdr.graphs.arm_features import Basis
 from graphdr.graphs.model import Graph
 
-PROBLEM = "pilot"  # in place of a budget: the factor of a problem that says how many pulls per node its own pilot has
+PROBLEM = "pilot"  # as a budget: the pilot of the problem, whose pulls per node are the factor of this name
+Result = TypeVar("Result")
 
 
 class ProblemInstance(NamedTuple):
-    """One instance of a problem: what was observed, what lies behind it, the reward on its nodes, and pilots."""
+    """One instance of a problem: its clean and observed graph, their bases, the reward of every node, and pilots."""
 
-    spec: dict
     clean: Graph
     observed: Graph
     low: Basis  # the lowest eigenvectors of the clean graph
     observed_low: Basis
     theta: np.ndarray
-    rng: np.random.Generator
     others: Mapping[str, Basis | None]  # further bases by name, None where the data set has none
     popularity: np.ndarray
     seed: int  # of the streams
-    index: int  # of the instance, in the keys of the streams
+    number: int  # of the instance, in the keys of the streams
     pilots: Mapping[int, Pilot]  # by pulls per node
-    memo: dict  # what facts of one instance share
-    pool: Pool = NODES  # the arms
+    memo: dict[Hashable, Any]  # results that several facts of the instance share
+    arm_set: ArmSet = NODES
+
+    def stream(self, purpose: str) -> np.random.Generator:
+        """Return a random stream of the instance."""
+        return stream(self.seed, purpose, n=self.observed.n, instance=self.number)
+
+    def once(self, key: Hashable, compute: Callable[[], Result]) -> Result:
+        """Compute a result that several facts share, or return it if it was computed before."""
+        if key not in self.memo:
+            self.memo[key] = compute()
+        result: Result = self.memo[key]
+        return result
 
 
 class Fact(NamedTuple):
-    """A fact and what it depends on: a change of anything else does not change it."""
+    """A fact and everything that it depends on: no other change can change it."""
 
-    function: Callable[[ProblemInstance], float]
-    factors: tuple[str, ...] = ()  # of the problem
-    basis: str | None = None  # besides laplacian_low; this one if it wants as many vectors as the problem stores
-    favourable: int = 0  # what favours GraphDR according to the theory: large values (1) or small ones (-1)
+    function: Callable[..., float]
+    factors: tuple[str, ...]  # of the problem
+    basis: str | None = None  # besides laplacian_low; or laplacian_low with as many vectors as the problem stores
+    favourable: int = 0  # the theory favours GraphDR where it is large (1) or small (-1)
     budget: int | str | None = None  # pulls per node of the pilot that it reads, or PROBLEM
-    rounds: bool = False  # whether it reads the pilot's rounds, not only what they add up to
-    streams: tuple[str, ...] = ()  # the purposes of the streams that it draws from
+    rounds: bool = False  # whether it reads the rounds of the pilot, not only their sums
 
-    def __call__(self, instance: ProblemInstance) -> float:
-        return self.function(instance)
+    def __call__(self, instance: ProblemInstance, factors: Mapping[str, object]) -> float:
+        """Compute the fact of an instance of a problem with these factors."""
+        return self.function(instance, **{name: factors[name] for name in _parameters(self.function)})
 
 
 FACTS: dict[str, Fact] = {}  # complete once ``facts.registry`` is imported
+Function = TypeVar("Function", bound=Callable[..., float])
 
 
-def fact(*factors: str, **declared) -> Callable[..., Fact]:
-    """Declare a function of a problem instance as the fact of its name, which depends on these factors."""
+def fact(name: str = "", **declared: Any) -> Callable[[Function], Function]:
+    """Declare a function as the fact of its name, or of another one.
 
-    def register(function: Callable[[ProblemInstance], float], name: str | None = None) -> Fact:
-        FACTS[name or function.__name__] = new = Fact(function, factors, **declared)
-        return new
+    Its keyword-only parameters without a default are the factors of the problem that it reads. Fields of ``Fact``
+    declare the rest. What a pilot observes depends on the noise.
+    """
+
+    def register(function: Function) -> Function:
+        factors = dict.fromkeys([*_parameters(function), *(["noise"] if declared.get("budget") else [])])
+        FACTS[name or function.__name__] = Fact(function, tuple(factors), **declared)
+        return function
 
     return register
+
+
+def _parameters(function: Callable[..., float]) -> list[str]:
+    """Return the names of the keyword-only parameters that have no default."""
+    parameters = signature(function).parameters.values()
+    return [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY and p.default is Parameter.empty]

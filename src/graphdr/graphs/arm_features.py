@@ -1,12 +1,32 @@
-"""What a stored basis is, and which of its columns become the arm features of a k-dimensional method."""
+"""Bases, which of their columns become the arm features of a k-dimensional method, and the registry of all of them.
 
-from typing import NamedTuple
+Every file of ``graphs/bases`` declares one basis. Its two controls are derived here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from inspect import signature
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from graphdr.core.errors import no_such
+
+if TYPE_CHECKING:
+    from graphdr.graphs.model import Graph  # loads SciPy
+
 IDENTITY = "identity"  # node space itself: nothing to compute, nothing to cache
-ADAPTIVE = "adaptive"  # a k that is found while playing
-DECIMALS = 12  # of rows of unit length: their first widths are equal, and no machine's rounding must choose among them
+ADAPTIVE = "adaptive"  # a k that is chosen during the run
+DECIMALS = 12  # of unit rows: for k = 1 all norms are equal, and rounding must not choose among them
+PACKAGE = "graphdr.graphs.bases"
+CONTENT, RATINGS, USER_COLUMNS = "content", "ratings", "user_columns"  # data about nodes besides the graph
+SHUFFLED, RANDOM_DIRECTIONS = "shuffled", "random_directions"  # the controls of a basis
+
+Embedding = Any  # n x d, a NumPy array or a sparse array of SciPy
 
 
 class Basis(NamedTuple):
@@ -15,6 +35,17 @@ class Basis(NamedTuple):
     vectors: np.ndarray
     values: np.ndarray
     residuals: np.ndarray
+
+
+class Source(NamedTuple):
+    """Everything that a basis may be computed from."""
+
+    n: int  # nodes
+    graph: "Graph | None" = None
+    stored: Basis | None = None  # the basis that it is made of
+    embedding: Embedding = None  # data about the nodes
+    segments: int = 1  # of users; every item is a node of each segment
+    solver: str = "exact"  # of eigenvectors, one of ``spectral.SOLVERS``
 
 
 def nontrivial(vectors: np.ndarray, k: int) -> np.ndarray:
@@ -28,37 +59,178 @@ def leading(vectors: np.ndarray, k: int) -> np.ndarray:
 
 
 def scaled(vectors: np.ndarray, k: int) -> np.ndarray:
-    """Give the first k standard normal columns the variance 1/k of a JL map."""
+    """Select the first k standard normal columns, with the variance 1/k of a JL map."""
     return vectors[:, :k] / np.sqrt(k)
 
 
 def unit_rows(vectors: np.ndarray, k: int) -> np.ndarray:
-    """Scale the rows of u_2..u_{k+1} to length one; a row of zeros stays zero."""
-    chosen = nontrivial(vectors, k)
-    length = np.linalg.norm(chosen, axis=1, keepdims=True)
-    return np.divide(chosen, length, out=np.zeros(chosen.shape), where=length > 0)
+    """Select u_2..u_{k+1} and scale every row to norm one; a row of zeros stays zero."""
+    selected = nontrivial(vectors, k)
+    norm = np.linalg.norm(selected, axis=1, keepdims=True)
+    return np.divide(selected, norm, out=np.zeros(selected.shape), where=norm > 0)
 
 
-EIGENVECTORS = ("laplacian_low", "laplacian_first", "pooled_low", "regularised_low", "unit_rows", "regularised_unit")
-SINGULAR = ("onehot_pca", "content_pca", "graph_pca", "interaction_svd", "netmf")  # vectors, with their values
-ORIGINALS = (
-    dict.fromkeys(("laplacian_low", "pooled_low", "regularised_low"), nontrivial)
-    | dict.fromkeys(("unit_rows", "regularised_unit"), unit_rows)
-    | dict.fromkeys(("laplacian_first", *SINGULAR, "given"), leading)
-    | {"gaussian": scaled}
-)
-# Bases that have two controls, each by its name with the basis that it is a control of.
-CONTROLLED = [name for name in ORIGINALS if name not in ("pooled_low", "onehot_pca", "gaussian")]
-SHUFFLED = {"shuffled" if name == "laplacian_low" else f"{name}_shuffled": name for name in CONTROLLED}
-LENGTH = {"length" if name == "laplacian_low" else f"{name}_length": name for name in CONTROLLED}
-CONTROLS = SHUFFLED | LENGTH
-FEATURES = ORIGINALS | {control: ORIGINALS[name] for control, name in CONTROLS.items()}
-# Bases of which a larger k extends a smaller one.
-NESTED = {basis for basis, columns in FEATURES.items() if columns in (nontrivial, leading) and basis not in LENGTH}
+def eigenvalue_roughness(values: np.ndarray) -> np.ndarray:
+    """Return the eigenvalues, which rounding may put below zero."""
+    return np.maximum(values, 0.0)
+
+
+def singular_roughness(values: np.ndarray) -> np.ndarray:
+    """Return ((t_1 / t_j)^2 - 1) / 10 for singular values t_j: the smaller a value, the rougher its vector.
+
+    At rho = 10, the filter 1 / (1 + rho roughness) then has the ratios of the squared values.
+    """
+    return np.round(((values[:1] / values) ** 2 - 1.0) / 10.0, 12)  # rounding must not tell equal values apart
+
+
+def equal_roughness(values: np.ndarray) -> np.ndarray:
+    """Return zeros: random columns are all alike, and the norms of a user's columns already weigh them."""
+    return np.zeros(len(values))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BasisSpec:
+    """Everything about a basis.
+
+    The parameters of ``function`` declare what the basis reads: fields of ``Source``, ``components`` (how many columns
+    to compute) and ``rng``. A basis with an ``rng`` is random and is drawn several times.
+    """
+
+    function: Callable[..., Basis]
+    columns: Callable[[np.ndarray, int], np.ndarray]  # that become features: (n x components, k) -> n x k
+    roughness: Callable[[np.ndarray], np.ndarray]  # of every column, from the values of the basis
+    citation: str
+    made_of: str | None = None  # the basis that ``function`` gets as ``stored``
+    data: str | None = None  # CONTENT, RATINGS or USER_COLUMNS, which ``function`` gets as ``embedding``
+    has_controls: bool = True
+    name: str = ""  # that of its file, set by ``find``
+    control: str | None = None  # SHUFFLED or RANDOM_DIRECTIONS
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Return the names of everything that the basis is computed from."""
+        return frozenset(signature(self.function).parameters)
+
+    @property
+    def reads_graph(self) -> bool:
+        return "graph" in self.reads
+
+    @property
+    def is_random(self) -> bool:
+        return "rng" in self.reads
+
+    @property
+    def is_spectral(self) -> bool:
+        """Tell whether the columns are eigenvectors of a Laplacian, u_1 first, with their eigenvalues."""
+        return self.roughness is eigenvalue_roughness
+
+    @property
+    def is_nested(self) -> bool:
+        """Tell whether the features of a larger k begin with those of a smaller one."""
+        return self.columns in (nontrivial, leading) and self.control != RANDOM_DIRECTIONS
+
+    @property
+    def stored_name(self) -> str:
+        """Return the name of the basis that it is made of, or its own."""
+        return self.made_of or self.name
+
+    @property
+    def stream_name(self) -> str:
+        """Return the name in the keys of random streams.
+
+        Controls keep the names that they had when these keys were first used, so that no draw changes.
+        """
+        if self.control is None:
+            return self.name
+        old_name = {SHUFFLED: "shuffled", RANDOM_DIRECTIONS: "length"}[self.control]
+        original = self.name.removesuffix(f"_{self.control}")
+        return old_name if original == "laplacian_low" else f"{original}_{old_name}"
+
+    def compute(self, source: Source, components: int, rng: np.random.Generator) -> Basis:
+        """Compute the basis from what it reads."""
+        available = source._asdict() | {"components": components, "rng": rng}
+        return self.function(**{name: available[name] for name in self.reads})
+
+
+def copy_stored(stored: Basis) -> Basis:
+    """Return another basis as it is, for other features of it."""
+    return stored
+
+
+def shuffle_rows(stored: Basis, rng: np.random.Generator) -> Basis:
+    """Assign the rows of a basis to other nodes: the same vectors, no alignment.
+
+    Permuting the nodes of a graph permutes the rows of its eigenvectors: these are the eigenvectors of a permuted copy.
+    """
+    return stored._replace(vectors=stored.vectors[rng.permutation(len(stored.vectors))])
+
+
+def insert_random_columns(stored: Basis, rng: np.random.Generator) -> Basis:
+    """Insert a random column after every column; ``select`` gives the random rows the norms of the original ones."""
+    n, count = stored.vectors.shape
+    random = rng.standard_normal((count, n)).T  # column by column: a larger k extends a smaller
+    vectors = np.stack([stored.vectors, random], axis=2).reshape(n, -1)
+    return Basis(vectors, np.repeat(stored.values, 2), np.zeros(vectors.shape[1]))
+
+
+CONTROLS: dict[str, Callable[..., Basis]] = {SHUFFLED: shuffle_rows, RANDOM_DIRECTIONS: insert_random_columns}
+
+
+@cache
+def all_bases() -> dict[str, BasisSpec]:
+    """Return every basis by name, each followed by its controls."""
+    specs: dict[str, BasisSpec] = {}
+    for file in iter_modules(import_module(PACKAGE).__path__):
+        specs[file.name] = find(file.name)
+        if specs[file.name].has_controls:
+            specs |= {name: find(name) for name in (control_name(file.name, kind) for kind in CONTROLS)}
+    return specs
+
+
+@cache
+def find(name: str) -> BasisSpec:
+    """Return a basis such as ``laplacian_low``, or a control such as ``laplacian_low_shuffled``; import no other."""
+    original, kind = _split(name)
+    module = module_of(name)
+    if not name.isidentifier() or find_spec(module) is None:
+        raise no_such("basis", "basis", name, all_bases())
+    spec = replace(import_module(module).BASIS, name=original)
+    if kind is None:
+        return spec
+    if not spec.has_controls:
+        raise no_such("basis", "basis", name, all_bases())
+    # A control is made of the stored columns behind its basis.
+    return replace(spec, name=name, function=CONTROLS[kind], made_of=spec.stored_name, data=None, control=kind)
+
+
+def module_of(name: str) -> str:
+    """Return the module that declares a basis, or the basis of a control."""
+    return f"{PACKAGE}.{_split(name)[0]}"
+
+
+def control_name(name: str, kind: str) -> str:
+    """Return the name of a control of a basis."""
+    return f"{name}_{kind}"
+
+
+def _split(name: str) -> tuple[str, str | None]:
+    """Return the basis and the kind of control behind a name."""
+    for kind in CONTROLS:
+        if name.endswith(f"_{kind}"):
+            return name.removesuffix(f"_{kind}"), kind
+    return name, None
+
+
+def compute(name: str, source: Source, components: int, rng: np.random.Generator) -> Basis:
+    """Compute a basis, and first the basis that it is made of, which draws nothing."""
+    spec = find(name)
+    if spec.made_of:
+        source = source._replace(stored=find(spec.made_of).compute(source, components, rng))
+    return spec.compute(source, components, rng)
 
 
 def k_fact(k: int | str | None) -> str | None:
-    """Return the fact that a method takes its k from, if it takes it from one."""
+    """Return the fact that a method takes its k from, if any."""
     return k if isinstance(k, str) and k != ADAPTIVE else None
 
 
@@ -76,7 +248,7 @@ def select(basis: str, vectors: np.ndarray, k: int, weights: np.ndarray | None =
     k : int
         The number of features.
     weights : ndarray, optional
-        What columns are multiplied by.
+        Factors of the columns.
 
     Returns
     -------
@@ -89,48 +261,37 @@ def select(basis: str, vectors: np.ndarray, k: int, weights: np.ndarray | None =
     >>> graphdr.arm_features("laplacian_low", low.vectors, k=2).shape
     (4, 2)
     """
-    chosen = FEATURES[basis](vectors[:, ::2] if basis in LENGTH else vectors, k)
+    spec = find(basis)
+    random = spec.control == RANDOM_DIRECTIONS
+    features = spec.columns(vectors[:, ::2] if random else vectors, k)
     if weights is not None:
-        chosen = chosen * weights
-    if basis in LENGTH:
-        chosen = _with_lengths(chosen, vectors[:, 1 : 2 * chosen.shape[1] : 2])
-    if FEATURES[basis] is unit_rows:
-        chosen = np.round(chosen, DECIMALS)
-    return np.ascontiguousarray(chosen)
+        features = features * weights
+    if random:
+        features = _with_norms_of(features, vectors[:, 1 : 2 * features.shape[1] : 2])
+    if spec.columns is unit_rows:
+        features = np.round(features, DECIMALS)
+    return np.ascontiguousarray(features)
 
 
-def _with_lengths(features: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Give the rows of random directions the lengths that the rows of the features have."""
-    lengths, drawn = np.linalg.norm(features, axis=1), np.linalg.norm(directions, axis=1)
-    scale = np.divide(lengths, drawn, out=np.zeros(len(drawn)), where=drawn > 0)
+def _with_norms_of(features: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Scale the rows of random directions to the norms of the rows of the features."""
+    norms, random_norms = np.linalg.norm(features, axis=1), np.linalg.norm(directions, axis=1)
+    scale = np.divide(norms, random_norms, out=np.zeros(len(norms)), where=random_norms > 0)
     return directions * scale[:, None]
 
 
 def roughness(basis: str, values: np.ndarray, k: int) -> np.ndarray:
-    """Return how rough each of the k columns is that a method with this basis selects: what a filter looks at.
-
-    That of an eigenvector is its eigenvalue. A principal component or another singular vector is rough as its value is
-    small: (t_1 / t_j)^2 - 1 over 10, so that at rho = 10 the filter 1 / (1 + rho roughness) has the ratios of the
-    squared values. Random columns are all alike, and so are given ones: their lengths are the user's own weights.
-    """
-    rough = _roughness(CONTROLS.get(basis, basis), np.asarray(values, float)[:: 2 if basis in LENGTH else 1])
-    return rough[:k] if FEATURES[basis] in (leading, scaled) else rough[1 : k + 1]
-
-
-def _roughness(original: str, values: np.ndarray) -> np.ndarray:
-    """Return how rough every stored column of a basis is that is no control."""
-    if original in EIGENVECTORS:
-        return np.maximum(values, 0.0)  # which rounding may put below zero
-    if original in SINGULAR:
-        return np.round(((values[:1] / values) ** 2 - 1.0) / 10.0, 12)  # rounding must not tell equals apart
-    return np.zeros(len(values))
+    """Return the roughness of the k columns that a method with this basis selects, which a filter weighs them by."""
+    spec = find(basis)
+    rough = spec.roughness(np.asarray(values, float)[:: 2 if spec.control == RANDOM_DIRECTIONS else 1])
+    return rough[:k] if spec.columns in (leading, scaled) else rough[1 : k + 1]
 
 
 def graded(basis: str, stored: Basis) -> tuple[np.ndarray, np.ndarray]:
-    """Return all columns of a basis and how rough each is, for a model that weighs all of them.
+    """Return all columns of a basis and their roughness, for a model that weighs all of them.
 
-    u_1 is among them, with the roughness of u_2, for only its mean is known to be smooth. Rows of unit length have that
-    length over all columns but u_1, and a control of lengths has as many columns as its basis would select.
+    u_1 is included with the roughness of u_2, because only its mean is known to be smooth. Unit rows have norm one over
+    all columns but u_1. Random directions have as many columns as their basis would select.
 
     Parameters
     ----------
@@ -151,13 +312,14 @@ def graded(basis: str, stored: Basis) -> tuple[np.ndarray, np.ndarray]:
     >>> features.shape, roughness.round(3).tolist()
     ((4, 3), [0.5, 0.5, 1.5])
     """
-    original, width = CONTROLS.get(basis, basis), 2 if basis in LENGTH else 1
+    spec = find(basis)
+    width = 2 if spec.control == RANDOM_DIRECTIONS else 1  # stored columns per column of the basis
     values, count = np.array(stored.values, float), len(stored.values) // width
-    if original in EIGENVECTORS and count > 1:
+    if spec.is_spectral and count > 1:
         values[:width] = values[width : 2 * width]
-    if basis in LENGTH or FEATURES[basis] is unit_rows:
+    if width == 2 or spec.columns is unit_rows:
         return select(basis, stored.vectors, count), roughness(basis, values, count)
-    return np.ascontiguousarray(stored.vectors), _roughness(original, values)
+    return np.ascontiguousarray(stored.vectors), spec.roughness(values)
 
 
 def residual(theta: np.ndarray, vectors: np.ndarray) -> np.ndarray:

@@ -1,12 +1,14 @@
 """Arms beyond single nodes: vectors over the nodes of a graph, and pairs of a segment of users and a node."""
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
 from graphdr.graphs.model import Graph
 
 
-def context_rows(vectors: object, n: int) -> sp.csr_array:
+def context_rows(vectors: Any, n: int) -> sp.csr_array:
     """Return vectors over n nodes, dense or sparse, as the sorted rows of one sparse matrix.
 
     Every row is the context x of one arm: its features are x^T E, its reward is x^T theta.
@@ -38,7 +40,7 @@ def context_rows(vectors: object, n: int) -> sp.csr_array:
     if rows.shape[1] != n:
         raise ValueError(f"contexts over {rows.shape[1]} nodes; the graph has {n}")
     if not (rows.has_canonical_format and rows.data.all()):
-        rows = rows.copy()  # what is changed in place may be the caller's own memory
+        rows = rows.copy()  # the matrix may share memory with the caller's
         rows.sum_duplicates()
         rows.eliminate_zeros()
     if not np.isfinite(rows.data).all():
@@ -52,31 +54,31 @@ def context_rows(vectors: object, n: int) -> sp.csr_array:
 
 def distinct(rows: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
     """Return the contexts without repeats, in order of first appearance, and the place of each context among them."""
-    seen: dict[tuple[bytes, bytes], int] = {}
-    place, first = np.empty(rows.shape[0], np.uint32), []
+    places: dict[tuple[bytes, bytes], int] = {}
+    place, first = np.empty(rows.shape[0], np.uint32), list[int]()
     for at, (start, end) in enumerate(zip(rows.indptr[:-1], rows.indptr[1:], strict=True)):
         key = rows.indices[start:end].tobytes(), rows.data[start:end].tobytes()
-        if key not in seen:
-            seen[key] = len(first)
+        if key not in places:
+            places[key] = len(first)
             first.append(at)
-        place[at] = seen[key]
+        place[at] = places[key]
     return rows[np.array(first, int)], place
 
 
-def product(graph: Graph, segments: np.ndarray, coupling: float = 1.0) -> Graph:
+def product(graph: Graph, segments: np.ndarray, segment_coupling: float = 1.0) -> Graph:
     """Return the Cartesian product with a graph of segments.
 
-    Node s * n + i is node i as segment s of the users meets it. Inside of a segment, nodes are joined as in the graph;
-    a node is joined to itself in other segments as these are joined.
+    Node s * n + i is node i for segment s of the users. Within a segment, nodes are joined as in the graph; a node is
+    joined to itself in other segments as these are joined.
 
     Parameters
     ----------
     graph : Graph
-        The nodes that every segment meets.
+        The nodes of every segment.
     segments : ndarray of shape (m, m)
         The symmetric matrix of weights between segments.
-    coupling : float, default=1.0
-        What the edges of a node to other segments weigh on average, in units of its edges inside of its segment.
+    segment_coupling : float, default=1.0
+        The mean weight of a node's edges to other segments, in units of its edges within its segment.
 
     Returns
     -------
@@ -85,21 +87,21 @@ def product(graph: Graph, segments: np.ndarray, coupling: float = 1.0) -> Graph:
 
     Examples
     --------
-    >>> pairs = graphdr.product(graphdr.from_edges(2, [0], [1]), np.array([[0, 1], [1, 0]]), coupling=3)
+    >>> pairs = graphdr.product(graphdr.from_edges(2, [0], [1]), np.array([[0, 1], [1, 0]]), segment_coupling=3)
     >>> pairs.adjacency.sum(axis=1).tolist()
     [4.0, 4.0, 4.0, 4.0]
     """
     count, n = len(segments), graph.n
     weights = np.asarray(segments, float)
     if count > 1:
-        weights = weights * (coupling * graph.adjacency.sum() / n / (weights.sum() / count))
+        weights = weights * (segment_coupling * graph.adjacency.sum() / n / (weights.sum() / count))
     across = sp.kron(sp.csr_array(weights), sp.eye_array(n))
     adjacency = sp.csr_array(sp.kron(sp.eye_array(count), graph.adjacency) + across)
     return Graph(adjacency, np.arange(count * n))
 
 
 def ring(count: int) -> np.ndarray:
-    """Return the weights of a ring of segments: each is like its two neighbours; two segments share one edge."""
+    """Return the weights of a ring of segments; two segments share one edge."""
     weights = np.zeros((count, count))
     if count > 1:
         at = np.arange(count)
@@ -113,5 +115,5 @@ def path(count: int) -> np.ndarray:
 
 
 def complete(count: int) -> np.ndarray:
-    """Return the weights of a graph in which every segment is like every other."""
+    """Return the weights of a complete graph of segments."""
     return np.ones((count, count)) - np.eye(count)

@@ -1,4 +1,4 @@
-"""Spectral filters: the prior variance of a column of a basis, given how rough it is and how strong (rho) the filter.
+"""Spectral filters: the prior variance of a column of a basis, given its roughness and the filter's strength rho.
 
 Each is one on a column that is not rough at all. A method multiplies its columns by the root of it.
 """
@@ -10,7 +10,7 @@ NU = 1.5  # smoothness of the Matérn kernel
 
 
 def cut(roughness: np.ndarray, rho: float) -> np.ndarray:
-    """Take the selected columns alike: the columns that come after them are cut off."""
+    """Weigh the selected columns equally; the columns after them are cut off."""
     return np.ones(len(roughness))
 
 
@@ -20,7 +20,7 @@ def smooth(roughness: np.ndarray, rho: float) -> np.ndarray:
 
 
 def heat(roughness: np.ndarray, rho: float) -> np.ndarray:
-    """Return exp(-rho l), the heat kernel (Kondor and Lafferty, 2002): what diffuses along the graph in time rho."""
+    """Return exp(-rho l), the heat kernel (Kondor and Lafferty, 2002) after the time rho."""
     return np.exp(-rho * roughness)
 
 
@@ -33,5 +33,5 @@ FILTERS = {f.__name__: f for f in (cut, smooth, heat, matern)}
 
 
 def column_weights(name: str, roughness: np.ndarray, rho: float) -> np.ndarray:
-    """Return what a filter multiplies every column by."""
+    """Return the factor of every column."""
     return np.sqrt(FILTERS[name](roughness, rho))

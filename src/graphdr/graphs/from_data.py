@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,8 +16,8 @@ ALL = "all"  # in place of a number of nodes
 
 
 def most(n: int | str) -> float:
-    """Return how many nodes there can be, which for all of a data set has no limit."""
-    return np.inf if n == ALL else n
+    """Return the largest possible number of nodes, which for all of a data set is infinite."""
+    return np.inf if isinstance(n, str) else n
 
 
 def select_top(popularity: np.ndarray, n: int | str, ties: np.ndarray | None = None) -> np.ndarray:
@@ -26,34 +27,34 @@ def select_top(popularity: np.ndarray, n: int | str, ties: np.ndarray | None = N
     """
     popular = -np.asarray(popularity, float)
     order = np.argsort(popular, kind="stable") if ties is None else np.lexsort((ties[: len(popular)], popular))
-    return order[: None if n == ALL else n]
+    return order if isinstance(n, str) else order[:n]
 
 
 def cosine_knn(matrix: sp.csr_array, neighbours: int, search: str = EXACT) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (i, j, cosine) for the nearest other rows j of every row i, nearest first, ties by lower index.
 
     Only rows with a positive cosine are neighbours, so that rows without a common column never are and an
-    empty row has none. The cosine is the inner product over the product of the lengths: for whole-number
-    weights it is the same on every machine, and equal rows tie exactly. Beside the result, memory grows with
-    the entries of the matrix alone. A search that is not exact says how much of it was found.
+    empty row has none. The cosine is the inner product over the product of the norms: for whole-number
+    weights it is the same on every machine, and equal rows tie exactly. Besides the result, memory grows only with
+    the entries of the matrix. A search that is not exact prints its recall.
     """
     both = sides(matrix)
-    found, cosine = nearest(both, neighbours, search)
+    neighbour, cosine = nearest(both, neighbours, search)
     if search != EXACT:
-        print(f"search {search}: recall {recall(both, found):.4f} of the exact neighbours, on a sample of nodes")
-    filled = found >= 0
-    return np.nonzero(filled)[0], found[filled], cosine[filled]
+        print(f"search {search}: recall {recall(both, neighbour):.4f} of the exact neighbours, on a sample of nodes")
+    filled = neighbour >= 0
+    return np.nonzero(filled)[0], neighbour[filled], cosine[filled]
 
 
 def union(n: int, i: np.ndarray, j: np.ndarray) -> Graph:
-    """Build the unweighted graph that joins i and j wherever a pair names them, in any order and number."""
+    """Build the unweighted graph of pairs (i, j), which may repeat in any order."""
     code = np.unique(np.minimum(i, j).astype(np.int64) * n + np.maximum(i, j))
     low, high = code // n, code % n
     return from_edges(n, low[low != high], high[low != high])
 
 
 def with_groups(rows: sp.csr_array, groups: np.ndarray, weights: Sequence[float]) -> sp.csr_array:
-    """Append weighted indicators of each kind of group to rows of unit length; a negative code is no group."""
+    """Append weighted indicators of each kind of group to rows of norm one; a negative code is no group."""
     parts = [unit_rows(rows)]
     for codes, weight in zip(groups.T, weights, strict=True):
         member = np.flatnonzero(codes >= 0)
@@ -64,10 +65,10 @@ def with_groups(rows: sp.csr_array, groups: np.ndarray, weights: Sequence[float]
 
 
 def connected(whole: Callable[..., Graph]) -> Callable[..., Graph]:
-    """Take the largest component of what a function builds; the function itself stays there as ``__wrapped__``."""
+    """Make a function return the largest component of its graph; the function itself remains as ``__wrapped__``."""
 
     @wraps(whole)
-    def family(*arguments, **parameters) -> Graph:
+    def family(*arguments: Any, **parameters: Any) -> Graph:
         return largest_component(whole(*arguments, **parameters))
 
     return family
@@ -87,7 +88,7 @@ def knn(
     """Join each of the n most popular nodes to its nearest neighbours by cosine, and take the largest component.
 
     Nodes are compared by their rows over the sources; with ``group_weights`` (one per kind of group) by these
-    rows at unit length beside weighted indicators of their groups, if the data have any. Nodes whose popularity
+    rows at norm one, next to weighted indicators of their groups, if the data have any. Nodes whose popularity
     is below ``support`` are left out. ``search`` is one of ``neighbours.SEARCHES``.
     """
     selected = select_top(records.popularity, n, records.ties)

@@ -1,9 +1,10 @@
-"""What a graph is: its edges, subgraphs, components and the normalised Laplacian."""
+"""Graphs: edges, subgraphs, components and the normalised Laplacian."""
 
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 
 
@@ -28,13 +29,16 @@ class Graph(NamedTuple):
         return self.adjacency.shape[0]
 
 
-def from_edges(n: int, i: np.ndarray, j: np.ndarray, weight=None, origin=None) -> Graph:
+def from_edges(
+    n: int, i: ArrayLike, j: ArrayLike, weight: ArrayLike | None = None, origin: ArrayLike | None = None
+) -> Graph:
     """Build the graph on nodes 0 … n - 1 with edges i–j (each given once, i != j), of weight one unless given.
 
     >>> path = graphdr.from_edges(3, [0, 1], [1, 2])
     >>> path.adjacency.toarray().tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
     """
+    i, j = np.asarray(i), np.asarray(j)
     weight = np.ones(len(i)) if weight is None else np.asarray(weight, float)
     rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
     adjacency = sp.coo_array((np.concatenate([weight, weight]), (rows, columns)), shape=(n, n)).tocsr()

@@ -11,13 +11,13 @@ from graphdr.core.compiled import inlined, kernel
 from graphdr.core.errors import UserError, no_such
 from graphdr.core.extras import needed_for
 from graphdr.core.rng import stream
-from graphdr.graphs.records import row_lengths
+from graphdr.graphs.records import row_norms
 
 EXACT = "exact"
 PROPOSED = 1.2  # candidates for every neighbour that is wanted
 SAMPLED = 1000  # rows that a recall is measured on
 PYNNDESCENT_UP_TO = 2**31 - 1  # entries of a matrix
-AT_ONCE = 100_000  # rows whose lengths are computed together
+AT_ONCE = 100_000  # rows whose norms are computed together
 
 
 class Sides(NamedTuple):
@@ -50,9 +50,9 @@ def _insert(nearest, cosine, filled, j, value):
 
 
 @kernel
-def _nearest(starts, columns, data, column_starts, rows, column_data, length, queries, neighbours):
+def _nearest(starts, columns, data, column_starts, rows, column_data, norm, queries, neighbours):
     """Return the nearest others of some rows and their cosines, queries x neighbours, -1 where there are no more."""
-    n = len(length)
+    n = len(norm)
     nearest, cosine = np.full((len(queries), neighbours), -1), np.zeros((len(queries), neighbours))
     product, met, seen = np.zeros(n), np.empty(n, np.int64), np.full(n, -1)
     for place in range(len(queries)):
@@ -70,20 +70,20 @@ def _nearest(starts, columns, data, column_starts, rows, column_data, length, qu
         filled, near, values = 0, nearest[place], cosine[place]
         for j in met[:count]:
             if j != i and product[j] > 0.0:
-                filled = _insert(near, values, filled, j, product[j] / (length[i] * length[j]))
+                filled = _insert(near, values, filled, j, product[j] / (norm[i] * norm[j]))
     return nearest, cosine
 
 
 @kernel
-def _ranked(starts, columns, data, width, length, queries, candidates, neighbours):
+def _ranked(starts, columns, data, width, norm, queries, candidates, neighbours):
     """Return the nearest of the candidates of some rows (queries x any, -1 for none) as ``_nearest`` does of all."""
     nearest, cosine = np.full((len(queries), neighbours), -1), np.zeros((len(queries), neighbours))
     row = np.zeros(width)
     for place in range(len(queries)):
         i, filled, near, values = queries[place], 0, nearest[place], cosine[place]
-        own = columns[starts[i] : starts[i + 1]]
-        for at in range(len(own)):
-            row[own[at]] += data[starts[i] + at]
+        filled_columns = columns[starts[i] : starts[i + 1]]
+        for at in range(len(filled_columns)):
+            row[filled_columns[at]] += data[starts[i] + at]
         for j in candidates[place]:
             if j < 0 or j == i:
                 continue
@@ -91,8 +91,8 @@ def _ranked(starts, columns, data, width, length, queries, candidates, neighbour
             for at in range(starts[j], starts[j + 1]):
                 product += row[columns[at]] * data[at]
             if product > 0.0:
-                filled = _insert(near, values, filled, j, product / (length[i] * length[j]))
-        row[own] = 0.0
+                filled = _insert(near, values, filled, j, product / (norm[i] * norm[j]))
+        row[filled_columns] = 0.0
     return nearest, cosine
 
 
@@ -101,37 +101,38 @@ def _parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return matrix.indptr.astype(np.int64, copy=False), np.asarray(matrix.indices), np.asarray(matrix.data)
 
 
-def _lengths(matrix: sp.csr_array) -> np.ndarray:
-    """Return the lengths of all rows in double precision, of some at a time: a matrix on disk stays there."""
-    some = (matrix[at : at + AT_ONCE] for at in range(0, max(1, matrix.shape[0]), AT_ONCE))
-    return np.concatenate([row_lengths(rows.astype(float, copy=False)) for rows in some])
+def _norms(matrix: sp.csr_array) -> np.ndarray:
+    """Return the norms of all rows in double precision, some at a time, so that a matrix on disk stays there."""
+    chunks = (matrix[at : at + AT_ONCE] for at in range(0, max(1, matrix.shape[0]), AT_ONCE))
+    return np.concatenate([row_norms(rows.astype(float, copy=False)) for rows in chunks])
 
 
 def exact(of: Sides, neighbours: int, queries: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Compare every row with all that share a column: as many steps as the squared lengths of the columns add up to."""
-    return _nearest(*_parts(of.rows), *_parts(of.columns), _lengths(of.rows), queries, neighbours)
+    """Compare every row with all that share a column; the steps are the sum of the squared sizes of the columns."""
+    return _nearest(*_parts(of.rows), *_parts(of.columns), _norms(of.rows), queries, neighbours)
 
 
 def approximate(of: Sides, neighbours: int, queries: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Take as candidates what pynndescent finds: neighbours of neighbours, until these change no more."""
+    """Compare every row with candidates by pynndescent: neighbours of neighbours, until these change no more."""
     with needed_for("search: approximate", "scale"):
         from pynndescent import NNDescent
     if of.rows.nnz > PYNNDESCENT_UP_TO:
         raise UserError(f"search: approximate takes {PYNNDESCENT_UP_TO} entries, not {of.rows.nnz}; exact takes any")
     n = of.rows.shape[0]
     wanted = min(n, 1 + round(PROPOSED * neighbours))
-    kinds = {"data": np.float32, "indices": np.int32, "indptr": np.int32}  # it compiles for one type each, in memory
+    kinds = {"data": np.float32, "indices": np.int32, "indptr": np.int32}  # it is compiled for one type each
     parts = (np.array(getattr(of.rows, part), kind) for part, kind in kinds.items())
     matrix = sp.csr_matrix(tuple(parts), shape=of.rows.shape)
     random = int(stream(seed, "neighbours").integers(2**31))
-    with warnings.catch_warnings(action="ignore"):  # that rows have too few neighbours: they may
-        # Its order of work, and so what it finds, depends on the number of threads.
+    with warnings.catch_warnings(action="ignore"):  # rows may have too few neighbours
+        # The order of its work, and so its result, depends on the number of threads.
         graph = NNDescent(matrix, metric="cosine", n_neighbors=wanted, random_state=random, n_jobs=1).neighbor_graph
-    found = graph[0][queries].astype(np.int64)
-    return _ranked(*_parts(of.rows), of.rows.shape[1], _lengths(of.rows), queries, found, neighbours)
+    candidates = graph[0][queries].astype(np.int64)
+    return _ranked(*_parts(of.rows), of.rows.shape[1], _norms(of.rows), queries, candidates, neighbours)
 
 
-SEARCHES: dict[str, Callable] = {search.__name__: search for search in (exact, approximate)}
+Search = Callable[[Sides, int, np.ndarray, int], tuple[np.ndarray, np.ndarray]]
+SEARCHES: dict[str, Search] = {search.__name__: search for search in (exact, approximate)}
 
 
 def nearest(
@@ -147,10 +148,10 @@ def nearest(
     return SEARCHES[search](of, neighbours, np.arange(of.rows.shape[0]) if queries is None else queries, seed)
 
 
-def recall(of: Sides, found: np.ndarray, seed: int = 0) -> float:
-    """Return the share of the exact neighbours of a sample of rows that are among those found (n x neighbours)."""
-    n, neighbours = found.shape
+def recall(of: Sides, neighbour: np.ndarray, seed: int = 0) -> float:
+    """Return the share of the exact neighbours of a sample of rows that are in ``neighbour`` (n x neighbours)."""
+    n, neighbours = neighbour.shape
     sample = np.sort(stream(seed, "recall").choice(n, min(n, SAMPLED), replace=False))
     wanted = nearest(of, neighbours, queries=sample)[0]
-    met = [np.isin(row[row >= 0], found[i]) for i, row in zip(sample, wanted, strict=True)]
-    return float(np.mean(np.concatenate(met))) if any(map(len, met)) else 1.0
+    hits = [np.isin(row[row >= 0], neighbour[i]) for i, row in zip(sample, wanted, strict=True)]
+    return float(np.mean(np.concatenate(hits))) if any(map(len, hits)) else 1.0

@@ -41,7 +41,7 @@ def uniform_nodes(graph: Graph, size: int, rng: np.random.Generator) -> Graph:
 
 
 def shuffle_nodes(graph: Graph, on: int, rng: np.random.Generator) -> Graph:
-    """Give every node the edges of a random one: the same spectrum, but nothing to do with what the nodes are."""
+    """Give every node the edges of a random node: the same spectrum, unrelated to the nodes."""
     order = rng.permutation(graph.n)
     return graph._replace(adjacency=graph.adjacency[order][:, order])
 
@@ -55,14 +55,14 @@ def swap_edges(graph: Graph, share: float, rng: np.random.Generator) -> Graph:
     if count > absent:
         raise ValueError(f"{count} edges to add, but only {absent} pairs have none")
     order = rng.permutation(len(i))
-    gone, kept = order[:count], np.sort(order[count:])
+    deleted, kept = order[:count], np.sort(order[count:])
     present = before[i] + j - i - 1  # the place of each edge among all pairs
     place = rng.choice(absent, count, replace=False)  # among the pairs without an edge …
     place += np.searchsorted(present - np.arange(len(i)), place, side="right")  # … and among all
     new_i = np.searchsorted(before, place, side="right") - 1
     new_j = place - before[new_i] + new_i + 1
-    ends = (np.concatenate(pair) for pair in ((i[kept], new_i), (j[kept], new_j), (weight[kept], weight[gone])))
-    return from_edges(graph.n, *ends, graph.origin)
+    i, j = np.append(i[kept], new_i), np.append(j[kept], new_j)
+    return from_edges(graph.n, i, j, np.append(weight[kept], weight[deleted]), graph.origin)
 
 
 def perturb_weights(graph: Graph, eps: float, rng: np.random.Generator) -> Graph:

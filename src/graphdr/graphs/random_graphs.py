@@ -13,7 +13,7 @@ def sbm(n: int, rng: np.random.Generator, *, blocks: int, p_in: float, p_out: fl
     n : int
         The number of nodes.
     rng : Generator
-        What it is drawn with.
+        The random generator.
     blocks : int
         The number of blocks.
     p_in, p_out : float
@@ -43,7 +43,7 @@ def rgg(n: int, rng: np.random.Generator, *, radius: float) -> Graph:
     n : int
         The number of nodes.
     rng : Generator
-        What it is drawn with.
+        The random generator.
     radius : float
         The largest distance of two points that are joined.
 

@@ -1,4 +1,4 @@
-"""Whose ratings count for what: users who make the graph, users who pay the rewards, and what each of them paid."""
+"""Users held out: their ratings are rewards, and the graph is built from those of the others."""
 
 from typing import TYPE_CHECKING
 
@@ -7,10 +7,10 @@ import numpy as np
 from graphdr.core.rng import stream
 
 if TYPE_CHECKING:
-    from graphdr.graphs.records import Records  # with SciPy, which those who only split users do without
+    from graphdr.graphs.records import Records  # loads SciPy
 
-EVERYONE, SPLIT = "all", "split"  # all users make the graph and pay rewards; or one half does this, the other that
-FEWEST = 5  # ratings by either half that a node needs: means of fewer are mostly noise
+EVERYONE, SPLIT = "none", "users"  # values of ``holdout``: no user is held out, or a random half of them
+FEWEST = 5  # ratings that a node needs from either half: means of fewer are mostly noise
 
 
 def halves(count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -24,23 +24,26 @@ def with_links(records: "Records", kept: np.ndarray) -> "Records":
     return records._replace(source=records.source[kept], node=records.node[kept], weight=records.weight[kept])
 
 
-def paying(records: "Records", users: str, seed: int, dataset: str, instance: int) -> np.ndarray:
-    """Tell of every link whether its user pays rewards: all users do, or a random half of them."""
+def reward_links(records: "Records", holdout: str, seed: int, dataset: str, instance: int) -> np.ndarray:
+    """Return for every link whether its rating is a reward: those of held-out users, or all without a holdout."""
     count = 1 + records.source.max(initial=-1)
-    pays = np.ones(count, bool)
-    if users == SPLIT:
-        pays[halves(count, stream(seed, "users", dataset=dataset, instance=instance))[0]] = False
-    return pays[records.source]
+    is_reward = np.ones(count, bool)
+    if holdout == SPLIT:
+        is_reward[halves(count, stream(seed, "users", dataset=dataset, instance=instance))[0]] = False
+    return is_reward[records.source]
 
 
-def learned_from(records: "Records", users: str, seed: int, dataset: str, instance: int) -> "Records":
-    """Return the records that a graph and bases are made of: all of them, or those of users who pay no reward."""
-    return with_links(records, ~paying(records, users, seed, dataset, instance)) if users == SPLIT else records
+def train_records(records: "Records", holdout: str, seed: int, dataset: str, instance: int) -> "Records":
+    """Return the records that a graph and bases are built from: all of them, or those of users not held out."""
+    if holdout != SPLIT:
+        return records
+    return with_links(records, ~reward_links(records, holdout, seed, dataset, instance))
 
 
-def rated_enough(records: "Records", pays: np.ndarray, n: int) -> np.ndarray:
-    """Tell of each of n nodes whether either half of the users has rated it often enough."""
-    return np.minimum(*(np.bincount(records.node[half], minlength=n) for half in (pays, ~pays))) >= FEWEST
+def rated_enough(records: "Records", held_out: np.ndarray, n: int) -> np.ndarray:
+    """Return for each of n nodes whether either half of the users has rated it often enough."""
+    counts = (np.bincount(records.node[half], minlength=n) for half in (held_out, ~held_out))
+    return np.minimum(*counts) >= FEWEST
 
 
 def node_means(node: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
@@ -50,23 +53,24 @@ def node_means(node: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
 
 
 def ratings(records: "Records", reward: np.ndarray) -> np.ndarray | None:
-    """Return what every link is worth if the rewards are the nodes' means of it: its weight, or log(1 + weight).
+    """Return the value of every link whose means over the nodes are the rewards: its weight, or log(1 + weight).
 
-    None where rewards are something else: citations have none, and a click rate counts what was shown and not linked.
+    None if rewards are no such means: citations have none, and a click rate also counts items shown but not clicked.
     """
-    known = ~np.isnan(reward)
+    rated = ~np.isnan(reward)
     for value in (np.asarray(records.weight, float), np.log1p(np.maximum(records.weight, 0.0))):
-        if known.any() and np.allclose(node_means(records.node, value, len(reward))[known], reward[known], 1e-9, 1e-9):
+        means = node_means(records.node, value, len(reward))
+        if rated.any() and np.allclose(means[rated], reward[rated], 1e-9, 1e-9):
             return value
     return None
 
 
 def outcomes(
-    records: "Records", reward: np.ndarray, pays: np.ndarray, item: np.ndarray
+    records: "Records", reward: np.ndarray, is_reward: np.ndarray, item: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return what was paid for the items, as (place of the item, value, how often); None where that is not known.
+    """Return the observed rewards of the items, as (place of the item, value, count); None without any.
 
-    The values are the ratings of users who pay. Rewards that are shares of the popularity are ones and zeros: clicks.
+    The values are ratings that count as rewards. Rewards that are shares of the popularity are ones and zeros: clicks.
     """
     from graphdr.graphs.records import places
 
@@ -74,7 +78,7 @@ def outcomes(
     if value is None:
         return _clicks(reward[item], records.popularity[item])
     place = places(records.node, item)
-    kept = pays & (place >= 0)
+    kept = is_reward & (place >= 0)
     levels, level = np.unique(value[kept], return_inverse=True)
     code, count = np.unique(place[kept] * len(levels) + level, return_counts=True)
     return code // len(levels), levels[code % len(levels)], count

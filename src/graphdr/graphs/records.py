@@ -1,4 +1,4 @@
-"""What a data set says about its nodes, and their rows over the sources that met them."""
+"""The records of a data set about nodes and users, and the rows of nodes over the users."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,7 +14,7 @@ NONE = np.empty(0)
 
 
 class Records(NamedTuple):
-    """What a data set says about its nodes: source–node pairs with weights, popularities, and group codes.
+    """The records of a data set about its nodes: source–node pairs with weights, popularities, and group codes.
 
     Pairs are interactions of a user with an item, or links from one node to another. ``popularity`` has
     a value per node, ``groups`` a code per node and kind of group (nodes x kinds). Equally popular nodes, and
@@ -30,7 +30,7 @@ class Records(NamedTuple):
 
 
 class Users(NamedTuple):
-    """What is known of the users of a data set, an entry each: age (-1: not known), gender and occupation ("").
+    """The users of a data set, an entry each: age (-1: unknown), gender and occupation ("": unknown).
 
     ``friends`` has a column (i, j) with i < j for every friendship (2 x E).
     """
@@ -61,18 +61,18 @@ def similarity_rows(
 
 
 def places(node: np.ndarray, selected: np.ndarray) -> np.ndarray:
-    """Return where each node stands among the selected ones, -1 for the others."""
+    """Return the position of each node among the selected ones, -1 for the others."""
     place = np.full(1 + max(node.max(initial=-1), selected.max(initial=-1)), -1)
     place[selected] = np.arange(len(selected))
     return place[node]
 
 
-def row_lengths(matrix: sp.csr_array) -> np.ndarray:
-    """Return the Euclidean length of every row."""
+def row_norms(matrix: sp.csr_array) -> np.ndarray:
+    """Return the Euclidean norm of every row."""
     return np.sqrt((matrix * matrix).sum(axis=1))
 
 
 def unit_rows(matrix: sp.csr_array) -> sp.csr_array:
-    """Scale every row to length one; empty rows stay empty."""
-    length = row_lengths(matrix)
-    return sp.csr_array(sp.diags_array(np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)) @ matrix)
+    """Scale every row to norm one; empty rows stay empty."""
+    norm = row_norms(matrix)
+    return sp.csr_array(sp.diags_array(np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)) @ matrix)

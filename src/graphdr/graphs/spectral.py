@@ -16,9 +16,9 @@ DENSE_UP_TO = 400  # below this size LAPACK is as fast as Lanczos and needs no t
 
 
 class Solver(NamedTuple):
-    """How Lanczos works: the type of its numbers, the vectors that it keeps for each that is wanted, its tolerance."""
+    """Settings of Lanczos: the type of its numbers, vectors kept per eigenvector, and tolerance."""
 
-    kind: type
+    dtype: type
     kept: int
     tolerance: float
 
@@ -67,14 +67,14 @@ def low_eigenpairs(graph: Graph, count: int, added: float = 0.0, solver: str = E
     if graph.n <= DENSE_UP_TO or count >= graph.n // 4:
         values, vectors = scipy.linalg.eigh(_dense_laplacian(graph, added), subset_by_index=[0, count - 1])
     else:
-        kind, kept, tolerance = SOLVERS[solver]
-        smooth = normalised_adjacency(graph, added).astype(kind, copy=False)
+        dtype, kept, tolerance = SOLVERS[solver]
+        smooth = normalised_adjacency(graph, added).astype(dtype, copy=False)
         start = np.sqrt(graph.adjacency.sum(axis=1))  # u_1 itself would stall Lanczos: tilt it
-        start = (start * (1.0 + np.arange(graph.n) / graph.n)).astype(kind, copy=False)
+        start = (start * (1.0 + np.arange(graph.n) / graph.n)).astype(dtype, copy=False)
         top, vectors = eigsh(smooth, k=count, which="LA", ncv=min(kept * count, graph.n), tol=tolerance, v0=start)
         order = np.argsort(-top, kind="stable")
         values, vectors = 1.0 - top[order].astype(float), vectors[:, order].astype(float)
-    # Nodes with the same neighbours have equal entries; what rounding makes of them must not break the tie.
+    # Nodes with the same neighbours have equal entries; rounding must not break the tie.
     vectors = np.round(canonical_signs(vectors), DECIMALS)
     residuals = np.linalg.norm(laplacian(graph, added) @ vectors - vectors * values, axis=0)
     return Basis(vectors, values, residuals)

@@ -1,4 +1,4 @@
-"""The paper's numbers and claims, set beside ours and judged.
+"""The paper's numbers and claims: compare them with ours and judge them.
 
-May import scores and what is below it.
+May import scores and the layers below it.
 """

@@ -1,6 +1,7 @@
-"""Judge the paper's claims: checks on every instance and data set, and the verdicts that follow from them."""
+"""Judge the paper's claims: apply their checks to every instance and data set, and derive the verdicts."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -8,40 +9,49 @@ import pandas as pd
 
 from graphdr.cache.schemas import SCHEMAS
 from graphdr.core.markdown import escape
-from graphdr.paper.predicates import MOST, PREDICATES, NoData, Outcome, Rows, cell_names, rows_of, values
-from graphdr.paper.verdicts import VERDICTS, verdict_kind
+from graphdr.paper.predicates import PREDICATES, Check, NoData, Outcome, Rows, cell_names, rows_of, values
+from graphdr.paper.verdicts import VERDICTS, on_datasets, verdict_kind, word_for
 from graphdr.scores import cells
 
-Frames = dict[str, pd.DataFrame]
-EMPTY: Mapping[str, str] = {}
-WORDS = ("where", "statement", "criterion")  # that the paper or the configuration has on a claim
-WORST = ("regret", "worst")  # quantity and method of the policy that loses most
-COLUMNS = ("claim", *WORDS, "measured", "verdict", "share", "available", "missing", "build")
+Frames = Mapping[str, pd.DataFrame]
+TEXTS = ("where", "statement", "criterion")  # of a claim, from the paper or the configuration
+WORST = ("regret", "worst")  # quantity and method of the policy with the highest regret
+COLUMNS = ("claim", *TEXTS, "measured", "verdict", "share", "available", "missing", "build")
 
 
-def factors(claims: dict[str, dict]) -> set[str]:
-    """Return the names of all factors and facts that some check sorts or selects by."""
-    checks = [arguments for spec in claims.values() for _, arguments in cells.named(spec["checks"])]
-    return {name for arguments in checks for name in [arguments.get("along"), *arguments.get("where", {})] if name}
+@dataclass(frozen=True)
+class ClaimSpec:
+    """How a claim is judged, and on which data sets; see the block ``claims`` of config.yaml."""
+
+    checks: list[Check]
+    datasets: list[str]
+    built: list[str] = field(default_factory=list)  # those of the data sets that are built
+    raw: dict[str, str] = field(default_factory=dict)  # receipts of those that have raw files
+    experiments: list[str] = field(default_factory=list)
+    evaluation: str | None = None  # instead of experiments
+    where: str | None = None
+    statement: str | None = None
+    criterion: str | None = None
+    each: str | None = None  # judge every data set by itself
+    exceptions: list[str] = field(default_factory=list)  # data sets on which the claim states the opposite
+    share: float | None = None  # of the instances in which a theorem must hold
+    min_problems: int | None = None  # fewer problems or data sets cannot refute the claim
+    vacuous: str | None = None  # cell of a bound, which says nothing above the regret of the worst policy
+    alternatives: dict[str, list[Check]] = field(default_factory=dict)  # other criteria, which do not decide
 
 
-def tidy(experiments: Frames, evaluations: Frames, problems: dict[str, dict]) -> pd.DataFrame:
-    """Join the measurements of experiments and evaluations with the data sets and factors of their problems.
+class Judgement(NamedTuple):
+    """The verdict on a claim, the numbers behind it, and the data sets that counted or are missing."""
 
-    The number of values behind a mean, ``n`` in the measurements, is called ``count`` here: ``n`` is a factor.
-    """
-    parts = [frame.assign(experiment=name, evaluation="") for name, frame in experiments.items()]
-    parts += [frame.assign(experiment="", evaluation=name) for name, frame in evaluations.items()]
-    nothing = pd.DataFrame(columns=[*SCHEMAS["measurements"].names, "experiment", "evaluation"])
-    table = pd.concat(parts or [nothing], ignore_index=True)
-    table = table[table["draw"] == 0].rename(columns={"n": "count"})
-    names = sorted({"dataset", *(factor for problem in problems.values() for factor in problem)})
-    factors = {factor: {name: problem.get(factor) for name, problem in problems.items()} for factor in names}
-    return table.assign(**{factor: table["problem"].map(levels) for factor, levels in factors.items()})
+    verdict: str
+    measured: str
+    share: float = np.nan  # of the random instances in which the claim holds
+    available: Sequence[str] = ()
+    missing: Sequence[str] = ()
 
 
-class Judged(NamedTuple):
-    """A claim on one pool of problems: the word of its verdict, its numbers, and the decision on every instance."""
+class Decision(NamedTuple):
+    """A claim on one set of problems: its verdict, the numbers of instance 0, and whether it holds by instance."""
 
     word: str
     measured: str
@@ -49,72 +59,88 @@ class Judged(NamedTuple):
     used: frozenset[str] | None
 
 
-def judge(spec: dict, table: pd.DataFrame, other: Collection[str], labels: Mapping[str, str] = EMPTY) -> dict:
-    """Judge one claim; ``other`` are data sets that are not the paper's, and ``spec`` says what it is about.
+def factors(claims: Mapping[str, ClaimSpec]) -> set[str]:
+    """Return the names of all factors and facts that some check sorts or selects by."""
+    checks = [arguments for spec in claims.values() for _, arguments in cells.named(spec.checks)]
+    return {name for arguments in checks for name in [arguments.get("along"), *arguments.get("where", {})] if name}
 
-    Besides what the configuration says, ``spec`` has the ``datasets`` that the claim is about, those of them that are
-    ``here``, and the names ``unknown`` to the configuration that it draws on. ``labels`` are words for names.
+
+def tidy(experiments: Frames, evaluations: Frames, problems: Mapping[str, Mapping[str, object]]) -> pd.DataFrame:
+    """Join the measurements of experiments and evaluations with the data sets and factors of their problems.
+
+    The column ``n`` of the measurements, the number of values behind a mean, becomes ``count``: ``n`` is a factor.
     """
-    row = _judged(spec, table, other)
-    return row | {"measured": cells.worded(row["measured"], labels)}
+    parts = [frame.assign(experiment=name, evaluation="") for name, frame in experiments.items()]
+    parts += [frame.assign(experiment="", evaluation=name) for name, frame in evaluations.items()]
+    nothing = pd.DataFrame(columns=[*SCHEMAS["measurements"].names, "experiment", "evaluation"])
+    table = pd.concat(parts or [nothing], ignore_index=True)
+    table = table[table["draw"] == 0].rename(columns={"n": "count"})
+    columns = {}
+    for factor in sorted({"dataset", *(factor for problem in problems.values() for factor in problem)}):
+        columns[factor] = table["problem"].map({name: problem.get(factor) for name, problem in problems.items()})
+    return table.assign(**columns)
 
 
-def _judged(spec: dict, table: pd.DataFrame, other: Collection[str]) -> dict:
-    if "evaluation" in spec:
-        rows = table[table["evaluation"] == spec["evaluation"]]
-        return _beside(spec, rows, _judge_evaluation(spec, rows, other))
-    named = spec["experiment"]
-    rows = table[table["experiment"].isin([named] if isinstance(named, str) else named)]
-    rows = rows[rows["dataset"].isin(spec["datasets"])]
-    row = (_judge_each if spec.get("each") else _judge_pool)(spec, rows, other)
-    return _beside(spec, rows, _vacuous(spec, rows[rows["dataset"].isin(row["available"])], row))
+def judge(
+    spec: ClaimSpec, table: pd.DataFrame, other: Collection[str], labels: Mapping[str, str] | None = None
+) -> Judgement:
+    """Judge one claim; ``other`` are data sets that are not the paper's."""
+    if spec.evaluation:
+        rows = table[table["evaluation"] == spec.evaluation]
+        judgement = _judge_evaluation(spec, rows, other)
+    else:
+        rows = table[table["experiment"].isin(spec.experiments) & table["dataset"].isin(spec.datasets)]
+        judgement = (_judge_each if spec.each else _judge_together)(spec, rows, other)
+        judgement = _mark_vacuous(spec, rows[rows["dataset"].isin(judgement.available)], judgement)
+    texts = [judgement.measured, *_alternatives(spec, rows)]
+    return judgement._replace(measured=cells.humanize("; ".join(texts), labels or {}))
 
 
 def judge_all(
-    words: pd.DataFrame,
-    claims: dict[str, dict],
+    paper: pd.DataFrame,
+    claims: Mapping[str, ClaimSpec],
     table: pd.DataFrame,
     other: Collection[str],
     target: str,
-    labels: Mapping[str, str] = EMPTY,
+    labels: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Judge all claims, those of the paper first and in its order; ``target`` is the page that shows them."""
-    said = words.set_index("claim").to_dict("index")
+    texts = paper.set_index("claim").to_dict("index")
     rows = []
-    for claim in [*said, *(name for name in claims if name not in said)]:
-        spec = claims.get(claim)
-        text = dict.fromkeys(WORDS, "") | said.get(claim, {}) | (spec or {})
-        row = _row("no data", "no check in config.yaml") if spec is None else judge(spec, table, other, labels)
-        row["build"] = _command(spec or {"unknown": [f"claims.{claim}"]}, row["missing"], target)
-        row |= {name: ", ".join(row[name]) for name in ("available", "missing")}
-        rows.append({"claim": claim} | {name: text[name] for name in WORDS} | row)
+    for name in [*texts, *(name for name in claims if name not in texts)]:
+        text = dict.fromkeys(TEXTS, "") | texts.get(name, {})
+        if name in claims:
+            spec = claims[name]
+            text |= {key: getattr(spec, key) for key in TEXTS if getattr(spec, key) is not None}
+            judgement = judge(spec, table, other, labels)
+            build = _command(spec, judgement.missing, target)
+        else:
+            judgement = Judgement("no data", "no check in config.yaml")
+            build = f"not in config.yaml: claims.{name}"
+        available, missing = ", ".join(judgement.available), ", ".join(judgement.missing)
+        row = judgement._asdict() | {"available": available, "missing": missing, "build": build}
+        rows.append({"claim": name} | {key: text[key] for key in TEXTS} | row)
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def verdict(word: str, number: int, counted: int, missing: Collection[str]) -> str:
-    """Return the verdict on a claim for which this is the word on a number of the data sets that count, or on all."""
-    if counted == 0:
-        return "no data"
-    return f"{word} on {number or counted} of {counted} available (missing: {', '.join(missing)})" if missing else word
 
 
 def markdown(claims: pd.DataFrame) -> str:
     """Render the claims: a count of verdicts, one row each, and how to build what is missing."""
-
-    def line(*texts):
-        return f"| {' | '.join(escape(text) for text in texts)} |"
-
     lines = ["# The paper's claims, judged", "", f"{len(claims)} claims: {_counts(claims['verdict'])}.", "", NOTE, ""]
     lines += ["| claim | statement | measured | verdict | share |", "| --- | --- | --- | --- | ---: |"]
     for row in claims.to_dict("records"):
-        said = f"{row['where']}: {row['statement']}<br><sub>{row['criterion']}</sub>"
+        statement = f"{row['where']}: {row['statement']}<br><sub>{row['criterion']}</sub>"
         share = "–" if np.isnan(row["share"]) else f"{100 * row['share']:.0f} %"
-        lines.append(line(f"`{row['claim']}`", said, row["measured"], row["verdict"], share))
-    if lacking := claims[claims["build"] != ""].to_dict("records"):
+        lines.append(_line(f"`{row['claim']}`", statement, row["measured"], row["verdict"], share))
+    lacking = claims[claims["build"] != ""].to_dict("records")
+    if lacking:
         lines += ["", "## What is missing", "", MISSING_NOTE, ""]
         lines += ["| claim | missing | to build it |", "| --- | --- | --- |"]
-        lines += [line(f"`{row['claim']}`", row["missing"], row["build"]) for row in lacking]
+        lines += [_line(f"`{row['claim']}`", row["missing"], row["build"]) for row in lacking]
     return "\n".join(lines) + "\n"
+
+
+def _line(*texts: str) -> str:
+    return f"| {' | '.join(escape(text) for text in texts)} |"
 
 
 NOTE = (
@@ -131,181 +157,187 @@ MISSING_NOTE = (
 )
 
 
-def _decide(spec: dict, rows: pd.DataFrame, stated: bool = True) -> Judged:
-    """Apply the checks of a claim to every instance; their share decides, or that which a theorem asks for."""
+def check_all(checks: Sequence[Check], table: Rows) -> Outcome:
+    """Apply all checks of a claim to the rows of one instance; the effect is that of the first check."""
+    outcomes = [PREDICATES[name](table, **arguments) for name, arguments in cells.named(checks)]
+    used = [outcome.used for outcome in outcomes if outcome.used is not None]
+    text = "; ".join(outcome.measured for outcome in outcomes)
+    common = frozenset.intersection(*used) if used else None
+    return Outcome(all(outcome.holds for outcome in outcomes), text, common, outcomes[0].effect)
+
+
+def _decide(spec: ClaimSpec, rows: pd.DataFrame, stated: bool = True) -> Decision:
+    """Check a claim, or its opposite if not ``stated``, on every instance; the share in which it holds decides."""
     outcomes: dict[int, Outcome] = {}
-    lacking = None
+    lacking: NoData | None = None
     for instance, part in rows.groupby("instance"):
         try:
-            outcomes[int(instance)] = check_all(spec["checks"], rows_of(part))
+            outcomes[int(instance)] = check_all(spec.checks, rows_of(part))
         except NoData as error:
             lacking = lacking or error
-    least = spec.get("share")
-    if not outcomes or (least is None and 0 not in outcomes):
+    if not outcomes or (spec.share is None and 0 not in outcomes):
         raise lacking or NoData("measurement")
     first = outcomes[min(outcomes)]
     instances = {instance: outcome.holds == stated for instance, outcome in outcomes.items()}
     good, count = sum(instances.values()), len(instances)
     text = f"; holds in {good} of {count} instances" if count > 1 else ""
-    return Judged(word_for(good / count, least), first.measured + text, instances, first.used)
+    return Decision(word_for(good / count, spec.share), first.measured + text, instances, first.used)
 
 
-def word_for(share: float, least: float | None = None) -> str:
-    """Return the word for a claim that holds in a share of the instances, of which a theorem needs at least some."""
-    if least is not None:
-        return "holds" if share >= least else "fails"
-    return "holds" if share >= MOST else "fails" if share <= 1 - MOST else "mixed"
-
-
-def check_all(checks: list[dict], table: Rows) -> Outcome:
-    """Apply all checks of a claim to the rows of one instance; the effect is that of the first."""
-    outcomes = [PREDICATES[name](table, **arguments) for name, arguments in cells.named(checks)]
-    used = [outcome.used for outcome in outcomes if outcome.used is not None]
-    text = "; ".join(outcome.measured for outcome in outcomes)
-    both = frozenset.intersection(*used) if used else None
-    return Outcome(all(outcome.holds for outcome in outcomes), text, both, outcomes[0].effect)
-
-
-def _judge_each(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:
+def _judge_each(spec: ClaimSpec, rows: pd.DataFrame, other: Collection[str]) -> Judgement:
     """Judge a claim on every data set by itself; on its exceptions it states the opposite."""
-    judged: dict[str, Judged] = {}
-    lacking = list(spec["unknown"])
-    for dataset in spec["datasets"]:
+    decisions: dict[str, Decision] = {}
+    lacking = []
+    for dataset in spec.datasets:
         try:
-            stated = dataset not in spec.get("except", [])
-            judged[dataset] = _decide(spec, rows[rows["dataset"] == dataset], stated)
+            stated = dataset not in spec.exceptions
+            decisions[dataset] = _decide(spec, rows[rows["dataset"] == dataset], stated)
         except NoData as error:
-            lacking.append(f"`{dataset}` ({f'no {error}' if dataset in spec['here'] else 'not built'})")
+            lacking.append(f"`{dataset}` ({f'no {error}' if dataset in spec.built else 'not built'})")
     texts: dict[str, list[str]] = {"as claimed": [], "mixed": [], "not as claimed": [], "other data, not counted": []}
-    for dataset, (decided, measured, *_) in judged.items():
-        word = {"holds": "as claimed", "fails": "not as claimed"}.get(decided, decided)
+    for dataset, decision in decisions.items():
+        word = {"holds": "as claimed", "fails": "not as claimed"}.get(decision.word, decision.word)
         if dataset in other:
-            texts["other data, not counted"].append(f"`{dataset}` ({measured}, {word})")
+            texts["other data, not counted"].append(f"`{dataset}` ({decision.measured}, {word})")
         else:
-            texts[word].append(f"`{dataset}` ({measured})")
-    counted = [dataset for dataset in judged if dataset not in other]
-    missing = [*spec["unknown"], *(dataset for dataset in spec["datasets"] if dataset not in counted)]
+            texts[word].append(f"`{dataset}` ({decision.measured})")
+    counted = [dataset for dataset in decisions if dataset not in other]
+    missing = [dataset for dataset in spec.datasets if dataset not in counted]
     wrong, mixed = len(texts["not as claimed"]), len(texts["mixed"])
-    said = verdict("fails" if wrong else "mixed" if mixed else "holds", wrong or mixed, len(counted), missing)
-    panels = [panel for _, _, panel, _ in judged.values() if len(panel) > 1]
-    common = set.intersection(*map(set, panels)) if panels else set()
-    agreed = [all(panel[instance] for panel in panels) for instance in common]
-    return _row(said, _sentences(texts | {"no data": lacking}), np.mean(agreed) if agreed else np.nan, counted, missing)
+    word = "fails" if wrong else "mixed" if mixed else "holds"
+    verdict = on_datasets(word, wrong or mixed, len(counted), missing)
+    measured = _sentences(texts | {"no data": lacking})
+    return Judgement(verdict, measured, _share_of_all(decisions.values()), counted, missing)
 
 
-def _judge_pool(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:
-    """Judge a claim on all problems together, those on data that are not the paper's left aside."""
+def _share_of_all(decisions: Iterable[Decision]) -> float:
+    """Return the share of instances in which a claim holds on all data sets that have several instances."""
+    several = [decision.instances for decision in decisions if len(decision.instances) > 1]
+    common = set.intersection(*map(set, several)) if several else set()
+    holds = [all(instances[instance] for instances in several) for instance in common]
+    return float(np.mean(holds)) if holds else np.nan
+
+
+def _judge_together(spec: ClaimSpec, rows: pd.DataFrame, other: Collection[str]) -> Judgement:
+    """Judge a claim on all problems together, without those on data that are not the paper's."""
     ours = rows[~rows["dataset"].isin(list(other))]
-    texts, judged = {}, None
+    texts: dict[str, list[str]] = {}
+    decision = None
     try:
-        judged = _decide(spec, ours)
-        texts[""] = [judged.measured]
+        decision = _decide(spec, ours)
+        texts[""] = [decision.measured]
     except NoData as error:
-        texts["no data"] = spec["unknown"] or [f"no {error}" if len(ours) else "not built"]
+        texts["no data"] = [f"no {error}" if len(ours) else "not built"]
     if len(ours) < len(rows):
-        names = ", ".join(f"`{name}`" for name in spec["datasets"] if name in set(rows["dataset"]) & set(other))
+        excluded = set(rows["dataset"]) & set(other)
+        names = ", ".join(f"`{name}`" for name in spec.datasets if name in excluded)
         try:
-            aside = _decide(spec, rows)
-            texts[f"with other data ({names}), not counted"] = [f"{aside.word}, {aside.measured}"]
+            with_other = _decide(spec, rows)
+            texts[f"with other data ({names}), not counted"] = [f"{with_other.word}, {with_other.measured}"]
         except NoData as error:
             texts[f"with other data ({names})"] = [f"no {error}"]
-    seen = set() if judged is None else set(ours["dataset"]) if judged.used is None else judged.used
-    used = [dataset for dataset in spec["datasets"] if dataset in seen]
-    missing = [*spec["unknown"], *(dataset for dataset in spec["datasets"] if dataset not in used)]
-    said = "no data" if judged is None else verdict(judged.word, 0, len(used), missing)
-    if judged is not None and judged.word == "fails" and len(used) < spec.get("pool", 0):
-        said = f"no data ({said})"  # of all together it may be true nevertheless
-    return _row(said, _sentences(texts), _share(spec, ours, judged), used, missing)
+    if decision is None:
+        return Judgement("no data", _sentences(texts), missing=spec.datasets)
+    seen = set(ours["dataset"]) if decision.used is None else decision.used
+    used = [dataset for dataset in spec.datasets if dataset in seen]
+    missing = [dataset for dataset in spec.datasets if dataset not in used]
+    verdict = on_datasets(decision.word, 0, len(used), missing)
+    if decision.word == "fails" and len(used) < (spec.min_problems or 0):
+        verdict = f"no data ({verdict})"  # the claim may hold on all together
+    return Judgement(verdict, _sentences(texts), _share(spec, ours, decision), used, missing)
 
 
-def _judge_evaluation(spec: dict, rows: pd.DataFrame, other: Collection[str]) -> dict:
-    """Judge a claim on scores; a pool cannot be taken apart, so that one with data not the paper's is not judged."""
-    missing = [*spec["unknown"], *(dataset for dataset in spec["datasets"] if dataset not in spec["here"])]
+def _judge_evaluation(spec: ClaimSpec, rows: pd.DataFrame, other: Collection[str]) -> Judgement:
+    """Judge a claim on scores; a score over problems of other data than the paper's is shown, but not judged."""
+    missing = [dataset for dataset in spec.datasets if dataset not in spec.built]
     try:
-        judged = _decide(spec, rows)
+        decision = _decide(spec, rows)
     except NoData as error:
-        why = spec["unknown"] or [f"no {error}" if len(rows) else "not built"]
-        return _row("no data", _sentences({"no data": why}), missing=missing or spec["datasets"])
-    tested = [cell for _, arguments in cells.named(spec["checks"]) for cell in cell_names(arguments)]
-    pooled = min(count for cell in tested for _, count in values(rows_of(rows), cell, "n"))
-    foreign = [name for name in spec["here"] if name in other]
-    said = "no data" if foreign else judged.word
-    if not foreign and pooled < spec.get("pool", 0):
-        said += f" on {pooled:g} of {spec['pool']} pooled"
-    if qualified := _sentences({"missing": missing, "other data": foreign}, ", "):
-        said += f" ({qualified})"
-    measured = f"{judged.measured}; with other data, not counted: {judged.word}" if foreign else judged.measured
-    return _row(said, measured, _share(spec, rows, judged), spec["here"], missing)
+        reason = f"no {error}" if len(rows) else "not built"
+        return Judgement("no data", f"no data: {reason}", missing=missing or spec.datasets)
+    tested = [cell for _, arguments in cells.named(spec.checks) for cell in cell_names(arguments)]
+    table = rows_of(rows)
+    scored = min(count for cell in tested for _, count in values(table, cell, "n"))
+    foreign = [name for name in spec.built if name in other]
+    verdict = "no data" if foreign else decision.word
+    if not foreign and scored < (spec.min_problems or 0):
+        verdict += f" on {scored:g} of {spec.min_problems} pooled"
+    if reservation := _sentences({"missing": missing, "other data": foreign}, ", "):
+        verdict += f" ({reservation})"
+    measured = f"{decision.measured}; with other data, not counted: {decision.word}" if foreign else decision.measured
+    return Judgement(verdict, measured, _share(spec, rows, decision), spec.built, missing)
 
 
-def _vacuous(spec: dict, rows: pd.DataFrame, row: dict) -> dict:
-    """Say of a bound that holds where it is above what any policy could lose, so that it could not have failed."""
-    if not spec.get("vacuous") or not row["verdict"].startswith("holds"):
-        return row
-    both = [rows[(rows["quantity"] == of) & (rows["method"] == by)] for of, by in (spec["vacuous"].split("@"), WORST)]
-    bound, worst = (part.set_index(["problem", "instance"])["value"] for part in both)
-    pairs = pd.concat({"bound": bound, "worst": worst}, axis=1).dropna()
+def _mark_vacuous(spec: ClaimSpec, rows: pd.DataFrame, judgement: Judgement) -> Judgement:
+    """Mark a bound that holds as vacuous where it is above the regret of the worst policy."""
+    if not spec.vacuous or not judgement.verdict.startswith("holds"):
+        return judgement
+    columns = {}
+    for name, (quantity, method) in {"bound": spec.vacuous.split("@"), "worst": WORST}.items():
+        part = rows[(rows["quantity"] == quantity) & (rows["method"] == method)]
+        columns[name] = part.set_index(["problem", "instance"])["value"]
+    pairs = pd.concat(columns, axis=1).dropna()
     above = pairs["bound"] >= pairs["worst"]
     if not above.any():
-        return row
-    said = "vacuous" if above.all() else f"vacuous in {above.sum()} of {len(above)} runs"
-    least, most = ((pairs["bound"] / pairs["worst"])[above].agg(["min", "max"])).map(cells.number)
-    told = f"{row['measured']}; the bound is {least} to {most} times the regret of the worst policy"
-    return row | {"verdict": row["verdict"].replace("holds", f"holds, {said}", 1), "measured": told}
+        return judgement
+    word = "vacuous" if above.all() else f"vacuous in {above.sum()} of {len(above)} runs"
+    ratios = (pairs["bound"] / pairs["worst"])[above]
+    low, high = cells.number(ratios.min()), cells.number(ratios.max())
+    measured = f"{judgement.measured}; the bound is {low} to {high} times the regret of the worst policy"
+    verdict = judgement.verdict.replace("holds", f"holds, {word}", 1)
+    return judgement._replace(verdict=verdict, measured=measured)
 
 
-def _beside(spec: dict, rows: pd.DataFrame, row: dict) -> dict:
-    """Add what other criteria than the paper's would give; they do not decide."""
+def _alternatives(spec: ClaimSpec, rows: pd.DataFrame) -> list[str]:
+    """Say in how many instances other criteria than the paper's hold; they do not decide."""
     texts = []
-    for label, checks in spec.get("beside", {}).items():
+    for label, checks in spec.alternatives.items():
         try:
-            instances = list(_decide(spec | {"checks": checks}, rows).instances.values())
+            instances = _decide(replace(spec, checks=checks), rows).instances
         except NoData:
             continue
-        texts.append(f"{label}: holds in {sum(instances)} of {len(instances)} instances")
-    return row | {"measured": "; ".join([row["measured"], *texts])}
+        texts.append(f"{label}: holds in {sum(instances.values())} of {len(instances)} instances")
+    return texts
 
 
-def _share(spec: dict, rows: pd.DataFrame, judged: Judged | None) -> float:
-    """Return the share of instances in which a claim holds, on the data sets of which there are several."""
-    if judged is None:
-        return np.nan
+def _share(spec: ClaimSpec, rows: pd.DataFrame, decision: Decision) -> float:
+    """Return the share of instances in which a claim holds, on the data sets that have several instances."""
     several = rows.groupby(rows["dataset"].fillna(""))["instance"].transform("nunique") > 1
-    try:
-        judged = judged if several.all() and len(rows) else _decide(spec, rows[several])
-    except NoData:
-        return np.nan
-    return float(np.mean(list(judged.instances.values())))
+    if not several.all() or rows.empty:
+        try:
+            decision = _decide(spec, rows[several])
+        except NoData:
+            return np.nan
+    return float(np.mean(list(decision.instances.values())))
 
 
 def _counts(verdicts: pd.Series) -> str:
-    """Count the verdicts, and among them those with a reservation."""
+    """Count the verdicts, and those of them that have a reservation."""
+    kinds = verdicts.map(verdict_kind)
     texts = []
     for kind, verb in VERDICTS.items():
-        alike = verdicts[verdicts.map(verdict_kind) == kind]
+        alike = verdicts[kinds == kind]
         reserved = (~alike.isin([kind, f"holds, {kind}"])).sum()
         if len(alike):
             texts.append(f"{len(alike)} {verb}" + (f" ({reserved} with a reservation)" if reserved else ""))
     return ", ".join(texts)
 
 
-def _sentences(parts: dict[str, list[str]], comma: str = "; ") -> str:
-    filled = {label: comma.join(texts) for label, texts in parts.items() if texts}
-    return "; ".join(f"{label}: {text}" if label else text for label, text in filled.items())
+def _sentences(parts: Mapping[str, Sequence[str]], comma: str = "; ") -> str:
+    joined = {label: comma.join(texts) for label, texts in parts.items() if texts}
+    return "; ".join(f"{label}: {text}" if label else text for label, text in joined.items())
 
 
-def _row(verdict: str, measured: str, share: float = np.nan, available: list = (), missing: list = ()) -> dict:
-    return {"measured": measured, "verdict": verdict, "share": share, "available": available, "missing": missing}
-
-
-def _command(spec: dict, missing: Collection[str], target: str) -> str:
-    """Say how to get what a claim lacks: data sets that were not built, or files of the paper's for those that were."""
-    if spec["unknown"]:
-        return f"not in config.yaml: {', '.join(spec['unknown'])}"
-    texts, raw = [], spec["raw"]
-    if absent := [dataset for dataset in missing if dataset not in spec["here"]]:
-        texts.append(f"`snakemake --cores all {' '.join([*(name for name in absent if name in raw), target])}`")
-    if poor := [dataset for dataset in missing if dataset in spec["here"] and dataset in raw]:
-        again = f"`snakemake --cores all --forcerun {' '.join(raw[dataset] for dataset in poor)} -- {target}`"
-        texts.append(f"with the paper's own files of {', '.join(poor)} in place: {again}")
+def _command(spec: ClaimSpec, missing: Collection[str], target: str) -> str:
+    """Say how to get missing data sets: build them, or put the paper's files in place and build again."""
+    texts = []
+    absent = [dataset for dataset in missing if dataset not in spec.built]
+    if absent:
+        targets = [*(name for name in absent if name in spec.raw), target]
+        texts.append(f"`snakemake --cores all {' '.join(targets)}`")
+    foreign = [dataset for dataset in missing if dataset in spec.built and dataset in spec.raw]
+    if foreign:
+        receipts = " ".join(spec.raw[dataset] for dataset in foreign)
+        again = f"`snakemake --cores all --forcerun {receipts} -- {target}`"
+        texts.append(f"with the paper's own files of {', '.join(foreign)} in place: {again}")
     return "; ".join(texts)

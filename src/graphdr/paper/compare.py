@@ -1,7 +1,9 @@
-"""Set every number of the paper beside ours, with a verdict."""
+"""Compare every number of the paper with ours, with a verdict."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,134 +12,168 @@ from graphdr.core.markdown import pipe_table
 from graphdr.scores import cells
 
 MATCH, CLOSE = 0.03, 0.10
-SLACK = 1 + 1e-9  # a border belongs to the better verdict, whatever rounding says
+SLACK = 1 + 1e-9  # a border belongs to the better verdict, in spite of rounding
 VERDICTS = ("match", "close", "not contradicted", "differs", "other data", "no data")
 JUDGED = VERDICTS[:4]
 KINDS = ("synthetic", "real")  # of numbers: on random graphs, and on data sets
 OTHER = {"release", "incomplete"}  # marks of a data set whose numbers reproduce nothing
+SPREAD = ("panel_median", "panel_low", "panel_high")
+
+Line = Mapping[str, Any]  # a row of the comparison, or a number that the paper prints
+Cells = Mapping[str, Mapping[str, Mapping[str, str]]]  # by table, row and column: equal names are the same number
+
+
+@dataclass(frozen=True)
+class ComparedTable:
+    """How a table of ours relates to one of the paper."""
+
+    paper_rows: dict[str, str] = field(default_factory=dict)  # rows that the paper calls otherwise, with our name
+    tolerance: dict[str, float] = field(default_factory=dict)  # quantities that are compared by difference
+    datasets: dict[str, list[str]] = field(default_factory=dict)  # data sets behind each of our rows
+
+
+Tables = Mapping[str, ComparedTable]
+
+
+class Place(NamedTuple):
+    """A cell of one of our tables."""
+
+    table: str
+    row: str
+    column: str
+
+
+class Ours(NamedTuple):
+    """Our number: value, standard error, and its values on all instances or draws."""
+
+    value: float
+    sem: float
+    instances: Sequence[float] | np.ndarray
 
 
 def half_digit(printed: str) -> float:
     """Return half a unit of the last digit of a number as it was printed."""
-    return 0.5 * 10.0 ** Decimal(printed).as_tuple().exponent
+    return float(0.5 * 10.0 ** int(Decimal(printed).as_tuple().exponent))
 
 
-def verdict(paper: str, paper_sem: float, ours: float, sem: float, panel, tolerance: float | None) -> str:
-    """Judge our number against the paper's, given as printed.
+def verdict(printed: str, paper_sem: float, ours: Ours, tolerance: float | None) -> str:
+    """Judge our number against the paper's, as it was printed.
 
     Quantities with a ``tolerance`` compare by difference (at least half of the last printed digit), the
     others by ratio or by two joint standard errors, where ours counts at most as much as the paper's.
     """
-    if np.isnan(ours):
+    if np.isnan(ours.value):
         return "no data"
-    value = float(paper)
-    off = abs(ours - value)
+    paper = float(printed)
+    off = abs(ours.value - paper)
     if tolerance is None:
         theirs = np.nan_to_num(paper_sem)
-        joint = np.hypot(theirs, min(np.nan_to_num(sem), theirs))  # else a noisy number of ours would match anything
-        allowed = max(MATCH * abs(value), 2 * joint)
+        joint = np.hypot(theirs, min(np.nan_to_num(ours.sem), theirs))  # else a noisy number would match anything
+        allowed = max(MATCH * abs(paper), 2 * joint)
     else:
-        allowed = max(tolerance, half_digit(paper))
+        allowed = max(tolerance, half_digit(printed))
     if off <= allowed * SLACK:
         return "match"
-    if off <= CLOSE * abs(value) * SLACK:
+    if off <= CLOSE * abs(paper) * SLACK:
         return "close"
-    if len(panel) > 1:
-        low, high = np.quantile(panel, [0.05, 0.95])
-        if low <= value <= high:
+    if len(ours.instances) > 1:
+        low, high = np.quantile(ours.instances, [0.05, 0.95])
+        if low <= paper <= high:
             return "not contradicted"
     return "differs"
 
 
-def percentile(value: float, panel) -> float:
-    """Return the share of the panel below a value, ties counting half, in percent."""
-    panel = np.asarray(panel, float)
-    return float(100 * ((panel < value).mean() + (panel == value).mean() / 2))
+def percentile(value: float, instances: Sequence[float] | np.ndarray) -> float:
+    """Return the share of the instances below a value, ties counting half, in percent."""
+    numbers = np.asarray(instances, float)
+    return float(100 * ((numbers < value).mean() + (numbers == value).mean() / 2))
 
 
-def our_cell(line: Mapping, specs: Mapping[str, Mapping]) -> tuple[str, str, str]:
-    """Return table, row and column of ours that a line of the paper is about; ``paper_rows`` has what it renames."""
-    renamed = specs.get(line["artifact"], {}).get("paper_rows", {})
-    return line["artifact"], cells.label(renamed.get(line["row"], line["row"])), line["column"]
+def our_cell(line: Line, tables: Tables) -> Place:
+    """Return the cell of ours that a number of the paper is compared with."""
+    renamed = tables.get(line["artifact"], ComparedTable()).paper_rows
+    return Place(line["artifact"], cells.label(renamed.get(line["row"], line["row"])), line["column"])
 
 
-def by_our_cell(lines: Iterable[Mapping], specs: Mapping[str, Mapping]) -> dict[tuple[str, str, str], Mapping]:
-    """Return lines of the paper, or of the comparison, by table, row and column of ours."""
-    return {our_cell(line, specs): line for line in lines}
+def by_our_cell(lines: Iterable[Line], tables: Tables) -> dict[Place, Line]:
+    """Return lines of the paper, or of the comparison, by our cell."""
+    return {our_cell(line, tables): line for line in lines}
 
 
 def compare(
-    reference: pd.DataFrame, tables: dict[str, pd.DataFrame], specs: dict, marks: dict, missing: Collection[str] = ()
+    reference: pd.DataFrame,
+    built: Mapping[str, pd.DataFrame],
+    tables: Tables,
+    marks: Mapping[str, Collection[str]],
+    missing: Collection[str] = (),
 ) -> pd.DataFrame:
-    """Join the paper's numbers (as printed strings) with our tables, one row each, in the paper's order.
+    """Compare the paper's numbers (as printed strings) with our tables, one row each, in the paper's order.
 
-    ``marks`` say of a data set in what it is not the paper's: its numbers, and scores over a pool with such a data set
-    or without one that is ``missing``, are shown, but not judged.
+    ``marks`` say how a data set differs from the paper's. Numbers on such a data set, and scores over several data sets
+    with such a data set or without a ``missing`` one, are shown, but not judged.
     """
-    lines = [(name, row) for name, table in tables.items() for row in table.to_dict("records")]
-    ours = {(name, row["row"], row["column"]): row for name, row in lines}
-    panel_names = ("panel_median", "panel_low", "panel_high")
-    nothing = dict.fromkeys(("value", "sem", *panel_names), np.nan) | {"panel": [], "quantity": None}
-    rows, other = [], {dataset for dataset, words in marks.items() if OTHER & set(words)} | set(missing)
-    for printed in reference.to_dict("records"):
-        spec = specs.get(printed["artifact"], {"tolerance": {}, "datasets": {}})
-        place = our_cell(printed, specs)
+    ours = {}
+    for name, table in built.items():
+        for row in table.to_dict("records"):
+            ours[Place(name, row["row"], row["column"])] = row
+    nothing: dict[Any, Any] = dict.fromkeys(("value", "sem", *SPREAD), np.nan) | {"panel": [], "quantity": None}
+    other = {dataset for dataset, words in marks.items() if OTHER & set(words)} | set(missing)
+    rows = []
+    for line in reference.to_dict("records"):
+        table = tables.get(line["artifact"], ComparedTable())
+        place = our_cell(line, tables)
         cell = ours.get(place, nothing)
-        paper, paper_sem = float(printed["value"]), float(printed["sem"] or "nan")
-        tolerance = spec["tolerance"].get(cell["quantity"])
-        judged = verdict(printed["value"], paper_sem, cell["value"], cell["sem"], cell["panel"], tolerance)
-        if judged != "no data" and other & set(spec["datasets"].get(place[1], [])):
-            judged = "other data"
-        rows.append(
-            {name: printed[name] for name in ("artifact", "row", "column")}
-            | {"paper": paper, "paper_sem": paper_sem, "ours": cell["value"], "sem": cell["sem"]}
-            | {"ratio": cell["value"] / paper if paper else np.nan}
-            | {name: cell[name] for name in panel_names}
-            | {"percentile": percentile(paper, cell["panel"]) if len(cell["panel"]) > 1 else np.nan, "verdict": judged}
-        )
+        number = Ours(cell["value"], cell["sem"], cell["panel"])
+        paper, paper_sem = float(line["value"]), float(line["sem"] or "nan")
+        word = verdict(line["value"], paper_sem, number, table.tolerance.get(cell["quantity"]))
+        if word != "no data" and other & set(table.datasets.get(place.row, [])):
+            word = "other data"
+        row = {name: line[name] for name in ("artifact", "row", "column")}
+        row |= {"paper": paper, "paper_sem": paper_sem, "ours": number.value, "sem": number.sem}
+        row |= {"ratio": number.value / paper if paper else np.nan} | {name: cell[name] for name in SPREAD}
+        several = len(number.instances) > 1
+        row |= {"percentile": percentile(paper, number.instances) if several else np.nan, "verdict": word}
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
-def identify(comparison: pd.DataFrame, cells: Mapping, specs: Mapping, observed: Collection[str]) -> pd.DataFrame:
-    """Add to every number the cell of ours that it is about, and whether it comes from data sets or random graphs.
-
-    ``cells`` names what stands in each table, row and column; two of one name show the same number of ours.
-    """
-    named, kinds = [], []
+def identify(comparison: pd.DataFrame, cells: Cells, tables: Tables, observed: Collection[str]) -> pd.DataFrame:
+    """Add to every number the name of our cell, and whether it comes from data sets or random graphs."""
+    names, kinds = [], []
     for line in comparison.to_dict("records"):
-        artifact, row, column = our_cell(line, specs)
-        named.append(cells.get(artifact, {}).get(row, {}).get(column, f"{artifact}, {row}, {column}"))
-        behind = specs.get(artifact, {"datasets": {}})["datasets"].get(row, [])
-        kinds.append(KINDS[bool(set(behind) & set(observed))])
-    return comparison.assign(cell=named, kind=kinds)
+        place = our_cell(line, tables)
+        names.append(cells.get(place.table, {}).get(place.row, {}).get(place.column, ", ".join(place)))
+        datasets = tables.get(place.table, ComparedTable()).datasets.get(place.row, [])
+        kinds.append(KINDS[bool(set(datasets) & set(observed))])
+    return comparison.assign(cell=names, kind=kinds)
 
 
-def headline(lines: Iterable[Mapping]) -> dict[str, dict[str, int]]:
-    """Count synthetic and real numbers apart: those printed and judged, and the verdicts on distinct ones.
+def headline(lines: Iterable[Line]) -> dict[str, dict[str, int]]:
+    """Count synthetic and real numbers: those printed and judged, and the verdicts on distinct ones.
 
-    A number that several tables print of the same cell counts once, with the verdict where it stands first.
+    A number that several tables print of the same cell counts once, with its first verdict.
     """
     counts = {kind: dict.fromkeys(("printed", *VERDICTS), 0) for kind in KINDS}
     seen = set()
     for line in lines:
-        count, pair = counts[line["kind"]], (line["paper"], line["cell"])
+        count, number = counts[line["kind"]], (line["paper"], line["cell"])
         count["printed"] += line["verdict"] in JUDGED
-        count[line["verdict"]] += pair not in seen
-        seen.add(pair)
+        count[line["verdict"]] += number not in seen
+        seen.add(number)
     return counts
 
 
-def headline_table(lines: Iterable[Mapping]) -> list[str]:
-    """Lay the headline out as a markdown table."""
+def headline_table(lines: Iterable[Line]) -> list[str]:
+    """Render the headline as a markdown table."""
     body = []
     for kind, count in headline(lines).items():
-        distinct = sum(count[name] for name in JUDGED)
-        body.append([kind, *(str(n) for n in (count["printed"], distinct, *(count[name] for name in JUDGED)))])
+        verdicts = [count[word] for word in JUDGED]
+        body.append([kind, *map(str, (count["printed"], sum(verdicts), *verdicts))])
     return pipe_table(["numbers", "judged", "distinct", *JUDGED], body)
 
 
 def markdown(comparison: pd.DataFrame, power: Sequence[str] = ()) -> str:
-    """Render the comparison: a count of verdicts, what they can notice, one table per artifact, what is not built."""
+    """Render the comparison: counts of verdicts, their power, one table per artifact, and what is not built."""
     built = comparison[comparison["verdict"] != "no data"]
     other = (built["verdict"] == "other data").sum()
     lines = ["# Our numbers beside the paper's", "", *headline_table(comparison.to_dict("records")), ""]
@@ -147,7 +183,7 @@ def markdown(comparison: pd.DataFrame, power: Sequence[str] = ()) -> str:
     lines += [NOTE, "", SEM_NOTE, "", *power]
     head = ["row", "column", "paper", "ours", "ratio", "panel median (5–95 %)", "percentile", "verdict"]
     for artifact, part in built.groupby("artifact", sort=False):
-        lines += [f"## {artifact}", "", *pipe_table(head, [_cells(row) for row in part.to_dict("records")]), ""]
+        lines += [f"## {artifact}", "", *pipe_table(head, [_texts(row) for row in part.to_dict("records")]), ""]
     missing = comparison[comparison["verdict"] == "no data"]
     if len(missing):
         names = ", ".join(f"{name} ({count})" for name, count in missing["artifact"].value_counts(sort=False).items())
@@ -165,16 +201,21 @@ NOTE = (
 SEM_NOTE = "Each ± is a standard error over seeds, on one graph with one reward: it leaves out how much these vary."
 
 
-def _cells(row: dict) -> list[str]:
-    def text(value, spec=".4g"):
-        if value is None or np.isnan(value):
-            return "–"
-        return f"{value:.0f}" if abs(value) >= 1e4 else cells.number(value, spec)
+def _texts(row: Line) -> list[str]:
+    """Format a row of the comparison."""
+    paper, ours = _with_error(row["paper"], row["paper_sem"]), _with_error(row["ours"], row["sem"])
+    spread = ["–", "–"]
+    if not np.isnan(row["percentile"]):
+        median, low, high = (_number(row[name]) for name in SPREAD)
+        spread = [f"{median} ({low} … {high})", _number(row["percentile"], ".0f")]
+    return [row["row"], row["column"], paper, ours, _number(row["ratio"], ".2f"), *spread, row["verdict"]]
 
-    def with_error(value, sem):
-        return text(value) + (f" ± {sem:.2g}" if sem > 0 else "")
 
-    panel = f"{text(row['panel_median'])} ({text(row['panel_low'])} … {text(row['panel_high'])})"
-    ours, theirs = with_error(row["ours"], row["sem"]), with_error(row["paper"], row["paper_sem"])
-    spread = ["–", "–"] if np.isnan(row["percentile"]) else [panel, text(row["percentile"], ".0f")]  # of several values
-    return [row["row"], row["column"], theirs, ours, text(row["ratio"], ".2f"), *spread, row["verdict"]]
+def _number(value: float | None, spec: str = ".4g") -> str:
+    if value is None or np.isnan(value):
+        return "–"
+    return f"{value:.0f}" if abs(value) >= 1e4 else cells.number(value, spec)
+
+
+def _with_error(value: float, sem: float) -> str:
+    return _number(value) + (f" ± {sem:.2g}" if sem > 0 else "")

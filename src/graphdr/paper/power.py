@@ -1,34 +1,37 @@
-"""What the verdicts can notice: papers that we make ourselves, by other protocols than ours, judged as the paper is."""
+"""The power of the verdicts: judge simulated papers, by our protocol and by others, as the paper is judged."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from graphdr.core.markdown import pipe_table
-from graphdr.paper.compare import verdict
+from graphdr.paper.compare import Ours, verdict
 
 LEVEL = 0.05
 OURS, PAPER = "ours (control)", "the paper itself"
 NUMBERS, REGRETS, ERRORS = TESTS = ("numbers", "regrets", "standard errors")
 
+Line = Mapping[str, Any]  # a stored row: that of a table, with the fields of ``Row``
+
 
 class Papers(NamedTuple):
-    """What papers print: the regret of each method with its standard error (papers x methods)."""
+    """The numbers that papers print: the regret of each method with its standard error (papers x methods)."""
 
     values: np.ndarray
     sems: np.ndarray
 
-    def take(self, rows: Sequence[int]) -> "Papers":
+    def take(self, rows: Iterable[int]) -> "Papers":
         """Return some of the papers."""
-        return Papers(self.values[rows], self.sems[rows])
+        index = list(rows)
+        return Papers(self.values[index], self.sems[index])
 
 
 class Row(NamedTuple):
-    """What one test makes of one protocol."""
+    """The result of one test on one protocol, as stored; ``paper_p`` is its p-value for the paper itself."""
 
     protocol: str
     test: str
@@ -42,94 +45,96 @@ class Row(NamedTuple):
 
 def by_instance(measurements: pd.DataFrame, problem: str, methods: Sequence[str]) -> Papers:
     """Return the regrets of all instances of a problem, each instance as one paper."""
-    there = measurements[(measurements["problem"] == problem) & (measurements["quantity"] == "regret")]
-    there = there[(there["draw"] == 0) & there["method"].isin(methods)]
-    wide = there.pivot(index="instance", columns="method", values=["value", "sem"]).sort_index()
+    rows = measurements[(measurements["problem"] == problem) & (measurements["quantity"] == "regret")]
+    rows = rows[(rows["draw"] == 0) & rows["method"].isin(methods)]
+    wide = rows.pivot(index="instance", columns="method", values=["value", "sem"]).sort_index()
     return Papers(*(wide[name][list(methods)].to_numpy(float) for name in ("value", "sem")))
 
 
-def contradicted(value: np.ndarray, sem: np.ndarray, panel: Papers) -> np.ndarray:
+def contradicted(paper: Papers, instances: Papers) -> np.ndarray:
     """Tell which numbers of one paper differ from ours, those of the first instance, by the rules for the paper."""
-    ours = zip(panel.values[0], panel.sems[0], panel.values.T, strict=True)
-    words = [verdict(f"{v:.6g}", s, *mine, None) for v, s, mine in zip(value, sem, ours, strict=True)]
+    words = []
+    for method, (value, sem) in enumerate(zip(paper.values[0], paper.sems[0], strict=True)):
+        ours = Ours(instances.values[0, method], instances.sems[0, method], instances.values[:, method])
+        words.append(verdict(f"{value:.6g}", sem, ours, None))
     return np.array([word == "differs" for word in words])
 
 
-def joint_p(vector: np.ndarray, panel: np.ndarray) -> float:
-    """Return the p-value of Hotelling's T² that a vector is one more draw of what the panel (draws x entries) shows.
+def joint_p(vector: np.ndarray, draws: np.ndarray) -> float:
+    """Return the p-value of Hotelling's T² that a vector is one more of the draws (draws x entries).
 
-    Entries that go together over the draws, such as regrets on one instance, are counted as going together.
+    Correlations between the entries, such as the regrets on one instance, are taken into account.
     """
-    from scipy.special import fdtrc  # not needed by a build without pseudo-papers
+    from scipy.special import fdtrc  # not needed by a build without simulated papers
 
-    n, entries = panel.shape
-    if n <= entries + 1 or not (np.isfinite(vector).all() and np.isfinite(panel).all()):
+    n, entries = draws.shape
+    if n <= entries + 1 or not (np.isfinite(vector).all() and np.isfinite(draws).all()):
         return np.nan
-    off = vector - panel.mean(axis=0)
-    squared = off @ np.linalg.pinv(np.cov(panel.T), hermitian=True) @ off * n / (n + 1)
+    off = vector - draws.mean(axis=0)
+    squared = off @ np.linalg.pinv(np.cov(draws.T), hermitian=True) @ off * n / (n + 1)
     return float(fdtrc(entries, n - entries, squared * (n - entries) / (entries * (n - 1))))
 
 
 def exchange_p(caught: np.ndarray, control: np.ndarray) -> float:
-    """Return the chance of so many caught in all, if papers of both kinds were exchanged at random.
+    """Return the probability of so many caught in all, if papers of both kinds were exchanged at random.
 
     The counts of a paper stay together. With one count of 0 or 1 per paper it is Fisher's exact test, one-sided.
     """
-    pooled = np.concatenate([caught, control]).astype(int)
-    ways = np.zeros((len(caught) + 1, pooled.sum() + 1))  # to choose so many papers with so many caught in all
+    counts = np.concatenate([caught, control]).astype(int)
+    ways = np.zeros((len(caught) + 1, counts.sum() + 1))  # to choose so many papers with so many caught in all
     ways[0, 0] = 1
-    for count in pooled:
+    for count in counts:
         ways[1:, count:] += ways[:-1, : ways.shape[1] - count].copy()
     return float(ways[-1, int(caught.sum()) :].sum() / ways[-1].sum())
 
 
-def together(test: str, papers: Papers, panel: Papers) -> list[float]:
-    """Return for every paper the p-value of one of the joint tests: that it is one more draw of the panel."""
+def paper_p(test: str, paper: Papers, instances: Papers) -> float:
+    """Return the p-value of one of the joint tests that a paper is one more of the instances."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        rows, draws = (np.log(some.values if test == REGRETS else some.sems) for some in (papers, panel))
-    return [joint_p(row, draws) for row in rows]
+        vector, draws = (np.log(part.values if test == REGRETS else part.sems) for part in (paper, instances))
+    return joint_p(vector[0], draws)
 
 
-def _caught(papers: Papers, first: int, panel: Papers) -> dict[str, np.ndarray]:
-    """Count what each test catches of every paper from an instance on, judged against the panel without its own."""
+def _caught(papers: Papers, first: int, instances: Papers) -> dict[str, np.ndarray]:
+    """Count what each test catches of every paper from ``first`` on, judged against all instances but its own."""
     caught: dict[str, list[int]] = {test: [] for test in TESTS}
-    for instance in range(first, len(papers.values)):
-        paper = papers.take([instance])
-        others = panel.take([other for other in range(len(panel.values)) if other != instance])
-        caught[NUMBERS].append(contradicted(paper.values[0], paper.sems[0], others).sum())
-        for test in TESTS[1:]:
-            caught[test].append(together(test, paper, others)[0] <= LEVEL)
+    for number in range(first, len(papers.values)):
+        paper = papers.take([number])
+        others = instances.take(other for other in range(len(instances.values)) if other != number)
+        caught[NUMBERS].append(int(contradicted(paper, others).sum()))
+        for test in (REGRETS, ERRORS):
+            caught[test].append(paper_p(test, paper, others) <= LEVEL)
     return {test: np.array(counts, int) for test, counts in caught.items()}
 
 
 def power(control: Papers, others: Mapping[str, Papers], size: int, paper: Papers) -> list[Row]:
-    """Return what each test catches of every protocol, and what it says of the paper.
+    """Return what each test catches of every protocol, and its p-value for the paper.
 
-    Of the control, our protocol, the first ``size`` instances are the panel behind our tables, the further ones are
-    papers. Other protocols share graphs with the panel, so that each of their papers is judged without its own one;
-    the first is none, since our numbers are those of instance 0.
+    The first ``size`` instances of the control, which has our protocol, are those behind our tables; the further ones
+    are simulated papers. Other protocols share graphs with these instances, so that each of their papers is judged
+    without its own graph. Their first instance is left out, because our numbers are those of instance 0.
     """
-    panel, methods = control.take(range(size)), control.values.shape[1]
-    ours = _caught(control, size, panel)
-    played = {OURS: (ours, panel)} | {name: (_caught(papers, 1, panel), papers) for name, papers in others.items()}
+    shown, methods = control.take(range(size)), control.values.shape[1]
+    ours = _caught(control, size, shown)
+    results = {OURS: (ours, shown)} | {name: (_caught(papers, 1, shown), papers) for name, papers in others.items()}
     rows = []
-    for protocol, (caught, instances) in played.items():
+    for protocol, (caught, instances) in results.items():
         for test, counts in caught.items():
             judged, total = len(counts) * (methods if test == NUMBERS else 1), int(counts.sum())
             p = np.nan if protocol == OURS else exchange_p(counts, ours[test])
-            paper_p = np.nan if test == NUMBERS else together(test, paper, instances)[0]
-            rows.append(Row(protocol, test, len(counts), judged, total, total / max(judged, 1), p, paper_p))
-    differing = int(contradicted(paper.values[0], paper.sems[0], panel).sum())
+            p_of_paper = np.nan if test == NUMBERS else paper_p(test, paper, instances)
+            rows.append(Row(protocol, test, len(counts), judged, total, total / max(judged, 1), p, p_of_paper))
+    differing = int(contradicted(paper, shown).sum())
     return [*rows, Row(PAPER, NUMBERS, 1, methods, differing, differing / methods, np.nan, np.nan)]
 
 
-def noticed(rows: Iterable[Mapping]) -> str:
+def noticed(rows: Iterable[Line]) -> str:
     """Name the tests that notice a protocol."""
     return ", ".join(row["test"] for row in rows if row["p"] <= LEVEL) or "–"
 
 
-def sentence(rows: Sequence[Mapping]) -> str:
-    """Say in one sentence how much it takes to be contradicted; nothing without pseudo-papers."""
+def sentence(rows: Sequence[Line]) -> str:
+    """Say in one sentence how many numbers of simulated papers are contradicted; nothing without such papers."""
     kept = {row["protocol"]: 100 - 100 * row["share"] for row in rows if row["test"] == NUMBERS}
     others = [share for protocol, share in kept.items() if protocol not in (OURS, PAPER)]
     if not others:
@@ -140,11 +145,11 @@ def sentence(rows: Sequence[Mapping]) -> str:
     )
 
 
-def markdown(rows: Iterable[Mapping]) -> list[str]:
-    """Lay the power out, a line per protocol, with the tests that notice it."""
-    lines = []
+def markdown(rows: Iterable[Line]) -> list[str]:
+    """Render the power, a line per protocol, with the tests that notice it."""
+    lines: list[str] = []
     for _, part in groupby(rows, itemgetter("table")):
-        protocols = {protocol: list(tests) for protocol, tests in groupby(part, itemgetter("protocol"))}
+        protocols = {name: list(tests) for name, tests in groupby(part, itemgetter("protocol"))}
         (paper,) = protocols.pop(PAPER)
         body = [_line(protocol, tests) for protocol, tests in protocols.items()]
         unseen = [name for name, tests in protocols.items() if noticed(tests) == "–" and name != OURS]
@@ -154,8 +159,8 @@ def markdown(rows: Iterable[Mapping]) -> list[str]:
     return lines
 
 
-def _line(protocol: str, rows: Iterable[Mapping]) -> list[str]:
-    """Return the cells of a protocol."""
+def _line(protocol: str, rows: Iterable[Line]) -> list[str]:
+    """Format the line of a protocol."""
     numbers, *joint = rows
     shares = [f"{100 * (1 - numbers['share']):.0f} % of {numbers['judged']}"]
     shares += [f"{100 * row['share']:.0f} %" for row in joint]

@@ -1,15 +1,15 @@
-"""What a claim can state: predicates over the tidy table of one instance, each with the numbers that decide.
+"""Predicates that a claim can state about the measurements of one instance, each with the numbers that decide.
 
-A cell is quantity[.field][@method or @predictor], as in a table. A predicate raises NoData if it lacks a number.
-In its texts names stand in backticks: a reader gets words for them. Predicates work on plain lists and dictionaries,
-since one claim may be checked thousands of times and a table of ten rows is no work for a library.
+A cell is quantity[.statistic][@method or @predictor], as in a table. A predicate raises NoData if it lacks a number.
+Names in its texts stand in backticks, to be replaced by labels. Predicates work on plain lists and dictionaries,
+because a claim may be checked thousands of times on tables of ten rows.
 """
 
 import inspect
 import operator
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from statistics import median as middle_of
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import median as median_of
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,18 +20,23 @@ from graphdr.scores import cells
 from graphdr.scores.cells import number
 
 BOUNDS = {"above": operator.gt, "at_least": operator.ge, "below": operator.lt, "at_most": operator.le}
-Numbers = dict[str, float]  # by problem
-MOST = 0.95  # share of instances or settings from which a claim holds; below as large a share of the others it fails
+MEASURED = ("quantity", "method", "predictor", "value", "sem", "count")
+
+Level = Any  # of a factor: a number, a text or a list
+Arguments = Mapping[str, Any]  # of a predicate, as config.yaml has them
+Check = Mapping[str, Arguments]  # a predicate with its arguments: a mapping of one entry
+Points = list[tuple[float, float]]  # level of a factor, and value
 
 
 class NoData(Exception):
-    """Name the number that a predicate looks for in vain."""
+    """Name the number that a predicate lacks."""
 
 
 class Outcome(NamedTuple):
-    """Whether a predicate holds, the numbers that decided, and their data sets if some could be left out.
+    """The result of a predicate.
 
-    The effect is by how much, where a predicate compares: how many times one number is another.
+    ``measured`` are the numbers that decided. ``used`` are their data sets, if some could be left out. ``effect`` is
+    the ratio of the compared numbers, if the predicate compares.
     """
 
     holds: bool
@@ -40,17 +45,22 @@ class Outcome(NamedTuple):
     effect: float = np.nan
 
 
+class Measurement(NamedTuple):
+    """One row of the tidy table; a place is a problem of an experiment, since two experiments may share a problem."""
+
+    place: str
+    method: str | None
+    predictor: str | None
+    value: float
+    sem: float
+    n: float
+
+
 class Rows(NamedTuple):
-    """The rows of a tidy table: what was measured by quantity, and factors by name; both know problems by place.
+    """The tidy table of one instance: measurements by quantity, and levels by factor and place."""
 
-    Two experiments may share a problem, so that a place is both.
-    """
-
-    measured: Mapping[str, list[dict[str, Any]]]
-    factors: Mapping[str, dict[str, Any]]
-
-
-MEASURED = ("quantity", "method", "predictor", "value", "sem", "count")
+    measurements: Mapping[str, list[Measurement]]
+    factors: Mapping[str, dict[str, Level]]
 
 
 def rows_of(table: pd.DataFrame) -> Rows:
@@ -58,234 +68,258 @@ def rows_of(table: pd.DataFrame) -> Rows:
     return gather(table.to_dict("records"))
 
 
-def gather(records: Iterable[Mapping[str, Any]]) -> Rows:
-    """Sort rows by what they measure, and factors by problem."""
-    measured: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    factors: dict[str, dict[str, Any]] = defaultdict(dict)
+def gather(records: Iterable[Mapping[Any, Any]]) -> Rows:
+    """Group measurements by quantity, and factors by place."""
+    measurements: dict[str, list[Measurement]] = defaultdict(list)
+    factors: dict[str, dict[str, Level]] = defaultdict(dict)
     for row in records:
         place = f"{row['experiment']}:{row['problem']}"
-        measured[row["quantity"]].append({"place": place} | {name: row[name] for name in MEASURED})
-        for name, value in row.items():
+        measurement = Measurement(place, row["method"], row["predictor"], row["value"], row["sem"], row["count"])
+        measurements[row["quantity"]].append(measurement)
+        for name, level in row.items():
             if name not in MEASURED:
-                factors[name].setdefault(place, value)
-    return Rows(measured, factors)
+                factors[name].setdefault(place, level)
+    return Rows(measurements, factors)
 
 
 def lowest(table: Rows, *, of: str | list[str], among: list[str]) -> Outcome:
     """Tell whether a cell (or the best of several) is below the same quantity of all others on every problem."""
-    return _extreme(table, of, among, 1)
+    return _extreme(table, _several(of), among, 1)
 
 
 def highest(table: Rows, *, of: str | list[str], among: list[str]) -> Outcome:
     """Tell whether a cell (or the best of several) is above the same quantity of all others on every problem."""
-    return _extreme(table, of, among, -1)
+    return _extreme(table, _several(of), among, -1)
 
 
-def ratio(table: Rows, *, of: str, to: str, where: dict | None = None, **bounds: float) -> Outcome:
-    """Tell whether one cell over another obeys the bounds on every problem where facts and factors obey theirs."""
-    pairs = _beside(table, [of, to])
-    quotients = {at: _quotient(one, other) for at, (one, other) in pairs.items()}
+def ratio(table: Rows, *, of: str, to: str, where: Mapping[str, Arguments] | None = None, **bounds: float) -> Outcome:
+    """Tell whether a cell over another obeys the bounds on every problem whose facts and factors obey ``where``."""
+    pairs = _side_by_side(table, [of, to])
+    quotients = {place: _quotient(*pair) for place, pair in pairs.items()}
     chosen = dict(quotients)
     for name, limits in (where or {}).items():
-        levels = _by_problem(table, name)
-        chosen = {at: x for at, x in chosen.items() if at in levels and _obeys(levels[at], limits)}
+        levels = _by_place(table, name)
+        chosen = {place: x for place, x in chosen.items() if place in levels and _obeys(levels[place], limits)}
     if not chosen:
-        raise NoData(f"`{of}` where {' and '.join(f'`{name}`' for name in where)} are as asked for")
-    label = f"{_key(of)} / {_key(to)} = "
-    (first, second), *_ = pairs.values()
-    one = f"{number(first)} / {number(second)} = {number(_quotient(first, second))}"
-    text = label + (one if len(pairs) == 1 else _range(chosen.values()))
+        conditions = " and ".join(f"`{name}`" for name in where or {})
+        raise NoData(f"`{of}` where {conditions} are as asked for")
+    text = f"{_key(of)} / {_key(to)} = "
+    if len(pairs) == 1:
+        ((first, second),) = pairs.values()
+        text += f"{number(first)} / {number(second)} = {number(_quotient(first, second))}"
+    else:
+        text += _range(chosen.values())
     if len(chosen) < len(quotients):
-        text += f"; elsewhere {_range(x for at, x in quotients.items() if at not in chosen)}"
+        text += f"; elsewhere {_range(x for place, x in quotients.items() if place not in chosen)}"
     holds = all(_obeys(x, bounds) for x in chosen.values())
-    return Outcome(holds, text, effect=middle_of(chosen.values()))
+    return Outcome(holds, text, effect=median_of(chosen.values()))
 
 
 def growth(table: Rows, *, of: str, along: str, **bounds: float) -> Outcome:
     """Tell whether the last cell along a factor over the first obeys the bounds."""
-    line = _along(table, of, along)
-    (start, first), (end, last) = line[0], line[-1]
+    points = _along(table, of, along)
+    (start, first), (end, last) = points[0], points[-1]
     grown = _quotient(last, first)
     ends = f"{number(first)} at `{along}` = {start:g}, {number(last)} at {end:g}"
     return Outcome(_obeys(grown, bounds), f"{_key(of)}: {ends}, {number(grown)} times", effect=grown)
 
 
-def monotone(table: Rows, *, of: str, along: str, falls=False, strict=True, first=None, last=None) -> Outcome:
-    """Tell whether a cell rises (or falls) along a factor, with the given first and last value if there are such."""
-    line = _along(table, of, along)
-    steps = _steps(line) * (-1 if falls else 1)
+def monotone(
+    table: Rows,
+    *,
+    of: str,
+    along: str,
+    falls: bool = False,
+    strict: bool = True,
+    first: float | None = None,
+    last: float | None = None,
+) -> Outcome:
+    """Tell whether a cell rises (or falls) along a factor, and starts and ends at these values if there are any."""
+    points = _along(table, of, along)
+    steps = _steps(points) * (-1 if falls else 1)
     ordered = bool((steps > 0).all() if strict else (steps >= 0).all())
-    ends = first in (None, line[0][1]) and last in (None, line[-1][1])
-    return Outcome(ordered and ends, _line(line, of, along))
+    ends = first in (None, points[0][1]) and last in (None, points[-1][1])
+    return Outcome(ordered and ends, _list(points, of, along))
 
 
 def argmin(table: Rows, *, of: str, along: str, at: float) -> Outcome:
-    """Tell whether a cell has its minimum at one value of a factor."""
-    line = _along(table, of, along)
-    least, _ = min(line, key=operator.itemgetter(1))
-    return Outcome(bool(least == at), _line(line, of, along))
+    """Tell whether a cell has its minimum at this level of a factor."""
+    points = _along(table, of, along)
+    level, _ = min(points, key=operator.itemgetter(1))
+    return Outcome(bool(level == at), _list(points, of, along))
 
 
 def unimodal(table: Rows, *, of: str, along: str) -> Outcome:
-    """Tell whether a cell falls along a factor down to its minimum, wherever that is, and rises from there on."""
-    line = _along(table, of, along)
-    least, steps = int(np.argmin([value for _, value in line])), _steps(line)
-    return Outcome(bool((steps[:least] < 0).all() and (steps[least:] > 0).all()), _line(line, of, along))
+    """Tell whether a cell falls along a factor down to its minimum and rises after it."""
+    points = _along(table, of, along)
+    steps = _steps(points)
+    lowest_at = int(np.argmin([value for _, value in points]))
+    valley = (steps[:lowest_at] < 0).all() and (steps[lowest_at:] > 0).all()
+    return Outcome(bool(valley), _list(points, of, along))
 
 
 def equal(table: Rows, *, of: str, to: str, along: str) -> Outcome:
-    """Tell whether two cells agree at every value of a factor."""
-    one, other = _along(table, of, along), _along(table, to, along)
-    if [level for level, _ in one] != [level for level, _ in other]:
+    """Tell whether two cells agree at every level of a factor."""
+    first, second = _along(table, of, along), _along(table, to, along)
+    if [level for level, _ in first] != [level for level, _ in second]:
         raise NoData(f"`{of}` with `{to}` at every `{along}`")
-    return Outcome(one == other, f"{_line(one, of, along)}; {_line(other, to, along)}")
+    return Outcome(first == second, f"{_list(first, of, along)}; {_list(second, to, along)}")
 
 
 def bounded(table: Rows, *, of: str | list[str], **bounds: float) -> Outcome:
-    """Tell whether every value of a cell (or of several) obeys the bounds; without a key these are of all methods."""
-    names, found = [of] if isinstance(of, str) else of, []
+    """Tell whether every value of some cells obeys the bounds; a cell without a key has the values of all methods."""
+    names = _several(of)
+    numbers: list[float] = []
     for name in names:
         try:
-            found += [value for _, value in values(table, name)]
+            numbers += [value for _, value in values(table, name)]
         except NoData:
-            continue  # of several cells, one is enough
-    if not found:
+            continue  # any of the cells is enough
+    if not numbers:
         raise NoData(" or ".join(f"`{name}`" for name in names))
-    told = " and ".join(f"`{name}`" for name in names)
-    return Outcome(all(_obeys(x, bounds) for x in found), f"{told} = {_range(found)}")
+    text = " and ".join(f"`{name}`" for name in names)
+    return Outcome(all(_obeys(x, bounds) for x in numbers), f"{text} = {_range(numbers)}")
 
 
 def median(table: Rows, *, of: str, **bounds: float) -> Outcome:
     """Tell whether the median of a cell over all problems obeys the bounds."""
-    found = values(table, of)
-    numbers = [value for _, value in found]
-    middle = middle_of(numbers)
+    pairs = values(table, of)
+    numbers = [value for _, value in pairs]
+    middle = median_of(numbers)
     text = f"median of `{of}` = {number(middle)} of {_range(numbers)}"
-    return Outcome(_obeys(middle, bounds), text, _datasets(table, [at for at, _ in found]))
+    return Outcome(_obeys(middle, bounds), text, _datasets(table, [place for place, _ in pairs]))
 
 
 def correct(table: Rows, *, of: str, wrong: int) -> Outcome:
-    """Tell whether a count of right answers leaves at most so many wrong ones."""
-    ((right,), *_), ((_, total), *_) = _beside(table, [of]).values(), values(table, of, "n")
+    """Tell whether a count of correct predictions leaves at most so many wrong ones."""
+    (right,) = next(iter(_side_by_side(table, [of]).values()))
+    _, total = values(table, of, "n")[0]
     return Outcome(bool(right >= total - wrong), f"`{of}` = {right:g} of {total:g}")
 
 
 def inseparable(table: Rows, *, of: str, to: str, by: str) -> Outcome:
-    """Tell whether no threshold on a fact separates the problems where one cell is below another from the others."""
-    wide = _beside(table, [of, to, by], complete=False)
-    won = {at: fact for at, (one, other, fact) in wide.items() if one < other}
-    lost = {at: fact for at, (_, _, fact) in wide.items() if at not in won}
+    """Tell whether no threshold on a fact separates the problems where a cell is below another from the others."""
+    triples = _side_by_side(table, [of, to, by], complete=False)
+    won = {place: fact for place, (first, second, fact) in triples.items() if first < second}
+    lost = {place: fact for place, (_, _, fact) in triples.items() if place not in won}
     if not won or not lost:
         raise NoData("wins and losses to tell apart")
-    named = _by_problem(table, "dataset")
-    below, above = (", ".join(f"`{named[at]}` {number(x)}" for at, x in part.items()) for part in (won, lost))
-    apart = max(won.values()) < min(lost.values()) or max(lost.values()) < min(won.values())
+    datasets = _by_place(table, "dataset")
+    below, above = (", ".join(f"`{datasets[at]}` {number(x)}" for at, x in part.items()) for part in (won, lost))
+    separable = max(won.values()) < min(lost.values()) or max(lost.values()) < min(won.values())
     text = f"`{by}` where {_key(of)} < {_key(to)}: {below}; elsewhere: {above}"
-    return Outcome(not apart, text, _datasets(table, wide))
+    return Outcome(not separable, text, _datasets(table, triples))
 
 
-PREDICATES = {
-    f.__name__: f
-    for f in (lowest, highest, ratio, growth, monotone, argmin, unimodal, equal, bounded, median, correct, inseparable)
-}
+PREDICATES: dict[str, Callable[..., Outcome]] = {
+    predicate.__name__: predicate
+    for predicate in (
+        lowest, highest, ratio, growth, monotone, argmin, unimodal, equal, bounded, median, correct, inseparable,
+    )
+}  # fmt: skip
 
 
-def check_arguments(where: str, predicate: str, arguments: dict) -> None:
+def check_arguments(where: str, predicate: str, arguments: Arguments) -> None:
     """Raise a UserError if a predicate does not exist or does not take these arguments."""
     if predicate not in PREDICATES:
         raise no_such(where, "predicate", predicate, PREDICATES)
     parameters = list(inspect.signature(PREDICATES[predicate]).parameters.values())[1:]
-    named = {p.name: p for p in parameters if p.kind is p.KEYWORD_ONLY}
-    limits = set(BOUNDS) if len(named) < len(parameters) else set()
-    if unknown := sorted(set(arguments) - set(named) - limits):
-        raise no_such(where, f"argument of {predicate}", unknown[0], set(named) | limits)
-    if lacking := sorted(name for name, p in named.items() if p.default is p.empty and name not in arguments):
+    keywords = {p.name: p for p in parameters if p.kind is p.KEYWORD_ONLY}
+    limits = set(BOUNDS) if len(keywords) < len(parameters) else set()
+    if unknown := sorted(set(arguments) - set(keywords) - limits):
+        raise no_such(where, f"argument of {predicate}", unknown[0], set(keywords) | limits)
+    if lacking := sorted(name for name, p in keywords.items() if p.default is p.empty and name not in arguments):
         raise UserError(f"{where}: {predicate} needs {', '.join(lacking)}")
     if limits and not limits & set(arguments):
         raise UserError(f"{where}: {predicate} needs a bound: {', '.join(BOUNDS)}")
     for cell in cell_names(arguments):
-        if (field := cells.parse(where, cell).field) not in cells.FIELDS:
-            raise UserError(f"{where}: {cell!r} is of all instances; a claim is judged on each, without .{field}")
+        statistic = cells.parse(where, cell).statistic
+        if statistic not in cells.STATISTICS:
+            raise UserError(f"{where}: {cell!r} is of all instances; a claim is judged on each, without .{statistic}")
 
 
-def cell_names(arguments: dict) -> list[str]:
+def cell_names(arguments: Arguments) -> list[str]:
     """Return the cells among the arguments of a predicate."""
-    named = [arguments[name] for name in ("of", "to") if name in arguments]
-    return [cell for part in named for cell in ([part] if isinstance(part, str) else part)]
+    return [cell for name in ("of", "to") if name in arguments for cell in _several(arguments[name])]
 
 
-def values(table: Rows, text: str, field: str | None = None) -> list[tuple[str, float]]:
-    """Look up a cell: problem and number; without a key it may be there several times on a problem."""
+def values(table: Rows, text: str, statistic: str | None = None) -> list[tuple[str, float]]:
+    """Look up a cell: pairs of place and number; a cell without a key may have several numbers at a place."""
     cell = cells.parse("claims", text)
-    field = {"n": "count"}.get(field or cell.field, field or cell.field)
-    found = [
-        (row["place"], row[field])
-        for row in table.measured.get(cell.quantity, ())
-        if cell.key is None or cell.key in (row["method"], row["predictor"])
+    pairs = [
+        (row.place, getattr(row, statistic or cell.statistic))
+        for row in table.measurements.get(cell.quantity, ())
+        if cell.key is None or cell.key in (row.method, row.predictor)
     ]
-    found = [(place, value) for place, value in found if value is not None and value == value]
-    if not found:
+    pairs = [(place, value) for place, value in pairs if value is not None and value == value]
+    if not pairs:
         raise NoData(f"`{text}`")
-    return found
+    return pairs
 
 
-def _beside(table: Rows, texts: list[str], complete: bool = True) -> dict[str, tuple[float, ...]]:
-    """Set cells side by side by problem; a problem that lacks one is an error or, if allowed, left out."""
-    columns: dict[str, Numbers] = {}
+def _several(names: str | list[str]) -> list[str]:
+    return [names] if isinstance(names, str) else names
+
+
+def _side_by_side(table: Rows, texts: Sequence[str], complete: bool = True) -> dict[str, tuple[float, ...]]:
+    """Join cells by place; a place that lacks a cell raises NoData or, if not ``complete``, is left out."""
+    columns: dict[str, dict[str, float]] = {}
     for text in texts:
-        found = values(table, text)
-        columns[text] = dict(found)
-        if len(columns[text]) < len(found):
-            raise UserError(f"claims: {text!r} is more than one number on {found[0][0]}")
-    places = dict.fromkeys(at for column in columns.values() for at in column)
-    whole = [at for at in places if all(at in column for column in columns.values())]
-    if complete and len(whole) < len(places):
-        at = next(at for at in places if at not in whole)
-        raise NoData(f"`{next(text for text, column in columns.items() if at not in column)}` on {at}")
-    if not whole:
+        pairs = values(table, text)
+        columns[text] = dict(pairs)
+        if len(columns[text]) < len(pairs):
+            raise UserError(f"claims: {text!r} is more than one number on {pairs[0][0]}")
+    joined: dict[str, tuple[float, ...]] = {}
+    for place in dict.fromkeys(place for column in columns.values() for place in column):
+        lacking = [text for text, column in columns.items() if place not in column]
+        if not lacking:
+            joined[place] = tuple(column[place] for column in columns.values())
+        elif complete:
+            raise NoData(f"`{lacking[0]}` on {place}")
+    if not joined:
         raise NoData(" with ".join(f"`{text}`" for text in texts))
-    return {at: tuple(column[at] for column in columns.values()) for at in whole}
+    return joined
 
 
-def _by_problem(table: Rows, name: str) -> dict[str, Any]:
-    """Return a factor or a fact of every problem."""
+def _by_place(table: Rows, name: str) -> Mapping[str, Level]:
+    """Return a factor or a fact of every place."""
     return table.factors[name] if name in table.factors else dict(values(table, name))
 
 
-def _along(table: Rows, text: str, factor: str) -> list[tuple[float, float]]:
-    """Return a cell against a factor or fact, in its order."""
-    levels = _by_problem(table, factor)
-    line = sorted((levels[at], value) for at, (value,) in _beside(table, [text]).items())
-    if len({level for level, _ in line}) < len(line):
+def _along(table: Rows, text: str, factor: str) -> Points:
+    """Return a cell against a factor or fact, sorted by level."""
+    levels = _by_place(table, factor)
+    points = sorted((levels[place], value) for place, (value,) in _side_by_side(table, [text]).items())
+    if len({level for level, _ in points}) < len(points):
         raise UserError(f"claims: {text!r} is there twice at one value of {factor!r}")
-    return line
+    return points
 
 
-def _steps(line: list[tuple[float, float]]) -> np.ndarray:
-    return np.diff([value for _, value in line])
+def _steps(points: Points) -> np.ndarray:
+    return np.diff([value for _, value in points])
 
 
-def _extreme(table: Rows, of: str | list[str], among: list[str], sign: int) -> Outcome:
-    ours = [of] if isinstance(of, str) else of
+def _extreme(table: Rows, ours: list[str], among: list[str], sign: int) -> Outcome:
+    """Compare the best of some cells with the best of all others; ``sign`` is 1 if low values are better, else -1."""
     quantity = cells.parse("claims", ours[0]).quantity
     others = [f"{quantity}@{key}" for key in among]
-    wide, texts, ahead, holds = _beside(table, [*ours, *others]), [], [], True
-    for problem, row in wide.items():
-        (best, own), (rival, next_best) = (
-            min(zip(names, part, strict=True), key=lambda pair: sign * pair[1])
-            for names, part in ((ours, row[: len(ours)]), (others, row[len(ours) :]))
-        )
-        text = f"{_key(best)} {number(own)}, best other {_key(rival)} {number(next_best)}"
-        texts.append(f"{problem}: {text}" if len(wide) > 1 else text)
-        ahead.append(_quotient(next_best, own))
-        holds &= sign * own < sign * next_best
-    return Outcome(bool(holds), "; ".join(texts), effect=middle_of(ahead))
+    joined = _side_by_side(table, [*ours, *others])
+    texts, effects, holds = [], [], True
+    for place, numbers in joined.items():
+        by_cell = dict(zip([*ours, *others], numbers, strict=True))
+        best = min(ours, key=lambda cell: sign * by_cell[cell])
+        rival = min(others, key=lambda cell: sign * by_cell[cell])
+        text = f"{_key(best)} {number(by_cell[best])}, best other {_key(rival)} {number(by_cell[rival])}"
+        texts.append(f"{place}: {text}" if len(joined) > 1 else text)
+        effects.append(_quotient(by_cell[rival], by_cell[best]))
+        holds &= sign * by_cell[best] < sign * by_cell[rival]
+    return Outcome(bool(holds), "; ".join(texts), effect=median_of(effects))
 
 
-def _quotient(one: float, other: float) -> float:
-    """Divide as NumPy does: by zero there is infinity, or nothing."""
+def _quotient(first: float, second: float) -> float:
+    """Divide as NumPy does: dividing by zero gives infinity or NaN."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.float64(one) / other)
+        return float(np.float64(first) / second)
 
 
 def _obeys(value: float, bounds: Mapping[str, float]) -> bool:
@@ -293,23 +327,23 @@ def _obeys(value: float, bounds: Mapping[str, float]) -> bool:
 
 
 def _datasets(table: Rows, places: Iterable[str]) -> frozenset[str]:
-    named = _by_problem(table, "dataset")
-    return frozenset(named[at] for at in places)
+    datasets = _by_place(table, "dataset")
+    return frozenset(datasets[place] for place in places)
 
 
 def _key(text: str) -> str:
-    """Name a cell by its method or predictor, which tells it apart, or else by its quantity."""
+    """Name a cell by its method or predictor, or else by its quantity."""
     cell = cells.parse("claims", text)
     return f"`{cell.key or cell.quantity}`"
 
 
-def _line(line: list[tuple[float, float]], of: str, along: str) -> str:
-    levels, numbers = zip(*line, strict=True)
-    return f"`{of}` at `{along}` {', '.join(f'{level:g}' for level in levels)}: {', '.join(map(number, numbers))}"
+def _list(points: Points, of: str, along: str) -> str:
+    levels = ", ".join(f"{level:g}" for level, _ in points)
+    return f"`{of}` at `{along}` {levels}: {', '.join(number(value) for _, value in points)}"
 
 
-def _range(found: Iterable[float]) -> str:
-    numbers = list(found)
-    if len(numbers) == 1:
-        return number(numbers[0])
-    return f"{number(min(numbers))} … {number(max(numbers))} ({len(numbers)} values)"
+def _range(numbers: Iterable[float]) -> str:
+    listed = list(numbers)
+    if len(listed) == 1:
+        return number(listed[0])
+    return f"{number(min(listed))} … {number(max(listed))} ({len(listed)} values)"

@@ -1,4 +1,4 @@
-"""What the paper prints, as files of comma-separated text: read strictly, a mistake being one line that names it."""
+"""Read the numbers and claims that the paper prints, and the reasons for differences, from CSV files."""
 
 import math
 from collections.abc import Collection
@@ -34,9 +34,9 @@ def claims(path: str) -> pd.DataFrame:
 
 
 def reasons(path: str) -> dict[tuple[str, str, str], str]:
-    """Read why numbers differ, by table, row and column of the paper; a row or column that is empty stands for all."""
-    columns = _read(path, REASONS).columns.to_pydict()
-    return {tuple(place): why for *place, why in zip(*(columns[name] for name in REASONS), strict=True)}
+    """Read why numbers differ, by table, row and column of the paper; an empty row or column stands for all."""
+    lines = _read(path, REASONS).columns.to_pylist()
+    return {(line["artifact"], line["row"], line["column"]): line["why"] for line in lines}
 
 
 def _read(path: str, needed: Collection[str]) -> Sheet:

@@ -1,7 +1,8 @@
-"""The kinds of verdicts on claims, and their counts."""
+"""The words of verdicts on claims, and their counts."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
+MOST = 0.95  # a claim holds in at least this share of instances or settings, and fails in at most the rest
 VERDICTS = {  # kinds of verdict, each with the words of a count
     "holds": "hold",
     "vacuous": "are bounds that hold but that no policy could break",
@@ -11,8 +12,22 @@ VERDICTS = {  # kinds of verdict, each with the words of a count
 }
 
 
+def word_for(share: float, needed: float | None = None) -> str:
+    """Return the verdict on a claim that holds in a share of the instances; a theorem states the share it needs."""
+    if needed is not None:
+        return "holds" if share >= needed else "fails"
+    return "holds" if share >= MOST else "fails" if share <= 1 - MOST else "mixed"
+
+
+def on_datasets(word: str, number: int, counted: int, missing: Collection[str]) -> str:
+    """Return the verdict that holds on a number (or all, if 0) of the counted data sets, with what is missing."""
+    if counted == 0:
+        return "no data"
+    return f"{word} on {number or counted} of {counted} available (missing: {', '.join(missing)})" if missing else word
+
+
 def verdict_kind(verdict: str) -> str:
-    """Return the kind of a verdict, which may go on with reservations; a vacuous bound holds, but is a kind apart."""
+    """Return the kind of a verdict, which may go on with reservations."""
     if verdict.startswith("holds, vacuous"):
         return "vacuous"
     return next(kind for kind in VERDICTS if verdict.startswith(kind))

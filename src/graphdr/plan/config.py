@@ -12,6 +12,7 @@ from graphdr.plan import short_forms
 from graphdr.plan.blocks import Config
 from graphdr.plan.overrides import Overrides
 from graphdr.plan.references import check
+from graphdr.plan.schema.values import Raw
 from graphdr.plan.yaml_files import read_yaml
 
 NO_OVERRIDES = Overrides()
@@ -28,7 +29,7 @@ def read(raw: Any, folder: Path = Path()) -> Config:
 
 
 def load(path: Path, folder: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Config:
-    """Read a file with a configuration; files are relative to a folder or to its own, and a mistake names the file."""
+    """Read a file with a configuration; the files that it names are relative to ``folder``, or to its own folder."""
     raw = overrides.apply(read_yaml(path))
     try:
         return read(raw, path.parent if folder is None else folder)
@@ -37,11 +38,11 @@ def load(path: Path, folder: Path | None = None, overrides: Overrides = NO_OVERR
 
 
 def _with_short_names(message: str) -> str:
-    """Cut the names in a message, which may be of any length, to what a message quotes at most."""
+    """Shorten the names in a message, which may be of any length."""
     return re.sub(rf"\S{{{QUOTED + 1},}}", lambda name: elide(name[0], QUOTED), message)
 
 
-def parse(config: dict[str, Any]) -> Config:
+def parse(config: Raw) -> Config:
     """Check the types of a configuration without short forms."""
     try:
         return Config.model_validate(config)
@@ -49,11 +50,13 @@ def parse(config: dict[str, Any]) -> Config:
         raise UserError(_message(error.errors(include_url=False), config)) from None
 
 
-def _message(errors: list[ErrorDetails], config: dict[str, Any]) -> str:
+def _message(errors: list[ErrorDetails], config: Raw) -> str:
     """Say in one line what is wrong first: the place, the value, and what it should be."""
     first, place = errors[0], _place(errors[0], config)
     if first["type"] == "missing":
         return f"{place}: {first['loc'][-1]!r} is required"
+    if first["type"] == "setting":
+        return f"{place}.{first['msg']}"
     kinds = [error["msg"] for error in errors if _place(error, config) == place]  # of a union, one error per kind
     noise = r"^(Input|String|List|Dictionary) (?=should )| after validation, not .*"
     texts = [re.sub(noise, "", text) for text in kinds]
@@ -64,7 +67,7 @@ def _message(errors: list[ErrorDetails], config: dict[str, Any]) -> str:
 
 
 def _place(error: ErrorDetails, config: Any) -> str:
-    """Return the path to the value, without what only tells the kinds of a union apart."""
+    """Return the path to the value, without the parts that name the types of a union."""
     place: list[str] = []
     for part in error["loc"]:
         if not ((isinstance(config, dict) and part in config) or (isinstance(config, list) and isinstance(part, int))):

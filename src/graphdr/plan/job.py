@@ -12,50 +12,56 @@ from graphdr.cache import paths
 from graphdr.cache.fingerprint import stage_code
 from graphdr.core.errors import UserError
 from graphdr.core.packed import pack
+from graphdr.core.records import to_json
 
 LONGEST_ARGUMENT = 100_000  # letters: Linux takes 128 KiB, and a shell gets the whole command as one
 
 Input = TypeVar("Input", bound=tuple[Any, ...])
 Output = TypeVar("Output", bound=tuple[Any, ...])
 Params = TypeVar("Params", bound=tuple[Any, ...])
+Record = TypeVar("Record")
 
 
 @dataclass(frozen=True)
 class Job(Generic[Input, Output, Params]):
-    """One call of a stage, with what its module declares: ``Input``, ``Output`` and ``Params``."""
+    """One call of a stage, with the records that its module declares: ``Input``, ``Output`` and ``Params``."""
 
     stage: str
     input: Input
     output: Output
     params: Params
     modules: tuple[str, ...] = ()  # that the stage imports by name: an edit of them reruns this job
+    optional: tuple[str, ...] = ()  # inputs that are read where they exist, but not built for this job …
+    root_folder: str = ""  # … in this folder
 
     def files(self) -> list[str]:
-        """Return all input files, but for those that come with the project: they count by what is in them."""
-        return [path for path in _flat(self.input) if path not in paths.COMMITTED]
+        """Return the input files to build: not those whose contents are part of the job."""
+        return [path for path in _flat(self.input) if path not in paths.PAPER_FILES and path not in self.optional]
 
-    def root(self, placed: str) -> str:
-        """Return the folder below which the files of the job are, from where its first output was placed."""
-        if not placed.endswith(self.output[0]):
+    def root(self, first_output: str) -> str:
+        """Return the folder of the job's files, from the path of its first output."""
+        if not first_output.endswith(self.output[0]):
             advice = "give the module `prefix`, not `replace_prefix`"
-            raise UserError(f"{placed}: not a place for {self.output[0]}; {advice}")
-        return os.path.join(".", placed.removesuffix(self.output[0]))
+            raise UserError(f"{first_output}: not a place for {self.output[0]}; {advice}")
+        return os.path.join(".", first_output.removesuffix(self.output[0]))
 
     def code(self) -> str:
         """Return the fingerprint of the code behind it."""
         return stage_code(self.stage, self.modules)
 
     def as_argument(self) -> str:
-        """Return all that the stage is called with as an argument of a command: JSON, packed if it is too long."""
+        """Return the call of the stage as an argument of a command: JSON, packed if it is too long."""
         text = self.as_json()
         return text if len(text) < LONGEST_ARGUMENT else pack(text)
 
     def as_json(self) -> str:
-        """Return all that the stage is called with, keys sorted: equal jobs are equal texts."""
-        told = {name: getattr(self, name)._asdict() for name in ("input", "output", "params")}
-        if brought := [path for path in _flat(self.input) if path in paths.COMMITTED]:
-            told["committed"] = {path: digest(paths.committed(path)) for path in brought}
-        return json.dumps(told, sort_keys=True)
+        """Return the call of the stage with sorted keys: equal jobs are equal texts."""
+        call = {name: to_json(getattr(self, name)._asdict()) for name in ("input", "output", "params")}
+        contents = {path: _digest(paths.data_file(path)) for path in _flat(self.input) if path in paths.PAPER_FILES}
+        for path in _flat(self.input):
+            if path in self.optional:
+                contents[path] = _digest(Path(self.root_folder, path))
+        return json.dumps(call | ({"contents": contents} if contents else {}), sort_keys=True)
 
 
 AnyJob = Job[Any, Any, Any]
@@ -66,12 +72,13 @@ def at(output: Output, **wildcards: str) -> Output:
     return type(output)(*(path.format(**wildcards) for path in output))
 
 
-def fill(params: type[Params], spec: Any, **others: Any) -> Params:
-    """Make parameters of what a block or record has by the same names, and of others."""
-    return params(**{name: getattr(spec, name) for name in params.__annotations__ if hasattr(spec, name)} | others)
+def fill(record: type[Record], source: object, **others: Any) -> Record:
+    """Fill a record: with ``others``, and with the attributes of a source that have the names of its fields."""
+    fields = {name: getattr(source, name) for name in record.__annotations__ if hasattr(source, name)}
+    return record(**fields | others)
 
 
-def digest(path: str | Path) -> str:
+def _digest(path: str | Path) -> str:
     """Hash a file, if it is there."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16] if Path(path).is_file() else ""
 

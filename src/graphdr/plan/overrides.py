@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from graphdr.cache import paths
 from graphdr.core.atomic import write_text
 from graphdr.core.errors import UserError
+from graphdr.plan.schema.values import Raw
 from graphdr.plan.yaml_files import read_yaml
 
 
@@ -21,7 +22,7 @@ class Overrides(NamedTuple):
     config: Mapping[str, Any] = {}
     replace: bool = False
 
-    def apply(self, config: dict[str, Any]) -> dict[str, Any]:
+    def apply(self, config: Raw) -> Raw:
         """Return the configuration as Snakemake merges it: files in order, then the values of ``--config``."""
         merged = {} if self.replace else config
         for file in self.configfiles:
@@ -49,7 +50,7 @@ def recall() -> Overrides:
         raise UserError(f"{path}: not readable; delete it, and the next build recreates it") from None
 
 
-def _merge(config: Any, update: Mapping[str, Any]) -> dict[str, Any]:
+def _merge(config: Any, update: Mapping[str, Any]) -> Raw:
     """Update a mapping with another one, mappings inside of it likewise."""
     merged = dict(config) if isinstance(config, Mapping) else {}
     for key, value in update.items():

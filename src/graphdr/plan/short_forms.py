@@ -1,13 +1,14 @@
-"""Write the short forms of config.yaml out: files that it names, templates, entries like others, and named sets."""
+"""Write out the short forms of config.yaml: files that it names, templates, entries like others, and named sets."""
 
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_origin
 
-from graphdr.cache.paths import committed
+from graphdr.cache.paths import data_file
 from graphdr.core.errors import UserError, no_such
 from graphdr.plan.blocks import Config
+from graphdr.plan.schema.values import Raw
 from graphdr.plan.yaml_files import read_yaml
 
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?")
@@ -16,7 +17,7 @@ TEXTS = (
     "label", "note", "style", "tex", "caption", "title", "sha256", "citation", "licence", "terms", "release",
     "where", "statement", "criterion",
 )  # fmt: skip
-BLOCKS = [name for name, field in Config.model_fields.items() if get_origin(field.annotation) is dict]
+BLOCKS = [name for name, info in Config.model_fields.items() if get_origin(info.annotation) is dict]
 SETS = ("problems", "methods", "facts", "scores", "columns")  # what a set can hold
 LISTS = {  # where the name of a set, or of a template, can stand for its members
     "experiments": ("methods", "facts"),
@@ -28,12 +29,12 @@ VARIABLE = re.compile(r"\{(\w+)\}")
 SPELLING = str.maketrans({".": "_", "-": "m", "+": None, "[": None, "]": None, ",": "_", " ": None, "/": "_"})
 
 
-def full(raw: Any, folder: Path = Path()) -> dict[str, Any]:
+def full(raw: Any, folder: Path = Path()) -> Raw:
     """Return the configuration without short forms; names of files are relative to ``folder``."""
     config = _mapping("top level", typed(raw))
     for block in BLOCKS:
         if isinstance(named := config.get(block), str):
-            config[block] = typed(read_yaml(committed(named, folder), f"{block}: "))
+            config[block] = typed(read_yaml(data_file(named, folder), f"{block}: "))
         _entries(block, config.get(block, {}))
     _attach(config, folder)
     sets = _sets(config)
@@ -74,25 +75,22 @@ def problem_name(base: str, changes: Mapping[str, Any]) -> str:
     return "-".join([base, *(f"{factor}_{value}".translate(SPELLING) for factor, value in sorted(changes.items()))])
 
 
-def _mapping(where: str, value: Any) -> dict[str, Any]:
+def _mapping(where: str, value: Any) -> Raw:
     if not isinstance(value, dict):
         raise UserError(f"{where}: a mapping is needed")
     return value
 
 
-def _entries(where: str, block: Any) -> dict[str, dict[str, Any]]:
+def _entries(where: str, block: Any) -> dict[str, Raw]:
     return {name: _mapping(f"{where}.{name}", entry) for name, entry in _mapping(where, block).items()}
 
 
-def _attach(config: dict[str, Any], folder: Path) -> None:
-    """Put sources into their data sets, checks beside the claims and studies beside the experiments.
-
-    The latter win where both say something.
-    """
+def _attach(config: Raw, folder: Path) -> None:
+    """Add sources to their data sets, checks to the claims and studies to the experiments, whose own keys win."""
     files = {}
     for key in ("sources", "checks", "studies"):
         named = config.pop(key, {})
-        whole = typed(read_yaml(committed(named, folder), f"{key}: ")) if isinstance(named, str) else named
+        whole = typed(read_yaml(data_file(named, folder), f"{key}: ")) if isinstance(named, str) else named
         files[key] = _entries(key, whole)
     datasets = config.get("datasets", {})
     for name, source in files["sources"].items():
@@ -108,7 +106,7 @@ def _attach(config: dict[str, Any], folder: Path) -> None:
         }
 
 
-def _sets(config: dict[str, Any]) -> dict[str, dict[str, list[Any]]]:
+def _sets(config: Raw) -> dict[str, dict[str, list[Any]]]:
     sets = _mapping("sets", config.pop("sets", {}))
     for kind, members in sets.items():
         if kind not in SETS:
@@ -121,14 +119,12 @@ def _sets(config: dict[str, Any]) -> dict[str, dict[str, list[Any]]]:
     return {kind: sets.get(kind, {}) for kind in SETS}
 
 
-def _written_out(
-    block: str, entries: dict[str, Any], problems: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """Return the entries with one per value in place of every template, and the names that came from each.
+def _written_out(block: str, entries: Raw, problems: Mapping[str, Any]) -> tuple[Raw, dict[str, list[str]]]:
+    """Return the entries with every template replaced by one entry per value, and the names made from each template.
 
-    An entry with the name of one that a template stands for changes that one.
+    An entry with the name of a made one changes it.
     """
-    written: dict[str, Any] = {}
+    written: Raw = {}
     templates: dict[str, list[str]] = {}
     for key, entry in entries.items():
         if "for" not in entry:
@@ -147,14 +143,16 @@ def _written_out(
     return written, templates
 
 
-def _merged(base: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
-    """Return what is said, and from the base what is not, also inside a mapping."""
-    pairs = {key: (base[key], value) for key, value in said.items() if isinstance(base.get(key), dict)}
-    inner = {key: old | new for key, (old, new) in pairs.items() if isinstance(new, dict)}
-    return base | said | inner
+def _merged(base: Raw, entry: Raw) -> Raw:
+    """Return an entry with the keys that it lacks taken from a base, also inside a mapping."""
+    merged = base | entry
+    for key, value in entry.items():
+        if isinstance(value, dict) and isinstance(base.get(key), dict):
+            merged[key] = base[key] | value
+    return merged
 
 
-def _rows(where: str, variables: Any, problems: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _rows(where: str, variables: Any, problems: Mapping[str, Any]) -> list[Raw]:
     """Return the values of a template's variables, one mapping per entry; a name stands for a set of problems."""
     columns = {}
     for name, values in variables.items() if isinstance(variables, dict) else ():
@@ -182,8 +180,8 @@ def _fill(where: str, value: Any, row: Mapping[str, Any]) -> Any:
     return row[whole[1]] if whole else VARIABLE.sub(lambda match: str(row[match[1]]), value)
 
 
-def _like(block: str, name: str, entries: Mapping[str, dict[str, Any]], seen: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return an entry with what it does not say itself taken from the one that it is like."""
+def _like(block: str, name: str, entries: Mapping[str, Raw], seen: tuple[str, ...] = ()) -> Raw:
+    """Return an entry with the keys that it lacks taken from the entry that it is like."""
     entry = entries[name]
     if "like" not in entry:
         return entry
@@ -196,8 +194,8 @@ def _like(block: str, name: str, entries: Mapping[str, dict[str, Any]], seen: tu
     return _merged(base, {key: value for key, value in entry.items() if key != "like"})
 
 
-def _show(block: str, name: str, entry: dict[str, Any], config: Mapping[str, Any], sets: Mapping[str, Any]) -> None:
-    """Write out a table or figure: what it shows, its problem, rows and columns, and how it is called."""
+def _show(block: str, name: str, entry: Raw, config: Mapping[str, Any], sets: Mapping[str, Any]) -> None:
+    """Write out a table or figure: its sources, problem, rows, columns and title."""
     where = f"{block}.{name}"
     for place in ("experiment", "evaluation"):
         if isinstance(entry.get(place), list) or str(entry.get(place)) in sets[f"{place}s"]:
@@ -216,7 +214,8 @@ def _show(block: str, name: str, entry: dict[str, Any], config: Mapping[str, Any
     if isinstance(rows := entry.get("rows"), dict) and len(rows) == 1:
         ((entry["rows"], entry["heading"]),) = rows.items()
     if isinstance(columns := entry.get("columns"), list):
-        entry["columns"] = [one for column in columns for one in _columns(f"{where}.columns", column, sets["problems"])]
+        parts = [_columns(f"{where}.columns", column, sets["problems"]) for column in columns]
+        entry["columns"] = [column for part in parts for column in part]
 
 
 def _columns(where: str, column: Any, problems: Mapping[str, Any]) -> list[Any]:
@@ -229,8 +228,8 @@ def _columns(where: str, column: Any, problems: Mapping[str, Any]) -> list[Any]:
     return [_fill(where, cell, row) for row in _rows(f"{where}.for", column["for"], problems) for cell in cells]
 
 
-def _replace(entry: dict[str, Any], place: str, sets: Mapping[str, list[Any]]) -> None:
-    """Put the members of a set where its name stands in a list; one name by itself is a list, too."""
+def _replace(entry: Raw, place: str, sets: Mapping[str, list[Any]]) -> None:
+    """Replace the names of sets in a list by their members; a single name is a list, too."""
     names = entry.get(place)
     names = [names] if isinstance(names, str) else names
     if isinstance(names, list):

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import product
 
 from graphdr.plan.blocks import Config, Experiment
-from graphdr.plan.design import Problem
+from graphdr.plan.problem import Problem
 from graphdr.show.words import FACTORS
 
 
@@ -17,10 +17,10 @@ def labels(config: Config) -> dict[str, str]:
 
 
 def predictors(config: Config, evaluations: Iterable[str]) -> dict[str, str]:
-    """Name predictors after the quantities that they are, a joint one after all of its own."""
+    """Name predictors after their quantities, a joint one after all of its facts."""
     quantities, named = config.quantities, {}
     for evaluation in (config.evaluations[name] for name in evaluations):
-        for name, facts in ({name: [name] for name in evaluation.predictors} | evaluation.joint).items():
+        for name, facts in evaluation.predictor_facts.items():
             parts = [name] if name in quantities else facts
             named[name] = " and ".join(quantities[fact].label if fact in quantities else fact for fact in parts)
         for fact, (name, dataset) in product(evaluation.means, config.datasets.items()):
@@ -30,9 +30,9 @@ def predictors(config: Config, evaluations: Iterable[str]) -> dict[str, str]:
 
 def title(config: Config, problem: Problem, experiment: Experiment) -> str:
     """Name a problem by its data set and the settings that its experiment varies."""
-    varied = sorted(experiment.problems.vary.plain()) + list(experiment.problems.cycle.plain())
-    settings = [f"{FACTORS.get(name, name)} = {str(problem[name]).replace('_', '-')}" for name in varied]
-    return ", ".join([config.datasets[problem["dataset"]].label or problem["dataset"], *settings])
+    varied = [*sorted(experiment.problems.vary), *experiment.problems.cycle]
+    settings = [f"{FACTORS.get(name, name)} = {str(getattr(problem, name)).replace('_', '-')}" for name in varied]
+    return ", ".join([config.datasets[problem.dataset].label or problem.dataset, *settings])
 
 
 def heading(name: str) -> str:

@@ -32,7 +32,7 @@ def read_yaml(path: str | Path, where: str = "") -> Any:
 
 
 def _problem(error: ValueError | yaml.YAMLError) -> str:
-    """Say what is wrong with a text and, if that is known, in which line; YAML's own message may hold all of it."""
+    """Describe what is wrong with a text, with its line if known; the message of YAML may hold the whole text."""
     problem = join_names([getattr(error, "problem", None) or error])
     mark = getattr(error, "problem_mark", None)
     return f"line {mark.line + 1}, column {mark.column + 1}: {problem}" if mark else problem

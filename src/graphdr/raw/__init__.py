@@ -1,4 +1,4 @@
-"""Raw data: fetching and checking archives, strict text, and an adapter per format.
+"""Raw data: download and check archives, read delimited text and Parquet strictly, one adapter per format.
 
-May import cache and what is below it.
+May import cache and the layers below it.
 """

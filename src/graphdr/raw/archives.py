@@ -1,4 +1,4 @@
-"""Archives of raw data (zips, single gzip or plain files): what is safe to read, and members as streams."""
+"""Archives of raw data (zips, single gzip or plain files): check that they are safe, and open their members."""
 
 import gzip
 import hashlib
@@ -11,14 +11,13 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, Any
 
-from graphdr.core import spent
 from graphdr.core.errors import UserError, join_names, no_such, quote
 
-KINDS = {".zip": "zip", ".whl": "zip", ".gz": "gzip"}  # what a file's name promises
+KINDS = {".zip": "zip", ".whl": "zip", ".gz": "gzip"}  # expected kind, by suffix
 BOUND = 4 * 2**30  # bytes; no member of a data set is near it
-SMALL, RATIO = 2**26, 200  # above so many bytes, a member that shrinks this well is not data (text shrinks five-fold)
+SMALL, RATIO = 2**26, 200  # a larger member that is compressed more is not data (text: five-fold)
 BLOCK = 2**18
 
 _MISPACKED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError)
@@ -26,7 +25,7 @@ _DAMAGE = (*_MISPACKED, OSError, RuntimeError, ValueError, LookupError, Overflow
 
 
 class Unusable(UserError):
-    """Say why a file, an address or a package does not give what is needed; another one may."""
+    """A file, an address or a package that cannot be used; another source may work."""
 
 
 def kind(path: Path) -> str:
@@ -42,7 +41,7 @@ def kind(path: Path) -> str:
 
 
 def require_kind(path: Path, name: str) -> None:
-    """Refuse a file whose bytes are not what its official name promises."""
+    """Refuse a file whose bytes are not of the kind that its official name promises."""
     actual, expected = kind(path), KINDS.get(Path(name).suffix)
     if not path.stat().st_size:
         raise Unusable("empty file")
@@ -53,7 +52,7 @@ def require_kind(path: Path, name: str) -> None:
 
 
 def locate(path: Path, member: str | None) -> str | None:
-    """Find a member by its path, or by the one path that ends with it: re-zipped copies differ in the top folder."""
+    """Find a member by its path, or by the only path that ends with it: re-zipped copies differ in the top folder."""
     if not member:
         return ""
     with _readable(), zipfile.ZipFile(path) as archive:
@@ -69,7 +68,7 @@ def locate(path: Path, member: str | None) -> str | None:
     return ends[0] if len(ends) == 1 else None
 
 
-def stored(path: Path, member: str) -> BinaryIO:
+def stored(path: Path, member: str) -> IO[bytes]:
     """Open the bytes of a member as the archive holds them; without a member, those of the file."""
     if not member:
         return path.open("rb")
@@ -77,26 +76,26 @@ def stored(path: Path, member: str) -> BinaryIO:
         return archive.open(member)
 
 
-def content(path: Path, member: str) -> BinaryIO:
-    """Open the content of a member; what is gzipped comes out unpacked."""
+def content(path: Path, member: str) -> IO[bytes]:
+    """Open the content of a member; unpacked if it is gzipped."""
     stream = stored(path, member)
     if not _gzipped(path, member):
         return stream
-    unpacked = gzip.GzipFile(fileobj=stream)
+    unpacked: Any = gzip.GzipFile(fileobj=stream)
     unpacked.myfileobj = stream  # to be closed with it
-    return unpacked
+    opened: IO[bytes] = unpacked
+    return opened
 
 
-def blocks(path: Path, member: str, opener: Callable = stored) -> Iterator[bytes]:
+def blocks(path: Path, member: str, opener: Callable[[Path, str], IO[bytes]] = stored) -> Iterator[bytes]:
     """Read a member block by block."""
     with _readable(), opener(path, member) as stream:
         while block := stream.read(BLOCK):
             yield block
 
 
-@spent.on(spent.FILES)
 def digest(path: Path, member: str) -> tuple[int, str]:
-    """Return size and sha256 of a member as the archive holds it, its zip checksum being compared on the way."""
+    """Return size and sha256 of a member as the archive holds it, its zip checksum is checked as well."""
     if member:
         with _readable(), zipfile.ZipFile(path) as archive:
             info = archive.getinfo(member)
@@ -121,16 +120,16 @@ def require_whole(path: Path, member: str) -> None:
 
 
 class Raw:
-    """The members of a data set that the rows of a receipt list, by role."""
+    """The members of a data set in its receipt, by role."""
 
-    def __init__(self, folder: Path | str, rows: Iterable[Mapping]) -> None:
+    def __init__(self, folder: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
         self._folder = Path(folder)
         self._rows = {row["role"]: row for row in rows if row["status"] != "absent"}
 
     @property
     def format(self) -> str:
         """Name the format of the source, which decides on the adapter."""
-        return next(iter(self._rows.values()))["format"]
+        return str(next(iter(self._rows.values()))["format"])
 
     def has(self, role: str) -> bool:
         """Tell whether there is such a member."""
@@ -141,8 +140,8 @@ class Raw:
         row = self._row(role)
         return ": ".join(filter(None, (row["archive"], row["member"])))
 
-    def open(self, role: str) -> BinaryIO:
-        """Open the content of a member; what is gzipped comes out unpacked."""
+    def open(self, role: str) -> IO[bytes]:
+        """Open the content of a member; unpacked if it is gzipped."""
         row = self._row(role)
         with self._located(role):
             return content(self._folder / row["archive"], row["member"])
@@ -156,7 +155,7 @@ class Raw:
                 if digest(self._folder / row["archive"], row["member"])[1] != row["sha256"]:
                     raise Unusable(f"changed since it was fetched; {advice}")
 
-    def _row(self, role: str) -> Mapping:
+    def _row(self, role: str) -> Mapping[str, Any]:
         if role not in self._rows:
             raise no_such(str(self._folder), "member", role, self._rows)
         return self._rows[role]

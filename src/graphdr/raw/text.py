@@ -1,9 +1,8 @@
-"""The one reader of delimited text: strict, whole columns at once, and a mistake is one line that names the place.
+"""Read delimited text strictly, whole columns at once; an error is one line that names the place.
 
-Quotes: published data sets and all tab-separated text have none, so a quote there is a letter like any other. A file of
-a user that is separated by another mark may quote a field: the mark and line breaks are then part of the field, and a
-quote in it is doubled. A quote that does not begin a field is a letter; one that is never closed, or is followed by
-more text, is a mistake.
+Quotes: published data sets and all tab-separated text have none, so a quote there is a letter like any other. Other
+files of a user may quote a value: delimiters and line breaks are then part of the value, and a quote in it is doubled.
+A quote inside of a value is a letter; one that is never closed, or is followed by more text, is an error.
 """
 
 import csv
@@ -11,19 +10,18 @@ import re
 import zipfile
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO, StringIO
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
-from graphdr.core import spent
 from graphdr.core.errors import UserError, join_names, quote, reason
 from graphdr.raw import bounded
 
@@ -32,18 +30,18 @@ BLOCK = 1 << 22  # bytes parsed at a time; no line of a real file comes near
 ROWS = 1 << 16  # of quoted text, parsed at a time
 LARGEST = 1e100  # the square of a number, and sums of squares, must be finite as well
 SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", "::": "double colons"}
-Columns = dict[str, str | None]  # all columns of a file with their kind, or None if not used
+Columns = Mapping[str, str | None]  # all columns of a file with their kind, or None if not used
 
 
 class Raw(Protocol):
-    """The files of a data set by role, in archives or in memory: open one unpacked, ask if it is there, name it."""
+    """The files of a data set by role, in archives or in memory."""
 
-    def open(self, role: str) -> BinaryIO: ...
+    def open(self, role: str) -> IO[bytes]: ...
     def has(self, role: str) -> bool: ...
     def name(self, role: str) -> str: ...
 
 
-class Memory(dict):
+class Memory(dict[str, bytes]):
     """Raw files in memory: bytes by role."""
 
     def open(self, role: str) -> BytesIO:
@@ -64,9 +62,9 @@ class File(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """The used columns of a file, its name, and how rows are numbered: from the first one on, or one by one."""
+    """The used columns of a file, its name, and the line numbers of its rows: from the first on, or one by one."""
 
-    columns: pa.Table | dict[str, pa.Array]
+    columns: Any  # a pa.Table, or a dictionary of arrays
     name: str
     first: int = 1
     unit: str = "line"
@@ -112,8 +110,8 @@ KINDS = {
 
 
 @contextmanager
-def opened(raw: Raw, role: str) -> Iterator[BinaryIO]:
-    """Open a file; damage that shows while it is read is one clear error."""
+def opened(raw: Raw, role: str) -> Iterator[IO[bytes]]:
+    """Open a file; damage becomes one clear error, also while it is read."""
     try:
         with raw.open(role) as stream:
             yield stream
@@ -121,7 +119,6 @@ def opened(raw: Raw, role: str) -> Iterator[BinaryIO]:
         raise UserError(f"{raw.name(role)}: cannot be read ({reason(error)}); fetch it again") from None
 
 
-@spent.on(spent.FILES)
 def load(raw: Raw, role: str, encoding: str = "utf-8") -> File:
     """Read a whole file that is declared to be utf-8 or latin-1."""
     with opened(raw, role) as stream:
@@ -137,7 +134,7 @@ def contents(path: Path | str) -> bytes:
 
 
 def user_text(name: str, data: bytes) -> File:
-    """Return a user's file without what editors leave in it: a byte order mark, and empty lines at the end."""
+    """Return a user's file without the traces of editors: a byte order mark, and empty lines at the end."""
     file = File(name, data.removeprefix(BOM).rstrip(b"\r\n"))
     if not file.data.strip():
         raise UserError(f"{name}: empty file")
@@ -146,8 +143,9 @@ def user_text(name: str, data: bytes) -> File:
 
 def first_line(file: File) -> str:
     """Return the first line of a file, without its end."""
+    end = re.search(rb"[\r\n]|$", file.data)
     try:
-        return re.match(rb"[^\r\n]*", file.data)[0].decode()
+        return file.data[: end.start() if end else None].decode()
     except UnicodeDecodeError:
         raise fault(file.name, 1, "not UTF-8 text") from None
 
@@ -161,10 +159,10 @@ def heading(file: File, delimiter: str) -> list[str]:
 
 
 def parse(file: File, columns: Columns, delimiter: str, header: str | None = None, quoted: bool = False) -> Sheet:
-    """Parse text into columns, all fields of a line being named with their kind, or None if not used.
+    """Parse text into columns, which are all named with their kind, or None if not used.
 
-    A header must be just as given, if one is. CRLF, and a last line without an end, are accepted. With ``quoted``, a
-    field may be quoted unless tabs separate them; all used columns are texts then.
+    A header must be exactly this one, if any. CRLF, and a last line without an end, are accepted. With ``quoted``,
+    values may be quoted unless the delimiter is a tab; all used columns are texts then.
     """
     start, first = (0, 1) if header is None else (_below(file, header), 2)
     data, mark = file.data, delimiter
@@ -185,7 +183,8 @@ def parse(file: File, columns: Columns, delimiter: str, header: str | None = Non
         row = bisect_left(ends, True, key=lambda end: _table(b"".join(lines[:end]), columns, mark) is None)
         raise fault(file.name, first + row, _complaint(lines[row], columns, mark, delimiter))
     sheet = Sheet(table, file.name, first)
-    return sheet._replace(columns=pa.table({name: _checked(sheet, name, columns[name]) for name in table.column_names}))
+    checked = {name: _checked(sheet, name, KINDS[kind]) for name, kind in columns.items() if kind}
+    return sheet._replace(columns=pa.table(checked))
 
 
 def _parse_quoted(file: File, start: int, first: int, columns: Columns, delimiter: str) -> Sheet:
@@ -193,7 +192,9 @@ def _parse_quoted(file: File, start: int, first: int, columns: Columns, delimite
         text = file.data[start:].decode()
     except UnicodeDecodeError as error:
         raise fault(file.name, _line(file.data, start + error.start), "not UTF-8 text") from None
-    rows, lines, tables = records(file.name, text, first, delimiter), [], []
+    rows = records(file.name, text, first, delimiter)
+    lines: list[int] = []
+    tables = []
     used = {name: at for at, (name, kind) in enumerate(columns.items()) if kind}
     while block := list(islice(rows, ROWS)):
         for line, fields in block:
@@ -210,8 +211,9 @@ def records(
     name: str, text: str, line: int, delimiter: str, strict: bool = True, escape: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of quoted text, each with the line in which it begins; a quote may be escaped by a backslash."""
-    shape = {"delimiter": delimiter, "strict": strict, "escapechar": "\\" if escape else None}
-    reader, first = csv.reader(StringIO(text, newline=""), **shape), line
+    escapechar = "\\" if escape else None
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=strict, escapechar=escapechar)
+    first = line
     try:
         for fields in reader:
             yield line, fields
@@ -225,8 +227,8 @@ def fault(name: str, line: int, complaint: str) -> UserError:
     return UserError(f"{name}, line {line}: {complaint}")
 
 
-def refuse(sheet: Sheet, bad: Sequence[bool], complaint: Callable[[int], str], rows: np.ndarray | None = None) -> None:
-    """Raise an error for the first place that is marked as bad, if one is; ``rows`` are their rows if others."""
+def refuse(sheet: Sheet, bad: Any, complaint: Callable[[int], str], rows: np.ndarray | None = None) -> None:
+    """Raise an error for the first place that is marked as bad, if any; ``rows`` are the rows of the places."""
     places = np.flatnonzero(np.asarray(bad))
     if len(places):
         place = int(places[0])
@@ -250,26 +252,26 @@ def among(sheet: Sheet, name: str, values: Sequence[str]) -> Sheet:
 
 
 def vectors(sheet: Sheet, name: str) -> pa.ListArray:
-    """Return a column of numbers separated by spaces as lists, which must be of one length."""
+    """Return a column of numbers separated by spaces as lists, which must be equally long."""
     column = sheet.columns[name].combine_chunks()
     lists = pc.split_pattern(column, " ")
-    length = pc.list_value_length(lists)
-    most = length[0].as_py()
-    refuse(sheet, pc.not_equal(length, most), lambda row: f"{name} has {length[row]} numbers; expected {most} as above")
+    sizes = pc.list_value_length(lists)
+    size = sizes[0].as_py()
+    refuse(sheet, pc.not_equal(sizes, size), lambda row: f"{name} has {sizes[row]} numbers; expected {size} as above")
     words, complaint = lists.flatten(), KINDS["float32"].complaint
     try:
         numbers = words.cast(pa.float32())
         bad = _not_finite(numbers)
     except pa.ArrowException:
         bad = [not _parses(word, "float32") for word in words.to_pylist()]
-    row_of = np.repeat(np.arange(len(lists)), most)
+    row_of = np.repeat(np.arange(len(lists)), size)
     refuse(sheet, bad, lambda at: f"{name} {quote(words[at].as_py())} {complaint}", row_of)
-    return rows_of(numbers, most)
+    return rows_of(numbers, size)
 
 
-def rows_of(numbers: pa.Array, length: int) -> pa.ListArray:
-    """Cut numbers into lists of one length."""
-    return pa.ListArray.from_arrays(pa.array(range(0, len(numbers) + 1, length), pa.int32()), numbers)
+def rows_of(numbers: pa.Array, size: int) -> pa.ListArray:
+    """Cut numbers into lists of one size."""
+    return pa.ListArray.from_arrays(pa.array(range(0, len(numbers) + 1, size), pa.int32()), numbers)
 
 
 def _parses(text: str, kind: str) -> bool:
@@ -291,19 +293,20 @@ def _table(body: pa.Buffer | bytes, columns: Columns, mark: str) -> pa.Table | N
         return None
 
 
-def _checked(sheet: Sheet, name: str, kind: str) -> pa.ChunkedArray:
-    column, (_, bad, complaint, type_) = sheet.columns[name], KINDS[kind]
-    if bad:
-        refuse(sheet, bad(column), lambda row: f"{name} {quote(column[row].as_py())} {complaint}")
-    return column.cast(type_)
+def _checked(sheet: Sheet, name: str, kind: Kind) -> pa.ChunkedArray:
+    column = sheet.columns[name]
+    if kind.bad:
+        refuse(sheet, kind.bad(column), lambda row: f"{name} {quote(column[row].as_py())} {kind.complaint}")
+    return column.cast(kind.type)
 
 
 def _below(file: File, header: str) -> int:
-    """Return where the line after the header begins; a wrong or repeated header is an error."""
+    """Return the start of the line after the header; a wrong or repeated header is an error."""
     line, expected = first_line(file), header.encode()
     if line != header:
         raise fault(file.name, 1, f"header {quote(line)}; expected {header!r}")
     end = re.compile(rb"\r\n|\n|\r|$").match(file.data, len(expected))
+    assert end is not None  # a line ends there
     again = file.data.find(end[0] + expected + end[0], len(expected))
     if end[0] and again >= 0:
         raise fault(file.name, _line(file.data, again) + 1, "the header again; expected it in line 1 only")
@@ -317,9 +320,9 @@ def _complaint(line: bytes, columns: Columns, mark: str, delimiter: str) -> str:
         return "not UTF-8 text"
     if len(fields) != len(columns):
         return _miscounted(len(fields) if line.strip() else 0, columns, delimiter)
-    for (name, kind), field in zip(columns.items(), fields, strict=True):
-        if not _parses(field, kind or "text"):
-            return f"{name} {quote(field)} {KINDS[kind].complaint}"
+    for (name, kind), value in zip(columns.items(), fields, strict=True):
+        if kind and not _parses(value, kind):
+            return f"{name} {quote(value)} {KINDS[kind].complaint}"
     return f"cannot be parsed ({len(line)} bytes)"
 
 

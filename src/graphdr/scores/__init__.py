@@ -1,4 +1,4 @@
-"""What is made of runs: measures, scores of predictors, off-policy estimates, and the grammar of a table's cell.
+"""Analysis of runs: measures, settings, scores of predictors, ranks, off-policy estimates, and the cells of tables.
 
-May import facts and what is below it, but no files: neither cache nor raw.
+Reads no files. May import facts and the layers below it.
 """

@@ -1,72 +1,81 @@
-"""Settings chosen from a grid, and methods at their best compared with the best of them."""
+"""Choose settings from a grid, and compare methods at their best settings."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    import pandas as pd  # which those who only read settings do without
+    import pandas as pd  # slow to import, and not needed to read settings
 
-# What is measured, and the setting that it is.
-CHOSEN = {"best_alpha": "alpha", "best_ridge": "ridge", "best_k": "k", "best_rho": "rho"}
+CHOSEN = {"best_alpha": "alpha", "best_ridge": "ridge", "best_k": "k", "best_rho": "rho"}  # quantity: setting
 BEHIND = ("behind", "behind_low", "behind_high")  # regret above that of the best method, with its interval
 LEVEL = 0.95  # of the interval
-PLACE = ["problem", "instance", "seed"]
+RUN = ["problem", "instance", "seed"]
+
+
+class Variant(NamedTuple):
+    """A method with one setting of a grid, under the name that it has in the runs."""
+
+    name: str
+    method: str
+    setting: Mapping[str, Any]
 
 
 def regrets(finals: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the mean regret of every method on every problem and instance; ``finals`` has all runs at their end."""
+    """Return the mean final regret of every method on every problem and instance."""
     grouped = finals.groupby(["method", "problem", "instance"], sort=False)["regret"]
     return grouped.agg(value="mean", sem="sem", n="count").reset_index().assign(quantity="regret", draw=0)
 
 
-def best(finals: "pd.DataFrame", variants: Sequence[tuple[str, str, dict[str, Any]]]) -> "pd.DataFrame":
-    """Choose the setting of the least mean regret over all instances and seeds, for every method and problem.
+def best(finals: "pd.DataFrame", variants: Sequence[tuple[str, str, Mapping[str, Any]]]) -> "pd.DataFrame":
+    """Choose for every method and problem the setting with the lowest mean regret over all instances and seeds.
 
-    ``variants`` are (name in the runs, method, setting); of equals, the first is taken.
+    On a tie the first variant wins.
     """
     import pandas as pd
 
+    by_method: dict[str, list[Variant]] = {}
+    for variant in (Variant(*fields) for fields in variants):
+        by_method.setdefault(variant.method, []).append(variant)
     mean = finals.groupby(["problem", "method"], sort=False)["regret"].mean()
     rows = []
-    for problem, means in mean.groupby(level="problem", sort=False):
-        means = means.droplevel("problem")
-        for method in dict.fromkeys(method for _, method, _ in variants):
-            tried = [(means[name], setting) for name, of, setting in variants if of == method and name in means.index]
-            if tried:
-                _, setting = min(tried, key=lambda pair: pair[0])
-                told = {quantity: setting[knob] for quantity, knob in CHOSEN.items() if knob in setting}
-                rows += [(problem, method, quantity, float(value), len(tried)) for quantity, value in told.items()]
+    for problem, of_problem in mean.groupby(level="problem", sort=False):
+        means = of_problem.droplevel("problem")
+        for method, grid in by_method.items():
+            tried = [variant for variant in grid if variant.name in means.index]
+            if not tried:
+                continue
+            winner = min(tried, key=lambda variant: means[variant.name])
+            for quantity, name in CHOSEN.items():
+                if name in winner.setting:
+                    rows.append((problem, method, quantity, float(winner.setting[name]), len(tried)))
     table = pd.DataFrame(rows, columns=["problem", "method", "quantity", "value", "n"])
     return table.assign(instance=0, draw=0, sem=np.nan)
 
 
-def behind(finals: dict[str, "pd.DataFrame"], ranked: Sequence[str]) -> "pd.DataFrame":
-    """Measure how far every method is behind the best of the ranked ones, seed by seed, with a t-interval.
+def behind(finals: "Mapping[str, pd.DataFrame]", ranked: Sequence[str]) -> "pd.DataFrame":
+    """Measure how far every method is behind the best of the ranked ones, paired by seed, with a t interval.
 
-    The best has the least mean regret over all instances and seeds of a problem.
+    The best method has the lowest mean regret over all instances and seeds of a problem.
     """
     import pandas as pd
     from scipy.stats import t
 
-    regret = pd.DataFrame(
-        {name: frame[frame["draw"] == 0].set_index(PLACE)["regret"] for name, frame in finals.items()}
-    )
-    leader = (
-        regret[[name for name in ranked if name in regret]].groupby(level="problem", sort=False).mean().idxmin(axis=1)
-    )
+    first_draws = {name: frame[frame["draw"] == 0] for name, frame in finals.items()}
+    regret = pd.DataFrame({name: frame.set_index(RUN)["regret"] for name, frame in first_draws.items()})
+    candidates = regret[[name for name in ranked if name in regret]]
+    leader = candidates.groupby(level="problem", sort=False).mean().idxmin(axis=1)
     parts = []
     for problem, runs in regret.groupby(level="problem", sort=False):
         lost = runs.sub(runs[leader[problem]], axis=0)
-        by = [level for level in PLACE if level != "seed"]
-        summed = lost.groupby(level=by, sort=False).agg(["mean", "sem", "count"])
-        for name in lost:
-            found = summed[name].dropna(subset=["mean"]).reset_index()
-            reach = found["sem"].fillna(0.0) * t.ppf((1 + LEVEL) / 2, np.maximum(found["count"] - 1, 1))
-            values = found["mean"], found["mean"] - reach, found["mean"] + reach
-            common = {"problem": problem, "instance": found["instance"], "draw": 0, "method": name, "n": found["count"]}
-            for quantity, value in zip(BEHIND, values, strict=True):
-                sem = found["sem"] if quantity == BEHIND[0] else np.nan
-                parts.append(pd.DataFrame(common | {"quantity": quantity, "value": value, "sem": sem}))
+        summaries = lost.groupby(level=["problem", "instance"], sort=False).agg(["mean", "sem", "count"])
+        for method in lost:
+            summary = summaries[method].dropna(subset=["mean"]).reset_index()
+            mean, sem, count = summary["mean"], summary["sem"], summary["count"]
+            reach = sem.fillna(0.0) * t.ppf((1 + LEVEL) / 2, np.maximum(count - 1, 1))
+            common = {"problem": problem, "instance": summary["instance"], "draw": 0, "method": method, "n": count}
+            for quantity, value in zip(BEHIND, (mean, mean - reach, mean + reach), strict=True):
+                error = sem if quantity == BEHIND[0] else np.nan
+                parts.append(pd.DataFrame(common | {"quantity": quantity, "value": value, "sem": error}))
     return pd.concat(parts, ignore_index=True)

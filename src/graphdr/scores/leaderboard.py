@@ -1,10 +1,10 @@
-"""Who is best: methods compared on every problem over the same games, and over all problems together.
+"""Rank methods on every problem over the same games, and over all problems together.
 
-A game is a seed on a data set, and an instance of a random graph; methods meet the same games, so that differences are
-taken game by game.
+A game is a seed on a data set, or an instance of a random graph. All methods play the same games, so that they are
+compared game by game.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import pandas as pd
 from graphdr.core.markdown import escape, pipe_table
 
 LEVEL = 0.95  # of intervals, and one minus the level of the tests
-DRAWS = 2000  # resamples of games, or of problems, behind an interval of ranks
+DRAWS = 2000  # resamples of games, or of data sets, behind an interval of ranks
 BEST = 3  # methods that the text names for every problem
 NOTE = (
     "Every method with settings plays with those that did best for it on other seeds, one seed on data sets. The "
@@ -31,8 +31,8 @@ HEAD = ["method", "problems", "regret over the best other's", "largest", "mean r
 def games(finals: pd.DataFrame) -> pd.DataFrame:
     """Return the final regret of every game: a row per (problem, game), a column per method.
 
-    ``finals`` has problem, instance, seed, method and regret. Where there are several instances, each is a game, with
-    the mean over its seeds.
+    ``finals`` has the columns problem, instance, seed, method and regret. On a problem with several instances each
+    instance is a game, with the mean regret over its seeds.
     """
     several = finals.groupby("problem", sort=False)["instance"].transform("nunique") > 1
     game = finals["instance"].where(several, finals["seed"])
@@ -40,99 +40,109 @@ def games(finals: pd.DataFrame) -> pd.DataFrame:
     return rows.unstack("method")
 
 
-def by_problem(regret: pd.DataFrame, datasets: dict[str, str]) -> pd.DataFrame:
-    """Return how every method did on every problem, the best first.
+def by_problem(regret: pd.DataFrame, datasets: Mapping[str, str]) -> pd.DataFrame:
+    """Compare the methods on every problem, best first.
 
-    ``ratio`` is its mean regret over that of the best other method: below one for the winner alone. ``rank`` is that of
-    the mean, with an interval from resampled games. A method wins against another if it has less regret in a paired
-    t test, corrected for the number of pairs (Holm, 1979). A method that played every game as another did counts once.
+    ``ratio`` is the mean regret over that of the best other method, so that only the winner is below one. ``rank`` has
+    an interval from resampled games. A method wins against another if it has less regret in a paired t test, corrected
+    for the number of pairs (Holm, 1979). Of several methods that played every game alike, only the first counts.
     """
     rng = np.random.default_rng(0)  # the same games give the same intervals
-    return pd.concat(
-        [
-            _on_one(_played(rows.droplevel("problem")), rng).assign(problem=problem, dataset=datasets[problem])
-            for problem, rows in regret.groupby(level="problem", sort=False)
-        ],
-        ignore_index=True,
-    )
+    parts = []
+    for problem, rows in regret.groupby(level="problem", sort=False):
+        compared = _compare(_distinct_methods(rows.droplevel("problem")), rng)
+        parts.append(compared.assign(problem=problem, dataset=datasets[str(problem)]))
+    return pd.concat(parts, ignore_index=True)
 
 
-def _played(regret: pd.DataFrame) -> pd.DataFrame:
-    """Return the methods that played, of several that played alike the first."""
+def _distinct_methods(regret: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of the methods that played, without repetitions of the same regrets."""
     played = regret.dropna(axis=1, how="all")
-    if (missing := played.isna().any()).any():
+    missing = played.isna().any()
+    if missing.any():
         raise ValueError(f"{missing.idxmax()} did not play all games")
     return played.loc[:, ~played.T.duplicated()]
 
 
-def _on_one(regret: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+def _compare(regret: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Compare the methods (columns) over the games (rows) of one problem."""
     values = regret.to_numpy()
     count, size = values.shape
     mean = values.mean(axis=0)
+    best_other = np.array([np.delete(mean, place).min(initial=np.inf) for place in range(size)])
     resampled = values[rng.integers(count, size=(DRAWS, count))].mean(axis=1)
-    low, high = _interval(_ranks(resampled), axis=0)
-    wins, losses = _decided(values)
-    table = pd.DataFrame(
-        {
-            "method": regret.columns,
-            "games": count,
-            "regret": mean,
-            "sem": values.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else np.nan,
-            "ratio": mean / np.array([np.delete(mean, at).min(initial=np.inf) for at in range(size)]),
-            "rank": _ranks(mean[None])[0],
-            "rank_low": low,
-            "rank_high": high,
-            "wins": wins,
-            "losses": losses,
-        }
-    )
-    return table.sort_values("regret", kind="stable")
+    rank_low, rank_high = _interval(_ranks(resampled))
+    wins, losses = _count_wins(values)
+    columns = {
+        "method": regret.columns,
+        "games": count,
+        "regret": mean,
+        "sem": values.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else np.nan,
+        "ratio": mean / best_other,
+        "rank": _ranks(mean[None])[0],
+        "rank_low": rank_low,
+        "rank_high": rank_high,
+        "wins": wins,
+        "losses": losses,
+    }
+    return pd.DataFrame(columns).sort_values("regret", kind="stable")
 
 
 def overall(table: pd.DataFrame) -> pd.DataFrame:
-    """Sum up over the problems that a method played: ratios, ranks, wins and losses, the least mean ratio first.
+    """Summarize the problems that each method played, lowest geometric mean of the ratios first.
 
-    The mean ratio is geometric. The interval of the mean rank is from resampled data sets, each with all its problems,
-    which are alike: it says how much hangs on the choice of data sets.
+    The interval of the mean rank resamples whole data sets, because their problems are alike: it shows how much the
+    rank depends on the choice of data sets.
     """
-    rng, found = np.random.default_rng(0), []  # the same table gives the same intervals
+    rng = np.random.default_rng(0)  # the same table gives the same intervals
+    summaries = []
     for method, rows in table.groupby("method", sort=False):
         on_dataset = rows.groupby("dataset")["rank"].agg(["sum", "count"]).to_numpy()
-        sums, counts = on_dataset[rng.integers(len(on_dataset), size=(DRAWS, len(on_dataset)))].sum(axis=1).T
-        low, high = _interval(sums / counts, axis=0)
-        ratios = {"ratio": np.exp(np.log(rows["ratio"]).mean()), "worst_ratio": rows["ratio"].max()}
-        ranked = {"rank": rows["rank"].mean(), "rank_low": low, "rank_high": high}
-        counts = {"wins": rows["wins"].sum(), "losses": rows["losses"].sum()}
-        found.append({"method": method, "problems": len(rows)} | ratios | ranked | counts)
-    return pd.DataFrame(found).sort_values("ratio", kind="stable", ignore_index=True)
+        drawn = on_dataset[rng.integers(len(on_dataset), size=(DRAWS, len(on_dataset)))]
+        sums, counts = drawn.sum(axis=1).T
+        rank_low, rank_high = _interval(sums / counts)
+        summary = {
+            "method": method,
+            "problems": len(rows),
+            "ratio": np.exp(np.log(rows["ratio"]).mean()),
+            "worst_ratio": rows["ratio"].max(),
+            "rank": rows["rank"].mean(),
+            "rank_low": rank_low,
+            "rank_high": rank_high,
+            "wins": rows["wins"].sum(),
+            "losses": rows["losses"].sum(),
+        }
+        summaries.append(summary)
+    return pd.DataFrame(summaries).sort_values("ratio", kind="stable", ignore_index=True)
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """Rank every row from the least value on; equal values share the mean of their ranks."""
+    """Rank every row, lowest value first; equal values share the mean of their ranks."""
     from scipy.stats import rankdata
 
-    return rankdata(values, axis=1)
+    return np.asarray(rankdata(values, axis=1))
 
 
-def _interval(values: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=axis)
+def _interval(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return low, high
 
 
-def _decided(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Count for every column the columns that it wins and loses against, by paired tests of all pairs over the rows."""
+def _count_wins(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Count the wins and losses of every column, in paired tests of all pairs of columns over the rows."""
     size = values.shape[1]
-    one, other = np.triu_indices(size, 1)
-    difference = values[:, one] - values[:, other]
-    known, mean = holm(_p_values(difference)) <= 1 - LEVEL, difference.mean(axis=0)
-    first, second = known & (mean < 0), known & (mean > 0)
-    wins = np.bincount(one[first], minlength=size) + np.bincount(other[second], minlength=size)
-    losses = np.bincount(other[first], minlength=size) + np.bincount(one[second], minlength=size)
+    first, second = np.triu_indices(size, 1)
+    difference = values[:, first] - values[:, second]
+    mean = difference.mean(axis=0)
+    significant = holm(_p_values(difference)) <= 1 - LEVEL
+    first_wins, second_wins = significant & (mean < 0), significant & (mean > 0)
+    wins = np.bincount(first[first_wins], minlength=size) + np.bincount(second[second_wins], minlength=size)
+    losses = np.bincount(second[first_wins], minlength=size) + np.bincount(first[second_wins], minlength=size)
     return wins, losses
 
 
 def _p_values(difference: np.ndarray) -> np.ndarray:
-    """Return the two-sided p of a t test that the mean of each column is zero; one game decides nothing."""
+    """Return the two-sided p of a t test that the mean of each column is zero; a single game decides nothing."""
     from scipy.stats import t
 
     count = len(difference)
@@ -141,11 +151,11 @@ def _p_values(difference: np.ndarray) -> np.ndarray:
     mean, error = difference.mean(axis=0), difference.std(axis=0, ddof=1) / np.sqrt(count)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(error > 0, np.abs(mean) / error, np.where(mean == 0, 0.0, np.inf))
-    return 2 * t.sf(statistic, count - 1)
+    return np.asarray(2 * t.sf(statistic, count - 1))
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """Return p values corrected for their number (Holm, 1979)."""
+    """Correct p values for their number (Holm, 1979)."""
     order = np.argsort(p, kind="stable")
     steps = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))
     corrected = np.empty(len(p))
@@ -153,44 +163,38 @@ def holm(p: np.ndarray) -> np.ndarray:
     return corrected
 
 
-def lines(found: pd.DataFrame, labels: dict[str, str]) -> list[list[str]]:
-    """Return what is shown of every method over all problems, under ``HEAD``."""
-    return [
-        [
-            labels[row["method"]],
-            f"{row['problems']}",
-            f"{row['ratio']:.2f}",
-            f"{row['worst_ratio']:.2f}",
-            f"{row['rank']:.1f} ({row['rank_low']:.1f} to {row['rank_high']:.1f})",
-            f"{row['wins']}",
-            f"{row['losses']}",
-        ]
-        for row in found.to_dict("records")
-    ]
+def lines(overall: pd.DataFrame, labels: Mapping[str, str]) -> list[list[str]]:
+    """Format the summary of every method over all problems, under ``HEAD``."""
+    body = []
+    for row in overall.itertuples():
+        rank = f"{row.rank:.1f} ({row.rank_low:.1f} to {row.rank_high:.1f})"
+        ratios = [f"{row.ratio:.2f}", f"{row.worst_ratio:.2f}"]
+        body.append([labels[row.method], f"{row.problems}", *ratios, rank, f"{row.wins}", f"{row.losses}"])
+    return body
 
 
-def markdown(table: pd.DataFrame, titles: dict[str, str], labels: dict[str, str], untuned: Sequence[str]) -> str:
-    """Render the methods over all problems, and the best of every problem beside those without settings."""
-    body = [[escape(text) for text in line] for line in lines(overall(table), labels)]
-    above = ["# Leaderboard", "", NOTE, "", *pipe_table(HEAD, body), "", "## Problem by problem", ""]
-    own = [name for name in untuned if name in set(table["method"])]
+def markdown(table: pd.DataFrame, titles: Mapping[str, str], labels: Mapping[str, str], untuned: Sequence[str]) -> str:
+    """Render all methods over all problems, then the best of every problem with the methods without settings."""
+    summary = [[escape(text) for text in line] for line in lines(overall(table), labels)]
+    above = ["# Leaderboard", "", NOTE, "", *pipe_table(HEAD, summary), "", "## Problem by problem", ""]
+    without_settings = [name for name in untuned if name in set(table["method"])]
     body = []
     for problem, title in titles.items():
-        rows = table[table["problem"] == problem]
-        best = [f"{escape(labels[row['method']])} {_with_error(row)}" for row in rows.head(BEST).to_dict("records")]
-        found = rows.set_index("method").to_dict("index")
+        rows = list(table[table["problem"] == problem].itertuples())
+        by_method = {row.method: row for row in rows}
+        best = [f"{escape(labels[row.method])} {_with_error(row)}" for row in rows[:BEST]]
         if best:
-            body.append([escape(title), "; ".join(best), *(_placed(found.get(name)) for name in own)])
-    head = ["problem", f"the best {BEST}", *(escape(labels[name]) for name in own)]
+            body.append([escape(title), "; ".join(best), *(_placed(by_method.get(name)) for name in without_settings)])
+    head = ["problem", f"the best {BEST}", *(escape(labels[name]) for name in without_settings)]
     return "\n".join([*above, *pipe_table(head, body), ""])
 
 
-def _with_error(row: dict[str, Any]) -> str:
-    return f"{row['regret']:.1f} ± {row['sem']:.1f}"
+def _with_error(row: Any) -> str:
+    return f"{row.regret:.1f} ± {row.sem:.1f}"
 
 
-def _placed(row: dict[str, Any] | None) -> str:
+def _placed(row: Any) -> str:
     if row is None:
         return "–"
-    rank = f"rank {row['rank']:.0f} ({row['rank_low']:.0f} to {row['rank_high']:.0f})"
-    return f"{_with_error(row)}, {row['ratio']:.2f} ×, {rank}"
+    rank = f"rank {row.rank:.0f} ({row.rank_low:.0f} to {row.rank_high:.0f})"
+    return f"{_with_error(row)}, {row.ratio:.2f} ×, {rank}"

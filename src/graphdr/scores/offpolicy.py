@@ -1,25 +1,26 @@
-"""Off-policy estimates: what a target policy would have earned, from rounds that another policy played and logged.
+"""Off-policy estimates: the value of a target policy, from rounds that another policy played and logged.
 
 In round t an arm was drawn with probability ``propensities[t]`` and paid ``rewards[t]``; ``target[t]`` is the
 probability with which the target policy would have drawn that arm. Every estimate is a ratio of two sums over the
 rounds. Its interval is normal, with the delta method's variance of a ratio, or a percentile bootstrap over rounds. Both
-take the rounds as independent, or groups of them; in the log of a policy that learned on the way they are approximate.
+assume independent rounds, or groups of rounds; they are approximate for the log of a policy that learned meanwhile.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from graphdr.core.errors import UserError
 
-FEWEST = 30  # rounds, below which neither interval means anything
-SUM_TOLERANCE = 1e-6  # by which the sum of a round's probabilities may differ from one
+FEWEST = 30  # rounds; with fewer, neither interval means anything
+SUM_TOLERANCE = 1e-6  # allowed difference between one and the sum of the probabilities of a round
 NORMAL, BOOTSTRAP = "normal", "bootstrap"
 
 
 class Estimate(NamedTuple):
-    """What a target policy would have earned, with an interval.
+    """The estimated value of a target policy, with an interval.
 
     Attributes
     ----------
@@ -28,9 +29,9 @@ class Estimate(NamedTuple):
     low, high : float
         The ends of the interval.
     interval : str
-        How it was made: "normal" or "bootstrap".
+        How the interval was computed: "normal" or "bootstrap".
     ess : float
-        The effective sample size (sum w)^2 / sum w^2: as many rounds of the target policy itself would say as much.
+        The effective sample size (sum w)^2 / sum w^2.
     """
 
     value: float
@@ -42,30 +43,38 @@ class Estimate(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """An estimate as a ratio of two sums over the rounds, and the weights of the rounds."""
+    """The terms of an estimate, which is a ratio of two sums over the rounds, and the weights of the rounds."""
 
-    above: np.ndarray
-    below: np.ndarray
+    numerators: np.ndarray
+    denominators: np.ndarray
     weights: np.ndarray
 
 
-def ips(rewards, propensities, target, *, level: float = 0.95, rng=None, draws: int = 1000) -> Estimate:
+def ips(
+    rewards: ArrayLike,
+    propensities: ArrayLike,
+    target: ArrayLike,
+    *,
+    level: float = 0.95,
+    rng: np.random.Generator | None = None,
+    draws: int = 1000,
+) -> Estimate:
     """Estimate by inverse propensities: the mean of w y with w = target / propensity. Unbiased.
 
     Parameters
     ----------
     rewards : sequence of float
-        What every logged round paid: y.
+        The reward y of every logged round.
     propensities : sequence of float
         The probability with which the logged arm was drawn.
     target : sequence of float
         The probability with which the target policy would have drawn it.
     level : float, default=0.95
-        That of the interval.
+        The level of confidence of the interval.
     rng : Generator, optional
-        With one, the interval is a bootstrap, else normal.
+        With a generator, the interval is a bootstrap, else normal.
     draws : int, default=1000
-        Those of the bootstrap.
+        The number of bootstrap samples.
 
     Returns
     -------
@@ -77,7 +86,7 @@ def ips(rewards, propensities, target, *, level: float = 0.95, rng=None, draws: 
 
     Examples
     --------
-    >>> rewards, target = [1.0, 0.0] * 50, [1.0, 0.0] * 50  # the target plays what paid
+    >>> rewards, target = [1.0, 0.0] * 50, [1.0, 0.0] * 50  # the target plays the arms that paid
     >>> estimate = graphdr.ips(rewards, [0.5] * 100, target)
     >>> estimate.value, round(estimate.low, 2), round(estimate.high, 2), estimate.ess
     (1.0, 0.8, 1.2, 50.0)
@@ -85,11 +94,19 @@ def ips(rewards, propensities, target, *, level: float = 0.95, rng=None, draws: 
     return estimate(ips_terms(rewards, propensities, target), level=level, rng=rng, draws=draws)
 
 
-def snips(rewards, propensities, target, *, level: float = 0.95, rng=None, draws: int = 1000) -> Estimate:
+def snips(
+    rewards: ArrayLike,
+    propensities: ArrayLike,
+    target: ArrayLike,
+    *,
+    level: float = 0.95,
+    rng: np.random.Generator | None = None,
+    draws: int = 1000,
+) -> Estimate:
     """Estimate by self-normalised inverse propensities: sum w y / sum w.
 
-    Its bias vanishes as 1/n, its variance is mostly lower than that of ``ips``, and it is never outside the rewards'
-    range.
+    Its bias vanishes as 1/n, its variance is usually lower than that of ``ips``, and it stays within the range of the
+    rewards.
 
     Parameters
     ----------
@@ -113,11 +130,19 @@ def snips(rewards, propensities, target, *, level: float = 0.95, rng=None, draws
 
 
 def doubly_robust(
-    rewards, propensities, target, played, model, *, level: float = 0.95, rng=None, draws: int = 1000
+    rewards: ArrayLike,
+    propensities: ArrayLike,
+    target: ArrayLike,
+    played: ArrayLike,
+    model: ArrayLike,
+    *,
+    level: float = 0.95,
+    rng: np.random.Generator | None = None,
+    draws: int = 1000,
 ) -> Estimate:
-    """Estimate by a reward model, corrected where it was wrong: the mean of sum_a pi(a) q(a) + w (y - q(played)).
+    """Estimate by a reward model with a correction: the mean of sum_a pi(a) q(a) + w (y - q(played)).
 
-    Unbiased whatever the model, if that was fitted to other rounds than these.
+    Unbiased for any model that was fitted to other rounds.
 
     Parameters
     ----------
@@ -149,128 +174,137 @@ def doubly_robust(
     return estimate(robust_terms(rewards, propensities, target, played, model), level=level, rng=rng, draws=draws)
 
 
-def ips_terms(rewards, propensities, target) -> Terms:
+def ips_terms(rewards: ArrayLike, propensities: ArrayLike, target: ArrayLike) -> Terms:
     """Return the terms of ``ips``."""
-    rewards, weights = _weighted(rewards, propensities, target)
-    return Terms(weights * rewards, np.ones_like(weights), weights)
+    y, weights = _weighted(rewards, propensities, target)
+    return Terms(weights * y, np.ones_like(weights), weights)
 
 
-def snips_terms(rewards, propensities, target) -> Terms:
+def snips_terms(rewards: ArrayLike, propensities: ArrayLike, target: ArrayLike) -> Terms:
     """Return the terms of ``snips``."""
-    rewards, weights = _weighted(rewards, propensities, target)
-    return Terms(weights * rewards, weights, weights)
+    y, weights = _weighted(rewards, propensities, target)
+    return Terms(weights * y, weights, weights)
 
 
-def robust_terms(rewards, propensities, target, played, model) -> Terms:
+def robust_terms(
+    rewards: ArrayLike, propensities: ArrayLike, target: ArrayLike, played: ArrayLike, model: ArrayLike
+) -> Terms:
     """Return the terms of ``doubly_robust``."""
-    target, model, played = np.asarray(target, float), np.asarray(model, float), np.asarray(played)
-    if target.ndim != 2 or target.shape != model.shape or played.shape != target.shape[:1]:
-        shapes = f"{target.shape}, {model.shape} and {played.shape}"
+    pi, q, column = np.asarray(target, float), np.asarray(model, float), np.asarray(played)
+    if pi.ndim != 2 or pi.shape != q.shape or column.shape != pi.shape[:1]:
+        shapes = f"{pi.shape}, {q.shape} and {column.shape}"
         raise UserError(f"target, model and played: rounds x candidates twice and one column per round, not {shapes}")
-    if played.dtype.kind not in "iu" or not ((played >= 0) & (played < target.shape[1])).all():
-        raise UserError(f"played: the number of a candidate, from 0 to {target.shape[1] - 1}")
-    _refuse("model", model[:, 0], ~np.isfinite(model).all(axis=1), "rows with a reward that is not a finite number")
-    wrong = ~((target >= 0).all(axis=1) & (np.abs(target.sum(axis=1) - 1) <= SUM_TOLERANCE))
-    _refuse("target probabilities", target.sum(axis=1), wrong, "rows that do not sum to one, or with a negative one")
-    at = np.arange(len(played)), played
-    rewards, weights = _weighted(rewards, propensities, target[at])
-    value = np.sum(target * model, axis=1) + weights * (rewards - model[at])
+    if column.dtype.kind not in "iu" or not ((column >= 0) & (column < pi.shape[1])).all():
+        raise UserError(f"played: the number of a candidate, from 0 to {pi.shape[1] - 1}")
+    _refuse("model", q[:, 0], ~np.isfinite(q).all(axis=1), "rows with a reward that is not a finite number")
+    wrong = ~((pi >= 0).all(axis=1) & (np.abs(pi.sum(axis=1) - 1) <= SUM_TOLERANCE))
+    _refuse("target probabilities", pi.sum(axis=1), wrong, "rows that do not sum to one, or with a negative one")
+    place = np.arange(len(column)), column
+    y, weights = _weighted(rewards, propensities, pi[place])
+    value = np.sum(pi * q, axis=1) + weights * (y - q[place])
     return Terms(value, np.ones_like(weights), weights)
 
 
 def estimate(
-    terms: Terms, *, level: float = 0.95, rng=None, draws: int = 1000, groups: np.ndarray | None = None
+    terms: Terms,
+    *,
+    level: float = 0.95,
+    rng: np.random.Generator | None = None,
+    draws: int = 1000,
+    groups: np.ndarray | None = None,
 ) -> Estimate:
     """Return the ratio of the terms with its interval, as in ``ips``.
 
-    Rounds of one group, such as one page, may depend on each other: the interval is then one over groups.
+    Rounds of one group, such as one page, may depend on each other: the groups are then the independent units.
     """
     if not 0 < level < 1:
         raise UserError(f"level: {level} is no level of confidence; it is between 0 and 1, as 0.95 is")
     ess = effective_sample_size(terms.weights)
-    terms = terms if groups is None else summed(terms, groups)
+    if groups is not None:
+        terms = sum_groups(terms, groups)
     value, sem = ratio(terms), standard_error(terms)
-    if rng is None:
-        reach = float(ndtri((1 + level) / 2)) * sem
-        interval = value - reach, value + reach, NORMAL
-    else:
-        interval = *bootstrap(terms, level, rng, draws), BOOTSTRAP
-    return Estimate(value, sem, *interval, ess)
+    if rng is not None:
+        return Estimate(value, sem, *bootstrap(terms, level, rng, draws), BOOTSTRAP, ess)
+    reach = float(ndtri((1 + level) / 2)) * sem
+    return Estimate(value, sem, value - reach, value + reach, NORMAL, ess)
 
 
-def summed(terms: Terms, groups: np.ndarray) -> Terms:
-    """Return the terms of groups of rounds, which have the same ratio."""
+def sum_groups(terms: Terms, groups: np.ndarray) -> Terms:
+    """Sum the terms within groups of rounds, which leaves their ratio as it is."""
     place = np.unique(groups, return_inverse=True)[1]
     return Terms(*(np.bincount(place, part) for part in terms))
 
 
-def difference(one: Terms, other: Terms, *, level: float = 0.95, groups: np.ndarray | None = None) -> Estimate:
-    """Estimate by how much one policy earns more than another, paired: from the same rounds, in the same order.
+def difference(first: Terms, second: Terms, *, level: float = 0.95, groups: np.ndarray | None = None) -> Estimate:
+    """Estimate how much more the first policy earns than the second, paired: over the same rounds in the same order.
 
-    What both have in common drops out of the interval. The effective sample size is the smaller one of the two.
+    Variation that both have in common cancels. The effective sample size is the smaller of the two.
     """
-    paired = Terms(by_round(one) - by_round(other), np.ones_like(one.above), one.weights)
-    sizes = [effective_sample_size(terms.weights) for terms in (one, other)]
+    paired = Terms(by_round(first) - by_round(second), np.ones_like(first.numerators), first.weights)
+    sizes = [effective_sample_size(terms.weights) for terms in (first, second)]
     return estimate(paired, level=level, groups=groups)._replace(ess=min(sizes))
 
 
 def by_round(terms: Terms) -> np.ndarray:
-    """Return one number per round: their mean is the ratio, and its usual standard error that of the delta method."""
+    """Return one number per round: their mean is the ratio, and their standard error that of the delta method."""
     middle = ratio(terms)
-    return middle + (terms.above - middle * terms.below) / terms.below.mean()
+    values: np.ndarray = middle + (terms.numerators - middle * terms.denominators) / terms.denominators.mean()
+    return values
 
 
 def effective_sample_size(weights: np.ndarray) -> float:
-    """Return (sum w)^2 / sum w^2: as many rounds of the target policy itself would say as much."""
+    """Return (sum w)^2 / sum w^2, the number of rounds of the target policy itself that would tell as much."""
     return float(weights.sum() ** 2 / np.sum(weights**2))
 
 
 def ratio(terms: Terms) -> float:
     """Return the ratio of the two sums."""
-    return float(terms.above.sum() / terms.below.sum())
+    return float(terms.numerators.sum() / terms.denominators.sum())
 
 
 def standard_error(terms: Terms) -> float:
-    """Return the delta method's standard error of the ratio; of a mean, where all below are one, the usual one."""
-    n = len(terms.above)
-    gap = terms.above - ratio(terms) * terms.below
-    return float(np.sqrt(n / (n - 1) * np.sum(gap**2)) / abs(terms.below.sum()))
+    """Return the standard error of the ratio by the delta method; the usual one where all denominators are one."""
+    n = len(terms.numerators)
+    gap = terms.numerators - ratio(terms) * terms.denominators
+    return float(np.sqrt(n / (n - 1) * np.sum(gap**2)) / abs(terms.denominators.sum()))
 
 
 def bootstrap(terms: Terms, level: float, rng: np.random.Generator, draws: int) -> tuple[float, float]:
     """Return the percentile interval of the ratio over rounds drawn with replacement."""
-    n = len(terms.above)
+    n = len(terms.numerators)
     ratios = np.empty(draws)
     for draw in range(draws):
         rows = rng.integers(n, size=n)
-        below = terms.below[rows].sum()
-        ratios[draw] = terms.above[rows].sum() / below if below > 0 else np.nan  # no round that the target could play
-    return tuple(float(end) for end in np.nanquantile(ratios, [(1 - level) / 2, (1 + level) / 2]))
+        below = terms.denominators[rows].sum()
+        ratios[draw] = terms.numerators[rows].sum() / below if below > 0 else np.nan  # the target plays none of them
+    low, high = np.nanquantile(ratios, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
 
 
-def _weighted(rewards, propensities, target) -> tuple[np.ndarray, np.ndarray]:
-    """Return rewards and weights target / propensity; refuse a log that no estimate can be made from."""
+def _weighted(rewards: ArrayLike, propensities: ArrayLike | None, target: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Return rewards and weights target / propensity; refuse a log that allows no estimate."""
     if propensities is None:
         raise UserError("propensities: missing; an off-policy estimate needs the probability of every logged arm")
-    rewards, propensities, target = (np.asarray(column, float) for column in (rewards, propensities, target))
-    if rewards.ndim != 1 or not rewards.shape == propensities.shape == target.shape:
-        shapes = ", ".join(str(column.shape) for column in (rewards, propensities, target))
+    y, p, pi = (np.asarray(column, float) for column in (rewards, propensities, target))
+    if y.ndim != 1 or not y.shape == p.shape == pi.shape:
+        shapes = ", ".join(str(column.shape) for column in (y, p, pi))
         raise UserError(f"rewards, propensities and target probabilities: one of each per round, not shapes {shapes}")
-    if len(rewards) < FEWEST:
-        few = f"{len(rewards)} rounds are too few for an estimate with an interval"
+    if len(y) < FEWEST:
+        few = f"{len(y)} rounds are too few for an estimate with an interval"
         raise UserError(f"{few}; at least {FEWEST} are needed")
-    _refuse("rewards", rewards, ~np.isfinite(rewards), "not a finite number")
-    _refuse("propensities", propensities, np.isnan(propensities), "missing")
-    _refuse("propensities", propensities, propensities == 0, "zero: such an arm cannot have been played")
-    _refuse("propensities", propensities, propensities < 0, "negative")
-    _refuse("propensities", propensities, propensities > 1, "above one")
-    _refuse("target probabilities", target, ~((target >= 0) & (target <= 1)), "not between 0 and 1")
-    if not target.any():
+    _refuse("rewards", y, ~np.isfinite(y), "not a finite number")
+    _refuse("propensities", p, np.isnan(p), "missing")
+    _refuse("propensities", p, p == 0, "zero: such an arm cannot have been played")
+    _refuse("propensities", p, p < 0, "negative")
+    _refuse("propensities", p, p > 1, "above one")
+    _refuse("target probabilities", pi, ~((pi >= 0) & (pi <= 1)), "not between 0 and 1")
+    if not pi.any():
         raise UserError("target probabilities: all zero; the target policy plays nothing that was logged")
-    return rewards, target / propensities
+    return y, pi / p
 
 
-def _refuse(what: str, values: np.ndarray, wrong: np.ndarray, why: str) -> None:
+def _refuse(name: str, values: np.ndarray, wrong: np.ndarray, complaint: str) -> None:
     if wrong.any():
         first = int(np.argmax(wrong))
-        raise UserError(f"{what}: {np.count_nonzero(wrong)} are {why}; the first in round {first}: {values[first]}")
+        count = np.count_nonzero(wrong)
+        raise UserError(f"{name}: {count} are {complaint}; the first in round {first}: {values[first]}")

@@ -1,6 +1,7 @@
-"""The columns of a served graph: any basis, on one thread, of one component or of several, and new rows of it."""
+"""The bases of a served graph, connected or not, and the extension of eigenvectors to new nodes."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -8,32 +9,32 @@ from scipy.sparse.csgraph import connected_components
 
 from graphdr.core.rng import stream
 from graphdr.core.threads import one_thread
-from graphdr.graphs import bases
-from graphdr.graphs.arm_features import Basis
+from graphdr.graphs import arm_features
+from graphdr.graphs.arm_features import Basis, all_bases, find
 from graphdr.graphs.model import Graph, induced, laplacian
 from graphdr.graphs.spectral import DECIMALS, canonical_signs, low_eigenpairs
 
 GRAPHDR = "laplacian_low"
-SERVED = tuple(name for name in bases.BASES if bases.stored(name) not in bases.FROM_DATA)
-SMALLEST = 1e-3  # of |1 - eigenvalue|: the extension divides by it, and with it grows every error of a new node
+SERVED = tuple(name for name, basis in all_bases().items() if find(basis.stored_name).data is None)
+SMALLEST = 1e-3  # of |1 - eigenvalue|: the extension divides by it, which multiplies every error
 
 
 def compute(basis: str, graph: Graph, components: int, random_state: object = None) -> Basis:
-    """Compute a basis as the workflow does, and of a graph in several components one that no solver's choice enters.
+    """Compute a basis as the workflow does, or a unique one for a graph in several components.
 
-    ``random_state`` is a seed, a generator of scikit-learn's kind, or None; only random bases look at it.
+    ``random_state`` is a seed, a generator of scikit-learn's kind, or None; only random bases use it.
     """
     if not graph.adjacency.nnz:
         raise ValueError("the graph has no edges")
-    rng = stream(_seed(random_state), "served basis", basis=basis)
-    source = bases.Source(graph.n, graph)
+    spec = find(basis)
+    rng = stream(_seed(random_state), "served basis", basis=spec.stream_name)
+    source = arm_features.Source(graph.n, graph)
     count, label = connected_components(graph.adjacency, directed=False)
     with one_thread():
-        if count == 1 or bases.stored(basis) not in (GRAPHDR, "pooled_low"):
-            return bases.compute(basis, source, components, rng)
+        if count == 1 or spec.stored_name not in (GRAPHDR, "pooled_low"):
+            return arm_features.compute(basis, source, components, rng)
         low = low_eigenpairs_of_parts(graph, label, components)
-        known = basis == bases.stored(basis)
-        return low if known else bases.BASES[basis](source._replace(original=low), components, rng)
+        return spec.compute(source._replace(stored=low), components, rng) if spec.made_of else low
 
 
 def low_eigenpairs_of_parts(graph: Graph, label: np.ndarray, count: int) -> Basis:
@@ -41,8 +42,8 @@ def low_eigenpairs_of_parts(graph: Graph, label: np.ndarray, count: int) -> Basi
 
     Every component has an eigenvector of eigenvalue zero, sqrt(degree) on its nodes. A solver returns any rotation of
     these, and Lanczos may miss some. Here the first is sqrt(degree) on all nodes, as in a connected graph, and each
-    further one sets a component apart from the others. The others are the components' own. The rows of
-    isolated nodes are zero.
+    further one separates a component from the others. All other eigenvectors are those of single components. The rows
+    of isolated nodes are zero.
     """
     degree = graph.adjacency.sum(axis=1)
     order = np.argsort(label, kind="stable")
@@ -54,17 +55,17 @@ def low_eigenpairs_of_parts(graph: Graph, label: np.ndarray, count: int) -> Basi
     mirror = share + np.eye(1, len(parts))[0]
     rotation = np.eye(len(parts), flat) - np.outer(mirror, mirror[:flat]) / (1.0 + share[0])
     rotation[:, 0] *= -1.0
-    own = [low_eigenpairs(induced(graph, nodes), count - flat + 1) for nodes in parts] if flat < count else []
-    values = np.concatenate([np.zeros(flat), *(pairs.values[1:] for pairs in own)])
+    pairs = [low_eigenpairs(induced(graph, nodes), count - flat + 1) for nodes in parts] if flat < count else []
+    values = np.concatenate([np.zeros(flat), *(pair.values[1:] for pair in pairs)])
     order = np.argsort(values, kind="stable")[:count]
     column = np.full(len(values), -1)
     column[order] = np.arange(len(order))
     vectors, start = np.zeros((graph.n, len(order))), flat
     for part, nodes in enumerate(parts):
         vectors[nodes, :flat] = np.outer(np.sqrt(degree[nodes] / degree[nodes].sum()), rotation[part])
-        if own:
-            here = column[start : start + len(own[part].values) - 1]
-            vectors[np.ix_(nodes, here[here >= 0])] = own[part].vectors[:, 1:][:, here >= 0]
+        if pairs:
+            here = column[start : start + len(pairs[part].values) - 1]
+            vectors[np.ix_(nodes, here[here >= 0])] = pairs[part].vectors[:, 1:][:, here >= 0]
             start += len(here)
     vectors = np.round(canonical_signs(vectors), DECIMALS)
     residuals = np.linalg.norm(laplacian(graph) @ vectors - vectors * values[order], axis=0)
@@ -72,13 +73,18 @@ def low_eigenpairs_of_parts(graph: Graph, label: np.ndarray, count: int) -> Basi
 
 
 def extension(rows: sp.csr_array, vectors: np.ndarray, values: np.ndarray, degrees: np.ndarray) -> np.ndarray:
-    """Return the rows that new nodes have in eigenvectors, from their edges to the known ones (m x n): Nyström.
+    """Return the rows (m x k) that eigenvectors have at new nodes, by Nyström's formula (see ``Extender``).
 
-    It is ``Extender.extended`` for all of them at once. A row without an edge is zero.
+    ``rows`` (m x n) are the weights of their edges, all to fitted nodes; ``values`` are Laplacian eigenvalues, none of
+    them 1. A node without an edge gets zeros.
     """
-    own = rows.sum(axis=1)
-    scale, others = (np.divide(1.0, np.sqrt(d), out=np.zeros(len(d)), where=d > 0) for d in (own, degrees))
+    scale, others = _inverse_roots(rows.sum(axis=1)), _inverse_roots(degrees)
     return scale[:, None] * (rows @ (others[:, None] * vectors)) / (1.0 - values)
+
+
+def _inverse_roots(degrees: np.ndarray) -> np.ndarray:
+    """Return 1 / sqrt(degree), and zero for a degree of zero."""
+    return np.divide(1.0, np.sqrt(degrees), out=np.zeros(len(degrees)), where=degrees > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +108,8 @@ class Extender:
     """
 
     values: np.ndarray  # eigenvalues l of the Laplacian, one for each column
-    degrees: np.ndarray  # of the nodes held, the fitted ones first
-    fitted: int  # how many of the fitted nodes are held
+    degrees: np.ndarray  # of the present nodes, the fitted ones first
+    fitted: int  # number of fitted nodes among the present ones
     mean_squares: np.ndarray  # of g in every column over all fitted nodes, weighted by their degrees
 
     @classmethod
@@ -114,9 +120,9 @@ class Extender:
     def extended(
         self, vectors: np.ndarray, joined: list[tuple[np.ndarray, np.ndarray]]
     ) -> tuple[np.ndarray, "Extender"]:
-        """Append new nodes to eigenvectors, each given by its neighbours, new ones before it too, and their weights.
+        """Append the rows of new nodes, each given by the places of its neighbours and their weights.
 
-        A node without edges gets zeros.
+        A new node may be a neighbour of those after it. A node without edges gets zeros.
         """
         n = len(vectors)
         squares, volume = np.sum(vectors**2, axis=0), self.degrees.sum()
@@ -141,6 +147,33 @@ class Extender:
         """Return this without some nodes."""
         fitted = self.fitted - int(np.count_nonzero(places < self.fitted))
         return replace(self, degrees=np.delete(self.degrees, places), fitted=fitted)
+
+
+class Features(NamedTuple):
+    """The features of arms: n x k columns, the roughness of each, and what a policy needs to use and extend them."""
+
+    columns: np.ndarray
+    roughness: np.ndarray
+    laplacian: np.ndarray | None  # k x k, restricted to the columns, where a penalty needs it
+    extender: Extender | None  # where features of new arms can be computed
+
+    @classmethod
+    def none(cls, n: int) -> "Features":
+        """Return the features of n arms that share nothing."""
+        return cls(np.empty((n, 0)), np.empty(0), None, None)
+
+
+def arm_features_of(graph: Graph, basis: str, k: int, *, seed: int, penalty: bool, extendable: bool) -> Features:
+    """Compute at most k features of the nodes of a graph, as the workflow does."""
+    k = min(k, graph.n - 1)
+    computed = compute(basis, graph, k + 1, seed)
+    columns = arm_features.select(basis, computed.vectors, k)
+    restricted = columns.T @ laplacian(graph) @ columns if penalty else None
+    extender = None
+    if extendable and basis == GRAPHDR:
+        extender = Extender.of_fitted(columns, computed.values[1 : k + 1], graph.adjacency.sum(axis=1))
+    roughness = arm_features.roughness(basis, computed.values, k)[: columns.shape[1]]
+    return Features(columns, roughness, restricted, extender)
 
 
 def _seed(random_state: object) -> int:

@@ -3,10 +3,10 @@
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphdr.graphs import arm_features
-from graphdr.graphs.arm_features import EIGENVECTORS
 from graphdr.serve.basis import GRAPHDR, SERVED, SMALLEST, compute, extension
 from graphdr.serve.sources import as_graph
 from graphdr.serve.tables import column_names, is_table
@@ -32,7 +32,7 @@ class GraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     basis : str, default="laplacian_low"
         Which columns: one of those in docs/bases.md that need no more than the graph. Examples are "unit_rows" (the
         rows of u_2, …, u_{k+1} at length one), "regularised_low" (the mean degree is added to all degrees), "netmf"
-        (random walks), and the controls "shuffled" and "gaussian".
+        (random walks), and the controls "laplacian_low_shuffled" and "gaussian".
     components : {"refuse", "largest", "keep"}, default="refuse"
         What to do with a graph in several components: refuse it; leave out all but the largest, with a warning, so that
         there are rows for ``names_`` alone; or keep all. The first features then tell the components apart, and
@@ -117,26 +117,30 @@ class GraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         GraphEmbedding
             Itself.
         """
-        self._fit(X)
+        if self.basis not in SERVED:
+            raise ValueError(f"no basis {self.basis!r}; there are: {', '.join(SERVED)}")
+        for attribute in ("feature_names_in_", "eigenvalues_"):
+            self.__dict__.pop(attribute, None)
+        if _is_matrix(X):  # other sources have their own checks, and names
+            X = validate_data(self, X, **MATRIX, ensure_min_samples=2)
+        graph, self.names_ = as_graph(X, components=self.components, self_loops=self.self_loops)
+        if not (isinstance(self.k, int | np.integer) and 1 <= self.k < graph.n):
+            raise ValueError(f"k is a whole number from 1 to {graph.n - 1}, not {self.k!r}")
+        basis = compute(self.basis, graph, int(self.k) + 1, self.random_state)
+        self.embedding_ = arm_features.select(self.basis, basis.vectors, self.k)
+        if (columns := self.embedding_.shape[1]) < self.k:
+            raise ValueError(f"basis {self.basis!r} of this graph has {columns} columns, fewer than k")
+        if arm_features.find(self.basis).is_spectral:
+            self.eigenvalues_ = arm_features.roughness(self.basis, basis.values, self.k)
+        self._degrees = graph.adjacency.sum(axis=1) if self.basis == GRAPHDR else None
+        self._n_features_out, self.n_features_in_ = int(self.k), graph.n
+        if is_table(X) and column_names(X) == self.names_:
+            validate_data(self, X, skip_check_array=True)  # scikit-learn then compares the columns of new rows
         return self
 
     def fit_transform(self, X: object, y: None = None) -> np.ndarray:
-        """Compute the features of the nodes of a graph, and return them.
-
-        Parameters
-        ----------
-        X : graph, matrix or table
-            As in ``fit``.
-        y : None
-            Not used; scikit-learn passes it.
-
-        Returns
-        -------
-        ndarray of shape (n, k)
-            The features, in the order of ``names_``.
-        """
-        self._fit(X)
-        return self.embedding_.copy()
+        """Compute the features of the nodes of a graph as ``fit`` does; return them in the order of ``names_``."""
+        return self.fit(X).embedding_.copy()
 
     def transform(self, X: object) -> np.ndarray:
         """Return the features of new nodes, from the weights of their edges to the fitted ones.
@@ -160,31 +164,10 @@ class GraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             raise ValueError(f"an eigenvalue is within {SMALLEST} of 1, where no node can be added: fit a smaller k")
         return extension(rows, self.embedding_, self.eigenvalues_, self._degrees)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = tags.input_tags.positive_only = tags.input_tags.sparse = True
         return tags
-
-    def _fit(self, X: object) -> None:
-        if self.basis not in SERVED:
-            raise ValueError(f"no basis {self.basis!r}; there are: {', '.join(SERVED)}")
-        for old in ("feature_names_in_", "eigenvalues_"):
-            vars(self).pop(old, None)
-        if _is_matrix(X):  # other sources have their own checks, and names
-            X = validate_data(self, X, **MATRIX, ensure_min_samples=2)
-        graph, self.names_ = as_graph(X, components=self.components, self_loops=self.self_loops)
-        if not (isinstance(self.k, int | np.integer) and 1 <= self.k < graph.n):
-            raise ValueError(f"k is a whole number from 1 to {graph.n - 1}, not {self.k!r}")
-        basis = compute(self.basis, graph, int(self.k) + 1, self.random_state)
-        self.embedding_ = arm_features.select(self.basis, basis.vectors, self.k)
-        if (found := self.embedding_.shape[1]) < self.k:
-            raise ValueError(f"basis {self.basis!r} of this graph has {found} columns, fewer than k")
-        if self.basis in EIGENVECTORS:
-            self.eigenvalues_ = arm_features.roughness(self.basis, basis.values, self.k)
-        self._degrees = graph.adjacency.sum(axis=1) if self.basis == GRAPHDR else None
-        self._n_features_out, self.n_features_in_ = int(self.k), graph.n
-        if is_table(X) and column_names(X) == self.names_:
-            validate_data(self, X, skip_check_array=True)  # scikit-learn then compares the columns of new rows
 
     def _rows(self, X: object) -> sp.csr_array:
         """Return weights to the fitted nodes, from a matrix or from a graph of these nodes."""

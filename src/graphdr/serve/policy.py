@@ -1,39 +1,48 @@
 """A policy to serve: fit it to a graph, ask it for arms or contexts, tell it rewards, save it, and change its arms.
 
-On settings that are given it plays exactly as ``linucb`` does in a simulation, and with settings found from the rewards
-as ``run_graph_prior`` does. An object is for one thread at a time: nothing is locked. ``snapshot`` serves readers.
+With a ridge and a radius it plays exactly as ``linucb`` does in a simulation, and with a tuned prior as
+``GraphPrior`` does. An object is for one thread at a time: nothing is locked. ``snapshot`` serves readers.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
+from math import isfinite
+from numbers import Integral
+from operator import attrgetter
 from os import PathLike
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
-from graphdr.bandit import methods
 from graphdr.bandit.graph_prior.model import COLUMNS
-from graphdr.bandit.graph_prior.play import FIRST
 from graphdr.core.extras import needed_for
-from graphdr.graphs import arm_features, filters, model
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.model import Graph
-from graphdr.serve import knobs, merging, old, tuning
-from graphdr.serve.basis import GRAPHDR, SMALLEST, Extender, compute
-from graphdr.serve.learned import Learned, Prior
-from graphdr.serve.lookup import Lookup
-from graphdr.serve.playing import Playing
-from graphdr.serve.records import Delta
-from graphdr.serve.sources import Name, as_graph, checked_names, paired, weighted
-from graphdr.serve.tables import as_numbers
+from graphdr.serve import merging, parameters
+from graphdr.serve.arms import IGNORE_ADVICE, Arms, Candidates, Context, Segment, UnknownArm, Vectors, for_each
+from graphdr.serve.basis import GRAPHDR, SMALLEST, Features, arm_features_of
+from graphdr.serve.learning import Learner, State
+from graphdr.serve.merging import Delta
+from graphdr.serve.posterior import Posterior, Prior, first_best, project
+from graphdr.serve.round_log import Choice
+from graphdr.serve.sources import Segments, as_graph, new_edges, new_names, with_segments
+from graphdr.serve.tables import Name, check_names
 from graphdr.serve.tuning import GRAPH, RIDGE, WIDE, bordered
 
-UNKNOWN = Prior(np.empty((0, 0)))  # while nothing was found
-Maybe = np.ndarray | None
+UNTUNED = Prior(np.empty((0, 0)))  # until the rewards say more
+DRAWS = 1000  # of the posterior behind a probability of Thompson sampling
+AT_ONCE = 1_000_000  # numbers that are drawn at a time: memory does not grow with the arms
+ONE = np.ones(1)
+ONE_OF_TWO = "arms are given by name or as vectors: one of the two"
+NOT_FINITE = "estimates are not finite: a reward or a weight was too large; load an earlier file, or fit again"
+Offer = Iterable[Name] | Candidates | None
+
+_comparable = attrgetter(*(set(parameters.FIT_PARAMS) - {"segments"}), *parameters.PLAY_PARAMS)  # one call: fast
 
 
-class GraphDRLinUCB(Playing, BaseEstimator):
+class GraphDRLinUCB(BaseEstimator):
     """A bandit whose arms are the nodes of a graph: neighbours are expected to earn alike.
 
     The expected reward of arm i is taken as b + u_i^T w + e_i: a mean, a part on the k smoothest eigenvectors of the
@@ -66,7 +75,7 @@ class GraphDRLinUCB(Playing, BaseEstimator):
         What to do with several components ("largest", "keep") and with nodes joined to themselves ("keep").
     segments : mapping or matrix, optional
         A graph of user segments that share the policy: {name: {name: weight}} or a matrix of weights.
-    coupling : float, default=1.0
+    segment_coupling : float, default=1.0
         The weight of edges between segments, in that of edges between arms.
     random_state : int, Generator, RandomState or None, default=None
         The seed of what is random: first rounds, ``explore``, random bases.
@@ -104,8 +113,6 @@ class GraphDRLinUCB(Playing, BaseEstimator):
     'a'
     """
 
-    fit = old.Fit()
-
     def __init__(
         self,
         k: int = 20,
@@ -116,13 +123,13 @@ class GraphDRLinUCB(Playing, BaseEstimator):
         radius: float | None = None,
         laplacian: float = 0.0,
         intercept: bool = True,
-        explore: str | float = knobs.UCB,
+        explore: str | float = parameters.UCB,
         forget: float = 1.0,
         components: str = "refuse",
         self_loops: str = "refuse",
-        segments: Mapping[Name, Mapping[Name, float]] | np.ndarray | None = None,
-        coupling: float = 1.0,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        segments: Segments | None = None,
+        segment_coupling: float = 1.0,
+        random_state: parameters.RandomState = None,
     ):
         self.k = k
         self.basis = basis
@@ -136,21 +143,11 @@ class GraphDRLinUCB(Playing, BaseEstimator):
         self.components = components
         self.self_loops = self_loops
         self.segments = segments
-        self.coupling = coupling
+        self.segment_coupling = segment_coupling
         self.random_state = random_state
 
-    def __setattr__(self, name: str, value: object) -> None:
-        if name in knobs.WATCHED and "_learned" in vars(self):
-            if name in knobs.PLAYED:
-                knobs.check_played(**{part: getattr(self, part) for part in knobs.SEEN} | {name: value})
-            elif value is not getattr(self, name):
-                self._stale = name
-            if name == "radius" and self._given is not None:
-                self._ready = value is not None or self._learned.noise is not None
-        super().__setattr__(name, value)
-
-    def _fit(self, X: object, y: None = None, *, names: Iterable[Name] | None = None) -> "GraphDRLinUCB":
-        """Build a policy that knows nothing yet.
+    def fit(self, X: object, y: None = None, *, names: Iterable[Name] | None = None) -> "GraphDRLinUCB":
+        """Build a policy that has learned nothing yet.
 
         Parameters
         ----------
@@ -167,186 +164,479 @@ class GraphDRLinUCB(Playing, BaseEstimator):
         GraphDRLinUCB
             Itself.
         """
-        self._check_knobs()
+        self._check_parameters()
         graph, names = as_graph(X, names=names, components=self.components, self_loops=self.self_loops)
-        self._build(graph, names, knobs.generator(self.random_state))
+        self._enter(self._build(graph, names, parameters.generator(self.random_state)))
         return self
 
     def refit(self, X: object, *, names: Iterable[Name] | None = None) -> "GraphDRLinUCB":
-        """Take another graph, or other parameters, and keep what was learned about the arms that stay.
+        """Take another graph or other parameters, and keep the rewards of the arms that stay.
 
-        An arm of the old graph that the new one lacks is gone, with its rewards. What contexts taught cannot be kept.
+        An arm that the new graph lacks is gone, with its rewards. Rewards of contexts cannot be kept.
         """
-        self._check_changes(stale=True)
-        self._check_knobs()
-        before, known = self._arms, self._learned
-        if known.context_v.any() or known.context_right.any():
-            raise ValueError("what contexts taught, or a policy saved by version 0.4, belongs to the old features")
+        self._check_fitted()
+        self._check_not_frozen()
+        self._check_parameters()
+        old = self._posterior
+        if old.context_v.any() or old.context_right.any():
+            raise ValueError("what contexts taught belongs to the old features: fit again")
         graph, names = as_graph(X, names=names, components=self.components, self_loops=self.self_loops)
-        new = copy(self)  # a mistake below changes nothing
-        new._build(graph, names, deepcopy(self._rng))
-        if list(before.segment) != list(new._arms.segment):
+        state = self._build(graph, names, deepcopy(self._rng))  # a mistake below changes nothing
+        if list(self._arms.segment) != list(state.arms.segment):
             raise ValueError("a refitted policy has the segments that it had")
-        stay = [name for name in new._arms.names if name in before.place]
-        for segment in before.segment or [None]:
-            there, here = before.places(stay, segment), new._arms.places(stay, segment)
-            new._learned.pulls[here], new._learned.sums[here] = known.pulls[there], known.sums[there]
-        # Squares within arms are not kept apart by arm: those that stay have their share by degrees of freedom.
-        free, left = known.degrees_of_freedom, new._learned.degrees_of_freedom
-        new._learned.within = known.within * (left / free if free else 1.0)
-        new.rounds, new._due = self.rounds, self._due
-        new._learned.rebuild()
-        new.tune()
-        vars(self).update(vars(new))
+        new = state.learner.posterior
+        staying = [name for name in state.arms.names if name in self._arms.place]
+        for segment in self._arms.segment or [None]:
+            before, after = self._arms.places(staying, segment), state.arms.places(staying, segment)
+            new.pulls[after], new.sums[after] = old.pulls[before], old.sums[before]
+        # Squares within arms are summed over all arms: those that stay get their share by degrees of freedom.
+        freedom = old.degrees_of_freedom
+        new.within = old.within * (new.degrees_of_freedom / freedom if freedom else 1.0)
+        state.learner.rounds, state.learner.pending = self.rounds, self._learner.pending
+        new.rebuild()
+        if self._tuned_prior is not None:
+            state.learner.tune(self._tuned_prior, self.forget)
+        self._enter(state)
         return self
 
-    def _check_knobs(self) -> None:
-        knobs.check_built(self.k, self.basis, self.prior, self.ridge, self.laplacian, self.intercept)
-        knobs.check_played(**{part: getattr(self, part) for part in knobs.SEEN})
+    def _check_parameters(self) -> None:
+        parameters.check_fit(self.k, self.basis, self.prior, self.ridge, self.laplacian, self.intercept)
+        parameters.check_play(self.radius, self.explore, self.forget, self.intercept)
 
-    def _build(self, graph: Graph, names: list[Name], rng: np.random.Generator) -> None:
-        """Compute the features, and start with nothing learned; nothing is set before all is known."""
+    def _build(self, graph: Graph, names: list[Name], rng: np.random.Generator) -> State:
+        """Compute the features of a graph and the state of a policy without rewards."""
         nodes = graph.n
         segments: list[Name] = []
         if self.segments is not None:
-            graph, segments = paired(graph, self.segments, self.coupling)
-        features, roughness, v0_inverse, values = self._features(graph, rng)
-        first = int(self.intercept)
-        given, inverse = self._given_prior(features.shape[1], v0_inverse)
-        rows = np.column_stack([np.ones((graph.n, first)), features])
-        learned = Learned(rows, UNKNOWN if given is None else given, inverse)
-        vars(self).update(
-            _arms=Lookup(names, segments), _learned=learned, _given=given, _rng=rng,
-            _columns=tuning.columns(learned.rows, first, roughness[: COLUMNS[-1]]),
-            _extender=None if values is None else Extender.of_fitted(features, values, graph.adjacency.sum(axis=1)),
-            n_features_in_=nodes, rounds=0, _due=0, _next=FIRST, _ready=not self._tuned(),
-            _stale="", _frozen=False, _start=None,
-        )  # fmt: skip
+            graph, segments = with_segments(graph, self.segments, self.segment_coupling)
+        features = self._features(graph, rng)
+        prior, inverse = self._ridge_prior(features)
+        rows = np.column_stack([np.ones((graph.n, int(self.intercept))), features.columns])
+        posterior = Posterior(rows, UNTUNED if prior is None else prior, inverse)
+        learner = Learner(posterior, features.roughness[: COLUMNS[-1]], self.intercept, prior)
+        return State(Arms(names, segments), learner, features.extender, rng, nodes)
 
-    def _features(self, graph: Graph, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, Maybe, Maybe]:
-        """Return features and the roughness of each; where a penalty makes V_0 no multiple of I, its inverse; and the
-        eigenvalues that features of new arms are found with.
-        """
+    def _enter(self, state: State) -> None:
+        """Take the state of a fitted or loaded policy."""
+        self._arms, self._learner, self._extender, self._rng, self.n_features_in_ = state
+        self._fitted_with = {name: getattr(self, name) for name in parameters.FIT_PARAMS}
+        self._checked = _comparable(self)
+        self._frozen = False
+        self._start: merging.Start | None = None  # of a worker's next delta
+
+    def _features(self, graph: Graph, rng: np.random.Generator) -> Features:
         if self.basis == IDENTITY:
-            return np.empty((graph.n, 0)), np.empty(0), None, None
-        k = min(int(self.k), graph.n - 1)
-        seeded = isinstance(self.random_state, int | np.integer)
-        computed = compute(self.basis, graph, k + 1, self.random_state if seeded else int(rng.integers(2**31)))
-        smoothness = model.laplacian(graph) if self.laplacian else None
-        method = {"policy": "linucb", "filter": filters.CUT, "basis": self.basis, "laplacian": self.laplacian}
-        chosen, v0_inverse, *_ = methods.arms(method, {"ridge": self.ridge}, computed, smoothness, k)  # as workflows do
-        values = computed.values[1 : k + 1] if self.basis == GRAPHDR and self.segments is None else None
-        roughness = arm_features.roughness(self.basis, computed.values, k)[: chosen.shape[1]]
-        return chosen, roughness, v0_inverse, values
+            return Features.none(graph.n)
+        state = self.random_state
+        seed = int(state) if isinstance(state, int | np.integer) else int(rng.integers(2**31))
+        extendable, penalty = self.segments is None, bool(self.laplacian)
+        return arm_features_of(graph, self.basis, int(self.k), seed=seed, penalty=penalty, extendable=extendable)
 
-    def _given_prior(self, k: int, v0_inverse: np.ndarray | None) -> tuple[Prior | None, np.ndarray | None]:
-        """Return the prior of a given ridge on k features, and the inverse of its precision."""
+    def _ridge_prior(self, features: Features) -> tuple[Prior | None, np.ndarray | None]:
+        """Return the prior of a given ridge and the inverse of its precision."""
         if self.ridge is None:
             return None, None
+        k = features.columns.shape[1]
         residual = 0.0 if k else 1.0 / self.ridge  # full LinUCB
-        inverse = np.eye(k) / self.ridge if v0_inverse is None else v0_inverse
-        precision = self.ridge * np.eye(k) if v0_inverse is None else np.linalg.inv(v0_inverse)
+        precision: np.ndarray = self.ridge * np.eye(k)
+        inverse: np.ndarray = np.eye(k) / self.ridge
+        if features.laplacian is not None:
+            inverse = np.linalg.inv(precision + self.laplacian * features.laplacian)
+            precision = np.linalg.inv(inverse)
         if self.intercept:
             precision, inverse = bordered(precision, WIDE), bordered(inverse, 1.0 / WIDE)
         return Prior(precision, residual), inverse
 
+    # Checks
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_checked")
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "_checked"):
+            raise NotFittedError("this policy is not fitted yet: call fit(graph) first")
+
+    def _check(self) -> None:
+        """Refuse a policy that is not fitted, or whose parameters were changed to what it cannot play with."""
+        self._check_fitted()
+        if _comparable(self) == self._checked and self.segments is self._fitted_with["segments"]:
+            return
+        for name, value in self._fitted_with.items():
+            now = getattr(self, name)
+            if now is not value and (name == "segments" or now != value):
+                raise ValueError(f"{name} was changed after fit: call fit again, or refit to keep what was learned")
+        parameters.check_play(self.radius, self.explore, self.forget, self.intercept)
+        self._checked = _comparable(self)
+
+    def _check_not_frozen(self) -> None:
+        if self._frozen:
+            raise ValueError("a snapshot does not change: tell the policy that it was taken of")
+
+    def _check_changes(self) -> None:
+        self._check()
+        self._check_not_frozen()
+
+    @property
+    def _posterior(self) -> Posterior:
+        return self._learner.posterior
+
+    @property
+    def _tuned_prior(self) -> str | None:
+        """The kind of prior that is tuned to the rewards; None where ridge and radius are given."""
+        fixed = self.prior == RIDGE and self.ridge is not None and self.radius is not None
+        return None if fixed else self.prior
+
+    @property
+    def _ready(self) -> bool:
+        """Whether there are estimates to play by; until then, arms are random."""
+        return (self.ridge is not None and self.radius is not None) or self._learner.has_prior
+
+    @property
+    def _width_factor(self) -> float:
+        """The radius, or by default one standard deviation of the noise."""
+        if self.radius is not None:
+            return self.radius
+        assert self._posterior.noise is not None  # else the policy is not ready
+        return float(np.sqrt(self._posterior.noise))
+
     # Arms
+
+    @property
+    def rounds(self) -> int:
+        """The number of rewards learned."""
+        self._check_fitted()
+        return self._learner.rounds
 
     @property
     def names(self) -> list[Name]:
         """The arms, in the order of their places."""
-        self._check(stale=True)
+        self._check_fitted()
         return [*self._arms.place]
 
     def __len__(self) -> int:
-        self._check(stale=True)
+        self._check_fitted()
         return len(self._arms.place)
 
     def __contains__(self, name: object) -> bool:
-        self._check(stale=True)
+        self._check_fitted()
         return name in self._arms.place
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_learned" in vars(self)
-
     def add(self, edges: Mapping[Name, Mapping[Name, float] | Iterable[Name]]) -> None:
-        """Add arms, each with the weights of its edges to arms known by then; with a wrong one among them, none.
+        """Add arms, each with the weights of its edges to earlier arms; with a wrong one among them, none.
 
-        Their features extend the eigenvectors from their neighbours'. What was learned and the features of the other
-        arms stay as they are. ``add({name: [neighbour, …]})`` stands for weights of one. Without edges,
-        ``add({name: {}})``, an arm has a part of its own alone.
+        Their features extend the eigenvectors from their neighbours'. The features and rewards of the other arms stay
+        as they are. ``add({name: [neighbour, …]})`` stands for weights of one. Without edges, ``add({name: {}})``, an
+        arm shares only the mean with others.
         """
         self._check_changes()
         if self._arms.segment:
             raise ValueError("arms cannot be added to a policy with segments: refit it, with the new ones")
-        if not isinstance(edges, Mapping):
-            raise ValueError(
-                f"new arms are given with their neighbours, {{name: {{neighbour: weight}}}}, not as {edges!r}"
-            )
-        new = checked_names(edges)
-        if taken := [name for name in new if name in self._arms.place]:
-            raise ValueError(f"there is an arm {taken[0]!r} already")
-        known, first = self._learned, int(self.intercept)
-        rows = np.ones((len(new), known.rows.shape[1]))
+        names, posterior, first = new_names(edges, self._arms.place), self._posterior, int(self.intercept)
+        rows = np.ones((len(names), posterior.rows.shape[1]))
         extender = self._extender
         if self.basis != IDENTITY:
-            joined = self._joined(new, [weighted(*arm) for arm in edges.items()])
-            grown, extender = extender.extended(known.rows[:, first:], joined)
-            rows[:, first:] = grown[len(known.rows) :]
+            if extender is None:
+                raise ValueError(f"new arms need basis {GRAPHDR!r} or {IDENTITY!r}; this one is {self.basis!r}")
+            joined = new_edges(edges, self._arms.place, isolated=self.prior != RIDGE)
+            if np.abs(1.0 - extender.values).min() < SMALLEST and any(len(places) for places, _ in joined):
+                raise ValueError(
+                    f"an eigenvalue is within {SMALLEST} of 1, where no arm can be joined: fit a smaller k"
+                )
+            extended, extender = extender.extended(posterior.rows[:, first:], joined)
+            rows[:, first:] = extended[len(posterior.rows) :]
             if not (np.isfinite(rows).all() and np.isfinite(extender.degrees).all()):
                 raise ValueError("new arms: the weights of their edges are too large for their features to be finite")
-        known.grow(rows)
+        posterior.grow(rows)
         self._extender = extender
-        self._columns = tuning.columns(known.rows, first, self._columns.roughness)
-        self._arms = self._arms.added(new)
-
-    def _joined(self, new: list[Name], edges: list[Mapping[Name, float]]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the places and weights that each new arm is joined to."""
-        if self._extender is None:
-            raise ValueError(f"new arms need basis {GRAPHDR!r} or {IDENTITY!r}; this one is {self.basis!r}")
-        if np.abs(1.0 - self._extender.values).min() < SMALLEST and any(edges):
-            raise ValueError(f"an eigenvalue is within {SMALLEST} of 1, where no arm can be joined: fit a smaller k")
-        places, joined = dict(self._arms.place), []
-        for name, neighbours in zip(new, edges, strict=True):
-            if unknown := [other for other in neighbours if other not in places]:
-                raise ValueError(f"new arm {name!r}: no arm {unknown[0]!r} to be joined to")
-            weights = as_numbers(list(neighbours.values()))
-            if not (np.isfinite(weights) & (weights > 0)).all() or (not len(weights) and self.prior == RIDGE):
-                raise ValueError(f"new arm {name!r}: needs edges to known arms, of positive finite weight")
-            joined.append((np.array([places[other] for other in neighbours], int), weights))
-            places[name] = len(self._arms.names) + len(joined) - 1
-        return joined
+        self._arms = self._arms.added(names)
 
     def remove(self, names: Iterable[Name]) -> None:
-        """Remove arms and free their rows; what they taught about others stays."""
+        """Remove arms and free their rows; their rewards still inform the estimates of others."""
         self._check_changes()
-        names = [*dict.fromkeys(checked_names(names))]
+        names = [*dict.fromkeys(check_names(names))]
         if unknown := [name for name in names if name not in self._arms.place]:
             raise ValueError(f"no arm {unknown[0]!r}")
-        untold = () if self._start is None else (*self._start.deltas, self._since_start())
+        deltas = () if self._start is None else (*self._start.deltas, self._since_start(self._start))
         rows = self._arms.rows_of(names)
-        self._learned.retire(rows)
+        self._posterior.retire(rows)
         self._arms = self._arms.without(names)
         self._extender = None if self._extender is None else self._extender.without(rows)
-        self._columns = tuning.columns(self._learned.rows, int(self.intercept), self._columns.roughness)
         if self._start is not None:
-            self._start = merging.Start(self._learned.copied(), self.rounds, untold)
+            self._start = merging.start_of(self._learner, deltas)
+
+    # Choosing arms
+
+    def candidates(
+        self, names: Iterable[Name] | None = None, *, vectors: Vectors | None = None, segment: Segment = None
+    ) -> Candidates:
+        """Look up arms or contexts once, to offer them many times; arms added later do not change the result."""
+        self._check()
+        return self._look_up(names, vectors, segment)
+
+    def recommend(
+        self, candidates: Offer = None, n: int = 1, *, vectors: Vectors | None = None, segment: Segment = None
+    ) -> Name | int | list[Name | int]:
+        """Return the best candidate, the first of them on a tie; for n above one, a list of the n best.
+
+        Parameters
+        ----------
+        candidates : names of arms or Candidates, optional
+            All arms by default. An array of numbers where arms are numbers is fastest.
+        n : int
+            How many to return, at most as many as there are candidates.
+        vectors : sparse or dense matrix, or mappings, optional
+            Contexts instead of arms: rows over the arms in the order of ``names``, or mappings such as
+            {"film 3": 0.5, "film 9": 0.5}. They are returned as row numbers.
+        segment : name, optional
+            The segment that asks, if the policy has segments.
+
+        Returns
+        -------
+        name or list of names
+        """
+        offer = self._offered(candidates, vectors, segment)
+        if n == 1:
+            return self._name(offer, self._best(offer, 1)[0])
+        if not (isinstance(n, Integral) and 1 <= n <= len(offer)):
+            raise ValueError(f"n is from 1 to the {len(offer)} candidates, not {n!r}")
+        return [self._name(offer, place) for place in self._best(offer, n)]
+
+    def choose(self, candidates: Offer = None, *, vectors: Vectors | None = None, segment: Segment = None) -> Choice:
+        """Draw a candidate from ``probabilities``; return it with its probability, for a log of rounds.
+
+        It plays as ``recommend`` does, and knows with which probability it did so. ``explore`` decides how large these
+        are: UCB without random rounds takes its best with probability one, and such a log says nothing about others.
+        """
+        offer = self._offered(candidates, vectors, segment)
+        shares = self._shares(offer)
+        place = int(self._rng.choice(len(offer), p=shares))
+        return Choice(self._name(offer, place), float(shares[place]))
+
+    def probabilities(
+        self, candidates: Offer = None, *, vectors: Vectors | None = None, segment: Segment = None
+    ) -> np.ndarray:
+        """Return the probability with which each candidate would be chosen now; Thompson sampling counts draws."""
+        return self._shares(self._offered(candidates, vectors, segment))
+
+    def recommend_many(
+        self,
+        sets: Iterable[Iterable[Name] | Candidates] | None = None,
+        *,
+        vectors: Iterable[Vectors] | None = None,
+        segment: Segment = None,
+        pending: bool = False,
+    ) -> list[Name | int]:
+        """Return the best of every candidate set by the present estimates; ``segment`` is one for all, or one each.
+
+        With ``pending``, the rewards of a batch come later: every play counts as made, at its expected reward, for the
+        plays after it, so that a batch does not ask the same question many times.
+        """
+        self._check()
+        if (sets is None) == (vectors is None):
+            raise ValueError(ONE_OF_TWO)
+        items: list[Any] = [*(sets if vectors is None else vectors)]  # type: ignore[misc]
+        offers = []
+        for item, name in zip(items, for_each(segment, len(items)), strict=True):
+            offers.append(self._offered(item, None, name) if vectors is None else self._offered(None, item, name))
+        if pending:
+            return [self._name(offer, place) for offer, place in zip(offers, self._best_pending(offers), strict=True)]
+        contexts = any(offer.rows is not None for offer in offers)
+        if not offers or contexts or not self._ready or self.explore != parameters.UCB:
+            return [self._name(offer, self._best(offer, 1)[0]) for offer in offers]
+        starts = np.concatenate([[0], np.cumsum([*map(len, offers)])])
+        places = np.concatenate([offer.places for offer in offers])
+        scores = self._posterior.scores(places, self._width_factor)
+        _first_maximum(scores)
+        return [self._arms.name_of(row) for row in places[first_best(scores, starts)].tolist()]
+
+    def expect(
+        self, arms: Offer = None, *, vectors: Vectors | None = None, segment: Segment = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the estimated reward of every arm or context and its width, before the radius is applied.
+
+        Until settings are found, all arms have the mean of the rewards seen, and an infinite width.
+        """
+        self._check()
+        offer = self._look_up(arms, vectors, segment, all_arms=True)
+        if not self._ready:
+            return np.full(len(offer), self._posterior.mean_reward), np.full(len(offer), np.inf)
+        mean, width = self._posterior_of(offer).expect(offer.places)
+        if not (np.isfinite(mean).all() and np.isfinite(width).all()):
+            raise ValueError(NOT_FINITE)
+        return mean, width
+
+    def _best(self, offer: Candidates, n: int) -> list[int]:
+        """Return the places of the n best candidates in the offer."""
+        share = 0.0 if isinstance(self.explore, str) else self.explore
+        if not self._ready or (share and self._rng.random() < share):
+            return self._rng.choice(len(offer), n, replace=False).tolist()
+        scores = self._draws(offer, 1)[0] if self.explore == parameters.TS else self._scores(offer)
+        best = _first_maximum(scores)
+        return [best] if n == 1 else np.argsort(-scores, kind="stable")[:n].tolist()
+
+    def _best_pending(self, offers: list[Candidates]) -> list[int]:
+        """Return the best of every offer, as if the plays before had paid what was expected."""
+        optimist = self._copied()
+        best = []
+        for offer in offers:
+            (place,) = optimist._best(offer, 1)
+            best.append(place)
+            posterior, played = optimist._posterior_of(offer), offer.places[[place]]
+            posterior.learn(played, posterior.expect(played)[0], ONE)
+        return best
+
+    def _shares(self, offer: Candidates) -> np.ndarray:
+        """Return the probability of every candidate."""
+        if not self._ready:
+            return np.full(len(offer), 1.0 / len(offer))
+        shares = np.zeros(len(offer))
+        if self.explore == parameters.TS:
+            step = max(1, AT_ONCE // len(offer))
+            for start in range(0, DRAWS, step):
+                draws = self._draws(offer, min(step, DRAWS - start))
+                _first_maximum(draws.ravel())
+                shares += np.bincount(draws.argmax(axis=1), minlength=len(offer))
+            return shares / DRAWS
+        shares[_first_maximum(self._scores(offer))] = 1.0
+        random = 0.0 if isinstance(self.explore, str) else self.explore
+        return (1.0 - random) * shares + random / len(offer)
+
+    def _scores(self, offer: Candidates) -> np.ndarray:
+        """Return the upper bounds of candidates."""
+        return self._posterior_of(offer).scores(offer.places, self._width_factor)
+
+    def _draws(self, offer: Candidates, count: int) -> np.ndarray:
+        """Return draws of expected rewards from the posterior (count x candidates)."""
+        posterior = self._posterior
+        if not (np.isfinite(posterior.inverse).all() and np.isfinite(posterior.mean).all()):
+            raise ValueError(NOT_FINITE)
+        return self._posterior_of(offer).draws(offer.places, self._width_factor, count, self._rng)
+
+    # Learning
+
+    def update(
+        self,
+        arm: Name | None = None,
+        reward: float = np.nan,
+        *,
+        weight: float = 1.0,
+        vector: Vectors | Context | None = None,
+        segment: Name | None = None,
+        unknown: str = "raise",
+    ) -> None:
+        """Learn the reward of an arm or a context, whether recommended or not, now or long ago.
+
+        ``weight`` says how many rewards of this value it stands for. With ``unknown="ignore"``, the reward of an arm
+        that is not there, such as one that was removed, is skipped; by default it is an error.
+        """
+        arms = None if arm is None else (arm,)
+        weights = None if weight == 1.0 else (weight,)
+        self.update_many(arms, (reward,), weights=weights, vectors=vector, segment=segment, unknown=unknown)
+
+    def update_many(
+        self,
+        arms: Offer = None,
+        rewards: Sequence[float] = (),
+        *,
+        weights: Sequence[float] | None = None,
+        vectors: Vectors | None = None,
+        segment: Segment = None,
+        unknown: str = "raise",
+    ) -> None:
+        """Learn many rewards, in their order, each with its weight; with a wrong one among them, none.
+
+        With ``unknown="ignore"``, rewards of arms that are not there are skipped, and of contexts with such an arm.
+        """
+        self._check_changes()
+        kept: np.ndarray | None = None
+        if unknown != parameters.RAISE:
+            parameters.check_unknown(unknown)
+            if vectors is None:
+                arms, segment, kept = self._arms.known_only(arms, segment, contexts=False)
+            else:
+                vectors, segment, kept = self._arms.known_only(vectors, segment, contexts=True)
+        try:
+            batch = self._look_up(arms, vectors, segment)
+        except UnknownArm as error:
+            raise ValueError(f"{error}; {IGNORE_ADVICE}") from None
+        count, items = len(batch) if kept is None else len(kept), "arms" if vectors is None else "vectors"
+        values = _numbers(rewards, count, items, "reward")
+        if weights is None:
+            sizes = ONE if count == 1 else np.ones(count)
+        else:
+            sizes = _numbers(weights, count, items, "weight")
+            if count and sizes.min() <= 0:
+                raise ValueError(f"a weight is {sizes.min()}; weights are positive")
+        if kept is not None:
+            values, sizes = values[kept], sizes[kept]
+        self._learner.learn(batch, values, sizes, self._tuned_prior, self.forget)
+
+    def tune(self) -> None:
+        """Find the settings from the rewards seen; this happens by itself whenever these have doubled."""
+        self._check_changes()
+        if self._tuned_prior is not None:
+            self._learner.tune(self._tuned_prior, self.forget)
+
+    # Looking up candidates
+
+    def _name(self, offer: Candidates, place: int) -> Name | int:
+        return place if offer.rows is not None else self._arms.name_of(int(offer.places[place]))
+
+    def _offered(self, arms: Offer, vectors: Vectors | None = None, segment: Segment = None) -> Candidates:
+        """Look up candidates, by default all arms; refuse a set without any."""
+        self._check()
+        offer = self._look_up(arms, vectors, segment, all_arms=True)
+        if not len(offer):
+            raise ValueError("no candidates: at least one arm is needed")
+        return offer
+
+    def _look_up(self, arms: Offer, vectors: Vectors | None, segment: Segment, all_arms: bool = False) -> Candidates:
+        """Return the places of arms or the rows of contexts, unless they were looked up before."""
+        if (arms is None and vectors is None and not all_arms) or (arms is not None and vectors is not None):
+            raise ValueError(ONE_OF_TWO)
+        if isinstance(arms, Candidates):
+            if arms.token not in self._arms.tokens:
+                raise ValueError("these candidates were looked up in another policy, or before its arms were changed")
+            if segment is not None:
+                raise ValueError("candidates that were looked up before have their segment already")
+            return arms
+        if vectors is None:
+            return Candidates(self._arms.token, self._arms.places(arms, segment))
+        if self._tuned_prior is not None:
+            raise ValueError(f"vectors need prior={RIDGE!r} with a ridge and a radius")
+        posterior = self._posterior
+        if posterior.residual:
+            raise ValueError("full LinUCB knows arms one by one and takes no vectors: fit a policy with k features")
+        contexts = self._arms.context_rows(vectors, segment)
+        rows = project(contexts.data, contexts.indices, contexts.indptr, posterior.rows)
+        return Candidates(self._arms.token, np.arange(len(rows), dtype=np.uint32), rows)
+
+    def _posterior_of(self, offer: Candidates) -> Posterior:
+        """Return the posterior that the places of candidates belong to."""
+        return self._posterior if offer.rows is None else self._posterior.over(offer.rows)
 
     # Copies
 
+    def _copied(self) -> "GraphDRLinUCB":
+        """Return a copy that learns independently, with the same generator."""
+        other = copy(self)
+        other._learner = self._learner.copied()
+        return other
+
     def snapshot(self) -> "GraphDRLinUCB":
         """Return a copy that does not learn, for readers in other threads while one writer goes on."""
+        self._check()
         other = self._copied()
-        other._rng, other._frozen = knobs.offspring(self._rng), True
+        other._rng, other._frozen = parameters.spawn(self._rng), True
         return other
 
     def worker(self) -> "GraphDRLinUCB":
         """Return a copy that learns on its own, and whose ``delta`` this policy can ``merge``."""
         self._check_changes()
         if self.forget < 1:
-            raise ValueError(merging.KEPT)
+            raise ValueError(merging.NEEDS_ALL_REWARDS)
         other = self._copied()
-        other._rng, other._start = knobs.offspring(self._rng), merging.Start(self._learned.copied(), self.rounds)
+        other._rng, other._start = parameters.spawn(self._rng), merging.start_of(self._learner)
         return other
 
     def delta(self) -> Delta:
@@ -355,13 +645,13 @@ class GraphDRLinUCB(Playing, BaseEstimator):
         if self._start is None:
             raise ValueError("only a worker has a delta: make one with worker()")
         if self.forget < 1:
-            raise ValueError(merging.KEPT)
-        learned = merging.joined([*self._start.deltas, self._since_start()])
-        self._start = merging.Start(self._learned.copied(), self.rounds)
-        return learned
+            raise ValueError(merging.NEEDS_ALL_REWARDS)
+        delta = merging.join([*self._start.deltas, self._since_start(self._start)])
+        self._start = merging.start_of(self._learner)
+        return delta
 
-    def _since_start(self) -> Delta:
-        return merging.learned_since(self._start, self._learned, self._arms, self.rounds)
+    def _since_start(self, start: merging.Start) -> Delta:
+        return merging.since(start, self._learner, self._arms)
 
     def merge(self, *deltas: Delta, unknown: str = "raise") -> None:
         """Learn what workers learned; their arms must be known here; with a wrong one among them, nothing.
@@ -369,30 +659,52 @@ class GraphDRLinUCB(Playing, BaseEstimator):
         With ``unknown="ignore"``, what workers learned of arms that are not there, such as removed ones, is skipped.
         """
         self._check_changes()
-        knobs.check_unknown(unknown)
-        merging.check(deltas, self._learned, self._arms, unknown)
+        parameters.check_unknown(unknown)
+        merging.check(deltas, self._posterior, self._arms, unknown)
         for delta in deltas:
-            known = merging.of_known(delta, self._arms)
-            merging.add(known, self._learned, self._arms)
-            self.rounds += known.rounds
-        self._learned.rebuild()
-        if self._tuned() and self.rounds >= self._next:
-            self.tune()
+            merging.add(delta, self._learner, self._arms)
+        self._posterior.rebuild()
+        self._learner.tune_if_due(self._tuned_prior, self.forget)
 
     # Files
 
-    def save(self, target: str | PathLike | IO[bytes]) -> None:
+    def save(self, target: str | PathLike[str] | IO[bytes]) -> None:
         """Write all that the policy is to one parquet file, atomically, or into an open file (needs pyarrow)."""
         with needed_for("saving a policy"):
             from graphdr.serve import file
 
         self._check()
-        file.save(self, target)
+        state = State(self._arms, self._learner, self._extender, self._rng, self.n_features_in_)
+        file.save(self.get_params(deep=False), state, self._ready, target)
 
     @classmethod
-    def load(cls, source: str | PathLike | IO[bytes]) -> "GraphDRLinUCB":
+    def load(cls, source: str | PathLike[str] | IO[bytes]) -> "GraphDRLinUCB":
         """Read a policy that goes on exactly where the saved one stopped (needs pyarrow)."""
         with needed_for("loading a policy"):
             from graphdr.serve import file
 
-        return file.load(cls, source)
+        settings, state = file.load(source)
+        policy = cls(**settings)
+        policy._enter(state)
+        return policy
+
+
+def _first_maximum(scores: np.ndarray) -> int:
+    """Return the place of the first maximum; refuse scores that are not finite."""
+    place = int(scores.argmax())  # that of a nan, if there is one
+    if not isfinite(scores[place]):
+        raise ValueError(NOT_FINITE)
+    return place
+
+
+def _numbers(values: object, count: int, items: str, kind: str) -> np.ndarray:
+    """Return finite numbers, one for each arm or vector."""
+    try:
+        values = np.array(values, float, ndmin=1)
+    except (TypeError, ValueError):
+        raise ValueError(f"{kind}s are finite numbers, not {values!r}") from None
+    if values.shape != (count,):
+        raise ValueError(f"{count} {items}, but {kind}s of shape {values.shape}")
+    if not (isfinite(values[0]) if count == 1 else np.isfinite(values).all()):  # of one, in a tenth of the time
+        raise ValueError(f"a {kind} is {values[~np.isfinite(values)][0]}; {kind}s are finite numbers")
+    return values

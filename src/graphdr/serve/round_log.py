@@ -7,22 +7,29 @@ import os
 import warnings
 from collections.abc import Iterable
 from os import PathLike
+from typing import NamedTuple
 
 from graphdr.core.errors import UserError
-from graphdr.serve.records import Choice
-from graphdr.serve.sources import Name, checked_names
+from graphdr.serve.tables import Name, check_names
 
 COLUMNS = ("candidates", "action", "reward", "propensity")
-BETWEEN = "|"  # candidates
+SEPARATOR = "|"  # between candidates
 SMALLEST = 1e-12  # propensity that readers accept: they divide by it
-TAIL = 1 << 16  # bytes at the end of a file in which its last line is looked for first
+TAIL = 1 << 16  # bytes at the end of a file that are searched first for its last line
+
+
+class Choice(NamedTuple):
+    """An arm, or the number of a context, and the probability with which the policy took it."""
+
+    arm: Name
+    propensity: float
 
 
 class RoundLog:
-    """Write rounds to a CSV file: what was offered, what was played with which probability, and what it paid.
+    """Write rounds to a CSV file: the candidates, the arm that was played, its probability, and its reward.
 
-    A round is one line, which is in the file when ``write`` returns: a process that is killed loses none. An existing
-    file goes on where it ended. One process writes to a file at a time.
+    A round is one line, which is in the file when ``write`` returns: a killed process loses none. An existing file
+    is continued. One process writes to a file at a time.
 
     Parameters
     ----------
@@ -49,11 +56,11 @@ class RoundLog:
     a|c|e,c,1.0,0.3333333333333333
     """
 
-    def __init__(self, path: str | PathLike):
+    def __init__(self, path: str | PathLike[str]):
         self.path = os.fspath(path)
         self._file = open(self.path, "a+b")  # noqa: SIM115 - closed by close
         try:
-            self._go_on()
+            self._continue()
         except BaseException:
             self._file.close()
             raise
@@ -68,17 +75,17 @@ class RoundLog:
         choice : Choice
             The arm that was played and its probability, as ``choose`` returned them.
         reward : float
-            What it paid. Rewards that come late are written late: the order of rounds is that of the rewards.
+            Its reward. Rewards that come late are written late: the order of rounds is that of the rewards.
 
         Raises
         ------
         ValueError
-            A name that cannot be told from others in the file, an arm that was not offered, a reward that is not
-            finite, or a propensity that is not above 0 and at most 1. Nothing is written then.
+            A name that is ambiguous in the file, an arm that was not offered, a reward that is not finite, or a
+            propensity that is not above 0 and at most 1. Nothing is written then.
         """
-        names = [_written(name) for name in checked_names(candidates)]
+        names = [_as_text(name) for name in check_names(candidates)]
         arm, propensity = choice
-        (action,) = (_written(name) for name in checked_names([arm]))
+        (action,) = (_as_text(name) for name in check_names([arm]))
         if len({*names}) < len(names):
             raise ValueError("two candidates are written alike")
         if action not in names:
@@ -88,7 +95,7 @@ class RoundLog:
             raise ValueError(f"the reward is {reward}; rewards are finite numbers")
         if not SMALLEST <= propensity <= 1:
             raise ValueError(f"the propensity is {propensity}; it is a probability, above 0 and at most 1")
-        self._append([BETWEEN.join(names), action, reward, propensity])
+        self._append([SEPARATOR.join(names), action, reward, propensity])
 
     def close(self) -> None:
         """Close the file."""
@@ -100,8 +107,8 @@ class RoundLog:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _go_on(self) -> None:
-        """Write the header of a new file; of an old one, check it, and cut off a line that was never finished."""
+    def _continue(self) -> None:
+        """Write the header of a new file; check that of an old one, and cut off an unfinished last line."""
         self._file.seek(0)
         first, header = self._file.readline(), f"{','.join(COLUMNS)}\n".encode()
         if first.replace(b"\r\n", b"\n") != header:
@@ -125,9 +132,9 @@ class RoundLog:
         self._file.flush()
 
 
-def _written(name: Name) -> str:
-    """Return a name as text; refuse one that a reader would split, trim or take for nothing."""
+def _as_text(name: Name) -> str:
+    """Return a name as text; refuse one that a reader would split, trim or drop."""
     text = str(name)
-    if not text or text != text.strip() or BETWEEN in text or len(text.splitlines()) > 1:
-        raise ValueError(f"arms of a log have no {BETWEEN!r}, line breaks or blanks around them; one is {name!r}")
+    if not text or text != text.strip() or SEPARATOR in text or len(text.splitlines()) > 1:
+        raise ValueError(f"arms of a log have no {SEPARATOR!r}, line breaks or blanks around them; one is {name!r}")
     return text

@@ -1,10 +1,11 @@
-"""What a policy or an embedding is fitted to: a graph of any library, a matrix or a table, and a graph of segments."""
+"""Graphs from any source: a graph of this or another library, a matrix or a table; and graphs of segments."""
 
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,106 +14,66 @@ from scipy.sparse.csgraph import connected_components
 from graphdr.graphs import contexts
 from graphdr.graphs.model import Graph, largest_component
 from graphdr.serve import tables
-from graphdr.serve.tables import Name, check_weights, checked_names, named
+from graphdr.serve.tables import Name, as_objects, check_names, check_weights
 
 REFUSE, LARGEST, KEEP = "refuse", "largest", "keep"
-CONNECTED = 0.9  # share of the items of a tuple that its largest component has at least
-ASYMMETRY = 1e-9  # that an adjacency matrix may have, in parts of its sum
-SHOWN = 5  # sizes of components that a message names
+ASYMMETRY = 1e-9  # allowed in an adjacency matrix, relative to its sum
+SHOWN = 5  # sizes of components in a message
 MIRRORED = "of a directed graph, give (A + A.T) / 2"
-OLD_TUPLE = (
-    "a tuple is read as interactions, which will end with version 0.6: "
-    'write graphdr.from_interactions({"user": …, "item": …}), or for edges graphdr.from_edges(…)'
-)
+
+Segments = Mapping[Name, Mapping[Name, float]] | np.ndarray  # a graph of segments
+Neighbours = tuple[np.ndarray, np.ndarray]  # places and weights
 
 
 def as_graph(
-    source: object,
-    *,
-    names: Iterable[Name] | None = None,
-    components: str = "refuse",
-    self_loops: str = "refuse",
-    neighbours: int = 10,
+    source: object, *, names: Iterable[Name] | None = None, components: str = REFUSE, self_loops: str = REFUSE
 ) -> tuple[Graph, list[Name]]:
-    """Return any source as a checked graph, with the names of its nodes.
+    """Return any source as a checked graph, with the names of its nodes, which are also its ``origin``.
 
-    Parameters
-    ----------
-    source : Graph, networkx or igraph graph, adjacency matrix, or table
-        An undirected graph of this package, of networkx (weights from the attribute ``weight``, one where there is
-        none) or of igraph (names from the attribute ``name``, weights from ``weight``); parallel edges of these count
-        with their sum. A symmetric matrix of weights, sparse or dense. A pandas data frame with the same names as
-        index and columns. A table with columns ``source``, ``target`` and, if wanted, ``weight``, as
-        ``graphdr.from_edges`` reads it; other names of columns, and interactions, are given to ``graphdr.from_edges``
-        and ``graphdr.from_interactions``, which return a ``Graph``.
-    names : iterable of str or int, optional
-        Names of the nodes, in place of the source's own.
-    components : {"refuse", "largest", "keep"}
-        What to do with a graph in several components: refuse it; leave out all but the largest, with a warning; or
-        keep all nodes.
-    self_loops : {"refuse", "keep"}
-        What to do with nodes that are joined to themselves, such as a matrix with entries on its diagonal: refuse
-        them; or count the weight once in the node's degree.
-    neighbours : int
-        That of interactions given as a tuple, which is out of use.
-
-    Returns
-    -------
-    tuple of Graph and list of str or int
-        The names are also the ``origin`` of the graph.
+    Sources are graphs of this package, networkx (attribute ``weight``, by default one) or igraph (attributes ``name``
+    and ``weight``), where parallel edges count with their sum; symmetric matrices of weights, sparse, dense or a pandas
+    data frame with its names; and tables that ``from_edges`` reads. ``components`` ("refuse", "largest", "keep")
+    applies to graphs in several components, and ``self_loops`` ("refuse", "keep") to nodes joined to themselves: a kept
+    loop counts once in the node's degree.
     """
     _check_choice("components", components, (REFUSE, LARGEST, KEEP))
     _check_choice("self_loops", self_loops, (REFUSE, KEEP))
-    old = isinstance(source, tuple) and not isinstance(source, Graph)
-    graph = _of_tuple(source, neighbours, components) if old else _read(source)
+    graph = _read(source)
     if not graph.n:
         raise ValueError("the graph has no nodes")
-    found = checked_names(graph.origin if names is None else names, "a node")
-    if len(found) != graph.n:
-        raise ValueError(f"{len(found)} names for a graph of {graph.n} nodes")
-    if len(found) > len({*found}):
-        raise ValueError(f"two nodes have the same name {Counter(found).most_common(1)[0][0]!r}")
-    graph = Graph(_checked(graph.adjacency, found, self_loops), named(found))
-    graph = _in_one_piece(graph, components)
+    nodes = check_names(graph.origin if names is None else names, "a node")
+    if len(nodes) != graph.n:
+        raise ValueError(f"{len(nodes)} names for a graph of {graph.n} nodes")
+    if len(nodes) > len({*nodes}):
+        raise ValueError(f"two nodes have the same name {Counter(nodes).most_common(1)[0][0]!r}")
+    graph = Graph(_check_adjacency(graph.adjacency, nodes, self_loops), as_objects(nodes))
+    graph = _check_connected(graph, components)
     return graph, graph.origin.tolist()
 
 
-def paired(graph: Graph, segments, coupling: float) -> tuple[Graph, list[Name]]:
-    """Return the product with a graph of segments, a matrix or {name: {name: weight}}, and the segments' names."""
-    given = isinstance(segments, Mapping)
+def with_segments(graph: Graph, segments: Segments, segment_coupling: float) -> tuple[Graph, list[Name]]:
+    """Return the product of a graph with a graph of segments, and the names of the segments."""
     try:
-        dense = _joined(segments) if given else segments.toarray() if sp.issparse(segments) else segments
-        weights = np.asarray(dense, float)
+        weights = _segment_weights(segments)
     except KeyError as unknown:
         raise ValueError(f"a segment is joined to {unknown.args[0]!r}, which is none of the segments") from None
     except (AttributeError, TypeError, ValueError):
         raise ValueError("segments are a matrix of weights, or {name: {name: weight}}") from None
     if weights.ndim != 2 or not weights.size or weights.diagonal().any():
         raise ValueError("segments have a square matrix of weights, with zeros on its diagonal")
-    names = checked_names(segments, "a segment") if given else list(range(len(weights)))
-    if (count := connected_components(_checked(sp.csr_array(weights), names, REFUSE), directed=False)[0]) != 1:
+    names = check_names(segments if isinstance(segments, Mapping) else range(len(weights)), "a segment")
+    adjacency = _check_adjacency(sp.csr_array(weights), names, REFUSE)
+    if (count := connected_components(adjacency, directed=False)[0]) != 1:
         raise ValueError(f"the graph of segments has {count} components; join them, or fit a policy to each")
-    if not (isinstance(coupling, Real) and np.isfinite(coupling) and coupling > 0):
-        raise ValueError(f"coupling is finite and positive, not {coupling!r}")
-    return contexts.product(graph, weights, coupling), names
+    if not (isinstance(segment_coupling, Real) and np.isfinite(segment_coupling) and segment_coupling > 0):
+        raise ValueError(f"segment_coupling is finite and positive, not {segment_coupling!r}")
+    return contexts.product(graph, weights, segment_coupling), names
 
 
-def weighted(name: Name, neighbours: Mapping[Name, float] | Iterable[Name]) -> Mapping[Name, float]:
-    """Return the weights of a new arm's edges, given by neighbour; for a list of neighbours, weights of one."""
-    if isinstance(neighbours, Mapping):
-        return neighbours
-    if isinstance(neighbours, str | bytes) or not isinstance(neighbours, Iterable):
-        raise ValueError(
-            f"new arm {name!r}: its neighbours are {{neighbour: weight}} or [neighbour, …], not {neighbours!r}"
-        )
-    names = checked_names(neighbours, f"new arm {name!r}: a neighbour")
-    if twice := [other for other, count in Counter(names).items() if count > 1]:
-        raise ValueError(f"new arm {name!r}: joined twice to {twice[0]!r}; give a weight, {{neighbour: weight}}")
-    return dict.fromkeys(names, 1.0)
-
-
-def _joined(segments: Mapping[Name, Mapping[Name, float]]) -> np.ndarray:
-    """Return the matrix of edges that are given at one of their ends, or at both."""
+def _segment_weights(segments: Any) -> np.ndarray:
+    """Return the matrix of a graph of segments; an edge of a mapping may be given at either end, or at both."""
+    if not isinstance(segments, Mapping):
+        return np.asarray(segments.toarray() if sp.issparse(segments) else segments, float)
     place = {name: at for at, name in enumerate(segments)}
     weights = np.zeros((len(place), len(place)))
     for name, edges in segments.items():
@@ -121,94 +82,123 @@ def _joined(segments: Mapping[Name, Mapping[Name, float]]) -> np.ndarray:
     return np.where(weights == 0, weights.T, weights)
 
 
+def new_names(edges: Mapping[Name, object], place: Mapping[Name, int]) -> list[Name]:
+    """Return the names of new arms; refuse those of present ones."""
+    if not isinstance(edges, Mapping):
+        raise ValueError(f"new arms are given with their neighbours, {{name: {{neighbour: weight}}}}, not as {edges!r}")
+    names = check_names(edges)
+    if taken := [name for name in names if name in place]:
+        raise ValueError(f"there is an arm {taken[0]!r} already")
+    return names
+
+
+def new_edges(
+    edges: Mapping[Name, Mapping[Name, float] | Iterable[Name]], place: Mapping[Name, int], isolated: bool
+) -> list[Neighbours]:
+    """Return the neighbours of every new arm, among present arms and new ones before it.
+
+    An arm without neighbours is refused unless ``isolated`` ones are allowed.
+    """
+    places, joined = dict(place), []
+    for name, neighbours in edges.items():
+        weight_of = _weights_by_neighbour(name, neighbours)
+        if unknown := [other for other in weight_of if other not in places]:
+            raise ValueError(f"new arm {name!r}: no arm {unknown[0]!r} to be joined to")
+        weights = tables.as_numbers(list(weight_of.values()))
+        if not (np.isfinite(weights) & (weights > 0)).all() or not (isolated or len(weights)):
+            raise ValueError(f"new arm {name!r}: needs edges to known arms, of positive finite weight")
+        joined.append((np.array([places[other] for other in weight_of], int), weights))
+        places[name] = len(places)
+    return joined
+
+
+def _weights_by_neighbour(name: Name, neighbours: Mapping[Name, float] | Iterable[Name]) -> Mapping[Name, float]:
+    """Return the weights of a new arm's edges; a list of neighbours stands for weights of one."""
+    if isinstance(neighbours, Mapping):
+        return neighbours
+    if isinstance(neighbours, str | bytes) or not isinstance(neighbours, Iterable):
+        raise ValueError(
+            f"new arm {name!r}: its neighbours are {{neighbour: weight}} or [neighbour, …], not {neighbours!r}"
+        )
+    names = check_names(neighbours, f"new arm {name!r}: a neighbour")
+    if twice := [other for other, count in Counter(names).items() if count > 1]:
+        raise ValueError(f"new arm {name!r}: joined twice to {twice[0]!r}; give a weight, {{neighbour: weight}}")
+    return dict.fromkeys(names, 1.0)
+
+
 def _check_choice(argument: str, choice: str, choices: tuple[str, ...]) -> None:
     if choice not in choices:
         raise ValueError(f"{argument} is one of {', '.join(map(repr, choices))}, not {choice!r}")
 
 
 def _read(source: object) -> Graph:
-    """Return any source but a tuple as a graph that nobody has checked yet."""
+    """Return any source as a graph that is not checked yet."""
     if isinstance(source, Graph):
         return source
     for (library, kind), read in READERS.items():
-        # An object of a library that nobody has imported does not exist: there is no need to import it.
+        # A source of this library exists only where the library is imported already.
         if library in sys.modules and isinstance(source, getattr(sys.modules[library], kind)):
             return read(source)
-    return tables.from_edges(source) if tables.is_table(source) else _of_matrix(source)
+    return tables.from_edges(source) if tables.is_table(source) else _from_matrix(source)
 
 
-def _of_networkx(source) -> Graph:
+def _from_networkx(source: Any) -> Graph:
     if source.is_directed():
         raise ValueError("the graph is directed: make it undirected with graph.to_undirected()")
     names = list(source)
     place = {name: at for at, name in enumerate(names)}
     edges = [(place[i], place[j], weight) for i, j, weight in source.edges(data="weight", default=1.0)]
-    return _of_edges(names, edges)
+    return _join(names, edges)
 
 
-def _of_igraph(source) -> Graph:
+def _from_igraph(source: Any) -> Graph:
     if source.is_directed():
         raise ValueError("the graph is directed: make it undirected with graph.as_undirected()")
     names = source.vs["name"] if "name" in source.vs.attributes() else range(source.vcount())
     weights = source.es["weight"] if "weight" in source.es.attributes() else [1.0] * source.ecount()
-    return _of_edges(names, [(*ends, weight) for ends, weight in zip(source.get_edgelist(), weights, strict=True)])
+    return _join(names, [(*ends, weight) for ends, weight in zip(source.get_edgelist(), weights, strict=True)])
 
 
-def _of_frame(source) -> Graph:
+def _from_frame(source: Any) -> Graph:
     """Read a data frame of pandas: an adjacency matrix with its names, else a table of edges."""
     if len(source) and list(source.index) == list(source.columns):
-        return _of_matrix(source.to_numpy())._replace(origin=named(source.columns))
+        return _from_matrix(source.to_numpy())._replace(origin=as_objects(source.columns))
     if len(source) == len(source.columns) and not {"source", "target"} <= {*source.columns}:
         needs = "the same names, in the same order, as its index and its columns"
         raise ValueError(f"a data frame of weights has {needs}; for a table of edges write {tables.EDGES}")
     return tables.from_edges(source)
 
 
-def _of_edges(names: Iterable[Name], edges: list[tuple[int, int, float]]) -> Graph:
-    """Join nodes; parallel edges count with their sum, and one from a node to itself counts once."""
-    i, j, weight = zip(*edges, strict=True) if edges else ((), (), ())
-    i, j, weight = np.array(i, np.int64), np.array(j, np.int64), tables.as_numbers(weight)
-    names = named(names)
-    check_weights(weight, place=lambda at: f"{names[i[at]]!r}–{names[j[at]]!r}")
-    back = i != j
-    ends = np.concatenate([i, j[back]]), np.concatenate([j, i[back]])
-    matrix = sp.coo_array((np.concatenate([weight, weight[back]]), ends), shape=(len(names), len(names)))
-    return Graph(matrix.tocsr(), names)
-
-
-def _of_matrix(source: object) -> Graph:
-    matrix = source if sp.issparse(source) else np.asarray(source)
-    if matrix.ndim != 2 or matrix.dtype.kind not in "biufO":
-        what = f"{type(source).__name__} of {matrix.dtype} and shape {matrix.shape}"
-        raise ValueError(f"a graph is no {what}: give an adjacency matrix, a graph or {tables.EDGES}")
-    matrix = sp.csr_array(tables.as_numbers(matrix) if matrix.dtype.kind == "O" else matrix, dtype=float)
-    return Graph(matrix, np.arange(matrix.shape[0]))
-
-
-def _of_tuple(source: tuple, neighbours: int, components: str) -> Graph:
-    """Read interactions as version 0.4 did: nine in ten items, or more, must be connected, and the others go."""
-    warnings.warn(OLD_TUPLE, DeprecationWarning, stacklevel=4)
-    columns = dict(zip(("user", "item", "value"), map(np.asarray, source), strict=False))
-    if not 2 <= len(source) <= 3 or len({column.shape for column in columns.values()}) > 1:
-        raise ValueError("interactions are arrays of one length: who, item and, if wanted, weight")
-    graph = tables.from_interactions(columns, neighbours=neighbours)
-    if components != REFUSE:
-        return graph
-    largest = largest_component(graph)
-    if largest.n < CONNECTED * graph.n:
-        raise ValueError(f"of {graph.n} items only {largest.n} are connected; take more neighbours than {neighbours}")
-    return largest
-
-
-READERS = {
-    ("networkx", "Graph"): _of_networkx,
-    ("igraph", "Graph"): _of_igraph,
-    ("pandas", "DataFrame"): _of_frame,
+READERS: dict[tuple[str, str], Callable[[Any], Graph]] = {
+    ("networkx", "Graph"): _from_networkx,
+    ("igraph", "Graph"): _from_igraph,
+    ("pandas", "DataFrame"): _from_frame,
 }
 
 
-def _checked(adjacency: sp.csr_array, names: list[Name], self_loops: str) -> sp.csr_array:
-    """Return a matrix of weights without stored zeros, if it is that of an undirected graph."""
+def _join(names: Iterable[Name], edges: list[tuple[int, int, float]]) -> Graph:
+    """Join nodes; parallel edges count with their sum, and one from a node to itself counts once."""
+    sources, targets, weights = zip(*edges, strict=True) if edges else ((), (), ())
+    i, j, weight = np.array(sources, np.int64), np.array(targets, np.int64), tables.as_numbers(weights)
+    origin = as_objects(names)
+    check_weights(weight, place=lambda at: f"{origin[i[at]]!r}–{origin[j[at]]!r}")
+    back = i != j
+    ends = np.concatenate([i, j[back]]), np.concatenate([j, i[back]])
+    matrix = sp.coo_array((np.concatenate([weight, weight[back]]), ends), shape=(len(origin), len(origin)))
+    return Graph(matrix.tocsr(), origin)
+
+
+def _from_matrix(source: Any) -> Graph:
+    matrix: Any = source if sp.issparse(source) else np.asarray(source)
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biufO":
+        kind = f"{type(source).__name__} of {matrix.dtype} and shape {matrix.shape}"
+        raise ValueError(f"a graph is no {kind}: give an adjacency matrix, a graph or {tables.EDGES}")
+    adjacency = sp.csr_array(tables.as_numbers(matrix) if matrix.dtype.kind == "O" else matrix, dtype=float)
+    return Graph(adjacency, np.arange(adjacency.shape[0]))
+
+
+def _check_adjacency(adjacency: sp.csr_array, names: list[Name], self_loops: str) -> sp.csr_array:
+    """Return a matrix of weights without stored zeros; refuse it unless it is that of an undirected graph."""
 
     def edge(at: int) -> str:
         row = int(np.searchsorted(adjacency.indptr, at, side="right")) - 1
@@ -219,17 +209,17 @@ def _checked(adjacency: sp.csr_array, names: list[Name], self_loops: str) -> sp.
     check_weights(adjacency.data, place=edge)
     if abs(adjacency - adjacency.T).sum() > ASYMMETRY * adjacency.sum():
         raise ValueError(f"an adjacency matrix is square and symmetric; {MIRRORED}")
-    if self_loops == REFUSE and (own := adjacency.diagonal()).any():
-        node = names[int(np.flatnonzero(own)[0])]
-        raise ValueError(f"{node!r} is joined to itself: set the diagonal to zero, or self_loops='keep'")
+    loops = np.flatnonzero(adjacency.diagonal())
+    if self_loops == REFUSE and len(loops):
+        raise ValueError(f"{names[loops[0]]!r} is joined to itself: set the diagonal to zero, or self_loops='keep'")
     if not adjacency.data.all():
-        adjacency = adjacency.copy()  # it may be the caller's own
+        adjacency = adjacency.copy()  # it may belong to the caller
         adjacency.eliminate_zeros()
     return adjacency
 
 
-def _in_one_piece(graph: Graph, components: str) -> Graph:
-    """Refuse a graph in several components, take the largest of them, or let it be."""
+def _check_connected(graph: Graph, components: str) -> Graph:
+    """Refuse a graph in several components, take the largest of them, or keep all."""
     count, label = connected_components(graph.adjacency, directed=False)
     if count == 1 or components == KEEP:
         return graph
@@ -238,7 +228,7 @@ def _in_one_piece(graph: Graph, components: str) -> Graph:
     if components == REFUSE:
         choices = "components='largest' takes the first of these, components='keep' all"
         raise ValueError(f"the graph has {count} components, of {shown} nodes: {choices}")
-    kept = largest_component(graph)
-    message = f"the graph has {count} components, of {shown} nodes: {graph.n - kept.n} nodes are left out"
+    largest = largest_component(graph)
+    message = f"the graph has {count} components, of {shown} nodes: {graph.n - largest.n} nodes are left out"
     warnings.warn(message, UserWarning, stacklevel=4)
-    return kept
+    return largest

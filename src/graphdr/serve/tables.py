@@ -1,6 +1,7 @@
 """Tables of edges and of interactions, from any library, as graphs whose ``origin`` holds the names of their nodes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from graphdr.graphs.records import Records
 
 Name = str | int
 DUPLICATES = ("refuse", "sum")
-PROTOCOLS = ("__dataframe__", "__arrow_c_stream__")  # by one of which a data frame of any library is known
+PROTOCOLS = ("__dataframe__", "__arrow_c_stream__")  # a data frame of any library has one of them
 EDGES = "graphdr.from_edges(table, source=…, target=…)"
 INTERACTIONS = "graphdr.from_interactions(table, user=…, item=…)"
 
@@ -51,7 +52,7 @@ def from_edges(
     Raises
     ------
     ValueError
-        In one line: a column that is not there, an empty table, a missing or wrong name or weight, a node joined to
+        In one line: a missing column, an empty table, a missing or wrong name or weight, a node joined to
         itself, or a pair given twice.
 
     Examples
@@ -64,17 +65,18 @@ def from_edges(
     >>> path.adjacency.toarray().tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
     """
+    values: Any = weight
     if isinstance(edges, int | np.integer):
         i, j = _numbers(source, int(edges)), _numbers(target, int(edges))
-        names = np.arange(edges) if origin is None else named(checked_names(origin, "a node"))
+        names = np.arange(edges) if origin is None else as_objects(check_names(origin, "a node"))
         if len(names) != edges:
             raise ValueError(f"{len(names)} names for a graph of {edges} nodes")
     else:
         columns = _columns(edges, {"source": source, "target": target}, {"weight": weight}, EDGES)
         ends = [_names(columns[role], name) for role, name in (("source", source), ("target", target))]
         names, (i, j) = _places(ends, origin)
-        weight = columns.get("weight")
-    weights = np.ones(len(i)) if weight is None else as_numbers(weight)
+        values = columns.get("weight")
+    weights = np.ones(len(i)) if values is None else as_numbers(values)
     if not len(i) == len(j) == len(weights):
         raise ValueError(f"{len(i)} sources, {len(j)} targets and {len(weights)} weights: an edge has one of each")
     check_weights(weights)
@@ -85,7 +87,7 @@ def from_edges(
 def from_interactions(
     table: object, user: str = "user", item: str = "item", value: str | None = None, *, neighbours: int = 10
 ) -> Graph:
-    """Build the graph that joins every item to its nearest by cosine over the users who met it.
+    """Build the graph that joins every item to the nearest ones, by the cosine of the users who met them.
 
     Parameters
     ----------
@@ -93,7 +95,7 @@ def from_interactions(
         A row per interaction: a table of pandas, polars, pyarrow or any library with the dataframe interchange
         protocol, or a mapping such as ``{"user": [1, 1, 2], "item": ["a", "b", "a"]}``.
     user, item : str
-        The columns that say who met what. Items are texts or whole numbers, and become the nodes.
+        The columns of users and of items. Items are texts or whole numbers, and become the nodes.
     value : str, optional
         The column of positive values, such as plays; by default the column ``value`` if there is one, else every
         row counts one. Values of a pair that comes again are added up.
@@ -108,7 +110,7 @@ def from_interactions(
     Raises
     ------
     ValueError
-        In one line: a column that is not there, an empty table, a missing or wrong name, or a value that is not
+        In one line: a missing column, an empty table, a missing or wrong name, or a value that is not
         positive.
 
     Examples
@@ -124,33 +126,34 @@ def from_interactions(
     values = np.ones(len(columns["item"])) if "value" not in columns else as_numbers(columns["value"])
     check_weights(values, "interactions", positive=True)
     names, (node,) = _places([_names(columns["item"], item)])
-    _, (who,) = _places([_present(columns["user"], user)])
-    graph = from_data.knn.__wrapped__(
-        len(names), Records(who, node, values, np.bincount(node)), neighbours=int(neighbours)
+    _, (users,) = _places([_present(columns["user"], user)])
+    records = Records(users, node, values, np.bincount(node))
+    graph = from_data.knn.__wrapped__(  # type: ignore[attr-defined]
+        len(names), records, neighbours=int(neighbours)
     )
     return graph._replace(origin=names[graph.origin])
 
 
 def is_table(source: object) -> bool:
-    """Say whether something has columns: a data frame of any library, or a mapping."""
+    """Return whether a source has columns: a data frame of any library, or a mapping."""
     return isinstance(source, Mapping) or any(hasattr(source, name) for name in PROTOCOLS)
 
 
-def column_names(table: object) -> list:
+def column_names(table: Any) -> list[str]:
     """Return the names of a table's columns."""
     if isinstance(table, Mapping):
         return list(table)
-    named = getattr(table, "column_names", None)  # pyarrow, whose ``columns`` are the columns themselves
-    return list(table.columns if named is None else named)
+    names = getattr(table, "column_names", None)  # in pyarrow, ``columns`` are the columns themselves
+    return list(table.columns if names is None else names)
 
 
-def checked_names(names: Iterable[Name], whose: str = "an arm") -> list[Name]:
-    """Return names as Python's own texts and whole numbers; refuse a single text, whose letters would pass as names."""
+def check_names(names: Iterable[Name], owner: str = "an arm") -> list[Name]:
+    """Return names as Python's texts and whole numbers; refuse a single text, whose letters would pass as names."""
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):
         raise ValueError(f"names are given as a sequence, such as [{names!r}], not as {names!r}")
     names = [name.item() if isinstance(name, np.generic) else name for name in names]
     if wrong := [name for name in names if not isinstance(name, str | int) or isinstance(name, bool)]:
-        raise ValueError(f"{whose}'s name is a text or a whole number, not {quote(wrong[0], 2)}")
+        raise ValueError(f"{owner}'s name is a text or a whole number, not {quote(wrong[0], 2)}")
     return names
 
 
@@ -161,8 +164,9 @@ def as_numbers(weights: object) -> np.ndarray:
     except (TypeError, ValueError):
         values = np.asarray(weights, object).ravel()
         wrong = next(value for value in values if not isinstance(value, int | float | np.number))
-        what = f"a weight is missing ({wrong})" if _is_missing(wrong) else f"weights are numbers, not {quote(wrong)}"
-        raise ValueError(what) from None
+        if _is_missing(wrong):
+            raise ValueError(f"a weight is missing ({wrong})") from None
+        raise ValueError(f"weights are numbers, not {quote(wrong)}") from None
 
 
 def check_weights(
@@ -172,27 +176,31 @@ def check_weights(
     wrong = ~(np.isfinite(weights) & (weights > 0 if positive else weights >= 0))
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
-        found = "missing (NaN)" if np.isnan(weights[at]) else f"{weights[at]:g}"
-        wanted = "positive" if positive else "not negative"
-        raise ValueError(f"the weight of {place(at)} is {found}; weights of {of} are finite and {wanted}")
+        value = "missing (NaN)" if np.isnan(weights[at]) else f"{weights[at]:g}"
+        allowed = "positive" if positive else "not negative"
+        raise ValueError(f"the weight of {place(at)} is {value}; weights of {of} are finite and {allowed}")
 
 
-def named(names: Iterable[Name]) -> np.ndarray:
+def as_objects(names: Iterable[Name]) -> np.ndarray:
     """Return names as an array that keeps the type of each."""
-    names = list(names)
-    array = np.empty(len(names), object)
-    array[:] = names
+    values = list(names)
+    array = np.empty(len(values), object)
+    array[:] = values
     return array
 
 
-def _columns(table: object, roles: dict, optional: dict, advice: str) -> dict[str, np.ndarray]:
-    """Return the columns of a table by their roles; an optional one without a name is the one named as its role."""
+def _columns(
+    table: Any, required: Mapping[str, Any], optional: Mapping[str, Any], advice: str
+) -> dict[str, np.ndarray]:
+    """Return the columns of a table by their roles; an optional column without a name is named as its role."""
     if not is_table(table):
         raise ValueError(f"a table has columns, which {type(table).__name__} has not: {advice}")
-    there = column_names(table)
-    roles = roles | {role: role if name is None else name for role, name in optional.items() if name or role in there}
-    if missing := [name for name in roles.values() if name not in there]:
-        raise ValueError(f"no column {quote(missing[0])}; there are: {join_names(there)}; write {advice}")
+    names, roles = column_names(table), dict(required)
+    for role, name in optional.items():
+        if name or role in names:
+            roles[role] = role if name is None else name
+    if missing := [name for name in roles.values() if name not in names]:
+        raise ValueError(f"no column {quote(missing[0])}; there are: {join_names(names)}; write {advice}")
     if not hasattr(table, "__getitem__"):
         table = _arrow(table)
     columns = {role: np.asarray(table[name]) for role, name in roles.items()}
@@ -204,8 +212,8 @@ def _columns(table: object, roles: dict, optional: dict, advice: str) -> dict[st
     return columns
 
 
-def _arrow(table: object) -> object:
-    """Read a table that has a protocol and nothing else."""
+def _arrow(table: Any) -> Any:
+    """Read a table through its protocol."""
     import pyarrow
     from pyarrow.interchange import from_dataframe
 
@@ -213,7 +221,7 @@ def _arrow(table: object) -> object:
 
 
 def _present(column: np.ndarray, name: str) -> np.ndarray:
-    """Return a column; refuse a missing value: None, nan, or what a library has in their place."""
+    """Return a column; refuse missing values: None, NaN, or NA of a library."""
     if column.dtype.kind in "OfMm":
         missing = np.fromiter(map(_is_missing, column), bool, len(column))
         if missing.any():
@@ -227,15 +235,15 @@ def _present(column: np.ndarray, name: str) -> np.ndarray:
 def _is_missing(value: object) -> bool:
     try:
         return value is None or bool(value != value)
-    except TypeError:  # of pandas' NA, nobody knows whether it is itself
+    except TypeError:  # bool(pd.NA) raises it
         return True
 
 
-def _names(column: np.ndarray, name: str) -> np.ndarray:
+def _names(column: np.ndarray, name: Any) -> np.ndarray:
     """Return a column of names."""
     if column.dtype.kind in "iuU":
         return column
-    return named(checked_names(_present(column, name), f"column {quote(name, 2)}: a node"))
+    return as_objects(check_names(_present(column, name), f"column {quote(name, 2)}: a node"))
 
 
 def _places(columns: list[np.ndarray], origin: Iterable[Name] | None = None) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -246,16 +254,16 @@ def _places(columns: list[np.ndarray], origin: Iterable[Name] | None = None) -> 
         names, place = np.unique(np.concatenate(columns), return_inverse=True)
         return names, np.split(place, ends)
     values = [value for column in columns for value in column.tolist()]
-    if len(kinds := {*map(type, values)}) > 1:
-        raise ValueError(f"names are of one kind, not {' and '.join(sorted(kind.__name__ for kind in kinds))}")
-    names = sorted({*values}) if origin is None else checked_names(origin, "a node")
-    number = {name: at for at, name in enumerate(names)}
+    if len(types := {type(value).__name__ for value in values}) > 1:
+        raise ValueError(f"names are of one kind, not {' and '.join(sorted(types))}")
+    nodes = sorted({*values}) if origin is None else check_names(origin, "a node")
+    number = {name: at for at, name in enumerate(nodes)}
     if unknown := [value for value in values if value not in number]:
         raise ValueError(f"an edge ends at {quote(unknown[0])}, which is no name in origin")
-    return named(names), np.split(np.fromiter(map(number.__getitem__, values), np.int64, len(values)), ends)
+    return as_objects(nodes), np.split(np.fromiter(map(number.__getitem__, values), np.int64, len(values)), ends)
 
 
-def _numbers(ends: object, n: int) -> np.ndarray:
+def _numbers(ends: Any, n: int) -> np.ndarray:
     """Return the ends of edges as numbers of n nodes."""
     ends = np.asarray(ends)
     if ends.ndim != 1 or (ends.size and not (ends.dtype.kind in "iu" and ends.min() >= 0 and ends.max() < n)):
@@ -267,7 +275,7 @@ def _check_pairs(i: np.ndarray, j: np.ndarray, names: np.ndarray, duplicates: st
     """Refuse an edge from a node to itself and, unless they are to be summed, a pair that is given twice."""
     if duplicates not in DUPLICATES:
         raise ValueError(f"duplicates is one of {', '.join(map(repr, DUPLICATES))}, not {duplicates!r}")
-    name = named(names.tolist())
+    name = as_objects(names.tolist())
     if (i == j).any():
         raise ValueError(f"{quote(name[i[i == j][0]])} is joined to itself: leave such edges out")
     pairs, first, times = np.unique(

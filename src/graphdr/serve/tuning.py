@@ -1,106 +1,105 @@
-"""How far arms differ, and how noisy rewards are, found from the rewards seen: the prior of a policy."""
+"""Tune the prior of a policy: estimate from its rewards how far arms differ, and how noisy rewards are."""
 
 import numpy as np
 
 from graphdr.bandit.graph_prior import evidence
 from graphdr.bandit.graph_prior.model import RESIDUALS, RHOS, SCALES, Columns, Statistics, grid_of_columns, shares
-from graphdr.serve.learned import Prior
+from graphdr.serve.posterior import Prior
 
 GRAPH, RIDGE = "graph", "ridge"  # priors: part graph, part each arm alone; or ridge regression on the features
-WIDE = 1e-6  # precision of an intercept that is not found from rewards: its deviation is 1,000 times that of the noise
-NOTHING = np.array([0.0])  # no residual: an arm is what its features say
-# What is likely before any reward: variances of arms are about a hundredth of the noise's, within half a decade or so.
-USUAL, DECADES = -2.0, 0.5
-NO_GRAPH, HALF, EVEN = 0.25, 0.5, 0.2  # shares: of no graph, of no part of its own, of even odds for all columns
-BOOST = 4.0  # two standard deviations of what arms share, where it is sure that they do; one of what is an arm's own
+WIDE = 1e-6  # precision of an intercept that is not tuned: its deviation is 1,000 times that of the noise
+NO_RESIDUAL = np.array([0.0])
+# The prior of log10(variance of arms / variance of noise), before any reward: mean and standard deviation.
+LOG_VARIANCE, DECADES = -2.0, 0.5
+NO_GRAPH = 0.25  # prior probability that the graph is irrelevant
+HALF = 0.5  # prior weight of no residual, in that of all others together
+UNIFORM = 0.2  # share of the prior of the number of columns that is uniform
+BOOST = 4.0  # of a variance: two standard deviations of the shared part, where it is sure that arms share it
 TINY = 1e-9
-ROUNDING = 1e-10  # by which means of equal rewards may differ, in parts of the rewards
+ROUNDING = 1e-10  # relative difference of equal means by rounding
 
 
 def flat(precision: np.ndarray) -> np.ndarray:
-    """Return a precision with that of an intercept before it, of which nothing is known."""
+    """Return a diagonal precision matrix, with an intercept of precision zero before it."""
     return bordered(np.diag(precision), 0.0)
 
 
 def bordered(precision: np.ndarray, intercept: float) -> np.ndarray:
-    """Return a matrix of precisions with one of an intercept before it."""
+    """Return a precision matrix with that of an intercept before it."""
     whole = np.zeros((1 + len(precision), 1 + len(precision)))
     whole[0, 0], whole[1:, 1:] = intercept, precision
     return whole
 
 
 def columns(rows: np.ndarray, first: int, roughness: np.ndarray) -> Columns:
-    """Return the columns of features that evidence chooses from, of as many as have a roughness, without a copy."""
+    """Return the columns of features that tuning chooses from, without a copy: as many as have a roughness."""
     part = rows[:, first : first + len(roughness)]
     return Columns(part, roughness, np.einsum("ij,ij->j", part, part))
 
 
-def graph_prior(seen: Statistics, basis: Columns) -> Prior:
-    """Return the graph prior whose variances are the mean over all points of the grid, each as likely as it is now.
+def graph_prior(statistics: Statistics, basis: Columns) -> Prior:
+    """Return the graph prior whose variances are the posterior mean over all points of the grid.
 
     A single point, that of the largest evidence, may leave out what few rewards cannot show yet, and a policy then
-    does not look for it. ``run_graph_prior`` takes that point: it plays for longer, on more columns.
+    does not look for it. ``GraphPrior`` takes that point: it plays for longer, on more columns.
     """
-    found = evidence.evidence(seen, basis)
-    tried = np.array(grid_of_columns(len(basis.lengths)), int)
-    own, shared = _normal(RESIDUALS), _normal(SCALES)
-    own[0] = HALF * own[1:].sum()  # no part of its own: what is below the smallest residual
-    graph = found.graph + np.log(np.einsum("i,j,k->ijk", own, shared, _columns_used(basis, tried)))[:, None]
-    alone = found.independent + np.log(own * NO_GRAPH / (1.0 - NO_GRAPH) * len(RHOS))
-    top = max(graph.max(initial=-np.inf), alone.max())
-    graph, alone = np.exp(graph - top), np.exp(alone - top)
-    whole = graph.sum() + alone.sum()
-    residual = (graph.sum(axis=(1, 2, 3)) + alone) @ RESIDUALS / whole
-    noise = (np.sum(graph * found.graph_noise) + alone @ found.independent_noise) / whole
-    weights = np.einsum("irsc,s->rc", graph, SCALES) / whole
-    inside = np.arange(len(basis.lengths)) < tried[:, None]
-    variance = sum((weight @ inside) * shares(basis, rho) for weight, rho in zip(weights, RHOS, strict=True))
-    sure = float(graph.sum() / whole)  # that arms share what the graph says: else looking for it is a waste
-    boost = 1.0 + (BOOST - 1.0) * sure**2
+    evidences = evidence.evidence(statistics, basis)
+    counts = np.array(grid_of_columns(len(basis.lengths)), int)
+    residuals, scales = _log_normal(RESIDUALS), _log_normal(SCALES)
+    residuals[0] = HALF * residuals[1:].sum()  # no residual stands for all below the smallest
+    odds = np.einsum("i,j,k->ijk", residuals, scales, _column_odds(basis, counts))
+    graph = evidences.graph + np.log(odds)[:, None]
+    independent = evidences.independent + np.log(residuals * NO_GRAPH / (1.0 - NO_GRAPH) * len(RHOS))
+    top = max(graph.max(initial=-np.inf), independent.max())
+    graph, independent = np.exp(graph - top), np.exp(independent - top)
+    total = graph.sum() + independent.sum()
+    residual = (graph.sum(axis=(1, 2, 3)) + independent) @ RESIDUALS / total
+    noise = (np.sum(graph * evidences.graph_noise) + independent @ evidences.independent_noise) / total
+    weights = np.einsum("irsc,s->rc", graph, SCALES) / total
+    used = np.arange(len(basis.lengths)) < counts[:, None]
+    variance = sum((weight @ used) * shares(basis, rho) for weight, rho in zip(weights, RHOS, strict=True))
+    relevance = float(graph.sum() / total)  # the posterior probability that the graph matters
+    boost = 1.0 + (BOOST - 1.0) * relevance**2
     return Prior(flat(1.0 / np.maximum(variance, TINY)), float(residual), float(noise), boost)
 
 
-def _normal(variances: np.ndarray) -> np.ndarray:
-    """Return how likely variances of arms are, in those of the noise, before any reward: log-normal."""
+def _log_normal(variances: np.ndarray) -> np.ndarray:
+    """Return the prior probabilities of variances of arms, in units of the noise's."""
     size = np.log10(np.maximum(variances, TINY))
-    likely = np.exp(-0.5 * ((size - USUAL) / DECADES) ** 2)
-    return likely / likely.sum()
+    odds = np.exp(-0.5 * ((size - LOG_VARIANCE) / DECADES) ** 2)
+    return odds / odds.sum()
 
 
-def _columns_used(basis: Columns, tried: np.ndarray) -> np.ndarray:
-    """Return how likely it is that so many columns matter: communities leave a gap after the columns that tell them."""
+def _column_odds(basis: Columns, counts: np.ndarray) -> np.ndarray:
+    """Return the prior probability of each number of columns: communities leave a gap after their columns."""
     gaps = np.append(np.maximum(np.diff(basis.roughness), 0.0), 0.0)
-    gaps = np.add.reduceat(gaps, np.append(0, tried[:-1])) if len(tried) else gaps[:0]
-    flat_part = np.full(len(tried), 1.0 / max(len(tried), 1))
-    return flat_part if not gaps.any() else (1.0 - EVEN) * gaps / gaps.sum() + EVEN * flat_part
+    gaps = np.add.reduceat(gaps, np.append(0, counts[:-1])) if len(counts) else gaps[:0]
+    uniform = np.full(len(counts), 1.0 / max(len(counts), 1))
+    return uniform if not gaps.any() else (1.0 - UNIFORM) * gaps / gaps.sum() + UNIFORM * uniform
 
 
-def ridge_prior(seen: Statistics, basis: Columns) -> Prior:
-    """Return the ridge of the largest evidence on all columns, or on arms alone if there are none."""
+def ridge_prior(statistics: Statistics, basis: Columns) -> Prior:
+    """Return the ridge of the largest evidence on all columns; without columns, that of independent arms."""
     if not len(basis.lengths):
-        return graph_prior(seen, basis)._replace(boost=1.0)
-    found = evidence.evidence(seen, basis, NOTHING)
-    best = int(found.graph[0, 0, :, -1].argmax())
-    return Prior(flat(1.0 / (SCALES[best] * shares(basis, 0.0))), 0.0, float(found.graph_noise[0, 0, best, -1]))
+        return graph_prior(statistics, basis)._replace(boost=1.0)
+    evidences = evidence.evidence(statistics, basis, NO_RESIDUAL)
+    best = int(evidences.graph[0, 0, :, -1].argmax())
+    noise = float(evidences.graph_noise[0, 0, best, -1])
+    return Prior(flat(1.0 / (SCALES[best] * shares(basis, 0.0))), 0.0, noise)
 
 
 PRIORS = {GRAPH: graph_prior, RIDGE: ridge_prior}
 
 
-def varied(seen: Statistics) -> bool:
-    """Tell whether rewards differ by more than rounding: while they do not, nothing can be found from them."""
-    if not seen.pulls.any() and seen.groups is None:
+def varied(statistics: Statistics) -> bool:
+    """Return whether rewards differ by more than rounding: while they do not, there is nothing to estimate."""
+    if not statistics.pulls.any() and statistics.groups is None:
         return False
-    pulled = seen.pulls > 0
-    pulls, sums = seen.pulls[pulled], seen.sums[pulled]
-    _, mean = seen.pulls_and_mean()
-    around, size = seen.within + pulls @ (sums / pulls - mean) ** 2, pulls @ (sums / pulls) ** 2
-    if seen.groups is not None:
-        around += seen.groups.centred(0, mean).products[:, -1, -1].sum()
-        size += seen.groups.centred(0, 0.0).products[:, -1, -1].sum()
+    pulled = statistics.pulls > 0
+    pulls, sums = statistics.pulls[pulled], statistics.sums[pulled]
+    _, mean = statistics.pulls_and_mean()
+    around, size = statistics.within + pulls @ (sums / pulls - mean) ** 2, pulls @ (sums / pulls) ** 2
+    if statistics.groups is not None:
+        around += statistics.groups.centred(0, mean).products[:, -1, -1].sum()
+        size += statistics.groups.centred(0, 0.0).products[:, -1, -1].sum()
     return bool(around > ROUNDING**2 * size)
-
-
-def tells_arms_apart(prior: Prior) -> bool:
-    """Tell whether arms differ under a prior."""
-    return prior.residual > 0 or len(prior.precision) > 1

@@ -1,4 +1,4 @@
-"""What a reader sees: tables, figures and the report.
+"""Everything that a reader sees: tables, figures and the report.
 
-May import paper, panels and what is below them.
+Draws from frames and arrays, never from files. May import paper and the layers below it.
 """

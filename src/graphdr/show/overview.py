@@ -1,14 +1,18 @@
-"""The overview picture: the pipeline from graph to regret in five panels, drawn from the data themselves."""
+"""The overview picture: the method from graph to regret in five subplots, drawn from the data themselves."""
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.patheffects import withStroke
 
 from graphdr.graphs.arm_features import Basis, nontrivial
 from graphdr.graphs.model import Graph, edges
-from graphdr.show.style import GREY, INK, blank, log_ticks, looks, regret_lines
+from graphdr.show.style import GREY, INK, POINTS, Drawing, FigureSpec, blank, log_ticks, regret_lines
 
 # All lengths are inches of a picture that a README shows about 900 pixels wide.
 WIDTH, HEIGHT = 10.0, 4.05
@@ -19,47 +23,45 @@ STRIP = (0.1, 0.08, 9.8, 0.4)
 COLOURS, SIGNED = "viridis", "PuOr"
 FOCUS, TINT = "#0072b2", "#FDF3E1"
 CONTRAST = ("linucb_full", "graphdr_shuffled", "graphdr")
-RAYS = 4  # axes that a flat star of arms can hold apart
-LETTERS = "abcde"  # of the example arms that all panels share
+RAYS = 4  # dimensions that the plane shows as a star
+LETTERS = "abcde"  # of the example arms that all subplots share
 ROUNDS = 400  # of the example run behind the scores
 HALO = withStroke(linewidth=2.5, foreground="white")
-COLUMNS = ["series", "x", "y", "low", "high", "panel_low", "panel_high"]
 
 
-def draw(spec: dict, graph: Graph, basis: Basis, curves: pd.DataFrame):
-    """Draw the pipeline on one instance: graph, eigenvectors, projected arms, scores and regret."""
-    vectors, values, _ = basis
-    k = min(spec["k"], len(values) - 1)
-    features = nontrivial(vectors, k)
-    reward = features @ (1 / np.arange(1, k + 1))  # in their span, falling off with their frequency
+def draw(spec: FigureSpec, graph: Graph, basis: Basis, curves: pd.DataFrame) -> Drawing:
+    """Draw the method on one instance: graph, eigenvectors, projected arms, scores and regret."""
+    k = min(spec.k or 0, len(basis.values) - 1)
+    features = nontrivial(basis.vectors, k)
+    reward = features @ (1 / np.arange(1, k + 1))  # in their span, decreasing with the frequency
     reward = reward / np.linalg.norm(reward)
     count = min(graph.n, len(LETTERS))
     arms = ((np.arange(count) + 0.5) * graph.n / count).astype(int)  # at equal distances in the order of the nodes
 
     figure = blank((WIDTH, HEIGHT))
-    panels = []
+    subplots = []
     for left, width in zip(LEFTS, WIDTHS, strict=True):
         axes = figure.add_axes((left / WIDTH, BOTTOM / HEIGHT, width / WIDTH, TALL / HEIGHT))
         axes.grid(False)
         axes.tick_params(length=2, pad=2, labelsize=8.5, labelcolor=INK)
-        panels.append(axes)
+        subplots.append(axes)
     parts = [
-        _draw_graph(panels[0], graph, vectors, reward, arms),
-        _draw_basis(panels[1], values, features, arms),
-        _draw_projection(panels[2], features, reward, arms),
-        _draw_scores(panels[3], features, reward, arms),
-        _draw_regret(panels[4], curves[curves["problem"] == spec["problem"]], spec),
+        _draw_graph(subplots[0], graph, layout(graph, basis.vectors[:, 1:3]), reward, arms),
+        _draw_basis(subplots[1], basis.values, features, arms),
+        _draw_projection(subplots[2], features, reward, arms),
+        _draw_scores(subplots[3], features, reward, arms),
+        _draw_regret(subplots[4], curves[curves["problem"] == spec.problem], spec),
     ]
     _write_texts(figure, spec, graph.n, k)
     middle = BOTTOM + TALL / 2
-    for left, width, following in zip(LEFTS, WIDTHS, LEFTS[1:], strict=False):  # with room for letters beside an axis
+    for left, width, following in zip(LEFTS, WIDTHS, LEFTS[1:], strict=False):
         _arrow(figure, (left + width + 0.12, middle), (following - 0.2, middle), color=FOCUS, linewidth=2)
     _draw_residual(figure)
-    return figure, pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
+    return figure, pd.concat(parts, ignore_index=True).reindex(columns=POINTS)
 
 
 def layout(graph: Graph, start: np.ndarray, rounds: int = 150) -> np.ndarray:
-    """Place nodes by springs along edges and repulsion between all, from a given start and without chance."""
+    """Place nodes by springs along edges and repulsion between all, from a given start and without randomness."""
     place = start / np.abs(start).max()
     weight = graph.adjacency.toarray()
     repulsion = weight.sum() / graph.n**2
@@ -68,7 +70,8 @@ def layout(graph: Graph, start: np.ndarray, rounds: int = 150) -> np.ndarray:
         distance = np.maximum(np.linalg.norm(offset, axis=2), 0.02)
         force = (offset * (repulsion / distance**2 - weight)[:, :, None]).sum(axis=1)
         place = place + step * force / np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-9)
-    return place - place.mean(axis=0)
+    centred: np.ndarray = place - place.mean(axis=0)
+    return centred
 
 
 def star(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -92,13 +95,12 @@ def play(features: np.ndarray, reward: np.ndarray, rounds: int) -> tuple[np.ndar
     return _score(features, gram, response)
 
 
-def _score(features, gram, response):
+def _score(features: np.ndarray, gram: np.ndarray, response: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     inverse = np.linalg.inv(gram)
     return features @ inverse @ response, np.sqrt(np.einsum("ai,ij,aj->a", features, inverse, features))
 
 
-def _draw_graph(axes, graph, vectors, reward, arms) -> pd.DataFrame:
-    place = layout(graph, vectors[:, 1:3])
+def _draw_graph(axes: Axes, graph: Graph, place: np.ndarray, reward: np.ndarray, arms: np.ndarray) -> pd.DataFrame:
     i, j, _ = edges(graph)
     axes.add_collection(LineCollection(place[np.column_stack([i, j])], colors=GREY, linewidths=0.3, alpha=0.22))
     _draw_arms(axes, place, reward, arms)
@@ -106,7 +108,7 @@ def _draw_graph(axes, graph, vectors, reward, arms) -> pd.DataFrame:
     return pd.concat([nodes, pd.DataFrame({"series": "reward", "x": np.arange(graph.n), "y": reward})])
 
 
-def _draw_basis(axes, values, features, arms) -> pd.DataFrame:
+def _draw_basis(axes: Axes, values: np.ndarray, features: np.ndarray, arms: np.ndarray) -> pd.DataFrame:
     n, k = features.shape
     limit = np.quantile(np.abs(features), 0.98)
     axes.imshow(features, cmap=SIGNED, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
@@ -121,22 +123,24 @@ def _draw_basis(axes, values, features, arms) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(part) for part in parts])
 
 
-def _draw_projection(axes, features, reward, arms) -> pd.DataFrame:
+def _draw_projection(axes: Axes, features: np.ndarray, reward: np.ndarray, arms: np.ndarray) -> pd.DataFrame:
     rays, place = star(features[:, :RAYS])
     reach = 1.05 * np.linalg.norm(place, axis=1).max()
     for number, ray in enumerate(rays):
         axes.annotate("", reach * ray, (0, 0), arrowprops={"arrowstyle": "->", "color": GREY, "linewidth": 0.8})
-        axes.text(*(1.14 * reach * ray), f"$z_{number + 1}$", ha="center", va="center", fontsize=9, color=INK)
+        x, y = 1.14 * reach * ray
+        axes.text(x, y, f"$z_{number + 1}$", ha="center", va="center", fontsize=9, color=INK)
     axes.update_datalim(1.14 * reach * rays)
     _draw_arms(axes, place, reward, arms)
     return pd.DataFrame({"series": "arm", "x": place[:, 0], "y": place[:, 1]})
 
 
-def _draw_arms(axes, place, reward, arms) -> None:
+def _draw_arms(axes: Axes, place: np.ndarray, reward: np.ndarray, arms: np.ndarray) -> None:
     """Draw all arms in the colour of their reward, and the example arms ringed with their letters."""
     colours = {"cmap": COLOURS, "vmin": reward.min(), "vmax": reward.max()}
-    axes.scatter(*place.T, c=reward, s=11, linewidths=0, zorder=2, **colours)
-    axes.scatter(*place[arms].T, c=reward[arms], s=36, edgecolors=INK, linewidths=1.2, zorder=3, **colours)
+    x, y = place.T
+    axes.scatter(x, y, c=reward, s=11, linewidths=0, zorder=2, **colours)
+    axes.scatter(x[arms], y[arms], c=reward[arms], s=36, edgecolors=INK, linewidths=1.2, zorder=3, **colours)
     for letter, arm in zip(LETTERS, arms, strict=False):
         outward = 9 * place[arm] / max(np.linalg.norm(place[arm]), 1e-9)
         axes.annotate(letter, place[arm], outward, textcoords="offset points", ha="center", va="center", color=INK,
@@ -146,10 +150,10 @@ def _draw_arms(axes, place, reward, arms) -> None:
     axes.axis("off")
 
 
-def _draw_scores(axes, features, reward, arms) -> pd.DataFrame:
+def _draw_scores(axes: Axes, features: np.ndarray, reward: np.ndarray, arms: np.ndarray) -> pd.DataFrame:
     estimate, width = (of_arm[arms] for of_arm in play(features, reward, ROUNDS))
     rows = np.arange(len(arms))
-    best = np.argmax(estimate + width)
+    best = int(np.argmax(estimate + width))
     colours = [FOCUS if row == best else "#999999" for row in rows]
     axes.barh(rows, width, left=estimate, height=0.4, color=colours, alpha=0.5)
     axes.scatter(estimate, rows, color=colours, s=22, zorder=3)
@@ -164,15 +168,16 @@ def _draw_scores(axes, features, reward, arms) -> pd.DataFrame:
     return pd.DataFrame({"series": "score", "x": arms, "y": estimate + width, "low": estimate})
 
 
-def _draw_regret(axes, table, spec: dict) -> pd.DataFrame:
-    labels, drawn = spec["labels"], looks(spec)
+def _draw_regret(axes: Axes, table: pd.DataFrame, spec: FigureSpec) -> pd.DataFrame:
+    styles = spec.method_styles()
+    contrast = {method: styles[method] for method in CONTRAST if method in styles}
     axes.set_yscale("log")
-    points = regret_lines(axes, table, {method: drawn[method] for method in CONTRAST if method in drawn} or drawn)
+    points = regret_lines(axes, table, contrast or styles)
     last = points.groupby("series").last().sort_values("y")
     for method, row in last.iterrows():
         higher = last["y"][last["y"] > row["y"]]
         above = higher.empty or higher.min() > 5 * row["y"]
-        axes.annotate(labels[method], (row["x"], row["y"]), (-3, 4 if above else -5), textcoords="offset points",
+        axes.annotate(spec.labels[method], (row["x"], row["y"]), (-3, 4 if above else -5), textcoords="offset points",
                       ha="right", va="bottom" if above else "top", fontsize=8, color=INK)  # fmt: skip
     axes.set_ylim(top=axes.get_ylim()[1] * 2)
     log_ticks(axes.yaxis, subs=(1,))
@@ -186,12 +191,12 @@ def _draw_regret(axes, table, spec: dict) -> pd.DataFrame:
     return points
 
 
-def _write_texts(figure, spec: dict, n: int, k: int) -> None:
-    """Write the title, the heading over every panel and the caption under it."""
+def _write_texts(figure: Figure, spec: FigureSpec, n: int, k: int) -> None:
+    """Write the title, the heading over every subplot and the caption under it."""
     promise = f"a bandit that learns along the k = {k} smoothest directions of a graph, not in all n = {n} nodes"
-    _write(figure, 0.1, HEIGHT - 0.2, spec["title"], fontsize=12, fontweight="bold")
+    _write(figure, 0.1, HEIGHT - 0.2, spec.title, fontsize=12, fontweight="bold")
     _write(figure, 1.85, HEIGHT - 0.2, promise, fontsize=9.5)
-    control = "shuffled: same method,\nnode labels permuted" if "graphdr_shuffled" in spec["labels"] else ""
+    control = "shuffled: same method,\nnode labels permuted" if "graphdr_shuffled" in spec.labels else ""
     texts = (
         ("Graph $G$", "nodes are arms, colour\nis a reward smooth on $G$"),
         ("Basis $E_k$", "eigenvectors $u_2 \\ldots u_{k+1}$\nof the Laplacian $L$"),
@@ -206,11 +211,20 @@ def _write_texts(figure, spec: dict, n: int, k: int) -> None:
         _write(figure, left, 0.9, caption, fontsize=8.8, linespacing=1.25)
 
 
-def _draw_residual(figure) -> None:
-    """Draw the strip that follows what the projection leaves out into the regret."""
+def _draw_residual(figure: Figure) -> None:
+    """Draw the strip that explains how the part of the reward outside of the projection adds regret."""
     left, bottom, width, height = STRIP
-    look = {"boxstyle": "round,pad=0,rounding_size=0.08", "facecolor": TINT, "edgecolor": "#E69F00", "linewidth": 0.8}
-    figure.add_artist(FancyBboxPatch((left, bottom), width, height, transform=figure.dpi_scale_trans, **look))
+    box = FancyBboxPatch(
+        (left, bottom),
+        width,
+        height,
+        boxstyle="round,pad=0,rounding_size=0.08",
+        facecolor=TINT,
+        edgecolor="#E69F00",
+        linewidth=0.8,
+        transform=figure.dpi_scale_trans,
+    )
+    figure.add_artist(box)
     middle = bottom + height / 2
     missed = "What $E_k$ misses of the reward: $r_\\perp = (I - E_k E_k^\\top)\\,\\theta^*$"
     _write(figure, left + 0.15, middle, missed, fontsize=9)
@@ -224,10 +238,10 @@ def _draw_residual(figure) -> None:
         _arrow(figure, start, end, **dashed)
 
 
-def _arrow(figure, start, end, **style) -> None:
-    style = {"arrowstyle": "-|>", "mutation_scale": 11, "shrinkA": 0, "shrinkB": 0} | style
-    figure.add_artist(FancyArrowPatch(start, end, transform=figure.dpi_scale_trans, **style))
+def _arrow(figure: Figure, start: tuple[float, float], end: tuple[float, float], **style: Any) -> None:
+    look = {"transform": figure.dpi_scale_trans} | style
+    figure.add_artist(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=11, shrinkA=0, shrinkB=0, **look))
 
 
-def _write(figure, x: float, y: float, text: str, **style) -> None:
+def _write(figure: Figure, x: float, y: float, text: str, **style: Any) -> None:
     figure.text(x, y, text, transform=figure.dpi_scale_trans, **{"va": "center", "color": INK} | style)

@@ -1,7 +1,7 @@
 """The colours, lines and markers of methods, for figures and for a light and a dark page."""
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Style(NamedTuple):
@@ -13,12 +13,12 @@ class Style(NamedTuple):
     marker: str = "."
 
     @property
-    def line(self) -> object:
-        """The dashes as Matplotlib takes them."""
+    def line(self) -> Any:
+        """Return the dashes as Matplotlib takes them."""
         return (0, tuple(float(part) / 2 for part in self.dash.split())) if self.dash else "-"
 
 
-# Hues at least 3:1 against the page in both themes; the dash tells lines apart without colour.
+# Contrast of at least 3:1 with the page in both themes; the dash tells lines apart without colour.
 FURTHER = [  # for methods without a style, in the order of their names
     Style("#117733", "#6fd08c", "10 2 2 2"),
     Style("#8c510a", "#dfa766", "6 4"),
@@ -32,16 +32,17 @@ DATASETS = list(zip(
 ))  # fmt: skip
 
 
-def styles(methods: Collection[str], settings: Mapping[str, Mapping]) -> dict[str, Style]:
-    """Return the style of every method: as ``settings`` has it, or else a further one in turn."""
+def styles(methods: Collection[str], settings: Mapping[str, Mapping[str, str]]) -> dict[str, Style]:
+    """Return the style of every method: that of ``settings``, or else one of ``FURTHER`` in turn."""
     others = [method for method in sorted(methods) if method not in settings]
-    chosen = {method: FURTHER[place % len(FURTHER)] for place, method in enumerate(others)}
-    return {method: chosen.get(method) or Style(**settings[method]) for method in methods}
+    further = {method: FURTHER[place % len(FURTHER)] for place, method in enumerate(others)}
+    return {method: further.get(method) or Style(**settings[method]) for method in methods}
 
 
-def css(methods: Collection[str], datasets: Collection[str], settings: Mapping[str, Mapping]) -> str:
+def css(methods: Collection[str], datasets: Collection[str], settings: Mapping[str, Mapping[str, str]]) -> str:
     """Return the colours as custom properties: ``--m-<method>`` and ``--d-<dataset>``, for both themes."""
-    pairs = {f"--m-{name}": style[:2] for name, style in styles(methods, settings).items()}
-    pairs |= {f"--d-{name}": DATASETS[place % len(DATASETS)] for place, name in enumerate(sorted(datasets))}
-    light, dark = ("".join(f"{name}:{pair[theme]};" for name, pair in sorted(pairs.items())) for theme in (0, 1))
+    colours = {f"--m-{name}": (style.light, style.dark) for name, style in styles(methods, settings).items()}
+    colours |= {f"--d-{name}": DATASETS[place % len(DATASETS)] for place, name in enumerate(sorted(datasets))}
+    light = "".join(f"{name}:{colour};" for name, (colour, _) in sorted(colours.items()))
+    dark = "".join(f"{name}:{colour};" for name, (_, colour) in sorted(colours.items()))
     return f":root{{{light}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"

@@ -1,14 +1,30 @@
-"""What all figures share: the look of axes, lines and labels, and the lines of regret over rounds."""
+"""Common parts of all figures: their specification, the look of axes, lines and labels, and lines of regret."""
 
+from collections.abc import Collection, Mapping
 from math import log
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
 from graphdr.show.palette import Style, styles
+from graphdr.show.words import FACTORS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 INK, GREY = "#222222", "#777777"
-RC = {
+REGRET = "cumulative regret R(T) (reward units)"
+POINTS = ["series", "x", "y", "low", "high", "panel_low", "panel_high"]  # columns of the points of a figure
+AXES = FACTORS | {  # an axis has space for longer labels
+    "n": "number of nodes n",
+    "k": "projected dimension k",
+    "flip": "share of node pairs flipped in the observed graph",
+    "tail": "weight of the reward outside of the low frequencies",
+}
+RC: dict[Any, Any] = {
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -26,28 +42,51 @@ RC = {
     "pdf.fonttype": 42,
 }
 
-
-def looks(spec: dict) -> dict[str, Style]:
-    """Return how each labelled method of a figure is drawn."""
-    return styles(list(spec["labels"]), spec["styles"])
+Drawing = tuple["Figure", pd.DataFrame]  # a figure and the points that it shows
 
 
-def blank(size: tuple[float, float], **options):
-    """Return an empty figure of a size in inches, in the look that all figures share."""
+class FigureSpec(NamedTuple):
+    """A figure as configured; each kind needs some of the optional fields."""
+
+    kind: str
+    title: str
+    datasets: list[str]
+    labels: dict[str, str]  # of the methods
+    styles: dict[str, dict[str, str]]  # of the methods that have one
+    x: str | None = None  # factor along the x axis …
+    positions: dict[str, float] | None = None  # … and its level in every problem
+    rows: list[list[str]] | None = None  # problem and title
+    problem: str | None = None
+    k: int | None = None
+    claim: str | None = None
+    dataset_labels: dict[str, str] | None = None
+    y_label: str | None = None
+
+    def method_styles(self, methods: Collection[str] | None = None) -> dict[str, Style]:
+        """Return the style of every labelled method, or of those among ``methods``."""
+        by_method = styles(list(self.labels), self.styles)
+        return {name: style for name, style in by_method.items() if methods is None or name in methods}
+
+
+def blank(size: tuple[float, float], title: str | None = None, **options: Any) -> "Figure":
+    """Return an empty figure of a size in inches, with the common look and, if it has several axes, its title."""
     import matplotlib
     from matplotlib.figure import Figure
 
     matplotlib.rcParams.update(RC)
-    return Figure(figsize=size, **options)
+    figure = Figure(figsize=size, **options)
+    if title is not None:
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
+    return figure
 
 
-def save(figure, path: str | Path, suffix: str) -> None:
+def save(figure: "Figure", path: str | Path, suffix: str) -> None:
     """Save a figure without dates, so that equal figures are equal files."""
     metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[suffix]
     figure.savefig(path, format=suffix, metadata=metadata, dpi=200)
 
 
-def log_ticks(axis, subs=(1, 2, 5)) -> None:
+def log_ticks(axis: "Axis", subs: tuple[int, ...] = (1, 2, 5)) -> None:
     """Label a logarithmic axis with plain numbers at the given multiples of the powers of ten."""
     from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
@@ -56,16 +95,25 @@ def log_ticks(axis, subs=(1, 2, 5)) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def regret_lines(axes, table, looks: dict[str, Style]):
+def final_regrets(measurements: pd.DataFrame) -> pd.DataFrame:
+    """Return the regrets at T with the first draw of a basis."""
+    return measurements[(measurements["draw"] == 0) & (measurements["quantity"] == "regret")]
+
+
+def with_errors(series: str, x: pd.Series, y: pd.Series, center: pd.Series, sem: pd.Series) -> pd.DataFrame:
+    """Return points with a range of two standard errors around the center."""
+    return pd.DataFrame({"series": series, "x": x, "y": y, "low": center - 2 * sem, "high": center + 2 * sem})
+
+
+def regret_lines(axes: "Axes", table: pd.DataFrame, styles: Mapping[str, Style]) -> pd.DataFrame:
     """Draw regret over rounds on instance 0 with a band of two standard errors, and return the points."""
     parts = []
-    for method, style in looks.items():
+    for method, style in styles.items():
         part = table[table["method"] == method]
-        low, high = part["mean"] - 2 * part["sem"], part["mean"] + 2 * part["sem"]
-        axes.plot(part["t"], part["mean"], color=style.light, linestyle=style.line, linewidth=1.5)
-        axes.fill_between(part["t"], low, high, color=style.light, alpha=0.25, linewidth=0)
-        points = {"series": method, "x": part["t"], "y": part["mean"], "low": low, "high": high}
-        parts.append(pd.DataFrame(points | {side: part[side] for side in ("panel_low", "panel_high")}))
+        points = with_errors(method, part["t"], part["mean"], part["mean"], part["sem"])
+        axes.plot(points["x"], points["y"], color=style.light, linestyle=style.line, linewidth=1.5)
+        axes.fill_between(points["x"], points["low"], points["high"], color=style.light, alpha=0.25, linewidth=0)
+        parts.append(points.assign(panel_low=part["panel_low"], panel_high=part["panel_high"]))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -80,13 +128,13 @@ def spread(positions: list[float], gap: float) -> list[float]:
     return placed
 
 
-def label_ends(axes, ends: dict[str, float], labels: dict[str, str], looks: dict[str, Style], gap=0.062) -> None:
-    """Write the label of every line to the right of its end, a gap (as a share of the height) apart."""
+def label_ends(axes: "Axes", ends: Mapping[str, float], labels: Mapping[str, str], styles: Mapping[str, Style]) -> None:
+    """Write the label of every line to the right of its end, at a distance from other labels."""
     low, high = axes.get_ylim()
-    methods = sorted(ends, key=ends.get)
+    methods = sorted(ends, key=lambda method: ends[method])
     heights = [log(max(ends[method], low) / low) / log(high / low) for method in methods]
-    for method, height, place in zip(methods, heights, spread(heights, gap), strict=True):
-        leader = {"arrowstyle": "-", "color": looks[method].light, "linestyle": looks[method].line}
+    for method, height, place in zip(methods, heights, spread(heights, 0.062), strict=True):
+        leader = {"arrowstyle": "-", "color": styles[method].light, "linestyle": styles[method].line}
         leader |= {"linewidth": 1.5, "relpos": (0, 0.5), "shrinkA": 0, "shrinkB": 0}
         axes.annotate(labels[method], (1, height), (1.1, place), xycoords="axes fraction", va="center", color=INK,
                       fontsize=8.5, arrowprops=leader, annotation_clip=False)  # fmt: skip

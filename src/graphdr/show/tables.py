@@ -1,143 +1,211 @@
-"""Tables: cells looked up in the tidy table, rendered as csv, markdown and LaTeX."""
+"""Tables: cells looked up in the tidy table, rendered as CSV, Markdown and LaTeX."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 
 from graphdr.core import markdown
 from graphdr.scores import cells
+from graphdr.scores.cells import Cell
 
-OVER_INSTANCES = {"share": np.mean, "largest": np.max}
+OVER_INSTANCES: dict[str, Callable[..., float]] = {"share": np.mean, "largest": np.max}
+SPREAD = ("panel_low", "panel_median", "panel_high")
+COLUMNS = ["row", "column", "quantity", "value", "sem", "n", "panel_median", "panel_low", "panel_high", "panel"]
+NO_DATA = "no data"
+PANEL_NOTE = (
+    "Value on instance 0 ± s.e.m. over its seeds, with graph and reward as they are; with it the median and the "
+    "5–95 % range over all instances, or, on a data set, over the draws of a random basis, where there are several."
+)
 
 
-def build(spec: dict, measurements: pd.DataFrame) -> pd.DataFrame:
+@dataclass(frozen=True)
+class Quantity:
+    """How a quantity is shown, and compared with the paper's."""
+
+    label: str
+    digits: int
+    tex: str | None = None
+    better: str | None = None  # "low" or "high"
+    tolerance: float | None = None
+
+
+@dataclass(frozen=True)
+class RowKey:
+    """What a row of a table shows: a problem (or an evaluation) and, where rows are methods, the method."""
+
+    label: str
+    problem: str
+    dataset: str | None = None
+    method: str | None = None
+
+
+class TableSpec(NamedTuple):
+    """A table as configured."""
+
+    caption: str
+    rows: str
+    heading: str
+    columns: list[dict[str, str]]
+    bold: str | None
+    row_keys: list[RowKey]
+    labels: dict[str, str]
+    controls: list[str]  # methods that are never the best
+    notes: list[str]
+    quantities: dict[str, Quantity]
+
+
+class Bolded(Protocol):
+    """A table whose lowest cells are bold."""
+
+    @property
+    def bold(self) -> str | None: ...
+    @property
+    def columns(self) -> list[dict[str, str]]: ...
+    @property
+    def controls(self) -> list[str]: ...
+
+
+class Number(NamedTuple):
+    """A number of a table, with its median, 5 % and 95 % quantiles and values over the instances or draws."""
+
+    value: float = np.nan
+    sem: float = np.nan
+    n: int | None = None
+    median: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    instances: np.ndarray = np.empty(0)
+
+
+def build(spec: TableSpec, measurements: pd.DataFrame) -> pd.DataFrame:
     """Look up every cell of a table on instance 0, with the median and range over all instances.
 
-    Where there is one instance alone, the range is that over the draws of a random basis.
+    With a single instance, the range is that over the draws of a random basis. A missing number has n = 0 if its method
+    was not run on the problem, and no n if it was run but lacks this quantity.
     """
-    rows, (measured, played) = [], _by_place(spec, measurements)
-    for row in spec["row_keys"]:
-        for column, text in cells.named(spec["columns"]):
-            cell = cells.parse(column, text)
-            key = cell.key or row.get("method")
-            found = measured.get((row["problem"], cell.quantity), [])
-            draws = [line for line in found if (line.method or line.predictor) in (None, key) or line.predictor == key]
-            instances = [line for line in draws if line.draw == 0]
-            value, sem, n = np.nan, np.nan, None if (row["problem"], key) in played else 0  # it ran, but lacks this
-            if over := OVER_INSTANCES.get(cell.field):
-                values = [line.value for line in instances if not np.isnan(line.value)]
-                value, n = (over(values), len(values)) if values else (np.nan, n)
-                rows.append((row["label"], column, cell.quantity, value, sem, n, *[np.nan] * 3, np.empty(0)))
-                continue
-            if first := next((line for line in instances if line.instance == 0), None):
-                value, sem, n = getattr(first, cell.field), first.sem if cell.field == "value" else np.nan, first.n
-            values = [getattr(line, cell.field) for line in (instances if len(instances) > 1 else draws)]
-            panel = np.array([value for value in values if not np.isnan(value)], float)
-            low, median, high = np.quantile(panel, [0.05, 0.5, 0.95]) if len(panel) else [np.nan] * 3
-            rows.append((row["label"], column, cell.quantity, value, sem, n, median, low, high, panel))
-    names = ["row", "column", "quantity", "value", "sem", "n", "panel_median", "panel_low", "panel_high", "panel"]
-    return pd.DataFrame(rows, columns=names)
+    there = measurements[measurements["problem"].isin([row.problem for row in spec.row_keys])]
+    columns = cells.parse_columns(spec.columns)
+    by_place = _by_place(there[there["quantity"].isin([cell.quantity for _, cell in columns])])
+    played = set(there[["problem", "method"]].itertuples(index=False, name=None))
+    rows = []
+    for row in spec.row_keys:
+        for column, cell in columns:
+            key = cell.key or row.method
+            measured = by_place.get((row.problem, cell.quantity), [])
+            draws = [m for m in measured if (m.method or m.predictor) in (None, key) or m.predictor == key]
+            n = None if (row.problem, key) in played else 0
+            rows.append((row.label, column, cell.quantity, *_number(cell.statistic, draws, n)))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _by_place(spec: dict, measurements: pd.DataFrame) -> tuple[dict[tuple[str, str], list], set[tuple[str, str]]]:
-    """Return the measurements that a table may show by problem and quantity, and which method played which problem."""
-    there = measurements[measurements["problem"].isin([row["problem"] for row in spec["row_keys"]])]
-    asked = there[there["quantity"].isin([cells.parse(*pair).quantity for pair in cells.named(spec["columns"])])]
-    measured: dict[tuple[str, str], list] = {}
-    names = {name: asked[name].astype(object).where(asked[name].notna(), None) for name in ("method", "predictor")}
-    for line in asked.assign(**names).itertuples(index=False):
-        measured.setdefault((line.problem, line.quantity), []).append(line)
-    return measured, set(there[["problem", "method"]].itertuples(index=False, name=None))
+def _by_place(measurements: pd.DataFrame) -> dict[tuple[str, str], list[Any]]:
+    """Group the rows of measurements by problem and quantity."""
+    keys = measurements[["method", "predictor"]].astype(object)
+    places: dict[tuple[str, str], list[Any]] = {}
+    for row in measurements.assign(**keys.where(keys.notna(), None)).itertuples(index=False):
+        places.setdefault((row.problem, row.quantity), []).append(row)
+    return places
 
 
-def mark_notes(marks: dict, labels: dict) -> list[str]:
-    """Say of every data set behind a table in what its data are not the published ones."""
-    said = [(labels.get(dataset, dataset), mark) for dataset, words in marks.items() for mark in words.items()]
-    return [f"{label}: {kind} ({text})." for label, (kind, text) in said]
+def _number(statistic: str, draws: list[Any], n: int | None) -> Number:
+    """Return a number from its measurements on all instances and draws; ``n`` is its count if there is none."""
+    instances = [row for row in draws if row.draw == 0]
+    if statistic in OVER_INSTANCES:
+        values = [row.value for row in instances if not np.isnan(row.value)]
+        return Number(OVER_INSTANCES[statistic](values), n=len(values)) if values else Number(n=n)
+    shown = instances if len(instances) > 1 else draws
+    values = [value for value in (getattr(row, statistic) for row in shown) if not np.isnan(value)]
+    low, median, high = np.quantile(values, [0.05, 0.5, 0.95]) if values else [np.nan] * 3
+    first = next((row for row in instances if row.instance == 0), None)
+    number = Number(n=n, median=median, low=low, high=high, instances=np.array(values, float))
+    if first is None:
+        return number
+    sem = first.sem if statistic == "value" else np.nan
+    return number._replace(value=getattr(first, statistic), sem=sem, n=first.n)
 
 
-def best_cells(table: pd.DataFrame, spec: dict) -> set[tuple[str, str]]:
-    """Return the (row, column) pairs that hold the lowest value of a quantity in their row or column.
+def mark_notes(marks: Mapping[str, Mapping[str, str]], labels: Mapping[str, str]) -> list[str]:
+    """Say how the data sets behind a table differ from the published ones."""
+    notes = []
+    for dataset, texts in marks.items():
+        notes += [f"{labels.get(dataset, dataset)}: {kind} ({text})." for kind, text in texts.items()]
+    return notes
 
-    A control is not there to be best.
-    """
-    bold = spec.get("bold")
-    if bold is None:
+
+def best_cells(table: pd.DataFrame, spec: Bolded, quantities: Mapping[str, Quantity]) -> set[tuple[str, str]]:
+    """Return the (row, column) pairs with the lowest value of a quantity in their row or column, controls excepted."""
+    if spec.bold is None:
         return set()
-    keys = {name: cells.parse(name, text).key for name, text in cells.named(spec["columns"])}
-    control = table["row"].isin(spec["controls"]) | table["column"].map(keys).isin(spec["controls"])
-    better = table["quantity"].map(lambda quantity: spec["quantities"][quantity].get("better") == "low")
+    keys = {name: cell.key for name, cell in cells.parse_columns(spec.columns)}
+    control = table["row"].isin(spec.controls) | table["column"].map(keys).isin(spec.controls)
+    better = table["quantity"].map(lambda quantity: quantities[quantity].better == "low")
     eligible = table[better & ~control].dropna(subset=["value"])
-    line = {"column_min": "column", "row_min": "row"}[bold]
+    line = {"column_min": "column", "row_min": "row"}[spec.bold]
     lowest = eligible.loc[eligible.groupby([line, "quantity"])["value"].idxmin()]
     return set(lowest[["row", "column"]].itertuples(index=False, name=None))
 
 
 class Shown(NamedTuple):
-    """A cell as text: the value, its standard error and the panel, each possibly missing."""
+    """A cell as text: the value, its standard error, and low, median and high over the instances, if there are any."""
 
     value: str
     sem: str | None
-    panel: tuple[str, str, str] | None
+    spread: tuple[str, str, str] | None
 
 
-def shown(cell, digits: int) -> Shown | None:
-    """Round a cell of a built table to its digits; None where there is no value."""
+def shown(cell: Mapping[str, Any], digits: int) -> Shown | None:
+    """Format a cell of a built table; None where there is no value."""
     if np.isnan(cell["value"]):
         return None
-    low, median, high = (f"{cell[name]:.{digits}f}" for name in ("panel_low", "panel_median", "panel_high"))
+    low, median, high = (f"{cell[name]:.{digits}f}" for name in SPREAD)
     sem = f"{cell['sem']:.{max(digits, 1)}f}" if cell["sem"] > 0 else None
     return Shown(f"{cell['value']:.{digits}f}", sem, (low, median, high) if len(cell["panel"]) > 1 else None)
 
 
-def render(table: pd.DataFrame, spec: dict, style: "type[Markdown] | type[Latex]") -> str:
+def render(table: pd.DataFrame, spec: TableSpec, style: "type[Markdown] | type[Latex]") -> str:
     """Render a built table in one of the styles below."""
-    best = best_cells(table, spec)
-    columns = cells.named(spec["columns"])
+    best = best_cells(table, spec, spec.quantities)
+    columns = cells.parse_columns(spec.columns)
+    entries = {(entry["row"], entry["column"]): entry for entry in table.to_dict("records")}
     body = []
-    for row, part in table.groupby("row", sort=False):
-        part = part.set_index("column")
-        line = [style.escape(spec["labels"].get(row, row))]
-        for column, text in columns:
-            digits = spec["quantities"][part.at[column, "quantity"]]["digits"]
-            text = shown(part.loc[column], cells.digits(cells.parse(column, text), digits))
-            if text is None:
-                line.append(NO_DATA if part.at[column, "n"] == 0 else style.MISSING)
-            else:
-                line.append(style.cell(text, (row, column) in best))
+    for row in dict.fromkeys(table["row"]):
+        line = [style.escape(spec.labels.get(row, row))]
+        for column, cell in columns:
+            entry = entries[row, column]
+            text = shown(entry, cells.digits(cell, spec.quantities[entry["quantity"]].digits))
+            missing = NO_DATA if entry["n"] == 0 else style.MISSING
+            line.append(style.cell(text, (row, column) in best) if text else missing)
         body.append(line)
-    named = [_heading(cells.parse(name, text), spec, style) for name, text in columns]
-    head = [style.escape(spec.get("heading", spec["rows"])), *named]
+    head = [style.escape(spec.heading), *(_heading(cell, spec, style) for _, cell in columns)]
     measured = table["sem"].notna().any() or (table["panel"].map(len) > 1).any()
-    return style.document(spec["caption"], head, body, [*([PANEL_NOTE] if measured else []), *spec["notes"]])
+    return style.document(spec.caption, head, body, [*([PANEL_NOTE] if measured else []), *spec.notes])
 
 
-def _heading(cell: cells.Cell, spec: dict, style) -> str:
+def _heading(cell: Cell, spec: TableSpec, style: "type[Markdown] | type[Latex]") -> str:
     """Name a column after its quantity and, if it has one, its method."""
-    quantity = style.quantity(spec["quantities"][cell.quantity])
-    parts = [cells.heading(cell, quantity)]
-    if cell.key is not None:
-        parts.append(style.escape(spec["labels"].get(cell.key, cell.key)))
-    return ", ".join(parts)
+    heading = cells.heading(cell, style.quantity(spec.quantities[cell.quantity]))
+    return heading if cell.key is None else f"{heading}, {style.escape(spec.labels.get(cell.key, cell.key))}"
 
 
 class Markdown:
-    """A caption, a pipe table whose cells hold value ± s.e.m. and the panel below, and notes."""
+    """A caption, a pipe table whose cells hold value ± s.e.m. and the spread below, and notes."""
 
     MISSING = "–"
 
     escape = staticmethod(markdown.escape)
 
     @staticmethod
-    def quantity(spec: dict) -> str:
-        return markdown.escape(spec["label"])
+    def quantity(quantity: Quantity) -> str:
+        return markdown.escape(quantity.label)
 
     @staticmethod
     def cell(text: Shown, bold: bool) -> str:
         value = text.value + (f" ± {text.sem}" if text.sem else "")
         value = f"**{value}**" if bold else value
-        return value + ("<br><sub>{1} ({0} … {2})</sub>".format(*text.panel) if text.panel else "")
+        return value + ("<br><sub>{1} ({0} … {2})</sub>".format(*text.spread) if text.spread else "")
 
     @staticmethod
     def document(caption: str, head: list[str], body: list[list[str]], notes: list[str]) -> str:
@@ -146,7 +214,7 @@ class Markdown:
 
 
 class Latex:
-    """A booktabs table; the panel's median and range stand in small type beside the value."""
+    """A booktabs table; median and range over the instances stand in small type after the value."""
 
     MISSING = "--"
     _SPECIAL = str.maketrans(
@@ -159,28 +227,21 @@ class Latex:
         return text.translate(Latex._SPECIAL)
 
     @staticmethod
-    def quantity(spec: dict) -> str:
-        return spec.get("tex") or Latex.escape(spec["label"])
+    def quantity(quantity: Quantity) -> str:
+        return quantity.tex or Latex.escape(quantity.label)
 
     @staticmethod
     def cell(text: Shown, bold: bool) -> str:
         value = text.value + (f" \\pm {text.sem}" if text.sem else "")
         value = f"$\\mathbf{{{value}}}$" if bold else f"${value}$"
-        return value + (" {{\\scriptsize ${1}$ (${0}$ to ${2}$)}}".format(*text.panel) if text.panel else "")
+        return value + (" {{\\scriptsize ${1}$ (${0}$ to ${2}$)}}".format(*text.spread) if text.spread else "")
 
     @staticmethod
     def document(caption: str, head: list[str], body: list[list[str]], notes: list[str]) -> str:
         caption = Latex.escape(" ".join([caption + ".", *notes]))
-        top, lines = ("".join(f"{' & '.join(row)} \\\\\n" for row in rows) for rows in ([head], body))
+        top, *lines = (f"{' & '.join(row)} \\\\\n" for row in (head, *body))
         return (
             f"\\begin{{table}}\n\\centering\\small\n\\caption{{{caption}}}\n"
-            f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}\n\\toprule\n{top}\\midrule\n{lines}"
+            f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}\n\\toprule\n{top}\\midrule\n{''.join(lines)}"
             "\\bottomrule\n\\end{tabular}\n\\end{table}\n"
         )
-
-
-NO_DATA = "no data"
-PANEL_NOTE = (
-    "Value on instance 0 ± s.e.m. over its seeds, with graph and reward as they are; with it the median and the "
-    "5–95 % range over all instances, or, on a data set, over the draws of a random basis, where there are several."
-)

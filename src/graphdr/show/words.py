@@ -1,25 +1,15 @@
-"""Words for the reader, from one file: what verdicts, symbols and settings mean."""
+"""Labels and explanations for readers, from words.toml: verdicts, factors, symbols and terms."""
 
 import tomllib
 from importlib.resources import files
 
 TEXTS = tomllib.loads((files("graphdr.show") / "words.toml").read_text(encoding="utf-8"))
 NUMBERS, CLAIMS, FACTORS, SYMBOLS, WORDS = (TEXTS[k] for k in ("numbers", "claims", "factors", "symbols", "words"))
-ON_THE_PAGE = (
-    "instance",
-    "panel",
-    "seed",
-    "basis",
-    "SBM",
-    "RGG",
-    "LinUCB",
-    "leaderboard",
-    "s.e.m.",
-)  # the others are plain words there
+ON_THE_PAGE = ("instance", "panel", "seed", "basis", "SBM", "RGG", "LinUCB", "leaderboard", "s.e.m.")  # explained there
 
 
 def glossary() -> dict[str, str]:
-    """Return the meaning of every spelling that a text of the page may have."""
+    """Return the meaning of every term and symbol of the page, in all its spellings."""
     symbols = {form: entry["meaning"] for entry in SYMBOLS for form in entry.get("forms", [entry["symbol"]])}
     words = {word: WORDS[word] for word in ON_THE_PAGE}
     plural = {f"{word}s": words[word] for word in ("instance", "seed")}

@@ -1,8 +1,9 @@
 """Build the graphs of all instances: random ones, those of a data set, changed copies of others, or products."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,15 +11,18 @@ from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
 from graphdr.graphs.model import Graph, induced, largest_component
-from graphdr.graphs.raters import EVERYONE, SPLIT, node_means, paying, rated_enough, ratings, with_links
-from graphdr.panels.graphs import read_graphs, read_records, write_graphs
-from graphdr.panels.items import Items, random_items, read_items
+from graphdr.graphs.raters import EVERYONE, SPLIT, node_means, rated_enough, ratings, reward_links, with_links
+from graphdr.graphs.records import Records
+from graphdr.store.datasets import read_records
+from graphdr.store.graphs import read_graphs, write_graphs
+from graphdr.store.items import Items, random_items, read_items
 
+FactorValue = int | float | str | list[int] | list[float]
 FILE_ORDER = 1  # the instance of a data set whose ties are broken by the order of its nodes in the data
 
 
 class Input(NamedTuple):
-    """The graph that is changed, or the tables of the data set, or both where its users have segments, or nothing."""
+    """The graph to change, the tables of the data set, both (segments of users), or nothing (a random graph)."""
 
     nodes: str = ""
     edges: str = ""
@@ -32,116 +36,140 @@ class Output(NamedTuple):
     edges: str = paths.edges
 
 
+@dataclass(frozen=True)
+class GraphChange:
+    """A change of a graph: the name of a function in ``graphs.perturb.CHANGES``, and how large the change is."""
+
+    kind: str
+    size: int | float
+    k: int | None = None  # of the subspace whose gap the size of a perturbation is relative to
+
+
+@dataclass(frozen=True)
+class UserSegments:
+    """Segments of users, each with its own nodes: how many, how users are divided, and the weight of their edges."""
+
+    segments: int
+    segment_by: str
+    segment_coupling: float
+
+
 class Params(NamedTuple):
-    maker: str  # module that draws, observes, changes or multiplies graphs
+    maker: str  # module with the functions that draw, observe, change or multiply graphs
     dataset: str | None
     family: str
     n: int | str
-    parameters: dict[str, Any]
+    parameters: dict[str, FactorValue]
     reward: str
     instances: int
-    change: dict[str, Any] | None
-    min_nodes: int  # that must be left
+    change: GraphChange | None
+    user_segments: UserSegments | None
+    min_nodes: int  # fewer are an error
     seed: int
-    users: str = EVERYONE  # all make the graph and pay rewards, or half of them each
+    holdout: str = EVERYONE  # whether half of the users is held out
 
 
 def main(input: Input, output: Output, params: Params) -> None:
-    observed = params.dataset and not params.change
-    if "segments" in (params.change or {}):
-        made = list(_segment(input, params))
+    if params.user_segments:
+        instances = _segment(input, params, params.user_segments)
+    elif params.change:
+        instances = _change(input, params, params.change)
     else:
-        made = list(_observe(input, params) if observed else _draw(input, params))
-    panel, items = zip(*made, strict=True)
-    for instance, graph in enumerate(panel):
+        instances = _observe(input, params) if params.dataset else _draw(params)
+    graphs, items = zip(*instances, strict=True)
+    for instance, graph in enumerate(graphs):
         if graph.n < params.min_nodes:
             size = f"the largest component of instance {instance} has {graph.n} of {params.n} nodes"
             need = f"{params.min_nodes} are needed for components and arms; make the graph denser or these smaller"
             raise UserError(f"{output.nodes}: {size}, {need}")
-    write_graphs(panel, items, output.nodes, output.edges)
-    sizes = [graph.n for graph in panel]
-    print(f"{len(panel)} graphs of {min(sizes)} to {max(sizes)} nodes")
+    write_graphs(graphs, items, output.nodes, output.edges)
+    sizes = [graph.n for graph in graphs]
+    print(f"{len(graphs)} graphs of {min(sizes)} to {max(sizes)} nodes")
 
 
-def _draw(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
-    """Draw random graphs, or sample, shuffle, flip, swap or perturb other ones, whose nodes keep what they are."""
-    maker, settings = import_module(params.maker), dict(params.change or {})
+def _draw(params: Params) -> Iterator[tuple[Graph, Items]]:
+    """Draw random graphs."""
+    family = import_module(params.maker).FAMILIES[params.family]
+    for instance in range(params.instances):
+        rng = stream(params.seed, "graph", family=params.family, n=params.n, instance=instance)
+        graph = largest_component(family(params.n, rng, **params.parameters))
+        yield graph, random_items(graph)
+
+
+def _change(input: Input, params: Params, change: GraphChange) -> Iterator[tuple[Graph, Items]]:
+    """Sample, shuffle, flip, swap or perturb other graphs; nodes of a data set keep their items."""
+    function = import_module(params.maker).CHANGES[change.kind]
+    settings = {} if change.k is None else {"k": change.k}
     key = {"family": params.family, "n": params.n} | ({"dataset": params.dataset} if params.dataset else {})
-    if not params.change:
-        for instance in range(params.instances):
-            rng = stream(params.seed, "graph", **key, instance=instance)
-            graph = largest_component(maker.FAMILIES[params.family](params.n, rng, **params.parameters))
-            yield graph, random_items(graph)
-        return
-    (kind,) = set(settings) & set(maker.CHANGES)
-    size = settings.pop(kind)
-    panels = read_graphs(input.nodes, input.edges), read_items(input.nodes)
-    for instance, (parent, items) in enumerate(zip(*panels, strict=True)):
-        rng = stream(params.seed, kind, **key, instance=instance)
-        graph = largest_component(maker.CHANGES[kind](parent, size, rng, **settings))
+    for instance, (parent, items) in enumerate(_parents(input)):
+        rng = stream(params.seed, change.kind, **key, instance=instance)
+        graph = largest_component(function(parent, change.size, rng, **settings))
         kept = np.searchsorted(parent.origin, graph.origin)
-        same = params.dataset or kind == "shuffle"  # else a node is as popular as its edges are now
+        same = params.dataset or change.kind == "shuffle"  # otherwise the popularity of a node follows its edges
         yield graph, Items(*(column[kept] for column in items)) if same else random_items(graph)
 
 
-def _segment(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
+def _parents(input: Input) -> Iterator[tuple[Graph, Items]]:
+    """Yield the graphs to change, with their items."""
+    return zip(read_graphs(input.nodes, input.edges), read_items(input.nodes), strict=True)
+
+
+def _segment(input: Input, params: Params, users: UserSegments) -> Iterator[tuple[Graph, Items]]:
     """Join every graph with one of segments of users: its nodes are pairs of a segment and an item."""
-    segments, settings = import_module(params.maker), dict(params.change or {})
-    panels = zip(read_graphs(input.nodes, input.edges), read_items(input.nodes), strict=True)
-    for instance, (parent, items) in enumerate(panels):
+    segments = import_module(params.maker)
+    for instance, (parent, items) in enumerate(_parents(input)):
         if not input.data_users:
-            graph = segments.product(parent, segments.ring(settings["segments"]), settings["coupling"])
+            graph = segments.product(parent, segments.ring(users.segments), users.segment_coupling)
             yield graph, random_items(graph)
             continue
-        rng = stream(params.seed, "segments", dataset=str(params.dataset), by=settings["segmented"], instance=instance)
-        weights, reward, popularity = _of_users(input, params, items.item, rng)
+        rng = stream(params.seed, "segments", dataset=str(params.dataset), by=users.segment_by, instance=instance)
+        weights, reward, popularity = _rated_segments(input, params, users, items.item, rng)
         pairs = Items(np.tile(items.item, len(weights)), popularity.ravel(), reward.ravel())
-        yield segments.product(parent, weights, settings["coupling"]), pairs
+        yield segments.product(parent, weights, users.segment_coupling), pairs
 
 
-def _of_users(
-    input: Input, params: Params, item: np.ndarray, rng: np.random.Generator
+def _rated_segments(
+    input: Input, params: Params, user_segments: UserSegments, item: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the graph of the segments of users, and how each segment rates each item, and how often."""
+    """Return the graph of the segments of users, and the mean and number of their ratings of each item."""
     from graphdr.graphs.records import TRANSFORMS
-    from graphdr.panels.users import read_users
+    from graphdr.store.datasets import read_users
 
     segments = import_module(params.maker)
-    records, change = read_records(input.data_nodes, input.data_links), dict(params.change or {})
-    weight = TRANSFORMS[params.parameters.get("transform", "identity")](records.weight)
-    by, count = change["segmented"], change["segments"]
-    found, paying = segments.segment(by, read_users(input.data_users), records._replace(weight=weight), count, rng)
-    if len(found.names) != count:
-        raise UserError(f"{params.dataset}: segments = {count}, but by {by} there are {len(found.names)}")
-    pairs = paying.source, paying.node, paying.weight
-    reward, popularity = segments.pair_means(found.label, *pairs, item, count)
-    for number, name in enumerate(found.names):
-        print(f"{name}: {np.sum(found.label == number)} users, {popularity[number].sum():.0f} ratings")
-    return found.weights, reward, popularity
+    records = read_records(input.data_nodes, input.data_links)
+    weight = TRANSFORMS[str(params.parameters.get("transform", "identity"))](records.weight)
+    by, count = user_segments.segment_by, user_segments.segments
+    users = read_users(input.data_users)
+    cut, holdout = segments.segment(by, users, records._replace(weight=weight), count, rng)
+    if len(cut.names) != count:
+        raise UserError(f"{params.dataset}: segments = {count}, but by {by} there are {len(cut.names)}")
+    ratings = holdout.source, holdout.node, holdout.weight
+    reward, popularity = segments.pair_means(cut.label, *ratings, item, count)
+    for number, name in enumerate(cut.names):
+        print(f"{name}: {np.sum(cut.label == number)} users, {popularity[number].sum():.0f} ratings")
+    return cut.weights, reward, popularity
 
 
 def _observe(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
     """Build the graph of a data set on its most popular nodes, which keep that order.
 
     Instance 0 takes the first of equally popular nodes in the data, and the most popular of equally near neighbours;
-    instance 1 takes the first in the data of both, every other one a random one. Where users are split, one half of
-    them makes the graph and the other pays; popularity counts both, and nodes that one of them rated too seldom are
-    left out.
+    instance 1 takes the first in the data of both, every other one a random one. If half of the users is held out,
+    their ratings are the rewards and the graph is built from the others. Popularity counts both halves, and nodes that
+    one of them rated too seldom are left out.
     """
     from_data = import_module(params.maker)
     records = read_records(input.data_nodes, input.data_links)
     for instance in range(params.instances):
         if instance:
-            rng, n = (
-                stream(params.seed, "ties", dataset=str(params.dataset), instance=instance),
-                len(records.popularity),
-            )
+            rng = stream(params.seed, "ties", dataset=str(params.dataset), instance=instance)
+            n = len(records.popularity)
             records = records._replace(ties=np.arange(n) if instance == FILE_ORDER else rng.permutation(n))
-        making, reward = records, _reward(input, params, records)
-        if params.users == SPLIT:
-            making, reward = _split(input, params, records, reward, instance)
-        graph = from_data.FAMILIES[params.family](params.n, making, **params.parameters)
-        if params.users == SPLIT:
+        train, reward = records, _reward(input, params, records)
+        if params.holdout == SPLIT:
+            train, reward = _split(input, params, records, reward, instance)
+        graph = from_data.FAMILIES[params.family](params.n, train, **params.parameters)
+        if params.holdout == SPLIT:
             graph = largest_component(induced(graph, np.flatnonzero(~np.isnan(reward[graph.origin]))))
         item = graph.origin
         if not params.reward.startswith("planted") and (np.isnan(reward[item]).any() or np.ptp(reward[item]) == 0):
@@ -150,20 +178,22 @@ def _observe(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
         yield graph._replace(origin=np.arange(graph.n)), items
 
 
-def _split(input: Input, params: Params, records: Any, reward: np.ndarray, instance: int) -> tuple[Any, np.ndarray]:
-    """Return the records of the users who make the graph, and the rewards by the others; nan for nodes left out."""
+def _split(
+    input: Input, params: Params, records: Records, reward: np.ndarray, instance: int
+) -> tuple[Records, np.ndarray]:
+    """Return the records that the graph is built from, and the held-out rewards; nan for nodes left out."""
     value = ratings(records, reward)
     if value is None:
         there = "those of this data set are no means of ratings or of log(1 + plays)"
-        raise UserError(f"{input.data_nodes}: users = {SPLIT!r} needs rewards by users, and {there}")
-    pays = paying(records, params.users, params.seed, str(params.dataset), instance)
-    enough = rated_enough(records, pays, len(reward))
-    means = node_means(records.node[pays], value[pays], len(reward))
-    return with_links(records, ~pays & enough[records.node]), np.where(enough, means, np.nan)
+        raise UserError(f"{input.data_nodes}: holdout = {SPLIT!r} needs rewards by users, and {there}")
+    held_out = reward_links(records, params.holdout, params.seed, str(params.dataset), instance)
+    enough = rated_enough(records, held_out, len(reward))
+    means = node_means(records.node[held_out], value[held_out], len(reward))
+    return with_links(records, ~held_out & enough[records.node]), np.where(enough, means, np.nan)
 
 
-def _reward(input: Input, params: Params, records: Any) -> np.ndarray:
-    """Return the reward of every node of a data set: its own, or 1 in the most frequent group of those selected."""
+def _reward(input: Input, params: Params, records: Records) -> np.ndarray:
+    """Return the reward of every node; ``modal_group`` is 1 in the most frequent selected group, 0 elsewhere."""
     table = io.read("dataset_nodes", input.data_nodes)
     if params.reward != "modal_group":
         return io.values(table["reward"])

@@ -1,6 +1,7 @@
 """Compare every number that the paper prints with the table that rebuilds it, and measure what this can notice."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -14,7 +15,7 @@ POWER = ["table", *power.Row._fields]
 class Input(NamedTuple):
     paper: str
     tables: dict[str, str]
-    pseudo_papers: dict[str, list[str]]  # measurements by table
+    simulated_papers: dict[str, list[str]]  # measurements by table
 
 
 class Output(NamedTuple):
@@ -23,32 +24,43 @@ class Output(NamedTuple):
     power: str = paths.power
 
 
+@dataclass(frozen=True)
+class SimulatedPapers:
+    """Problems of our protocol and of others, whose numbers are compared as the paper's are."""
+
+    control: str  # problem of our protocol
+    others: list[tuple[str, str]]  # problems of other protocols, with the difference in words
+    methods: list[str]
+    aliases: dict[str, str]  # methods by the method of the table that they replace
+    size: int  # instances of the table
+
+
 class Params(NamedTuple):
-    tables: dict[str, dict[str, Any]]
+    tables: dict[str, compare.ComparedTable]
     missing: list[str]  # data sets that are not here
     cells: dict[str, dict[str, dict[str, str]]]  # what our number is, by table, row and column
     observed: list[str]  # data sets that are no random graphs
-    pseudo_papers: dict[str, dict[str, Any]]  # by table; see `plan`
+    simulated_papers: dict[str, SimulatedPapers]  # by table
 
 
 def main(input: Input, output: Output, params: Params) -> None:
-    printed = reference.numbers(io.noted(input.paper))
+    printed = reference.numbers(io.record_input(input.paper))
     tables = {name: io.read("table", path).to_pandas() for name, path in input.tables.items()}
     comparison = compare.compare(printed, tables, params.tables, io.marks(), params.missing)
     comparison = compare.identify(comparison, params.cells, params.tables, params.observed)
-    powers = [row for name, spec in params.pseudo_papers.items() for row in _power(name, spec, input, printed)]
+    powers = [row for name, spec in params.simulated_papers.items() for row in _power(name, spec, input, printed)]
     io.write("comparison", comparison, output.parquet)
     io.write("power", pd.DataFrame(powers, columns=POWER), output.power)
     write_text(compare.markdown(comparison, power.markdown(powers)), output.md)
     print(comparison["verdict"].value_counts().to_string())
 
 
-def _power(table: str, spec: dict[str, Any], input: Input, printed: pd.DataFrame) -> list[dict[str, Any]]:
-    """Judge the pseudo-papers of a table, for the methods whose regret the paper prints there."""
-    measurements = io.read_frame("measurements", input.pseudo_papers[table]).replace({"method": spec["stand_ins"]})
+def _power(table: str, spec: SimulatedPapers, input: Input, printed: pd.DataFrame) -> list[power.Line]:
+    """Judge the simulated papers of a table, for the methods whose regret the paper prints there."""
+    measurements = io.read_frame("measurements", input.simulated_papers[table]).replace({"method": spec.aliases})
     lines = printed[(printed["artifact"] == table) & (printed["column"] == "regret")].set_index("row")
-    methods = [method for method in spec["methods"] if method in lines.index]
+    methods = [method for method in spec.methods if method in lines.index]
     paper = power.Papers(*(pd.to_numeric(lines.loc[methods, name]).to_numpy(float)[None] for name in ("value", "sem")))
-    control = power.by_instance(measurements, spec["control"], methods)
-    others = {words: power.by_instance(measurements, problem, methods) for problem, words in spec["others"]}
-    return [{"table": table} | row._asdict() for row in power.power(control, others, spec["size"], paper)]
+    control = power.by_instance(measurements, spec.control, methods)
+    others = {words: power.by_instance(measurements, problem, methods) for problem, words in spec.others}
+    return [{"table": table} | row._asdict() for row in power.power(control, others, spec.size, paper)]

@@ -1,20 +1,22 @@
 """Compute the facts of all problems of a batch that need no bandit run."""
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from graphdr.bandit.arm_set import ContextSpec
 from graphdr.cache import io, paths
-from graphdr.core.rng import stream
 from graphdr.facts.declare import ProblemInstance
 from graphdr.facts.registry import FACTS
-from graphdr.panels.bases import read_bases
-from graphdr.panels.contexts import read_pools
-from graphdr.panels.graphs import read_graphs
-from graphdr.panels.items import read_items
-from graphdr.panels.pilots import Panel, read_pilots
-from graphdr.panels.problems import read_thetas
-from graphdr.panels.rows import stack
+from graphdr.store.arm_sets import read_arm_sets
+from graphdr.store.bases import read_bases
+from graphdr.store.graphs import read_graphs
+from graphdr.store.items import read_items
+from graphdr.store.pilots import Pilots, read_pilots
+from graphdr.store.problems import read_thetas
+from graphdr.store.rows import stack
 
 
 class Input(NamedTuple):
@@ -34,8 +36,20 @@ class Output(NamedTuple):
     facts: str = paths.facts
 
 
+@dataclass(frozen=True)
+class DescribedProblem:
+    """A problem with the factors that its facts read, and those of its contexts."""
+
+    name: str
+    clean: str
+    graph: str
+    instances: int
+    factors: Mapping[str, object]
+    contexts: ContextSpec | None = None
+
+
 class Params(NamedTuple):
-    problems: list[dict[str, Any]]
+    problems: list[DescribedProblem]
     facts: list[str]
     seed: int
 
@@ -46,31 +60,30 @@ def main(input: Input, output: Output, params: Params) -> None:
     bases = {name: read_bases(path) for name, path in input.basis.items()}
     others = {basis: {name: read_bases(path) for name, path in files.items()} for basis, files in input.others.items()}
     items = {name: read_items(path) for name, path in input.nodes.items()}
-    pilots: Panel = read_pilots(input.pilot, input.pilot_rounds) if input.pilot else {}
-    pools = read_pools(input.contexts, params.problems, thetas)
+    pilots: Pilots = read_pilots(input.pilot, input.pilot_rounds) if input.pilot else {}
+    segments = {problem.name: problem.contexts.segments if problem.contexts else 1 for problem in params.problems}
+    arm_sets = read_arm_sets(input.contexts, segments, thetas)
     parts = []
     for problem in params.problems:
-        name, graph, clean = problem["name"], problem["graph"], problem["clean"]
-        for instance in range(problem["instances"]):
+        name, graph, clean = problem.name, problem.graph, problem.clean
+        for instance in range(problem.instances):
             posed = ProblemInstance(
-                spec=problem,
                 clean=graphs[clean][instance],
                 observed=graphs[graph][instance],
                 low=bases[clean][instance, 0],
                 observed_low=bases[graph][instance, 0],
                 theta=thetas[name, instance],
-                rng=stream(params.seed, "resamples", n=graphs[graph][instance].n, instance=instance),
-                others={basis: panels[graph].get((instance, 0)) for basis, panels in others.items()},
+                others={basis: by_graph[graph].get((instance, 0)) for basis, by_graph in others.items()},
                 popularity=items[graph][instance].popularity,
                 seed=params.seed,
-                index=instance,
+                number=instance,
                 memo={},
                 pilots=pilots.get((name, instance), {}),
-                pool=pools[name, instance],
+                arm_set=arm_sets[name, instance],
             )
-            values = np.array([float(FACTS[fact](posed)) for fact in params.facts])
-            there = ~np.isnan(values)  # what the data do not have is no fact
-            names = np.array(params.facts, str)[there]
-            parts.append({"problem": name, "instance": instance, "quantity": names, "value": values[there]})
-        print(f"{name}: {len(params.facts)} facts on {problem['instances']} instances", flush=True)
+            values = np.array([float(FACTS[fact](posed, problem.factors)) for fact in params.facts])
+            defined = ~np.isnan(values)  # nan: the data set lacks what the fact needs
+            names = np.array(params.facts, str)[defined]
+            parts.append({"problem": name, "instance": instance, "quantity": names, "value": values[defined]})
+        print(f"{name}: {len(params.facts)} facts on {problem.instances} instances", flush=True)
     io.write("facts", stack(parts), output.facts)

@@ -1,24 +1,38 @@
 """Play the pilots of all problems of a batch: a few noisy rewards of every arm, before any method plays."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from graphdr.bandit.pilot_sources import PREFIX, SOURCES, Setting
 from graphdr.cache import paths
 from graphdr.core.rng import stream
-from graphdr.panels.contexts import read_pools
-from graphdr.panels.items import read_items
-from graphdr.panels.pilots import Panel, write_pilots
-from graphdr.panels.problems import read_thetas
+from graphdr.store.arm_sets import read_arm_sets
+from graphdr.store.items import read_items
+from graphdr.store.pilots import Pilots, write_pilots
+from graphdr.store.problems import read_thetas
+
+
+@dataclass(frozen=True)
+class PilotProblem:
+    """The factors that a pilot depends on."""
+
+    name: str
+    graph: str
+    instances: int
+    noise: float
+    pilot: int
+    budgets: list[int]  # in pulls per node
+    ridge: float = 1.0  # of a pilot that is a regression, as are the following two
+    pilot_source: str = PREFIX
+    segments: int = 1
 
 
 class Input(NamedTuple):
-    """Rewards, contexts where arms are no nodes, and nodes by graph where logs show the popular ones more often."""
-
     theta: str
-    contexts: str
-    nodes: dict[str, str]
+    contexts: str  # where arms are not single nodes
+    nodes: dict[str, str]  # by graph, where logs show popular nodes more often
 
 
 class Output(NamedTuple):
@@ -27,26 +41,25 @@ class Output(NamedTuple):
 
 
 class Params(NamedTuple):
-    problems: list[dict[str, Any]]  # with the budgets wanted, in pulls per node
-    rounds: bool  # whether the rounds of a problem's own budget are kept, for a bootstrap
+    problems: list[PilotProblem]
+    rounds: bool  # whether to keep the rounds of the budget of a problem, for a bootstrap
     seed: int
 
 
 def main(input: Input, output: Output, params: Params) -> None:
-    problems = {problem["name"]: problem for problem in params.problems}
-    panel: Panel = {}
+    problems = {problem.name: problem for problem in params.problems}
+    pilots: Pilots = {}
     thetas = read_thetas(input.theta)
-    pools = read_pools(input.contexts, params.problems, thetas)
+    arm_sets = read_arm_sets(input.contexts, {name: problem.segments for name, problem in problems.items()}, thetas)
     items = {graph: read_items(path) for graph, path in input.nodes.items()}
     for (name, number), theta in thetas.items():
         problem, n, instance = problems[name], len(theta), int(number)
-        known = items.get(problem["graph"])
-        popularity = known[instance].popularity if known else np.ones(n)
-        setting = Setting(pools[name, instance], theta, problem["noise"], problem.get("ridge", 1.0), popularity)
-        for budget in problem["budgets"]:
+        popularity = items[problem.graph][instance].popularity if problem.graph in items else np.ones(n)
+        setting = Setting(arm_sets[name, instance], theta, problem.noise, problem.ridge, popularity)
+        for budget in problem.budgets:
             rng = stream(params.seed, "pilot", n=n, instance=instance)
-            played = SOURCES[problem.get("pilot_from", PREFIX)](setting, budget * n, rng)
-            panel.setdefault((name, instance), {})[budget] = played
-    rounds_of = {problem["name"]: problem["pilot"] for problem in params.problems} if params.rounds else {}
-    write_pilots(panel, output.estimates, output.rounds, rounds_of)
-    print(f"{sum(map(len, panel.values()))} pilots of {len(params.problems)} problems")
+            pilot = SOURCES[problem.pilot_source](setting, budget * n, rng)
+            pilots.setdefault((name, instance), {})[budget] = pilot
+    budgets = {name: problem.pilot for name, problem in problems.items()} if params.rounds else {}
+    write_pilots(pilots, output.estimates, output.rounds, budgets)
+    print(f"{sum(map(len, pilots.values()))} pilots of {len(params.problems)} problems")

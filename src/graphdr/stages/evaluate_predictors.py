@@ -56,9 +56,9 @@ def _scores(facts: "pd.DataFrame", target: "pd.Series", params: Params) -> Itera
     for predictor, columns in params.predictors.items():
         values = facts.reindex(columns=columns).to_numpy(float)
         values = values[:, 0] if len(columns) == 1 else values
-        pool = predictor_scores.Pool(values, target.to_numpy(), group, params.signs[predictor])
+        data = predictor_scores.PredictorData(values, target.to_numpy(), group, params.signs[predictor])
         for score in params.scores:
-            yield predictor, score, *predictor_scores.evaluate(score, pool)
+            yield predictor, score, *predictor_scores.evaluate(score, data)
 
 
 def _means(facts: "pd.DataFrame", params: Params) -> Iterator[tuple[Any, ...]]:

@@ -1,7 +1,7 @@
 """Fetch the raw files of one data set and write down what came from where."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from graphdr.cache import io, paths
 from graphdr.raw import fetch
@@ -17,7 +17,7 @@ class Output(NamedTuple):
 
 class Params(NamedTuple):
     dataset: str
-    raw: dict[str, Any]  # where its files are, and what they must be
+    raw: fetch.Block  # where its files are, and what they must be
 
 
 def main(input: Input, output: Output, params: Params) -> None:

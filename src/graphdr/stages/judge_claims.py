@@ -1,21 +1,23 @@
 """Judge claims by what was measured, at the paper's settings or with every one of a grid, and rank methods."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphdr.cache import io, paths
 from graphdr.core.atomic import write_text
 from graphdr.paper import claims, multiverse, reference
+from graphdr.paper.claims import ClaimSpec
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 class Input(NamedTuple):
-    paper: str
-    measurements: dict[str, list[str]]  # by experiment
-    evaluations: dict[str, str]
-    runs: dict[str, list[str]]  # by experiment with a grid of settings, or all of methods to be ranked
+    paper: str = ""
+    measurements: Mapping[str, list[str]] = {}  # by experiment
+    evaluations: Mapping[str, str] = {}
+    runs: Mapping[str, list[str]] = {}  # by experiment with a grid of settings, or all runs of ranked methods
 
 
 class Output(NamedTuple):
@@ -23,60 +25,103 @@ class Output(NamedTuple):
     md: str = paths.judged("{judged}", "md")
 
 
-class Params(NamedTuple):
-    claims: dict[str, dict[str, Any]]
-    problems: dict[str, dict[str, Any]]
-    other: list[str]  # marks of data that are not the paper's
-    labels: dict[str, str]  # words for names
-    variants: dict[str, list[tuple[str, str, dict[str, Any]]]]  # by experiment: name in the runs, method, setting
-    places: list[tuple[str, str, str, str, str]]  # experiment and problem of a grid, candidates, both of the paper
+class Place(NamedTuple):
+    """A problem of a grid, and the problem of the paper's experiment that it repeats."""
+
+    experiment: str
+    problem: str
+    candidates: str
+    original_experiment: str
+    original_problem: str
+
+
+@dataclass(frozen=True)
+class SettingsGrid:
+    """How claims are judged with every setting of the grids."""
+
+    variants: dict[str, list[tuple[str, str, dict[str, float]]]]  # by experiment: name in the runs, method, setting
+    places: list[Place]
     horizons: list[int]
     marks: dict[str, str]  # of claims that are not judged with other settings
-    ranked: Sequence[tuple[str, str, str, str, str]] = ()  # problem, method, and file, problem and method of its runs …
-    titles: dict[str, str] | None = None  # … the problems in words …
-    datasets: dict[str, str] | None = None  # … and their data sets …
-    untuned: Sequence[str] = ()  # … and methods without settings
+
+
+class RankedRuns(NamedTuple):
+    """Where the runs of a ranked method are stored, and under which names."""
+
+    problem: str
+    method: str
+    path: str
+    stored_problem: str
+    stored_method: str
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """How the leaderboard ranks methods."""
+
+    runs: list[RankedRuns]
+    titles: dict[str, str]  # of problems
+    datasets: dict[str, str]  # of problems
+    untuned: list[str]  # methods without settings
+
+
+class Params(NamedTuple):
+    labels: dict[str, str]  # words for names
+    claims: Mapping[str, ClaimSpec] = {}
+    problems: Mapping[str, Mapping[str, object]] = {}  # factors that checks select by
+    other: Sequence[str] = ()  # marks of data that are not the paper's
+    grid: SettingsGrid | None = None
+    ranking: Ranking | None = None
 
 
 def main(input: Input, output: Output, params: Params) -> None:
-    if params.ranked:
-        return _rank(output, params)
-    words = reference.claims(io.noted(input.paper))
+    if params.ranking:
+        return _rank(output, params.ranking, params.labels)
+    words = reference.claims(io.record_input(input.paper))
     experiments = {name: io.read_frame("measurements", files) for name, files in input.measurements.items()}
     evaluations = {name: io.read_frame("measurements", [path]) for name, path in input.evaluations.items()}
     other = [dataset for dataset, marks in io.marks().items() if set(marks) & set(params.other)]
-    if params.variants:
-        decided = _with_every_setting(input, params, experiments, words["claim"].tolist(), other)
+    if params.grid:
+        table = claims.tidy(_played_again(input, params.grid, experiments), {}, dict(params.problems))
+        decided = _decide(words["claim"].tolist(), params, params.grid.marks, table, other)
         io.write("multiverse", decided, output.parquet)
         write_text(multiverse.markdown(words, decided), output.md)
         print(multiverse.summary(decided)["verdict"].value_counts().to_string())
-        return
-    table = claims.tidy(experiments, evaluations, params.problems)
-    judged = claims.judge_all(words, params.claims, table, other, output.md, params.labels)
+        return None
+    table = claims.tidy(experiments, evaluations, dict(params.problems))
+    judged = claims.judge_all(words, dict(params.claims), table, other, output.md, params.labels)
     io.write("claims", judged, output.parquet)
     write_text(claims.markdown(judged), output.md)
     print(judged["verdict"].value_counts().to_string())
 
 
-def _with_every_setting(
-    input: Input, params: Params, experiments: "claims.Frames", words: list[str], other: list[str]
-) -> "pd.DataFrame":
-    """Decide every claim with every setting; those that are marked have one row that says why they are not."""
+def _played_again(input: Input, grid: SettingsGrid, experiments: "claims.Frames") -> "claims.Frames":
+    """Return the measurements with every setting, by the experiment of the paper that was repeated."""
     import pandas as pd
 
-    grids = {}
+    measured = {}
     for name, files in input.runs.items():
         facts = experiments[name][experiments[name]["method"].isna()]
-        played = multiverse.at_horizons(io.read_frame("runs", files), params.variants[name], params.horizons)
-        grids[name] = pd.concat([played, facts], ignore_index=True)
-    whole: dict[str, list[pd.DataFrame]] = {}
-    for name, problem, candidates, original, stood_for in params.places:
-        rows = grids[name][grids[name]["problem"] == problem]
-        whole.setdefault(original, []).append(rows.assign(problem=stood_for, with_candidates=candidates))
-    frames = {name: pd.concat(parts, ignore_index=True) for name, parts in whole.items()}
-    table, parts = claims.tidy(frames, {}, params.problems), []
+        played = multiverse.at_horizons(io.read_frame("runs", files), grid.variants[name], grid.horizons)
+        measured[name] = pd.concat([played, facts], ignore_index=True)
+    parts: dict[str, list[pd.DataFrame]] = {}
+    for place in grid.places:
+        rows = measured[place.experiment]
+        rows = rows[rows["problem"] == place.problem]
+        rows = rows.assign(problem=place.original_problem, with_candidates=place.candidates)
+        parts.setdefault(place.original_experiment, []).append(rows)
+    return {name: pd.concat(frames, ignore_index=True) for name, frames in parts.items()}
+
+
+def _decide(
+    words: list[str], params: Params, marks: dict[str, str], table: "pd.DataFrame", other: list[str]
+) -> "pd.DataFrame":
+    """Decide every claim with every setting; a marked claim has one row with the reason why it is not decided."""
+    import pandas as pd
+
+    parts = []
     for claim in [*words, *(name for name in params.claims if name not in words)]:
-        if mark := params.marks.get(claim):
+        if mark := marks.get(claim):
             parts.append(multiverse.marked(claim, mark))
         else:
             parts.append(multiverse.decide(claim, params.claims[claim], table, other))
@@ -84,30 +129,28 @@ def _with_every_setting(
     return pd.concat(parts, ignore_index=True)
 
 
-def _rank(output: Output, params: Params) -> None:
+def _rank(output: Output, ranking: Ranking, labels: dict[str, str]) -> None:
     """Rank methods on every problem and over all of them."""
     from graphdr.scores import leaderboard
 
-    table = leaderboard.by_problem(leaderboard.games(_finals(params)), params.datasets or {})
+    table = leaderboard.by_problem(leaderboard.games(_finals(ranking.runs)), ranking.datasets)
     io.write("leaderboard", table, output.parquet)
-    write_text(leaderboard.markdown(table, params.titles or {}, params.labels, params.untuned), output.md)
+    write_text(leaderboard.markdown(table, ranking.titles, labels, ranking.untuned), output.md)
     print(leaderboard.overall(table)[["method", "problems", "ratio", "worst_ratio"]].round(2).to_string(index=False))
 
 
-def _finals(params: Params) -> "pd.DataFrame":
-    """Return the regret at the end of every run, under the names of problem and method here."""
+def _finals(ranked: list[RankedRuns]) -> "pd.DataFrame":
+    """Return the regret at the end of every run, under the names of problem and method on the leaderboard."""
     import pandas as pd
 
-    files = {
-        path: io.read("runs", path).to_pandas() for path in dict.fromkeys(path for _, _, path, *_ in params.ranked)
-    }
     ends = {}
-    for path, runs in files.items():
-        runs = runs[(runs["draw"] == 0) & (runs["t"] == runs.groupby("problem")["t"].transform("max"))]
-        ends[path] = dict(list(runs.groupby(["problem", "method"], sort=False)))
-    parts = [
-        ends[path][there, as_method].assign(problem=problem, method=method)
-        for problem, method, path, there, as_method in params.ranked
-        if (there, as_method) in ends[path]  # a method without data has no runs
-    ]
+    for path in dict.fromkeys(runs.path for runs in ranked):
+        rows = io.read("runs", path).to_pandas()
+        rows = rows[(rows["draw"] == 0) & (rows["t"] == rows.groupby("problem")["t"].transform("max"))]
+        ends[path] = dict(list(rows.groupby(["problem", "method"], sort=False)))
+    parts = []
+    for runs in ranked:
+        end = ends[runs.path].get((runs.stored_problem, runs.stored_method))
+        if end is not None:  # a method without data has no runs
+            parts.append(end.assign(problem=runs.problem, method=runs.method))
     return pd.concat(parts, ignore_index=True)[["problem", "instance", "seed", "method", "regret"]]

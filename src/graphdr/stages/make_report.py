@@ -1,21 +1,29 @@
 """Make a report: one self-contained page of everything that was built, or of the main comparison alone."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphdr.cache import io, manifest, paths, times
 from graphdr.core.atomic import write_text
-from graphdr.panels.bases import read_bases
-from graphdr.panels.items import read_items
-from graphdr.panels.problems import read_thetas
+from graphdr.core.records import Json
 from graphdr.paper import compare, multiverse, reference
 from graphdr.scores import leaderboard
-from graphdr.show.report import cards, machine, page, template
+from graphdr.show.report import cards, page, template
+from graphdr.store.bases import read_bases
+from graphdr.store.items import read_items
+from graphdr.store.problems import read_thetas
 
 if TYPE_CHECKING:
     import pandas as pd
 
-CALIBRATED = "calibrated"  # table of methods at their best setting
+# Files of studies that only their targets build: the page shows those that exist.
+STUDIES = {
+    "multiverse": paths.multiverse("parquet"),
+    "leaderboard": paths.leaderboard("parquet"),
+    "calibrated": paths.table("calibrated", "parquet"),
+}
+BUILT_BY = {"multiverse": "multiverse", "leaderboard": "leaderboard", "calibration": "calibrated"}  # study by target
 
 
 class Input(NamedTuple):
@@ -28,35 +36,21 @@ class Input(NamedTuple):
     overview: list[str]
     drawn: list[str]  # their entries in the manifest
     datasets: dict[str, dict[str, str]]  # files behind the card of every data set
+    multiverse: str = ""  # the claims with every setting …
+    leaderboard: str = ""  # … the ranks of methods …
+    calibrated: str = ""  # … and the table of methods at their best setting, where these studies are built
 
 
 class Output(NamedTuple):
     html: str = paths.page
 
 
-class Params(NamedTuple):
-    experiments: dict[str, Any]
-    tables: dict[str, Any]
-    cells: dict[str, dict[str, dict[str, str]]]  # what stands in every cell of a table: equal names are one number
-    quantities: dict[str, Any]
-    labels: dict[str, str]  # words for names
-    datasets: dict[str, Any]
-    headline: dict[str, Any] | None
-    order: list[str]
-    first: list[str]  # claims that the story tells before others
-    opt_in: dict[str, str]  # targets that `all` does not build, and their titles
-    settings: dict[str, Any]
-    styles: dict[str, dict[str, str]]  # of the methods that have one
-    verdicts: list[str]
-    missing: list[str]  # data sets that are not here
-    multiverse: str  # digest of the claims with every setting, nothing if that study is not built …
-    leaderboard: str  # … of the ranks of methods …
-    calibrated: str  # … and of the table of methods at their best
+Params = page.ReportSpec
 
 
 def main(input: Input, output: Output, params: Params) -> None:
     costs = times.jobs()  # no input of the page: they differ in every build, and must rebuild nothing
-    document = page.document(_read(input, params), params, machine.timings(costs))
+    document = page.document(_read(input, params), params, page.timings(costs))
     overview = next(map(manifest.drawing, input.overview), None)
     text = template.fill(document, page.colours(document, params), overview)
     write_text(text, output.html)
@@ -64,56 +58,44 @@ def main(input: Input, output: Output, params: Params) -> None:
 
 
 def _read(input: Input, params: Params) -> page.Built:
-    printed = reference.numbers(io.noted(input.paper))
+    printed = reference.numbers(io.record_input(input.paper))
     if input.claims is None:
         printed = printed[printed["artifact"].isin(list(input.tables))]
     tables = {name: io.read("table", path).to_pandas() for name, path in input.tables.items()}
-    compared = compare.compare(printed, tables, params.tables, io.marks(), params.missing)
-    observed = [name for name, spec in params.datasets.items() if spec["observed"]]
+    specs = {name: spec.compared for name, spec in params.tables.items()}
+    compared = compare.compare(printed, tables, specs, io.marks(), params.missing)
     return page.Built(
-        compare.identify(compared, params.cells, params.tables, observed),
-        reference.reasons(io.noted(input.reasons)),
-        io.read("claims", input.claims).to_pandas() if input.claims else None,
-        _varied(params),
-        _calibrated(params),
-        _ranked(params),
+        compare.identify(compared, params.cells, specs, params.observed),
+        reference.reasons(io.record_input(input.reasons)),
+        _frame("claims", input.claims),
+        _frame("multiverse", input.multiverse, multiverse.summary),
+        _frame("table", input.calibrated),
+        _frame("leaderboard", input.leaderboard, leaderboard.overall),
         tables,
         {name: io.read_frame("curves", input.curves.get(name, [])) for name in params.experiments},
-        {
-            name: {dataset: io.read_frame("measurements", files) for dataset, files in parts.items()}
-            for name, parts in input.measurements.items()
-        },
-        {name: _card(files, params.datasets[name]["problem"]) for name, files in input.datasets.items()},
+        {name: _measurements(parts) for name, parts in input.measurements.items()},
+        {name: _card(files, params.datasets[name].problem) for name, files in input.datasets.items()},
         io.marks(),  # of all that was read above
     )
 
 
-def _varied(params: Params) -> "pd.DataFrame | None":
-    """Return the claims with every setting, if that study is built: no input, or every change would build it again."""
-    if not params.multiverse or not Path(paths.multiverse("parquet")).is_file():
+def _frame(kind: str, path: str | None, summary: Callable[..., Any] | None = None) -> "pd.DataFrame | None":
+    """Read a file and summarize it, if it is there: a job elsewhere may not have the files of a study."""
+    if not path or not Path(path).is_file():
         return None
-    return multiverse.summary(io.read("multiverse", paths.multiverse("parquet")).to_pandas())
+    frame = io.read(kind, path).to_pandas()
+    return summary(frame) if summary else frame
 
 
-def _calibrated(params: Params) -> "pd.DataFrame | None":
-    """Return the table of methods at their best, on the same terms."""
-    path = paths.table(CALIBRATED, "parquet")
-    return io.read("table", path).to_pandas() if params.calibrated and Path(path).is_file() else None
+def _measurements(files: dict[str, list[str]]) -> dict[str, "pd.DataFrame"]:
+    return {dataset: io.read_frame("measurements", paths) for dataset, paths in files.items()}
 
 
-def _ranked(params: Params) -> "pd.DataFrame | None":
-    """Return the leaderboard over all problems, on the same terms."""
-    path = paths.leaderboard("parquet")
-    if not params.leaderboard or not Path(path).is_file():
-        return None
-    return leaderboard.overall(io.read("leaderboard", path).to_pandas())
-
-
-def _card(files: dict[str, str], problem: str) -> dict[str, Any]:
+def _card(files: dict[str, str], problem: str | None) -> Json:
     """Describe instance 0 of a data set."""
     (items, *_) = read_items(files["nodes"])
     edges = io.values(io.read("edges", files["edges"])["instance"]) == 0
-    theta = read_thetas(files["theta"])[problem, 0]
+    theta = read_thetas(files["theta"])[problem or "", 0]
     titles = None
     if "titles" in files:
         titles = io.read("dataset_nodes", files["titles"])["title"].take(items.item.astype("int64")).to_pylist()

@@ -1,6 +1,6 @@
 """Build one table and write it as parquet, csv, markdown and LaTeX."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from graphdr.cache import io, paths
 from graphdr.core.atomic import write_text
@@ -19,25 +19,14 @@ class Output(NamedTuple):
     tex: str = paths.table("{table}", "tex")
 
 
-class Params(NamedTuple):
-    caption: str
-    rows: str
-    heading: str
-    columns: list[dict[str, str]]
-    bold: str | None
-    row_keys: list[dict[str, Any]]
-    labels: dict[str, str]
-    controls: list[str]
-    notes: list[str]
-    quantities: dict[str, dict[str, Any]]
+Params = tables.TableSpec
 
 
 def main(input: Input, output: Output, params: Params) -> None:
-    spec = params._asdict()
     if not input.measurements:
-        raise no_raw_files(output.parquet, [row["dataset"] for row in spec["row_keys"]])
-    table = tables.build(spec, io.read_frame("measurements", input.measurements))
-    spec["notes"] = spec["notes"] + tables.mark_notes(io.marks(), spec["labels"])
+        raise no_raw_files(output.parquet, [row.dataset for row in params.row_keys if row.dataset])
+    table = tables.build(params, io.read_frame("measurements", input.measurements))
+    spec = params._replace(notes=params.notes + tables.mark_notes(io.marks(), params.labels))
     io.write("table", table, output.parquet)
     write_text(table.drop(columns="panel").to_csv(index=False), output.csv)
     write_text(tables.render(table, spec, tables.Markdown), output.md)

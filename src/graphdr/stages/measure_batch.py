@@ -1,17 +1,19 @@
 """Turn the runs and facts of one batch into the tidy table and its regret curves."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphdr.cache import io, paths
-from graphdr.panels.runs import Columns, read_runs
 from graphdr.scores import chosen, measure
+from graphdr.store.rows import Columns
+from graphdr.store.runs import read_runs
 from graphdr.theory import bound_checks
+from graphdr.theory.bound_checks import TheoremConstants
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Played = dict[str, dict[tuple[str, str], Columns]]  # by file, method and problem
+Runs = dict[str, dict[tuple[str, str], Columns]]  # by file, method and problem
 
 
 class Input(NamedTuple):
@@ -25,36 +27,44 @@ class Output(NamedTuple):
     curves: str = paths.curves
 
 
+class RunSource(NamedTuple):
+    """Where the runs of a method on a problem are stored, and under which names."""
+
+    problem: str
+    path: str
+    stored_problem: str
+    stored_method: str
+
+
 class Params(NamedTuple):
-    sources: Mapping[str, list[tuple[str, str, str, str]]]  # by method: problem, file, and what both are called there
+    sources: Mapping[str, list[RunSource]]  # by method
     against: str  # method that paired differences are taken against
-    radii: dict[str, str]  # rule of every method whose radius is a theorem's
-    problems: dict[str, dict[str, Any]]  # constants of the theorems, if any
-    grids: dict[str, dict[str, int]]  # methods of a fixed k, with it, beside every method of an adaptive k
-    variants: Sequence[tuple[str, str, dict[str, Any]]] = ()  # of a grid of settings: name in the runs, method, setting
-    chosen: Sequence[
-        tuple[str, str, str]
-    ] = ()  # problem, method, and the problem of the grid that its settings are from
-    ranked: Sequence[str] = ()  # methods of which one is the best
+    radii: dict[str, str]  # rule of every method with the radius of a theorem
+    constants: dict[str, TheoremConstants]  # by problem, if there is such a method
+    grids: dict[str, dict[str, int]]  # by method with an adaptive k: methods with a fixed k, and this k
+    variants: Sequence[tuple[str, str, dict[str, float]]] = ()  # of a grid of settings: name, method and setting
+    chosen: Sequence[tuple[str, str, str]] = ()  # problem, method, and the problem that its settings were chosen on
+    ranked: Sequence[str] = ()  # methods that compete for the best
 
 
 def main(input: Input, output: Output, params: Params) -> None:
     import pandas as pd
 
-    finals, curves, measured = {}, [], []
-    played = {path: read_runs(path) for path in input.runs}
-    if params.variants:
-        _measure_grid(played, io.read("facts", input.facts).to_pandas(), output, params)
-        return
-    for method, sources in params.sources.items():
-        runs = _as_frame({name: played[path].get((of, problem)) for name, path, problem, of in sources})
-        if len(runs):  # a method may have no data to project on
-            if method in params.radii:
-                runs, checked = bound_checks.check(runs, params.problems, params.radii[method])
-                measured.append(bound_checks.measure(checked).assign(method=method))
-            finals[method] = measure.final_values(runs)
-            curves.append(measure.curve(runs).assign(method=method))
+    stored = {path: read_runs(path) for path in input.runs}
     facts = io.read("facts", input.facts).to_pandas()
+    if params.variants:
+        _measure_grid(stored, facts, output, params)
+        return
+    finals, curves, measured = {}, [], []
+    for method, sources in params.sources.items():
+        runs = _runs_of(stored, sources)
+        if runs.empty:  # a method may have no data to project on
+            continue
+        if method in params.radii:
+            runs, checked = bound_checks.check(runs, params.constants, params.radii[method])
+            measured.append(bound_checks.measure(checked).assign(method=method))
+        finals[method] = measure.final_values(runs)
+        curves.append(measure.curve(runs).assign(method=method))
     if finals:
         measured.insert(0, measure.measure(finals, params.against, params.grids))
     if params.ranked:
@@ -65,21 +75,20 @@ def main(input: Input, output: Output, params: Params) -> None:
     print(f"{len(table)} measurements of {len(finals)} methods")
 
 
-def _measure_grid(played: Played, facts: "pd.DataFrame", output: Output, params: Params) -> None:
+def _measure_grid(stored: Runs, facts: "pd.DataFrame", output: Output, params: Params) -> None:
     """Measure the regret of every setting, and choose one for every method; curves would be too many to look at."""
     import pandas as pd
 
     ends = []
     for method, sources in params.sources.items():
-        for problem, path, there, name in sources:
-            if columns := played[path].get((name, there)):
+        for source in sources:
+            if columns := stored[source.path].get((source.stored_method, source.stored_problem)):
                 last = columns["t"] == columns["t"].max()
-                ends.append(pd.DataFrame({key: columns[key][last] for key in ("instance", "draw", "seed", "regret")}))
-                ends[-1] = ends[-1].assign(method=method, problem=problem)
+                end = pd.DataFrame({key: columns[key][last] for key in ("instance", "draw", "seed", "regret")})
+                ends.append(end.assign(method=method, problem=source.problem))
     finals = pd.concat(ends, ignore_index=True).query("draw == 0")
     parts = [chosen.regrets(finals), chosen.best(finals, params.variants), facts.assign(n=1, draw=0, method=None)]
-    table = pd.concat(parts, ignore_index=True)
-    io.write("measurements", table.assign(predictor=None), output.measurements)
+    io.write("measurements", pd.concat(parts, ignore_index=True).assign(predictor=None), output.measurements)
     io.write("curves", io.nothing("curves"), output.curves)
     print(f"{len(finals)} runs with {len(params.variants)} settings")
 
@@ -89,18 +98,19 @@ def _settings(input: Input, params: Params) -> "pd.DataFrame":
     import pandas as pd
 
     rows = io.read_frame("measurements", list(input.chosen))
-    parts = [
-        rows[rows["quantity"].isin(chosen.CHOSEN) & (rows["problem"] == grid) & (rows["method"] == method)].assign(
-            problem=problem
-        )
-        for problem, method, grid in params.chosen
-    ]
+    rows = rows[rows["quantity"].isin(chosen.CHOSEN)]
+    parts = []
+    for problem, method, grid in params.chosen:
+        parts.append(rows[(rows["problem"] == grid) & (rows["method"] == method)].assign(problem=problem))
     return pd.concat(parts, ignore_index=True).drop(columns="predictor")
 
 
-def _as_frame(runs: dict[str, Columns | None]) -> "pd.DataFrame":
-    """Put the runs of a method on several problems under each other."""
+def _runs_of(stored: Runs, sources: list[RunSource]) -> "pd.DataFrame":
+    """Return the runs of a method on several problems as one frame."""
     import pandas as pd
 
-    parts = [pd.DataFrame(columns).assign(problem=problem) for problem, columns in runs.items() if columns]
+    parts = []
+    for source in sources:
+        if columns := stored[source.path].get((source.stored_method, source.stored_problem)):
+            parts.append(pd.DataFrame(columns).assign(problem=source.problem))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()

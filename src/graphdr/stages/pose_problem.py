@@ -1,37 +1,71 @@
-"""Pose the problems of a batch: take rewards from data or draw them from low frequencies, and draw the contexts.
+"""Pose the problems of a batch: draw rewards or take them from data, and draw the contexts.
 
-Where the noise is resampled, also list what every pull of a node may pay.
+Where the noise is resampled, also list the rewards that a pull of every node can return.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from graphdr.bandit import rewards
-from graphdr.bandit.pool import NODE, Pool
+from graphdr.bandit.arm_set import ArmSet, ContextSpec
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
-from graphdr.panels.bases import read_bases
-from graphdr.panels.contexts import write_pools
-from graphdr.panels.items import Items, read_items
-from graphdr.panels.rows import groups, stack
+from graphdr.store.arm_sets import write_arm_sets
+from graphdr.store.bases import read_bases
+from graphdr.store.items import Items, read_items
+from graphdr.store.rows import groups, stack
+
+Columns = dict[str, np.ndarray | int | str]  # a scalar stands for all rows
+
+
+@dataclass(frozen=True)
+class SegmentRewards:
+    """How planted rewards differ between segments of users."""
+
+    segments: int
+    segment_scale: float
+    segment_pattern: str
+    items: str  # graph whose low frequencies the rewards of a segment are drawn from
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """The ratings that rewards are resampled from."""
+
+    noise: str
+    dataset: str
+    holdout: str
+
+
+@dataclass(frozen=True)
+class PosedProblem:
+    """The factors that rewards and contexts depend on; parts that a problem does not need are None."""
+
+    name: str
+    graph: str
+    clean: str
+    instances: int
+    reward: str
+    k_star: int
+    tail: float
+    ratings: Ratings | None = None  # where noise is resampled
+    segment_rewards: SegmentRewards | None = None  # where rewards are drawn for several segments
+    contexts: ContextSpec | None = None  # where arms are not single nodes
 
 
 class Input(NamedTuple):
-    """Nodes by graph, and the lowest eigenvectors of the clean graphs that rewards are drawn from.
+    """Files by graph."""
 
-    Of the graphs whose nodes are not the arms themselves, also the edges, and what users have chosen where that counts;
-    where noise is resampled, the tables of the data set.
-    """
-
-    basis: dict[str, str]
+    basis: dict[str, str]  # lowest eigenvectors of the graphs that rewards are drawn from
     nodes: dict[str, str]
-    edges: dict[str, str]
-    data_links: dict[str, str]
-    data_nodes: dict[str, str]
+    edges: dict[str, str]  # where arms are not single nodes
+    data_links: dict[str, str]  # where bundles or rewards are taken from ratings
+    data_nodes: dict[str, str]  # where rewards are resampled
 
 
 class Output(NamedTuple):
@@ -41,71 +75,78 @@ class Output(NamedTuple):
 
 
 class Params(NamedTuple):
-    problems: list[dict[str, Any]]
+    problems: list[PosedProblem]
     seed: int
-    drawer: str = ""  # module that draws contexts, where arms are no nodes
+    drawer: str = ""  # module that draws contexts, where arms are not single nodes
 
 
 def main(input: Input, output: Output, params: Params) -> None:
-    origins = {graph: _origins(path) for graph, path in input.nodes.items()}
     items = {graph: read_items(path) for graph, path in input.nodes.items()}
-    bases = {graph: read_bases(path) for graph, path in input.basis.items()}
-    parts = []
+    thetas = list(_draw_thetas(input, params, items))
+    arm_sets = _draw_contexts(input, params, items)
+    resampled: list[Columns] = []
     for problem in params.problems:
-        for instance in range(problem["instances"]):
-            if problem["reward"] in rewards.PLANTED:
-                low = bases[problem.get("items", problem["clean"])][instance, 0].vectors
-                theta = _planted(problem, low, params.seed, instance)
-                clean, observed = origins[problem["clean"]][instance], origins[problem["graph"]][instance]
+        if problem.ratings:
+            resampled += _resampled_rewards(input, problem, problem.ratings, items[problem.graph], params.seed)
+    io.write("theta", stack(thetas), output.theta)
+    write_arm_sets(arm_sets, output.contexts)
+    io.write("rewards", stack(resampled) if resampled else io.nothing("rewards"), output.rewards)
+
+
+def _draw_thetas(input: Input, params: Params, items: dict[str, list[Items]]) -> Iterator[Columns]:
+    """Yield the reward of every node, problem by problem and instance by instance."""
+    origins = {graph: _origins(path) for graph, path in input.nodes.items()}
+    bases = {graph: read_bases(path) for graph, path in input.basis.items()}
+    for problem in params.problems:
+        source = problem.segment_rewards.items if problem.segment_rewards else problem.clean
+        for instance in range(problem.instances):
+            if problem.reward in rewards.PLANTED:
+                theta = _planted(problem, bases[source][instance, 0].vectors, params.seed, instance)
+                clean, observed = origins[problem.clean][instance], origins[problem.graph][instance]
                 theta = rewards.unit(theta[np.searchsorted(clean, observed)])
             else:
-                theta = rewards.centred(items[problem["graph"]][instance].reward)
-            nodes = np.arange(len(theta))
-            parts.append({"problem": problem["name"], "instance": instance, "node": nodes, "theta": theta})
-    pools = _pools(input, params, items)
-    rows = [row for problem in params.problems for row in _paid(input, problem, items[problem["graph"]], params.seed)]
-    io.write("theta", stack(parts), output.theta)
-    write_pools(pools, output.contexts)
-    io.write("rewards", stack(rows) if rows else io.nothing("rewards"), output.rewards)
+                theta = rewards.centred(items[problem.graph][instance].reward)
+            yield {"problem": problem.name, "instance": instance, "node": np.arange(len(theta)), "theta": theta}
 
 
-def _planted(problem: dict[str, Any], low: np.ndarray, seed: int, instance: int) -> np.ndarray:
-    """Draw a reward from the lowest eigenvectors of the clean graph, or of that of its items for every segment."""
-    key, first = {"n": len(low), "instance": instance}, rewards.PLANTED[problem["reward"]]
+def _planted(problem: PosedProblem, low: np.ndarray, seed: int, instance: int) -> np.ndarray:
+    """Draw a reward from the lowest eigenvectors of the clean graph, or for every segment from those of the items."""
+    key, first = {"n": len(low), "instance": instance}, rewards.PLANTED[problem.reward]
     rng = stream(seed, "theta", **key)
-    if problem.get("segments", 1) == 1:
+    spec = problem.segment_rewards
+    if spec is None:
         outside = stream(seed, "theta outside", **key)
-        return rewards.tailed(low, problem["k_star"], problem["tail"], rng, outside, first)
+        return rewards.tailed(low, problem.k_star, problem.tail, rng, outside, first)
     from graphdr.graphs.contexts import ring
 
-    inside = low[:, first : first + problem["k_star"]]
-    rough = problem["differences"] == "rough"
+    inside = low[:, first : first + problem.k_star]
     between = stream(seed, "theta between", **key)
-    return rewards.segmented(inside, ring(problem["segments"]), problem["differ"], rough, rng, between)
+    rough = spec.segment_pattern == "rough"
+    return rewards.segment_rewards(inside, ring(spec.segments), spec.segment_scale, rough, rng, between)
 
 
-def _paid(input: Input, problem: dict[str, Any], panel: list[Items], seed: int) -> Iterator[dict[str, Any]]:
-    """Yield for every instance what users paid for its nodes, in the units of theta, where the noise is resampled."""
-    if problem.get("noise") != rewards.RESAMPLED:
-        return
+def _resampled_rewards(
+    input: Input, problem: PosedProblem, ratings: Ratings, items: list[Items], seed: int
+) -> Iterator[Columns]:
+    """Yield for every instance the rewards that its nodes can return, in the units of theta."""
     from graphdr.graphs import raters
-    from graphdr.panels.graphs import read_records
+    from graphdr.store.datasets import read_records
 
-    links, nodes = input.data_links[problem["graph"]], input.data_nodes[problem["graph"]]
+    links, nodes = input.data_links[problem.graph], input.data_nodes[problem.graph]
     records, reward = read_records(nodes, links), io.values(io.read("dataset_nodes", nodes)["reward"])
-    for instance in range(problem["instances"]):
-        items = panel[instance]
-        pays = raters.paying(records, problem["users"], seed, problem["dataset"], instance)
-        found = raters.outcomes(records, reward, pays, items.item)
-        if found is None:
+    for instance in range(problem.instances):
+        selected = items[instance]
+        pays = raters.reward_links(records, ratings.holdout, seed, ratings.dataset, instance)
+        outcomes = raters.outcomes(records, reward, pays, selected.item)
+        if outcomes is None:
             needed = "ratings or counts of clicks behind the rewards, which these data do not have"
             raise UserError(f"{links}: noise = {rewards.RESAMPLED!r} needs {needed}; set a number")
-        node, value, count = found
-        if len(node) == len(items.item):
-            same = "users agree on every node, so that there is no noise to draw"
-            raise UserError(f"{links}: noise = {rewards.RESAMPLED!r}: {same}; set a number")
-        key = {"problem": problem["name"], "instance": instance}
-        yield key | {"node": node, "value": rewards.in_units(value, items.reward), "count": count}
+        node, value, count = outcomes
+        if len(node) == len(selected.item):
+            reason = "users agree on every node, so that there is no noise to draw"
+            raise UserError(f"{links}: noise = {rewards.RESAMPLED!r}: {reason}; set a number")
+        scaled = rewards.in_units(value, selected.reward)
+        yield {"problem": problem.name, "instance": instance, "node": node, "value": scaled, "count": count}
 
 
 def _origins(path: str) -> list[np.ndarray]:
@@ -114,36 +155,40 @@ def _origins(path: str) -> list[np.ndarray]:
     return [origin[rows] for _, rows in groups(table, "instance")]
 
 
-def _pools(input: Input, params: Params, items: dict[str, list[Items]]) -> dict[tuple[str, int], Pool]:
-    """Draw the contexts of every problem whose arms are no nodes."""
+def _draw_contexts(input: Input, params: Params, items: dict[str, list[Items]]) -> dict[tuple[str, int], ArmSet]:
+    """Draw the contexts of every problem whose arms are not single nodes."""
+    arm_sets: dict[tuple[str, int], ArmSet] = {}
     if not params.drawer:
-        return {}
-    from graphdr.panels.graphs import read_graphs
+        return arm_sets
+    from graphdr.store.graphs import read_graphs
 
-    pools, contexts = {}, import_module(params.drawer)
-    posed = [problem for problem in params.problems if problem.get("context", NODE) != NODE]
+    contexts = import_module(params.drawer)
     graphs = {name: read_graphs(input.nodes[name], path) for name, path in input.edges.items()}
-    for problem in posed:
-        for instance in range(problem["instances"]):
-            graph, nodes = graphs[problem["graph"]][instance], items[problem["graph"]][instance]
-            links = input.data_links.get(problem["graph"])
-            choices = contexts.Choices(*_chosen(links, nodes.item)) if links else None
-            told = {name: problem[name] for name in contexts.FACTORS}
-            rng = stream(params.seed, "contexts", n=graph.n, instance=instance, **told)
-            arena = contexts.Arena(nodes.popularity, graph.adjacency.indptr, graph.adjacency.indices)
-            pool = contexts.CONTEXTS[problem["context"]](problem, graph.n, rng, arena, choices)
-            pools[problem["name"], instance] = pool
-        size = graph.n if pool.rows is None else pool.rows.shape[0]
-        print(f"{problem['name']}: {size} contexts in {pool.blocks} segments", flush=True)
-    return pools
+    for problem in params.problems:
+        spec = problem.contexts
+        if spec is None:
+            continue
+        for instance in range(problem.instances):
+            graph, nodes = graphs[problem.graph][instance], items[problem.graph][instance]
+            links = input.data_links.get(problem.graph)
+            choices = contexts.Choices(*_user_choices(links, nodes.item)) if links else None
+            key: dict[str, int | str] = {"context": spec.context, "bundle": spec.bundle}
+            key |= {"bundled": spec.bundle_sampling, "pool": spec.bundle_count}  # names in the key of the stream
+            rng = stream(params.seed, "contexts", n=graph.n, instance=instance, **key)
+            source = contexts.CandidateSource(nodes.popularity, graph.adjacency.indptr, graph.adjacency.indices)
+            arm_set = contexts.CONTEXTS[spec.context](spec, graph.n, rng, source, choices)
+            arm_sets[problem.name, instance] = arm_set
+        size = graph.n if arm_set.rows is None else arm_set.rows.shape[0]
+        print(f"{problem.name}: {size} contexts in {arm_set.blocks} segments", flush=True)
+    return arm_sets
 
 
-def _chosen(links_path: str, item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which nodes of the graph every user of the data set has met, each once, in CSR form."""
+def _user_choices(links_path: str, item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nodes of the graph that every user of the data set has chosen, each once, in CSR form."""
     from graphdr.graphs.records import similarity_rows
 
     links = io.read("dataset_links", links_path)
     source, node = io.values(links["source"]), io.values(links["node"])
-    met = similarity_rows(source, node, np.ones(len(node)), item).T.tocsr()
-    met.sort_indices()
-    return met.indptr, met.indices
+    chosen = similarity_rows(source, node, np.ones(len(node)), item).T.tocsr()
+    chosen.sort_indices()
+    return chosen.indptr, chosen.indices

@@ -1,41 +1,97 @@
 """Play the methods of a batch on its problems, with all instances, draws and seeds."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby, product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from graphdr.bandit import environment, methods
-from graphdr.bandit.linucb import Run
+from graphdr.bandit.arm_set import ContextSpec
+from graphdr.bandit.environment import (
+    NEEDS_GRAPH,
+    CandidateSource,
+    Edges,
+    PolicyRng,
+    Rounds,
+    RoundsSpec,
+    draw_rounds,
+    edges_of,
+    empirical_noise,
+)
 from graphdr.bandit.linucb_batched import LANES
-from graphdr.bandit.pool import Pool
-from graphdr.bandit.radii import CONSTANT, SPECTRAL, RadiusInputs, facts_behind, of_theorem
+from graphdr.bandit.method import GRAPH, ArmFeatures, BanditProblem, GraphInputs, Method, Run
+from graphdr.bandit.policies.linucb import LinUCB
+from graphdr.bandit.radii import RadiusInputs, TheoremProblem, theorem_inputs
+from graphdr.bandit.simulate import simulate_many
 from graphdr.cache import io, paths
 from graphdr.core.errors import check_dense
 from graphdr.graphs.arm_features import k_fact, residual
-from graphdr.graphs.filters import CUT
-from graphdr.panels.bases import read_bases
-from graphdr.panels.chosen import read_chosen
-from graphdr.panels.contexts import read_pools
-from graphdr.panels.items import read_items
-from graphdr.panels.problems import read_estimates, read_facts, read_rewards, read_thetas
-from graphdr.panels.rows import stack
-from graphdr.theory.outcome import FITTED, MEASURED, Outcome
+from graphdr.store.arm_sets import read_arm_sets
+from graphdr.store.bases import read_bases
+from graphdr.store.chosen import read_chosen
+from graphdr.store.items import read_items
+from graphdr.store.problems import read_estimates, read_facts, read_rewards, read_thetas
+from graphdr.store.rows import stack
+from graphdr.theory.results import FITTED, MEASURED, RunResult
 
-SHAPE = (
-    "horizon",
-    "arms",
-    "checkpoint",
-    "ridge",
-    "alpha",
-    "noise",
-)  # with k, what runs must share to be played together
-STREAM = ("arms", "candidates", "horizon", "noise")  # what the rounds of a run depend on besides
-OF_FEATURES = ("policy", "basis", "beside", "filter", "rho", "laplacian")  # of a method: what its features depend on
-TOLD = ("longest", "size", "nu_k", "s_k_bar", "error")  # what the bound on a run depends on besides
+if TYPE_CHECKING:
+    from graphdr.graphs.model import Graph
+
+BOUND_COLUMNS = ("longest", "size", "nu_k", "s_k_bar", "error")  # what the bound on a run depends on besides
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How a problem is played, whatever its graph, rewards, arms and methods."""
+
+    instances: int
+    draws: int
+    horizon: int
+    first_seed: int
+    seeds: int
+    checkpoint: int
+    candidates: str
+    arms: int  # candidates per round
+    noise: float | str
+    settings_from: str
+
+    @property
+    def seed_range(self) -> range:
+        """The seeds of the runs of an instance."""
+        return range(self.first_seed, self.first_seed + self.seeds)
+
+
+@dataclass(frozen=True)
+class RunProblem:
+    """What the runs of a problem depend on."""
+
+    name: str
+    clean: str
+    graph: str
+    protocol: Protocol
+    methods: Sequence[str]
+    settings: "InheritedSettings"
+    contexts: ContextSpec | None = None  # None: the arms are nodes
+
+    @property
+    def segments(self) -> int:
+        """The number of segments of users."""
+        return self.contexts.segments if self.contexts else 1
+
+
+@dataclass(frozen=True)
+class InheritedSettings:
+    """The settings that methods take from their problem; None where no method takes them."""
+
+    alpha: float | None = None
+    ridge: float | None = None
+    k: int | None = None
+    k_grid: Sequence[int] | None = None
+    delta: float | None = None
+    pilot: int | None = None
+    components: int | None = None
 
 
 class Input(NamedTuple):
@@ -48,7 +104,7 @@ class Input(NamedTuple):
     facts: str = ""
     pilot: str = ""
     contexts: str = ""
-    rewards: str = ""  # what pulls may pay, where noise is resampled
+    rewards: str = ""  # observed rewards of the nodes, where noise is resampled
     chosen: Sequence[str] = ()  # measurements of the grids that settings were chosen from
 
 
@@ -56,269 +112,321 @@ class Output(NamedTuple):
     runs: str = paths.runs
 
 
-class Params(NamedTuple):
-    problems: list[dict[str, Any]]  # each with the names of the methods that play it here
-    methods: dict[str, dict[str, Any]]
-    seed: int
-    chosen: Sequence[
-        tuple[str, str, str]
-    ] = ()  # problem, method, and the problem of the grid that its settings are from
+class ChosenFrom(NamedTuple):
+    """A problem and a method whose settings were chosen on another problem, in a grid."""
 
-
-class Key(NamedTuple):
-    """What one set of features is for: a method, the number of a problem, its instance and the draw of its basis."""
-
+    problem: str
     method: str
-    number: int
+    grid: str
+
+
+class Params(NamedTuple):
+    problems: list[RunProblem]
+    methods: dict[str, Method]
+    seed: int
+    chosen: Sequence[ChosenFrom] = ()
+
+
+class Place(NamedTuple):
+    """An instance of a problem."""
+
+    problem: str
+    instance: int
+
+
+class FeatureKey(NamedTuple):
+    """What the features of nodes depend on."""
+
+    graph: str
     instance: int
     draw: int
+    method: Method  # without the settings that do not matter here
 
 
-Place = tuple[Key, int]  # and seed
-Arms = dict[Key, methods.Arms]
-Inputs = dict[Key, RadiusInputs]
-Problem = dict[str, Any]
-Told = dict[tuple[str, int], tuple[dict[str, Any], Problem]]  # by method and number of the problem: both, with settings
-Facts = dict[tuple[str, int, str], float]
-Thetas = dict[tuple[str, int], np.ndarray]
-Pools = dict[tuple[str, int], Pool]
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """A method with all its settings, on an instance of a problem and a draw of its basis."""
+
+    name: str
+    number: int  # of the problem
+    instance: int
+    draw: int
+    method: Method
+    problem: BanditProblem
 
 
-class Graphs(NamedTuple):
-    """What is made of graphs, by name and instance: Laplacians and edges where a method needs them, and arenas."""
+@dataclass(frozen=True, eq=False)
+class RunTask:
+    """One run: a setup and a seed."""
 
-    laplacians: dict[str, list[np.ndarray]]
-    edges: dict[str, list[environment.Edges]]
-    arenas: dict[str, list[environment.Arena]]
+    setup: Setup
+    seed: int
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The instance and the seed, which decide on the rounds."""
+        return self.setup.instance, self.seed
+
+    @property
+    def order(self) -> tuple[int, int, int, int]:
+        """The place in a group of runs that are played together."""
+        return self.setup.instance, self.seed, self.setup.number, self.setup.draw
+
+
+class GroupKey(NamedTuple):
+    """What runs share that are played together."""
+
+    block: int  # of a few instances and seeds, whose rounds are kept meanwhile
+    name: str
+    method: Method
+    features: int
+    shape: tuple[int, int, int]  # rounds, candidates per round, and rounds between two checkpoints
+    noise: float
+    setup: tuple[int, ...]  # number, instance and draw, if other setups must be played apart
 
 
 def main(input: Input, output: Output, params: Params) -> None:
-    thetas = read_thetas(input.theta)
-    graphs = _from_graphs(input, list(params.methods.values()))
-    facts = read_facts(input.facts) if input.facts else {}
-    pools = read_pools(input.contexts, params.problems, thetas)
-    paid = {
-        place: environment.deviations(thetas[place], *found)
-        for place, found in (read_rewards(input.rewards) if input.rewards else {}).items()
-    }
-    told = _told(params, input.chosen, paid)
-    nodes = _arms(input, params, told, graphs, facts)
-    inputs = _radius_inputs(input, params, told, nodes, thetas, facts, pools)
-    residuals = _residuals(params, nodes, thetas, pools)
-    rewards = {key: pools[key](theta) for key, theta in thetas.items() if key in pools}
-    arms = {}
-    for key, given in nodes.items():
-        method, problem = told[key.method, key.number]
-        arms[key] = methods.on_pool(method, problem, given, pools[problem["name"], key.instance])
-
-    @lru_cache(maxsize=LANES * len(params.problems))  # methods meet the same rounds one after the other
-    def draw_stream(
-        n: int, instance: int, seed: int, graph: str | None, blocks: int, resampled: str | None, **spec: Any
-    ) -> environment.Stream:
-        arena = graphs.arenas[graph][instance] if graph else None
-        found = paid[resampled, instance] if resampled else None
-        return environment.draw(params.seed, spec, n, instance, seed, arena, blocks, found)
-
-    def seat(key: Key, seed: int) -> tuple[Run, environment.Luck]:
-        problem, instance = params.problems[key.number], key.instance
-        theta, blocks = rewards[problem["name"], instance], pools[problem["name"], instance].blocks
-        spec = {name: problem[name] for name in STREAM}
-        graph = problem["graph"] if problem["candidates"] in environment.NEEDS_GRAPH or blocks > 1 else None
-        resampled = problem["name"] if (problem["name"], instance) in paid else None  # else problems share streams
-        stream = draw_stream(len(theta), instance, seed, graph, blocks, resampled, **spec)
-        features, v0_inverse, roughness, edges, beside = arms[key]
-        luck = environment.Luck(params.seed, problem, len(theta), instance, seed)
-        return Run(theta, stream, features, v0_inverse, residuals.get(key), roughness, edges, beside), luck
-
-    runs = [(key, seed) for key in arms for seed in _seeds(params.problems[key.number])]
-    done: dict[Place, Outcome] = {}
+    batch = Batch(input, params)
+    tasks = list(plan_runs(batch))
+    results: dict[RunTask, RunResult] = {}
     begin = time.perf_counter()
-    for group in _together(runs, told, arms):
-        seated, lucks = zip(*(seat(*run) for run in group), strict=True)
-        (key, _), *_ = group
-        method, problem = told[key.method, key.number]
-        outcomes = methods.play(method, problem, list(seated), list(lucks), inputs.get(key))
-        done |= dict(zip(group, outcomes, strict=True))
-        if 10 * len(done) // len(runs) > 10 * (len(done) - len(group)) // len(runs):
-            print(f"{len(done)} of {len(runs)} runs, {time.perf_counter() - begin:.1f} s", flush=True)
-    io.write("runs", _table(params, done, inputs) if runs else io.nothing("runs"), output.runs)
+    for group in group_runs(tasks, params.problems):
+        runs = [batch.run(task) for task in group]
+        played = simulate_many(group[0].setup.method, runs)
+        # The arms of a whole batch would fill the memory.
+        results |= {task: result._replace(arms=None) for task, result in zip(group, played, strict=True)}
+        if 10 * len(results) // len(tasks) > 10 * (len(results) - len(group)) // len(tasks):
+            print(f"{len(results)} of {len(tasks)} runs, {time.perf_counter() - begin:.1f} s", flush=True)
+    io.write("runs", _table(params, results) if tasks else io.nothing("runs"), output.runs)
 
 
-def _seeds(problem: Problem) -> range:
-    return range(problem["first_seed"], problem["first_seed"] + problem["seeds"])
+class Batch:
+    """The inputs of a job, and what is computed from them once for all runs."""
+
+    def __init__(self, input: Input, params: Params) -> None:
+        self.params = params
+        thetas = read_thetas(input.theta)
+        self.thetas = {Place(*key): theta for key, theta in thetas.items()}
+        self.graphs = _read_graphs(input, list(params.methods.values()))
+        self.facts = read_facts(input.facts) if input.facts else {}
+        self.estimates = read_estimates(input.pilot) if input.pilot else {}
+        self.bases = {
+            name: {graph: read_bases(path) for graph, path in files.items()} for name, files in input.basis.items()
+        }
+        arm_sets = read_arm_sets(input.contexts, {spec.name: spec.segments for spec in params.problems}, thetas)
+        self.arm_sets = {Place(*key): arm_set for key, arm_set in arm_sets.items()}
+        self.rewards = {place: arm_set(self.thetas[place]) for place, arm_set in self.arm_sets.items()}
+        self.noise = {
+            Place(*key): empirical_noise(self.thetas[Place(*key)], *observed)
+            for key, observed in (read_rewards(input.rewards) if input.rewards else {}).items()
+        }
+        self.noise_levels = {spec.name: self._noise_level(spec) for spec in params.problems}
+        self.settings = read_chosen(input.chosen)
+        self._features: dict[FeatureKey, ArmFeatures] = {}
+        # Methods meet the same rounds one after the other.
+        self._draw = lru_cache(maxsize=LANES * len(params.problems))(self._draw_rounds)
+
+    def _noise_level(self, spec: RunProblem) -> float:
+        """Return the standard deviation of the noise; that of observed rewards is a mean over the instances."""
+        sizes = [noise.size for place, noise in self.noise.items() if place.problem == spec.name]
+        return float(np.sqrt(np.mean(np.square(sizes)))) if sizes else spec.protocol.noise  # type: ignore[return-value]
+
+    def setups(self, name: str, number: int) -> Iterator[Setup]:
+        """Yield the setups of a method on a problem; a basis that the data set has no data for has no draw.
+
+        Settings that leave features as they are share them: those of a grid on a large graph would fill the memory.
+        """
+        spec = self.params.problems[number]
+        resolved = self._resolve(name, spec)
+        for instance in range(spec.protocol.instances):
+            method = self._with_dimension(resolved, Place(spec.name, instance))
+            for draw, inputs in self._inputs(method, spec, instance):
+                key = FeatureKey(spec.graph, instance, draw, method.feature_settings())
+                if key not in self._features:
+                    self._features[key] = method.features(inputs)
+                problem = self._problem(method, spec, instance, self._features[key])
+                yield Setup(name, number, instance, draw, method, problem)
+
+    def _resolve(self, name: str, spec: RunProblem) -> Method:
+        """Return a method with the settings of its problem, or those chosen from a grid, as plain numbers."""
+        method = self.params.methods[name].resolve(spec.settings)
+        for source in self.params.chosen:
+            if (source.problem, source.method) == (spec.name, name):
+                method = method.with_settings(self.settings.get((source.grid, name), {}))
+        return method.in_units_of(self.noise_levels[spec.name])
+
+    def _with_dimension(self, method: Method, place: Place) -> Method:
+        """Replace a k that is the name of a fact by its value."""
+        fact = k_fact(getattr(method, "k", None))
+        return method.with_settings({"k": int(self.facts[*place, fact])}) if fact else method
+
+    def _inputs(self, method: Method, spec: RunProblem, instance: int) -> Iterator[tuple[int, GraphInputs]]:
+        """Yield what features are computed from, by draw of the basis.
+
+        A method without a basis has one draw. Draws of two bases are paired by index; a second basis that is not random
+        has one draw for all, and one that the data set has no data for leaves the first alone.
+        """
+        laplacian = self.graphs.laplacians[spec.graph][instance] if method.uses_laplacian else None
+        edges = self.graphs.edges[spec.graph][instance] if method.space == GRAPH else None
+        if not method.bases:
+            yield 0, GraphInputs(laplacian=laplacian, edges=edges)
+            return
+        first, *others = [self.bases[name].get(spec.graph, {}) for name in method.bases]
+        second = others[0] if others else {}
+        for (at, draw), basis in first.items():
+            if at == instance and draw <= spec.protocol.draws:
+                second_basis = second.get((at, draw), second.get((at, 0)))
+                yield draw, GraphInputs(basis, second_basis, laplacian, edges)
+
+    def _problem(self, method: Method, spec: RunProblem, instance: int, nodes: ArmFeatures) -> BanditProblem:
+        """Return the problem as a method plays it."""
+        place = Place(spec.name, instance)
+        arm_set, theta = self.arm_sets[place], self.thetas[place]
+        outside = None
+        if method.leaves_residual and nodes.features is not None:
+            outside = arm_set(residual(theta, nodes.features))
+        inputs = None
+        if isinstance(method, LinUCB) and method.by_theorem:
+            assert nodes.features is not None  # a theorem's radius has a basis …
+            assert method.delta is not None  # … and a resolved method its settings
+            assert method.ridge is not None
+            facts = {fact: self.facts[*place, fact] for fact in method.facts}
+            theta_hat = self.estimates[*place, method.pilot]  # type: ignore[index]
+            noise = self.noise_levels[spec.name]
+            theorem = TheoremProblem(theta, theta_hat, nodes.features, facts, arm_set, noise, spec.protocol.horizon)
+            inputs = theorem_inputs(theorem, method.delta, method.ridge)
+        return BanditProblem(
+            self.rewards[place],
+            **method.on_arm_set(nodes, arm_set)._asdict(),
+            residual=outside,
+            noise=self.noise_levels[spec.name],
+            radius_inputs=inputs,
+        )
+
+    def run(self, task: RunTask) -> Run:
+        """Return a run with its rounds and the random numbers of its policy."""
+        setup, spec = task.setup, self.params.problems[task.setup.number]
+        n, blocks = len(setup.problem.theta), self.arm_sets[Place(spec.name, setup.instance)].blocks
+        resampled = Place(spec.name, setup.instance) in self.noise  # else problems share rounds
+        protocol = spec.protocol
+        noise = 0.0 if resampled else protocol.noise
+        rounds_spec = RoundsSpec(protocol.horizon, protocol.arms, protocol.candidates, noise, blocks)  # type: ignore[arg-type]
+        graph = spec.graph if protocol.candidates in NEEDS_GRAPH or blocks > 1 else None
+        place = RoundsPlace(n, setup.instance, task.seed, graph, spec.name if resampled else None)
+        rng = PolicyRng(self.params.seed, rounds_spec, n, setup.instance, task.seed)
+        return Run(setup.problem, self._draw(rounds_spec, place), rng, protocol.checkpoint)
+
+    def _draw_rounds(self, spec: RoundsSpec, place: "RoundsPlace") -> Rounds:
+        if place.resampled is not None:
+            spec = replace(spec, noise=self.noise[Place(place.resampled, place.instance)])
+        source = self.graphs.sources[place.graph][place.instance] if place.graph else None
+        return draw_rounds(self.params.seed, spec, place.n, place.instance, place.seed, source)
 
 
-def _told(params: Params, grids: Sequence[str], paid: dict[tuple[str, int], environment.Deviations]) -> Told:
-    """Return every method and problem as they meet: with the settings of the method, or those chosen from a grid.
+class RoundsPlace(NamedTuple):
+    """What rounds depend on besides their specification; ``resampled`` names a problem with observed rewards."""
 
-    Who asks for the noise of a problem is told a number, also where rewards are resampled.
+    n: int
+    instance: int
+    seed: int
+    graph: str | None
+    resampled: str | None
+
+
+def plan_runs(batch: Batch) -> Iterator[RunTask]:
+    """Yield all runs of a batch, method by method."""
+    for name in batch.params.methods:
+        for number, spec in enumerate(batch.params.problems):
+            if name in spec.methods:
+                for setup in batch.setups(name, number):
+                    yield from (RunTask(setup, seed) for seed in spec.protocol.seed_range)
+
+
+def group_runs(tasks: Sequence[RunTask], problems: Sequence[RunProblem]) -> Iterator[list[RunTask]]:
+    """Yield runs of one method and shape in groups of at most LANES.
+
+    All runs on the rounds of a few instances and seeds come first, then those on the next few.
     """
-    chosen = read_chosen(grids)
-    settings = {(problem, method): chosen.get((grid, method), {}) for problem, method, grid in params.chosen}
-    told = {}
-    for (name, method), (number, problem) in product(params.methods.items(), enumerate(params.problems)):
-        own = {knob: method[knob] for knob in ("alpha", "ridge") if method[knob] is not None}
-        own |= settings.get((problem["name"], name), {})
-        sizes = [paid[place].size for place in paid if place[0] == problem["name"]]
-        own |= {"noise": float(np.sqrt(np.mean(np.square(sizes))))} if sizes else {}
-        method_here = method | {knob: own.pop(knob, method[knob]) for knob in ("k", "rho")}
-        told[name, number] = method_here, _in_noise(problem | own) if method["in_noise"] else problem | own
-    return told
+    places = {place: at for at, place in enumerate(sorted({task.place for task in tasks}))}
+    names = sorted({task.setup.name for task in tasks})
+    alike: dict[GroupKey, list[RunTask]] = {}
+    blocks = [places[task.place] // LANES for task in tasks]
+    for block, task in sorted(zip(blocks, tasks, strict=True), key=lambda pair: (pair[0], pair[1].order)):
+        alike.setdefault(_group(block, task, problems[task.setup.number]), []).append(task)
+    for _, group in sorted(alike.items(), key=lambda item: (item[0].block, names.index(item[0].name))):
+        for start in range(0, len(group), LANES):
+            yield group[start : start + LANES]
 
 
-def _in_noise(problem: Problem) -> Problem:
-    """Return a problem with a width in standard deviations of its noise, and a ridge in its variances, as numbers."""
-    sigma = problem["noise"]
-    return problem | {"alpha": problem["alpha"] * sigma, "ridge": problem["ridge"] * sigma**2}
+def _group(block: int, task: RunTask, spec: RunProblem) -> GroupKey:
+    """Return what a run shares with those that it is played together with."""
+    setup = task.setup
+    features = setup.problem.features
+    width = 0 if features is None else features.shape[1]
+    apart = () if setup.method.batchable else (setup.number, setup.instance, setup.draw)
+    protocol = spec.protocol
+    shape = protocol.horizon, protocol.arms, protocol.checkpoint
+    return GroupKey(block, setup.name, setup.method, width, shape, setup.problem.noise, apart)
 
 
-def _arms(input: Input, params: Params, told: Told, graphs: Graphs, facts: Facts) -> Arms:
-    """Return what LinUCB works with, method by method.
+class Graphs(NamedTuple):
+    """Laplacians and edges, where a method needs them, and candidate sources: by graph and instance."""
 
-    Node space and random play have one draw, without vectors; a basis that the data set has no data for has none. Where
-    there is none beside a basis, that basis is alone; a draw of it meets the same draw beside it, or the only one.
-    Settings that leave the features as they are share them: those of a grid on a large graph would fill the memory.
-    """
-    arms: Arms = {}
-    shared: dict[tuple[Any, ...], methods.Arms] = {}
-    bases = {name: {graph: read_bases(path) for graph, path in files.items()} for name, files in input.basis.items()}
-    for name in params.methods:
-        for number in range(len(params.problems)):
-            method, problem = told[name, number]
-            graph = problem["graph"]
-            panel = bases[method["basis"]].get(graph, {}) if method["basis"] in bases else None
-            second = bases[method["beside"]].get(graph, {}) if method["beside"] else {}
-            for instance in range(problem["instances"]) if name in problem["methods"] else ():
-                k = _dimensions(method, problem, instance, facts)
-                laplacian = graphs.laplacians[graph][instance] if method["laplacian"] else None
-                edges = graphs.edges[graph][instance] if methods.on_graph(method["policy"]) else None
-                for (at, draw), basis in ({(instance, 0): None} if panel is None else panel).items():
-                    if at == instance and draw <= problem["draws"]:
-                        ridge = problem["ridge"] if method["laplacian"] else None
-                        alike = (
-                            graph,
-                            instance,
-                            draw,
-                            k,
-                            ridge,
-                            problem.get("components"),
-                            *(method[knob] for knob in OF_FEATURES),
-                        )
-                        if alike not in shared:
-                            beside = second.get((at, draw), second.get((at, 0)))
-                            shared[alike] = methods.arms(method, problem, basis, laplacian, k, edges, beside)
-                        arms[Key(name, number, instance, draw)] = shared[alike]
-    return arms
+    laplacians: dict[str, list[np.ndarray]]
+    edges: dict[str, list[Edges]]
+    sources: dict[str, list[CandidateSource]]
 
 
-def _dimensions(method: dict[str, Any], problem: Problem, instance: int, facts: Facts) -> int:
-    """Return how many features a method has, by what its line says of k; with a grid, it needs those of the largest."""
-    k = method["k"]
-    if methods.over_grid(method["policy"], k):
-        return max(problem["k_grid"])
-    fact = k_fact(k)
-    return int(facts[problem["name"], instance, fact] if fact else k or problem["k"])
-
-
-def _radius_inputs(
-    input: Input, params: Params, told: Told, arms: Arms, thetas: Thetas, facts: Facts, pools: Pools
-) -> Inputs:
-    """Return what a theorem's radius and that of SpectralUCB may use; a constant radius needs nothing."""
-    estimates = read_estimates(input.pilot) if input.pilot else {}
-    inputs = {}
-    for key, given in arms.items():
-        rule, features = params.methods[key.method]["radius"], given.features
-        if rule == SPECTRAL:
-            inputs[key] = methods.spectral_inputs(told[key.method, key.number][1], given)
-        elif of_theorem(rule):
-            problem, instance = params.problems[key.number], key.instance
-            name = problem["name"]
-            known = {fact: facts[name, instance, fact] for fact in facts_behind(rule)}
-            theta_hat = estimates[name, instance, problem["pilot"]]
-            assert features is not None  # a theorem's radius has a basis
-            pool = pools[name, instance]
-            inputs[key] = methods.radius_inputs(problem, features, thetas[name, instance], known, theta_hat, pool)
-    return inputs
-
-
-def _residuals(params: Params, arms: Arms, thetas: Thetas, pools: Pools) -> dict[Key, np.ndarray]:
-    """Return what of the reward lies outside of the smoothest eigenvectors, where these are the features throughout."""
-    grids = {name for name, method in params.methods.items() if methods.over_grid(method["policy"], method["k"])}
-    smooth = {
-        name
-        for name, method in params.methods.items()
-        if method["basis"] == "laplacian_low" and method["filter"] == CUT and name not in grids
-    }
-    residuals = {}
-    for key, arm in arms.items():
-        if key.method in smooth and arm.features is not None and arm.roughness is None:  # a graph prior takes all
-            place = params.problems[key.number]["name"], key.instance
-            residuals[key] = pools[place](residual(thetas[place], arm.features))
-    return residuals
-
-
-def _together(runs: list[Place], told: Told, arms: Arms) -> Iterator[list[Place]]:
-    """Yield runs of one method and shape in groups: all on the streams of a few instances and seeds, then the next few.
-
-    Where instances differ in more than their shape, they are kept apart and only seeds are played together.
-    """
-    places = {pair: at for at, pair in enumerate(sorted({(key.instance, seed) for key, seed in runs}))}
-
-    def order(run: Place) -> tuple[Any, ...]:
-        key, seed = run
-        method, problem = told[key.method, key.number]
-        vectors = arms[key].features
-        alike = method["radius"] == CONSTANT and not methods.over_grid(method["policy"], method["k"])
-        apart = key[1:] if not alike or methods.on_graph(method["policy"]) else ()
-        shape = 0 if vectors is None else vectors.shape[1], *(problem[factor] for factor in SHAPE), *apart
-        return places[key.instance, seed] // LANES, key.method, shape
-
-    ordered = sorted(runs, key=lambda run: (order(run), run[0].instance, run[1], run[0].number, run[0].draw))
-    for _, group in groupby(ordered, key=order):
-        alike = list(group)
-        for start in range(0, len(alike), LANES):
-            yield alike[start : start + LANES]
-
-
-def _from_graphs(input: Input, played: list[dict[str, Any]]) -> Graphs:
-    """Return of every graph its Laplacian and its edges, if a method needs them, and where its candidates come from."""
+def _read_graphs(input: Input, methods: Sequence[Method]) -> Graphs:
     graphs = Graphs({}, {}, {})
     if not input.nodes:
         return graphs
-    from graphdr.panels.graphs import read_graphs  # with SciPy, which most methods do without
+    from graphdr.store.graphs import read_graphs  # with SciPy, which most methods do without
 
     for name, path in input.nodes.items():
-        panel = read_graphs(path, input.edges[name])
-        if any(method["laplacian"] for method in played):
-            graphs.laplacians[name] = [_dense_laplacian(graph) for graph in panel]
-        if any(methods.on_graph(method["policy"]) for method in played):
-            graphs.edges[name] = [environment.edges_of(graph.adjacency) for graph in panel]
-        graphs.arenas[name] = [
-            environment.Arena(items.popularity, graph.adjacency.indptr, graph.adjacency.indices)
-            for graph, items in zip(panel, read_items(path), strict=True)
+        instances = read_graphs(path, input.edges[name])
+        if any(method.uses_laplacian for method in methods):
+            graphs.laplacians[name] = [_dense_laplacian(graph) for graph in instances]
+        if any(method.space == GRAPH for method in methods):
+            graphs.edges[name] = [edges_of(graph.adjacency) for graph in instances]
+        graphs.sources[name] = [
+            CandidateSource(items.popularity, graph.adjacency.indptr, graph.adjacency.indices)
+            for graph, items in zip(instances, read_items(path), strict=True)
         ]
     return graphs
 
 
-def _dense_laplacian(graph: Any) -> np.ndarray:
+def _dense_laplacian(graph: "Graph") -> np.ndarray:
     from graphdr.graphs.model import laplacian
 
     check_dense("penalty laplacian", graph.n)
     return laplacian(graph).toarray()
 
 
-def _table(params: Params, done: dict[Place, Outcome], inputs: Inputs) -> dict[str, np.ndarray]:
-    parts, order = [], {name: at for at, name in enumerate(params.methods)}
-    for key, seed in sorted(done, key=lambda run: (order[run[0].method], run)):
-        problem, outcome, used = params.problems[key.number], done[key, seed], inputs.get(key)
-        told: list[float | None] = [None] * len(TOLD)
-        if used and used.constants and of_theorem(params.methods[key.method]["radius"]):
-            told = [used.constants.bound_x, used.constants.size, used.nu_k, used.s_k_bar, used.error]
-        columns = {name: getattr(outcome, name) for name in MEASURED} | dict(zip(TOLD, told, strict=True))
-        columns |= {name: getattr(outcome.fit, name, None) for name in FITTED}
-        parts.append(
-            {"method": key.method, "problem": problem["name"]}
-            | {"instance": key.instance, "draw": key.draw, "seed": seed}
-            | {name: np.nan if values is None else values for name, values in columns.items()}
-        )
+def _table(params: Params, results: Mapping[RunTask, RunResult]) -> dict[str, np.ndarray]:
+    """Return the columns of all runs, in the order of methods, problems, instances, draws and seeds."""
+    order = {name: at for at, name in enumerate(params.methods)}
+    parts = []
+    for task in sorted(results, key=lambda task: _row_order(order, task)):
+        setup, result = task.setup, results[task]
+        key: dict[str, str | int] = {"method": setup.name, "problem": params.problems[setup.number].name}
+        key |= {"instance": setup.instance, "draw": setup.draw, "seed": task.seed}
+        columns = {name: getattr(result, name) for name in MEASURED} | _bound_columns(setup.problem.radius_inputs)
+        columns |= {name: getattr(result.fit, name, None) for name in FITTED}
+        measured = {name: np.nan if values is None else values for name, values in columns.items()}
+        parts.append({**key, **measured})
     return stack(parts)
+
+
+def _row_order(order: Mapping[str, int], task: RunTask) -> tuple[int, ...]:
+    setup = task.setup
+    return order[setup.name], setup.number, setup.instance, setup.draw, task.seed
+
+
+def _bound_columns(inputs: RadiusInputs | None) -> dict[str, float | None]:
+    """Return what the bound on a run with the radius of a theorem depends on."""
+    if inputs is None or inputs.constants is None:
+        return dict.fromkeys(BOUND_COLUMNS)
+    constants = inputs.constants
+    values = constants.bound_x, constants.size, inputs.nu_k, inputs.s_k_bar, inputs.error
+    return dict(zip(BOUND_COLUMNS, values, strict=True))

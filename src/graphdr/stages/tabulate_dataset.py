@@ -1,13 +1,15 @@
 """Turn the raw files of one data set into its three tables, and mark what is not the published data."""
 
 import inspect
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, NamedTuple
 
 from graphdr.cache import io, paths
 from graphdr.core.errors import no_such
+from graphdr.core.records import Json
+from graphdr.raw.adapters import adapter as adapter_of
 from graphdr.raw.archives import Raw
-from graphdr.raw.formats import adapter as adapter_of
 
 KINDS = ("dataset_nodes", "dataset_links", "dataset_users")  # in the order of tables and files
 
@@ -26,7 +28,7 @@ class Params(NamedTuple):
     dataset: str
     lines: dict[str, dict[str, int]]  # of the published files, by archive and role
     release: str | None  # in what these are other data than the paper's
-    options: dict[str, Any]  # of the adapter
+    options: Mapping[str, object]  # of the adapter
 
 
 def main(input: Input, output: Output, params: Params) -> None:
@@ -46,7 +48,7 @@ def main(input: Input, output: Output, params: Params) -> None:
         print(f"{kind}: {text}")
 
 
-def _marks(raw: Raw, rows: list[dict[str, Any]], params: Params) -> dict[str, str]:
+def _marks(raw: Raw, rows: list[Json], params: Params) -> dict[str, str]:
     """Say what everything built from this data set must carry: unverified bytes, missing lines, another release."""
     unverified, absent = (
         ", ".join(row["role"] for row in rows if row["status"] == status) for status in ("unverified", "absent")
@@ -68,7 +70,7 @@ def _marks(raw: Raw, rows: list[dict[str, Any]], params: Params) -> dict[str, st
     return {kind: text for kind, text in marks.items() if text}
 
 
-def _lines(stream: BinaryIO) -> int:
+def _lines(stream: IO[bytes]) -> int:
     """Count lines, the last one also without its end."""
     count, last = 0, b"\n"
     while block := stream.read(1 << 20):

@@ -1,11 +1,14 @@
 """Runs with the radius of a theorem against its bound: what was realised, what was allowed, and how it grows."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
+from graphdr.core.errors import required
 from graphdr.theory import bounds
 from graphdr.theory.constants import OF_PILOT, Constants
-from graphdr.theory.outcome import MEASURED, Outcome
+from graphdr.theory.results import MEASURED, RunResult
 
 GUARANTEES = (
     "bound", "bound_ratio", "bound_generic_over_oracle", "srl_ratio", "crw_ratio", "width_ratio",
@@ -15,7 +18,17 @@ KEYS = ["problem", "instance", "draw", "seed"]
 LARGEST = {"srl_ratio": "srl", "crw_ratio": "crw", "width_ratio": "potential"}  # and the check behind each
 
 
-def check(runs: pd.DataFrame, problems: dict[str, dict], rule: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+@dataclass(frozen=True)
+class TheoremConstants:
+    """The constants of a problem in the bounds of theorems."""
+
+    k: int
+    noise: float
+    delta: float
+    ridge: float
+
+
+def check(runs: pd.DataFrame, problems: dict[str, TheoremConstants], rule: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Set every run against the bounds; return the runs with the bound of the rule, and the quantities of every run.
 
     The bound of a rule is missing where its theorem does not apply: Theorem 1 needs a reward without a residual.
@@ -23,15 +36,16 @@ def check(runs: pd.DataFrame, problems: dict[str, dict], rule: str) -> tuple[pd.
     bound, rows = np.full(len(runs), np.nan), []
     for key, places in runs.groupby(KEYS, sort=False).indices.items():
         part = runs.iloc[places]
-        run = Outcome(*(part[name].to_numpy(float) for name in MEASURED))
-        told = ("longest", "size", "nu_k", "s_k_bar", "error")
-        longest, size, nu_k, s_k_bar, error = (float(part[name].iloc[0]) for name in told)
+        run = RunResult(*(part[name].to_numpy(float) for name in MEASURED))
+        columns = ("longest", "size", "nu_k", "s_k_bar", "error")
+        longest, size, nu_k, s_k_bar, error = (float(part[name].iloc[0]) for name in columns)
         pilot_error = error if rule in OF_PILOT else None
         problem = problems[key[0]]
-        c = Constants(problem["k"], problem["noise"], problem["delta"], problem["ridge"], longest, size)
+        c = Constants(problem.k, problem.noise, problem.delta, problem.ridge, longest, size)
         checks = bounds.checks(run, c, (nu_k, s_k_bar), pilot_error)
         row = {quantity: checks[check].ratio.max() for quantity, check in LARGEST.items()}
-        row |= {"srl_slope": bounds.growth(run.t, run.srl), "crw_slope": bounds.growth(run.t, run.crw)}
+        row["srl_slope"] = bounds.growth(run.t, required(run.srl, "srl"))
+        row["crw_slope"] = bounds.growth(run.t, required(run.crw, "crw"))
         if rule in checks:
             bound[places] = checks[rule].bound
             row |= {"bound": checks[rule].bound[-1], "bound_ratio": checks[rule].ratio.max()}

@@ -3,13 +3,15 @@
 Each holds for runs with the radius of its name in ``bandit.radii``.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from graphdr.core.errors import required
 from graphdr.theory.constants import OF_PILOT, Constants, after_pilot, beta0, potential
-from graphdr.theory.outcome import Outcome
+from graphdr.theory.results import RunResult
 
 NEGLIGIBLE = 1e-9  # SRL and CRW of less than this per round are rounding errors: there is no residual
 
@@ -49,11 +51,13 @@ def a_priori(t: ArrayLike, c: Constants, srl: ArrayLike, crw: ArrayLike, error: 
 
 def uninflated(t: ArrayLike, c: Constants, srl: ArrayLike, crw: ArrayLike) -> np.ndarray:
     """Bound the regret of a radius that leaves the residual out (the proposition on no inflation)."""
-    spent = potential(t, c.k, c.ridge, c.bound_x) + np.asarray(t, float)
-    return exact(t, c) + np.asarray(srl) * spent + crw
+    widths = potential(t, c.k, c.ridge, c.bound_x) + np.asarray(t, float)
+    return exact(t, c) + np.asarray(srl) * widths + crw
 
 
-BOUNDS = {f.__name__: f for f in (exact, generic, oracle, estimated, a_priori, uninflated)}
+BOUNDS: dict[str, Callable[..., np.ndarray]] = {
+    f.__name__: f for f in (exact, generic, oracle, estimated, a_priori, uninflated)
+}
 
 
 def growth(t: np.ndarray, path: np.ndarray) -> float:
@@ -86,7 +90,7 @@ class Check(NamedTuple):
 
 
 def checks(
-    run: Outcome, c: Constants, robust: tuple[float, float] | None = None, error: float | None = None
+    run: RunResult, c: Constants, robust: tuple[float, float] | None = None, error: float | None = None
 ) -> dict[str, Check]:
     """Set one run against all that applies to it: ``potential``, ``srl``, ``crw`` and the names of BOUNDS.
 
@@ -94,16 +98,17 @@ def checks(
     (nu_k, s_k_bar) is given, Theorem 4 where the error of the pilot is, true or known beforehand. A bound is a theorem
     for the radius of its name, for others a comparison.
     """
+    srl, crw, widths = required(run.srl, "srl"), required(run.crw, "crw"), required(run.widths, "widths")
     checked = {
-        "potential": Check(run.widths, potential(run.t, c.k, c.ridge, c.bound_x)),
-        "oracle": Check(run.regret, oracle(run.t, c, run.srl, run.crw)),
-        "uninflated": Check(run.regret, uninflated(run.t, c, run.srl, run.crw)),
+        "potential": Check(widths, potential(run.t, c.k, c.ridge, c.bound_x)),
+        "oracle": Check(run.regret, oracle(run.t, c, srl, crw)),
+        "uninflated": Check(run.regret, uninflated(run.t, c, srl, crw)),
     }
-    if _vanishes(run.t, run.srl) and _vanishes(run.t, run.crw):
+    if _vanishes(run.t, srl) and _vanishes(run.t, crw):
         checked["exact"] = Check(run.regret, exact(run.t, c))
     if robust is not None:
-        srl, crw = envelope(run.t, c, robust[0])
-        checked |= {"srl": Check(run.srl, srl), "crw": Check(run.crw, crw)}
+        most_srl, most_crw = envelope(run.t, c, robust[0])
+        checked |= {"srl": Check(srl, most_srl), "crw": Check(crw, most_crw)}
         checked["generic"] = Check(run.regret, generic(run.t, c, *robust))
     if error is not None:
         seen = run.srl_pilot, run.crw_pilot, error

@@ -55,9 +55,9 @@ def dk_ratio(eps: float, gap: float) -> float:
     return 4.0 * eps / gap if gap > 0 else np.inf
 
 
-def projector_distance(one: np.ndarray, other: np.ndarray) -> float:
+def projector_distance(first: np.ndarray, second: np.ndarray) -> float:
     """Return the spectral norm of the difference of the projectors on two spans of orthonormal columns."""
-    return float(max(np.linalg.norm(residual(other, one), 2), np.linalg.norm(residual(one, other), 2)))
+    return float(max(np.linalg.norm(residual(second, first), 2), np.linalg.norm(residual(first, second), 2)))
 
 
 def nu(zeta: float, s_k: float, eps: float, gap: float, bound_x: float = 1.0) -> float:

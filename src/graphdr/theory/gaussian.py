@@ -16,16 +16,6 @@ def information_gain(columns: np.ndarray, residual: float, pulls: np.ndarray) ->
     return float(0.5 * (np.log1p(pulls * residual).sum() + np.linalg.slogdet(v)[1]))
 
 
-def greatest_gain(columns: np.ndarray, residual: float, rounds: int) -> float:
-    """Bound the information gain of any run of so many rounds: 1/2 [ln T + J ln(1 + T L^2 / J) + n ln(1 + T r / n)].
-
-    L is the length of the longest row. Only arms that can be pulled count among the n.
-    """
-    size, arms = columns.shape[1], min(len(columns), rounds)
-    graph = size * np.log1p(rounds * _longest(columns) / size) if size else 0.0
-    return float(0.5 * (np.log(rounds) + graph + arms * np.log1p(rounds * residual / arms)))
-
-
 def greatest_variance(columns: np.ndarray, residual: float) -> float:
     """Return kappa, the greatest prior variance of an arm around the mean, in units of the noise."""
     return _longest(columns) + residual
@@ -99,22 +89,3 @@ def expected_share(columns: np.ndarray, residual: float, k: int) -> float:
     graph = np.sum(outside(rest, columns[:, :k]) ** 2) if rest.size else 0.0  # on many arms, projecting takes long
     left = graph + max(n - 1 - k, 0) * residual
     return float(left / whole) if whole > 0 else np.nan
-
-
-def expected_crw(zeta: float, n: int, candidates: int, rounds: int) -> float:
-    """Return the CRW_T of a residual of norm zeta with normal entries, for uniform candidates."""
-    from scipy.special import ndtr
-
-    z = np.linspace(-9.0, 9.0, 2001)
-    between = 1.0 - ndtr(z) ** candidates - ndtr(-z) ** candidates  # chance that z is between least and largest
-    return float(rounds * zeta / np.sqrt(n) * np.trapezoid(between, z))
-
-
-def crw_bound(zeta: float, n: int, candidates: int, rounds: int) -> float:
-    """Bound the mean CRW_T of any residual of norm zeta, for uniform candidates."""
-    return float(rounds * zeta * np.sqrt(2.0 * (candidates - 1) / (n - 1)))
-
-
-def srl_bound(zeta: float, n: int, rounds: int) -> float:
-    """Bound the root mean square of SRL_T under uniform random play, for any residual of norm zeta."""
-    return float(zeta * np.sqrt(rounds / n))

@@ -1,1 +1,1 @@
-"""A simulation on a user's data: who makes graph and features pays no reward, and every method is calibrated."""
+"""Simulate methods on a user's data: rewards are held out from the users behind the graph, and methods are tuned."""

@@ -1,7 +1,7 @@
-"""Splits of a user's data: who makes the graph and the features, and what the others pay.
+"""Splits of a user's data into a training part, behind graph and features, and a holdout part, behind the rewards.
 
-Where the data have users, one half of them makes the graph and the other pays: the later half, where times are known.
-Several rewards of a node are split in the same way. Where there is one reward for each node, nothing is held out.
+Interactions are split by user: one half of the users is for training, the other (the later one, where times are known)
+is held out. Several rewards of a node are split at random. With one reward per node, nothing is held out.
 """
 
 from typing import NamedTuple
@@ -14,13 +14,14 @@ from graphdr.core.rng import stream
 from graphdr.graphs import from_data, raters
 from graphdr.graphs.records import TRANSFORMS
 
-KEPT = 2 / 3  # of the users of either side of the cut in time that each split takes
-SEVERAL = 4  # rewards that most items need, if some of them are to be held out and the others to differ
-FEW = 0.5  # of the items that random halves would leave: fewer, and time is not used
+KEPT = 2 / 3  # share of the users on either side of the cut in time that each split takes
+SEVERAL = 4  # rewards that most items need before some are held out
+FEW = 0.5  # share of the items that random halves would leave; if a cut in time leaves fewer, it is not used
+LEFT_OUT, TRAIN, HOLDOUT = -1, 0, 1  # the part of a row
 
 
 class Split(NamedTuple):
-    """How data are split: by what, and the part of each side that a split draws (None: all worlds are alike)."""
+    """What data are split by, and the share of each side that a split draws (None: all splits are alike)."""
 
     by: str
     part: float | None
@@ -40,34 +41,34 @@ USERS, TIME, ROWS, NOTHING = Split("users", 0.5), Split("time", KEPT), Split("re
 
 
 class Source(NamedTuple):
-    """The data on the items that are asked for, and how to split them; ``item`` has the old numbers of the items."""
+    """The data on the selected items, and how to split them."""
 
     data: Data
-    item: np.ndarray
+    item: np.ndarray  # numbers of the items before the selection
     split: Split
     popularity: np.ndarray
     available: int
     users: np.ndarray | None = None  # in the order of their mean time, where the split is by time
 
 
-def source(data: Data, n: int | None) -> Source:
-    """Take the n items of most interactions, or nodes of most neighbours, and decide how to split the data."""
+def select_source(data: Data, n: int | None) -> Source:
+    """Take the n items with most interactions, or nodes with most neighbours, and decide how to split the data."""
     count = len(data.keys)
     popularity = _popularity(data, count)
     kept = np.sort(from_data.select_top(popularity, count if n is None else n))
     place = np.full(count, -1)
     place[kept] = np.arange(len(kept))
-    fewer = data._replace(
-        interactions=data.interactions and _only(data.interactions, place),
-        edges=data.edges and _between(data.edges, place),
-        rewards=data.rewards and _of(data.rewards, place),
+    selected = data._replace(
+        interactions=data.interactions and _select_interactions(data.interactions, place),
+        edges=data.edges and _select_edges(data.edges, place),
+        rewards=data.rewards and _select_rewards(data.rewards, place),
         features=None if data.features is None else data.features[kept],
     )
     users = None
-    if fewer.interactions and fewer.interactions.time is not None:
-        users = _in_time(fewer.interactions)
-    found = Source(fewer, kept, TIME if users is not None else USERS, popularity[kept], count, users)
-    return found._replace(split=_how(found))
+    if selected.interactions and selected.interactions.time is not None:
+        users = _users_by_time(selected.interactions.user, selected.interactions.time)
+    source = Source(selected, kept, TIME if users is not None else USERS, popularity[kept], count, users)
+    return source._replace(split=_choose_split(source))
 
 
 def _popularity(data: Data, count: int) -> np.ndarray:
@@ -76,118 +77,116 @@ def _popularity(data: Data, count: int) -> np.ndarray:
     if data.edges:
         ends = np.concatenate([data.edges.source, data.edges.target])
         return np.bincount(ends, minlength=count)
-    return np.bincount(data.rewards.item, minlength=count)
+    return np.bincount(data.rewards.item, minlength=count) if data.rewards else np.zeros(count, np.int64)
 
 
-def _only(rows: Interactions, place: np.ndarray) -> Interactions:
-    there = place[rows.item] >= 0
-    if there.all():
-        return rows._replace(item=place[rows.item])
-    columns = (None if column is None else column[there] for column in rows)
-    rows = Interactions(*columns)
+def _select_interactions(rows: Interactions, place: np.ndarray) -> Interactions:
+    kept = place[rows.item] >= 0
+    if not kept.all():
+        value, time = (None if column is None else column[kept] for column in (rows.value, rows.time))
+        rows = Interactions(rows.user[kept], rows.item[kept], value, time)
     return rows._replace(item=place[rows.item])
 
 
-def _between(edges: Edges, place: np.ndarray) -> Edges:
+def _select_edges(edges: Edges, place: np.ndarray) -> Edges:
     i, j = place[edges.source], place[edges.target]
-    there = (i >= 0) & (j >= 0)
-    return edges._replace(
-        source=i[there], target=j[there], weight=None if edges.weight is None else edges.weight[there]
-    )
+    kept = (i >= 0) & (j >= 0)
+    return Edges(i[kept], j[kept], None if edges.weight is None else edges.weight[kept])
 
 
-def _of(paid: Rewards, place: np.ndarray) -> Rewards:
-    there = place[paid.item] >= 0
-    return paid._replace(item=place[paid.item[there]], value=paid.value[there])
+def _select_rewards(rewards: Rewards, place: np.ndarray) -> Rewards:
+    kept = place[rewards.item] >= 0
+    return Rewards(place[rewards.item[kept]], rewards.value[kept])
 
 
-def _in_time(rows: Interactions) -> np.ndarray:
+def _users_by_time(user: np.ndarray, time: np.ndarray) -> np.ndarray:
     """Return the users who have rows, in the order of their mean time."""
-    sizes = np.bincount(rows.user)
-    when = np.bincount(rows.user, rows.time - rows.time.min()) / np.maximum(sizes, 1)
-    order = np.argsort(when, kind="stable")
+    sizes = np.bincount(user)
+    mean_time = np.bincount(user, time - time.min()) / np.maximum(sizes, 1)
+    order = np.argsort(mean_time, kind="stable")
     return order[sizes[order] > 0]
 
 
-def _how(given: Source) -> Split:
-    """Decide how to split the data: by time only where that leaves enough of the items."""
-    data, n = given.data, len(given.item)
+def _choose_split(source: Source) -> Split:
+    """Choose how to split the data: by time only where that leaves enough of the items."""
+    data, n = source.data, len(source.item)
     if data.rewards is not None:
         several = np.median(np.bincount(data.rewards.item, minlength=n)) >= SEVERAL
         return ROWS if several else NOTHING
-    if given.users is None:
+    if source.users is None:
         return USERS
-    by_time, at_random = (
-        _enough(data.interactions, _roles(given._replace(split=split), np.random.default_rng(0)), n).sum()
-        for split in (TIME, USERS)
-    )
-    return TIME if by_time >= FEW * at_random else USERS
+    counts = {}
+    for split in (TIME, USERS):
+        parts = _assign_parts(source._replace(split=split), np.random.default_rng(0))
+        counts[split] = _enough(data.required_interactions, parts, n).sum()
+    return TIME if counts[TIME] >= FEW * counts[USERS] else USERS
 
 
-def _roles(given: Source, rng: np.random.Generator) -> np.ndarray:
-    """Return for every row whether its user makes the graph (0), pays (1), or is left out of this split (-1)."""
-    user = given.data.interactions.user
+def _assign_parts(source: Source, rng: np.random.Generator) -> np.ndarray:
+    """Return the part of every row: its user is for training, is held out, or is left out of this split."""
+    user = source.data.required_interactions.user
     count = 1 + user.max()
-    role = np.full(count, -1, np.int8)
-    if given.split == USERS:
-        makes, pays = raters.halves(count, rng)
+    part = np.full(count, LEFT_OUT, np.int8)
+    if source.split == USERS or source.users is None:
+        train, holdout = raters.halves(count, rng)
     else:
-        middle = len(given.users) // 2
-        sides = given.users[:middle], given.users[middle:]
-        makes, pays = (rng.permutation(side)[: int(np.ceil(KEPT * len(side)))] for side in sides)
-    role[makes], role[pays] = 0, 1
-    return role[user]
+        middle = len(source.users) // 2
+        sides = source.users[:middle], source.users[middle:]
+        train, holdout = (rng.permutation(side)[: int(np.ceil(KEPT * len(side)))] for side in sides)
+    part[train], part[holdout] = TRAIN, HOLDOUT
+    return part[user]
 
 
-def _enough(rows: Interactions, role: np.ndarray, n: int) -> np.ndarray:
-    """Tell of each item whether both sides met it often enough."""
-    return np.minimum(*(np.bincount(rows.item[role == side], minlength=n) for side in (0, 1))) >= raters.FEWEST
+def _enough(rows: Interactions, parts: np.ndarray, n: int) -> np.ndarray:
+    """Tell of each item whether it has enough interactions in both parts."""
+    train, holdout = (np.bincount(rows.item[parts == part], minlength=n) for part in (TRAIN, HOLDOUT))
+    return np.minimum(train, holdout) >= raters.FEWEST
 
 
 class Part(NamedTuple):
-    """One split: the interactions that make graph and features, and what the rest pays.
+    """One split: the interactions for training, and the held-out rewards.
 
-    ``value`` is the mean reward of every item, nan where it is not known, and ``pulls`` are the items and values of
-    single rewards. Where users say no more than that they chose an item, it pays one or zero, and ``choosers`` is the
-    number of users behind the shares.
+    ``value`` is the mean reward of every item, nan where it is unknown, and ``pulls`` are the items and values of
+    single rewards. Where interactions have no values, a reward is one or zero, and ``choosers`` is the number of users
+    behind the shares.
     """
 
-    making: Interactions | None
+    train: Interactions | None
     value: np.ndarray
     pulls: tuple[np.ndarray, np.ndarray] | None = None
     choosers: int | None = None
 
 
-def part(given: Source, fewest: int, seed: int, number: int) -> Part:
+def draw_part(source: Source, fewest: int, seed: int, number: int) -> Part:
     """Draw one split; refuse it if fewer than ``fewest`` items are left."""
-    data, n, rng = given.data, len(given.item), stream(seed, "split", number=number)
+    data, n, rng = source.data, len(source.item), stream(seed, "split", number=number)
     if data.rewards is None:
-        return _by_users(given, fewest, rng)
-    pulls = _half(data.rewards, n, rng) if given.split == ROWS else None
+        return _split_users(source, fewest, rng)
+    pulls = _draw_half(data.rewards, n, rng) if source.split == ROWS else None
     return Part(data.interactions, raters.node_means(*(pulls or data.rewards), n), pulls)
 
 
-def _by_users(given: Source, fewest: int, rng: np.random.Generator) -> Part:
-    rows, n, role = given.data.interactions, len(given.item), _roles(given, rng)
-    kept = _enough(rows, role, n)
+def _split_users(source: Source, fewest: int, rng: np.random.Generator) -> Part:
+    rows, n, parts = source.data.required_interactions, len(source.item), _assign_parts(source, rng)
+    kept = _enough(rows, parts, n)
     if kept.sum() < fewest:
-        met = f"{kept.sum()} items have {raters.FEWEST} interactions with either part of the users"
-        raise UserError(f"{met}; a round needs {fewest}; bring more data")
-    paying, making = (_rows(rows, kept[rows.item] & (role == side)) for side in (1, 0))
+        few = f"{kept.sum()} items have {raters.FEWEST} interactions with either part of the users"
+        raise UserError(f"{few}; a round needs {fewest}; bring more data")
+    holdout, train = (_take_rows(rows, kept[rows.item] & (parts == part)) for part in (HOLDOUT, TRAIN))
     if rows.value is None:
-        users = len(np.unique(rows.user[role == 1]))
-        return Part(making, np.where(kept, paying.choosers(n) / users, np.nan), choosers=users)
-    pulls = paying.item, TRANSFORMS[given.data.transform](paying.value)
-    return Part(making, raters.node_means(*pulls, n), pulls)
+        users = len(np.unique(rows.user[parts == HOLDOUT]))
+        return Part(train, np.where(kept, holdout.choosers(n) / users, np.nan), choosers=users)
+    pulls = holdout.item, TRANSFORMS[source.data.transform](holdout.value)
+    return Part(train, raters.node_means(*pulls, n), pulls)
 
 
-def _rows(rows: Interactions, kept: np.ndarray) -> Interactions:
+def _take_rows(rows: Interactions, kept: np.ndarray) -> Interactions:
     """Take some rows, without their times."""
     at = np.flatnonzero(kept)
     return Interactions(rows.user[at], rows.item[at], None if rows.value is None else rows.value[at])
 
 
-def _half(rows: Rewards, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _draw_half(rows: Rewards, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Draw half of the rewards of every item, at least one."""
     order = rng.permutation(len(rows.item))
     order = order[np.argsort(rows.item[order], kind="stable")]

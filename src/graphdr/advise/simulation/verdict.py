@@ -1,26 +1,26 @@
-"""From a trial to a verdict: does the graph help, does it not, or can that not be told from this much data?
+"""Judge a tournament: the graph helps, does not help, or that cannot be told from this much data.
 
-Savings are shares of the regret of the best method without the graph. Both methods were chosen on other rounds than
-those that judge, so that luck in the choice does not count as a gain.
+Savings are shares of the regret of the best method without the graph. Both methods were chosen on other runs than
+those that judge, so that chance in the choice does not count as a gain.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.advise.simulation import field
-from graphdr.advise.simulation.field import Settings
-from graphdr.advise.simulation.trial import Trial
+from graphdr.advise.simulation import methods
+from graphdr.advise.simulation.methods import Settings
+from graphdr.advise.simulation.tournament import TournamentResult
 
 LEVEL = 0.95  # of the intervals
 SURE = {"sure": 0.99, "fairly sure": 0.95}  # levels at which an outcome holds
 UNSURE = "not sure"
 PRACTICAL = 0.05  # a saving below this share is not worth a graph …
-SLIGHT = 0.01  # … though from this one on its method is the better one, if a graph is there anyway
-RELIABLE = 0.5  # share of the variance of held-out means that must be signal before a graph is given up
+SLIGHT = 0.01  # … but a method that saves this share is the better one, if a graph is there anyway
+RELIABLE = 0.5  # share of the variance of held-out means that must be signal before a graph is rejected
 HELPS, DOES_NOT, UNKNOWN = "helps", "does not help", "cannot be told"
 DRAWS = 20_000  # of variances behind an interval
-HOPELESS = 100  # times as much data as there are
+HOPELESS = 100  # times the data: more is not asked for
 
 
 class Interval(NamedTuple):
@@ -42,7 +42,7 @@ class Saving(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The outcome for the graph, what it rests on, and the method to use."""
+    """The outcome for the graph, the savings behind it, and the method to use."""
 
     outcome: str
     reason: str
@@ -54,7 +54,7 @@ class Verdict(NamedTuple):
     saves: Saving  # of the best graph method, in the regret of the best without the graph …
     saves_full: Saving  # … of full LinUCB, which learns every item by itself …
     over_shuffled: Saving  # … and of its own controls
-    over_length: Saving
+    over_random_directions: Saving
     over_longest: Saving
     sharing: Saving  # what the best without the graph saves of the regret of full LinUCB
     over_random: Saving  # what the method to use saves of that of random play
@@ -76,39 +76,44 @@ def shares(regret: np.ndarray, other: np.ndarray) -> np.ndarray:
 def interval(values: np.ndarray, spread: float, level: float = LEVEL) -> Interval:
     """Return the interval of a mean over data sets from values on splits of one of them (splits x runs).
 
-    The variance between splits beyond the luck of their rounds is partly that between data sets: ``spread`` says how
-    much of it, after Nadeau and Bengio (2003). Both variances are uncertain, with few splits: the interval is a
+    The variance between splits beyond the chance of their rounds is partly that between data sets: ``spread`` says
+    how much of it, after Nadeau and Bengio (2003). Both variances are uncertain, with few splits: the interval is a
     generalised one (Weerahandi, 1993), over draws of both from what the values say about them.
     """
     splits, runs = values.shape
     rng = np.random.default_rng(0)  # the same values have the same interval
     between = values.mean(axis=1).var(ddof=1) * (splits - 1) / rng.chisquare(splits - 1, DRAWS)
-    luck = 0.0
+    within = 0.0
     if runs > 1:
         free = splits * (runs - 1)
-        luck = values.var(axis=1, ddof=1).mean() / runs * free / rng.chisquare(free, DRAWS)
-    between = np.maximum(between, luck)
-    error = np.sqrt(between / splits + spread * (between - luck)) * rng.standard_normal(DRAWS)
+        within = values.var(axis=1, ddof=1).mean() / runs * free / rng.chisquare(free, DRAWS)
+    between = np.maximum(between, within)
+    error = np.sqrt(between / splits + spread * (between - within)) * rng.standard_normal(DRAWS)
     middle, half = float(values.mean()), float(np.quantile(np.abs(error), level))
     return Interval(middle, middle - half, middle + half)
 
 
-def judge(trial: Trial, spread: float) -> Verdict:
-    """Judge a trial; ``spread`` is that of the split."""
-    graph, without = trial.best_graph, trial.best_without
-    judged = {name: curve[:, :, -1] for name, curve in trial.judged.items()}
+class _Savings:
+    """Savings of the methods of a tournament in each other's regret, on the runs that judge."""
 
-    def saves(other: str, level: float = LEVEL, least: float = 0.0, of: str = graph) -> Saving:
-        other_regret = judged[other]
-        regret = judged[of][:, : other_regret.shape[1]]  # controls play fewer runs
-        found = interval(shares(regret, other_regret), max(spread, least), level)
-        return Saving(*found, float(regret.mean()), float(other_regret.mean()))
+    def __init__(self, result: TournamentResult, spread: float) -> None:
+        self.final = {name: curve[:, :, -1] for name, curve in result.judged.items()}
+        self.graph, self.without, self.spread = result.best_graph, result.best_without, spread
 
-    def outcome(level: float) -> tuple[str, str]:
-        gain = saves(without, level)
-        # If the graph said nothing, it would be one more of its shuffled copies.
-        shuffled = saves(field.SHUFFLED, level, least=1.0)
-        longest = saves(field.LONGEST, level)
+    def of(self, method: str, other: str, level: float = LEVEL) -> Saving:
+        """Return what a method saves of the regret of another one."""
+        other_regret = self.final[other]
+        regret = self.final[method][:, : other_regret.shape[1]]  # controls play fewer runs
+        # If the graph told nothing, it would be one more of its shuffled copies.
+        spread = max(self.spread, 1.0) if other == methods.SHUFFLED else self.spread
+        share = interval(shares(regret, other_regret), spread, level)
+        return Saving(*share, float(regret.mean()), float(other_regret.mean()))
+
+    def outcome(self, level: float) -> tuple[str, str]:
+        """Return the outcome for the graph and the comparison that decides it."""
+        gain, shuffled, longest = (
+            self.of(self.graph, other, level) for other in (self.without, methods.SHUFFLED, methods.LONGEST)
+        )
         if gain.high < PRACTICAL:
             return DOES_NOT, "without"
         if shuffled.high < PRACTICAL:
@@ -121,35 +126,39 @@ def judge(trial: Trial, spread: float) -> Verdict:
             return (DOES_NOT if longest.high < PRACTICAL else UNKNOWN), "longest"
         return HELPS, "graph"
 
-    found, reason = outcome(LEVEL)
-    sure = next((word for word, level in SURE.items() if outcome(level) == (found, reason)), UNSURE)
-    gain = saves(without)
-    use = graph if gain.estimate > (SLIGHT if found == DOES_NOT else 0.0) else without
-    learns = saves(field.RANDOM, of=use)
-    # Noise in the means that stand for the true rewards hides what a graph knows, but no graph knows the noise.
-    noisy = trial.reliability is not None and trial.reliability < RELIABLE
-    if noisy and found != HELPS:
-        found, reason = UNKNOWN, "noise"
-    if learns.low <= 0:
-        found, reason, sure = UNKNOWN, "nothing", UNSURE
+
+def judge(result: TournamentResult, spread: float) -> Verdict:
+    """Judge a tournament; ``spread`` is that of the split."""
+    savings, graph, without = _Savings(result, spread), result.best_graph, result.best_without
+    outcome, reason = savings.outcome(LEVEL)
+    sure = next((word for word, level in SURE.items() if savings.outcome(level) == (outcome, reason)), UNSURE)
+    gain = savings.of(graph, without)
+    method = graph if gain.estimate > (SLIGHT if outcome == DOES_NOT else 0.0) else without
+    over_random = savings.of(method, methods.RANDOM)
+    # Noise in the means that stand for the true rewards hides what a graph predicts, but no graph predicts the noise.
+    noisy = result.reliability is not None and result.reliability < RELIABLE
+    if noisy and outcome != HELPS:
+        outcome, reason = UNKNOWN, "noise"
+    if over_random.low <= 0:
+        outcome, reason, sure = UNKNOWN, "nothing", UNSURE
     return Verdict(
-        outcome=found,
+        outcome=outcome,
         reason=reason,
-        sure=UNSURE if found == UNKNOWN else sure,
-        method=use,
-        settings=trial.settings[use],
+        sure=UNSURE if outcome == UNKNOWN else sure,
+        method=method,
+        settings=result.settings[method],
         best_graph=graph,
         best_without=without,
         saves=gain,
-        saves_full=saves(field.FULL),
-        over_shuffled=saves(field.SHUFFLED, least=1.0),
-        over_length=saves(field.LENGTH),
-        over_longest=saves(field.LONGEST),
-        sharing=saves(field.FULL, of=without),
-        over_random=learns,
-        pays_after=pays_after(trial.judged[graph], trial.judged[without], trial.game.every),
-        times_the_data=_times_the_data(reason, gain, trial.reliability) if found == UNKNOWN else None,
-        reliability=trial.reliability,
+        saves_full=savings.of(graph, methods.FULL),
+        over_shuffled=savings.of(graph, methods.SHUFFLED),
+        over_random_directions=savings.of(graph, methods.RANDOM_DIRECTIONS),
+        over_longest=savings.of(graph, methods.LONGEST),
+        sharing=savings.of(without, methods.FULL),
+        over_random=over_random,
+        pays_after=pays_after(result.judged[graph], result.judged[without], result.config.every),
+        times_the_data=_times_the_data(reason, gain, result.reliability) if outcome == UNKNOWN else None,
+        reliability=result.reliability,
     )
 
 
@@ -162,10 +171,10 @@ def pays_after(regret: np.ndarray, other: np.ndarray, every: int) -> int | None:
 
 
 def _times_the_data(reason: str, gain: Saving, reliability: float | None) -> float | None:
-    """Return how many times the data would decide: None where that is not known, or too many."""
+    """Return how many times the data would decide; None where that is unknown or unrealistic."""
     if reason == "without":
         times = _to_narrow(gain)
-    elif reason == "noise":
+    elif reason == "noise" and reliability is not None:
         times = _to_be_reliable(reliability)
     else:
         return None
@@ -175,8 +184,8 @@ def _times_the_data(reason: str, gain: Saving, reliability: float | None) -> flo
 def _to_narrow(gain: Saving) -> float:
     """Return how many times the data would narrow the interval until it decides, if the estimate stays."""
     half = gain.high - gain.estimate
-    room = gain.estimate if gain.estimate > PRACTICAL / 2 else PRACTICAL - gain.estimate
-    return float((half / room) ** 2)
+    margin = gain.estimate if gain.estimate > PRACTICAL / 2 else PRACTICAL - gain.estimate
+    return float((half / margin) ** 2)
 
 
 def _to_be_reliable(reliability: float) -> float:

@@ -1,1 +1,1 @@
-"""Tables as people have them: any usual encoding, separator and heading, read into columns and then into ``Data``."""
+"""Read a user's tables and graphs in any usual format, and name all mistakes with their places."""

@@ -1,4 +1,4 @@
-"""Text in any usual encoding, as UTF-8."""
+"""Decode text in any usual encoding."""
 
 import codecs
 import re
@@ -25,7 +25,9 @@ def as_utf8(name: str, data: bytes, wanted: str | None = None) -> tuple[bytes, s
             return data[len(mark) :] if mark else data, encoding
         text = b"".join(piece.encode() for piece in _pieces(data, encoding))
     except UnicodeError as error:
-        raise UserError(f"{name}: not {encoding} text ({error.reason}); --encoding names another") from None
+        raise UserError(
+            f"{name}: not {encoding} text ({getattr(error, 'reason', error)}); --encoding names another"
+        ) from None
     return text.removeprefix("\ufeff".encode()), encoding
 
 

@@ -1,41 +1,41 @@
-"""Columns about items as one matrix: numbers as they are, lists of numbers side by side, categories as indicators."""
+"""Features of items as one matrix: numbers as they are, lists of numbers side by side, categories as indicators."""
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.advise.tabular import values
+from graphdr.advise.tabular import arrays
 from graphdr.advise.tabular.dialect import is_number
-from graphdr.advise.tabular.problems import FINITE, Problems
+from graphdr.advise.tabular.input_errors import FINITE, InputErrors
 from graphdr.core.errors import UserError, join_names, quote, quote_cell
 
 CATEGORIES = 1000  # different texts that a column may hold
 LARGEST = 1 << 28  # numbers in all, which take 2 GB
 
 
-def matrix(problems: Problems, names: list[str]) -> tuple[np.ndarray, list[str]]:
-    """Return a row of numbers per row of the sheet, and what was assumed about columns of texts."""
+def matrix(errors: InputErrors, names: list[str]) -> tuple[np.ndarray, list[str]]:
+    """Return a row of numbers per row of the sheet, and assumptions about columns of texts."""
     parts, assumed, indicators = [], [], []
     for name in names:
-        column = problems.sheet.columns[name]
+        column = errors.sheet.columns[name]
         if _is_list(column):
-            parts.append(_lists(problems, name))
+            parts.append(_lists(errors, name))
         elif _is_category(column):
-            keys, place = values.places(column)
+            keys, place = arrays.places(column)
             if len(keys) > CATEGORIES:
                 assumed.append(f"column {quote(name)} is left out, for it holds {len(keys):,} different texts")
                 continue
-            _check_size(len(place), len(keys), problems.sheet.name)
+            _check_size(len(place), len(keys), errors.sheet.name)
             indicators.append(name)
             parts.append((place[:, None] == np.arange(len(keys))).astype(float))
         else:
-            parts.append(problems.numbers(name)[:, None])
+            parts.append(errors.numbers(name)[:, None])
     if indicators:
         shown = join_names(map(repr, indicators))
         assumed.append(f"columns of texts as indicators, one per category: {shown}")
     if not parts:
-        raise UserError(f"{problems.sheet.name}: no column of numbers or of at most {CATEGORIES:,} different texts")
-    _check_size(len(parts[0]), sum(part.shape[1] for part in parts), problems.sheet.name)
+        raise UserError(f"{errors.sheet.name}: no column of numbers or of at most {CATEGORIES:,} different texts")
+    _check_size(len(parts[0]), sum(part.shape[1] for part in parts), errors.sheet.name)
     return np.hstack(parts), assumed
 
 
@@ -52,20 +52,20 @@ def _is_list(column: pa.Array) -> bool:
 
 
 def _is_category(column: pa.Array) -> bool:
-    """Say whether a column is of texts: among numbers, a text that is none is a mistake."""
-    return np.isfinite(values.numbers(column)).mean() < 0.5
+    """Tell whether a column is of texts: a single text among numbers is a mistake."""
+    return np.isfinite(arrays.numbers(column)).mean() < 0.5
 
 
-def _lists(problems: Problems, name: str) -> np.ndarray:
-    sheet = problems.sheet
+def _lists(errors: InputErrors, name: str) -> np.ndarray:
+    sheet = errors.sheet
     lists = pc.split_pattern(pc.utf8_trim_whitespace(sheet.columns[name]), " ")
     sizes = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
-    problems.rows(sizes != sizes[0], lambda row: f"{sizes[row]} features; expected {sizes[0]} as above")
+    errors.add_rows(sizes != sizes[0], lambda row: f"{sizes[row]} features; expected {sizes[0]} as above")
     rows = np.repeat(np.arange(len(sizes)), sizes)
     words = lists.flatten()
-    found = values.numbers(words)
-    problems.rows(~np.isfinite(found), lambda at: f"{quote_cell(name, words[at].as_py())} {FINITE}", rows=rows)
+    values = arrays.numbers(words)
+    errors.add_rows(~np.isfinite(values), lambda at: f"{quote_cell(name, words[at].as_py())} {FINITE}", rows=rows)
     even = sizes[rows] == sizes[0]
     numbers = np.zeros((len(sizes), sizes[0]))
-    numbers[sizes == sizes[0]] = found[even].reshape(-1, sizes[0])
+    numbers[sizes == sizes[0]] = values[even].reshape(-1, sizes[0])
     return numbers

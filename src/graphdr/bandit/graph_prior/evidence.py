@@ -19,7 +19,7 @@ from graphdr.bandit.graph_prior.model import (
     grid_of_columns,
     shares,
 )
-from graphdr.core.compiled import kernel
+from graphdr.core.compiled import inlined, kernel
 
 # Residuals in the Bayes factor. Many pulls tell a residual more exactly than the grid of the fits does, and a graph of
 # many columns, which is nearly a residual, would be praised for values in between.
@@ -40,8 +40,8 @@ class Evidence(NamedTuple):
     graph_noise: np.ndarray
 
 
-class _Judge:
-    """What the rewards seen say for one basis, residual by residual."""
+class _BasisEvidence:
+    """The evidence of the rewards seen for one basis, residual by residual."""
 
     def __init__(self, seen: Statistics, basis: Columns, residuals: np.ndarray):
         self._seen, self._basis, self._residuals = seen, basis, residuals
@@ -85,71 +85,87 @@ class _Judge:
             total += np.tensordot(1.0 / (1.0 + self._groups.pulls * self._residuals[place]), self._groups.products, 1)
         return total
 
-    def _judged(self, log_determinant, ones, cross, squares):
+    def _log_evidence(
+        self, log_determinant: np.ndarray, ones: np.ndarray, cross: np.ndarray, squares: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return log evidence and noise, from ln |M| and the products of 1 and y with M^-1."""
         ones = np.maximum(ones, np.finfo(float).tiny)
         quad = np.maximum(self._seen.within + squares - cross**2 / ones, self._floor)
         return -0.5 * (log_determinant + np.log(ones) + self._free * np.log(quad)), quad / self._free
 
-    def alone(self, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def without_graph(self, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return log evidence and noise without a graph, at every residual."""
-        return self._judged(self.logs, products[:, -2, -2], products[:, -2, -1], products[:, -1, -1])
+        return self._log_evidence(self.logs, products[:, -2, -2], products[:, -2, -1], products[:, -1, -1])
 
     def with_graph(self, place: int, product: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return log evidence and noise with the graph at one residual, rhos x scales x columns."""
         corners = product[-2, -2], product[-2, -1], product[-1, -1]
         if len(self._roots) > len(product):
             product = np.insert(np.insert(product, -2, 0.0, axis=0), -2, 0.0, axis=1)
-        inverse, one, reward = _factor(product, self._roots)
-        sums = (-2 * np.log(inverse), -one * one, -one * reward, -reward * reward)
+        inverse, ones, rewards = _factor(product, self._roots)
+        # What every further column adds to ln |M|, 1^T M^-1 1, 1^T M^-1 y and y^T M^-1 y.
+        sums = (-2 * np.log(inverse), -ones * ones, -ones * rewards, -rewards * rewards)
         starts = self.logs[place], *corners
         parts = (start + part.cumsum(axis=0)[self._columns - 1] for start, part in zip(starts, sums, strict=True))
         shape = len(self._columns), len(RHOS), len(SCALES)
-        return tuple(part.reshape(shape).transpose(1, 2, 0) for part in self._judged(*parts))
+        values, noises = (part.reshape(shape).transpose(1, 2, 0) for part in self._log_evidence(*parts))
+        return values, noises
 
 
 def evidence(seen: Statistics, basis: Columns, residuals: np.ndarray = RESIDUALS) -> Evidence:
     """Return the evidence on the whole grid."""
-    judge = _Judge(seen, basis, residuals)
-    products = np.array([judge.product(place) for place in range(len(residuals))])
-    graph = zip(*(judge.with_graph(*place) for place in enumerate(products)), strict=True)
-    return Evidence(*judge.alone(products), *map(np.array, graph))
+    of_basis = _BasisEvidence(seen, basis, residuals)
+    products = np.array([of_basis.product(place) for place in range(len(residuals))])
+    graph = zip(*(of_basis.with_graph(*place) for place in enumerate(products)), strict=True)
+    return Evidence(*of_basis.without_graph(products), *map(np.array, graph))
+
+
+@inlined
+def _subtract_products(sums, a, b, x, y, count):
+    """Subtract from the four sums the products of rows a and b with rows x and y over the first ``count`` columns.
+
+    Every number that is loaded serves two of the four sums.
+    """
+    for k in range(0, count, 2):
+        for c in range(LANES):
+            a0, b0, x0, y0 = a[k, c], b[k, c], x[k, c], y[k, c]
+            a1, b1, x1, y1 = a[k + 1, c], b[k + 1, c], x[k + 1, c], y[k + 1, c]
+            sums[0, c] = sums[0, c] - a0 * x0 - a1 * x1
+            sums[1, c] = sums[1, c] - a0 * y0 - a1 * y1
+            sums[2, c] = sums[2, c] - b0 * x0 - b1 * x1
+            sums[3, c] = sums[3, c] - b0 * y0 - b1 * y1
 
 
 @kernel
 def _factor(product, roots):
-    """Factor I + s^1/2 U^T D^-1 U s^1/2, with s a point of the grid in every lane, bordered by U^T D^-1 [1 y].
+    """Factor I + s^1/2 U^T D^-1 U s^1/2 = L L^T, with s a point of the grid in every lane, bordered by U^T D^-1 [1 y].
 
-    Return the inverse diagonal of the Cholesky factor and its last two rows, which hold what 1 and y lose to the graph.
-    One factor serves all J: that of a leading block leads it.
+    Return the inverse diagonal of the Cholesky factor L and its last two rows, which hold what 1 and y lose to the
+    graph. One factor serves all J: that of a leading block leads it. With A the bordered matrix, row by row,
+
+        L_ij = (A_ij - sum_{k<j} L_ik L_jk) / L_jj    and    L_ii = sqrt(A_ii - sum_{k<i} L_ik^2),
+
+    in blocks of two rows (i, i + 1: a and b) and two columns (j, j + 1: x and y).
     """
     size = len(roots)
     columns = size - 2
     factor, sums, inverse = np.empty((size, columns, LANES)), np.empty((4, LANES)), np.empty((columns, LANES))
-    # Two rows and two columns at a time: every number that is loaded serves two of the four sums.
     for i in range(0, size, 2):
         a, b = factor[i], factor[i + 1]
         for j in range(0, min(i + 1, columns), 2):
             x, y, start = factor[j], factor[j + 1], 1.0 if i == j else 0.0
-            for c in range(LANES):
+            for c in range(LANES):  # A_ij, A_i,j+1, A_i+1,j and A_i+1,j+1
                 sums[0, c] = start + roots[i, c] * roots[j, c] * product[i, j]
                 sums[1, c] = roots[i, c] * roots[j + 1, c] * product[i, j + 1]
                 sums[2, c] = roots[i + 1, c] * roots[j, c] * product[i + 1, j]
                 sums[3, c] = start + roots[i + 1, c] * roots[j + 1, c] * product[i + 1, j + 1]
-            for k in range(0, j, 2):
-                for c in range(LANES):
-                    a0, b0, x0, y0 = a[k, c], b[k, c], x[k, c], y[k, c]
-                    a1, b1, x1, y1 = a[k + 1, c], b[k + 1, c], x[k + 1, c], y[k + 1, c]
-                    sums[0, c] = sums[0, c] - a0 * x0 - a1 * x1
-                    sums[1, c] = sums[1, c] - a0 * y0 - a1 * y1
-                    sums[2, c] = sums[2, c] - b0 * x0 - b1 * x1
-                    sums[3, c] = sums[3, c] - b0 * y0 - b1 * y1
-            if i == j:
+            _subtract_products(sums, a, b, x, y, j)
+            if i == j:  # on the diagonal, only L_i+1,i is kept as it is
                 for c in range(LANES):
                     inverse[i, c] = 1.0 / np.sqrt(sums[0, c])
                     b[i, c] = sums[2, c] * inverse[i, c]
                     inverse[i + 1, c] = 1.0 / np.sqrt(sums[3, c] - b[i, c] * b[i, c])
-            else:
+            else:  # column j + 1 still lacks the product of column j
                 for c in range(LANES):
                     a[j, c] = sums[0, c] * inverse[j, c]
                     a[j + 1, c] = (sums[1, c] - a[j, c] * y[j, c]) * inverse[j + 1, c]
@@ -164,34 +180,34 @@ def fit(seen: Statistics, *candidates: Columns) -> Weights:
     A smaller residual explains no more of the rewards, and the graph then adds no less to ln |M|. So it gains at most
     half of what ln |D| loses, and is left out where that is too little.
     """
-    judges = [_Judge(seen, basis, RESIDUALS) for basis in candidates]
-    products = np.array([judges[0].product(place) for place in range(len(RESIDUALS))])
-    values, noises = judges[0].alone(products)
+    bases = [_BasisEvidence(seen, basis, RESIDUALS) for basis in candidates]
+    products = np.array([bases[0].product(place) for place in range(len(RESIDUALS))])
+    values, noises = bases[0].without_graph(products)
     residual = int(values.argmax())
     most = values[residual]
     best = Weights(0, 0.0, 0.0, float(RESIDUALS[residual]), float(noises[residual]))
-    for number, judge in enumerate(judges):
+    for number, of_basis in enumerate(bases):
         grid = grid_of_columns(len(candidates[number].lengths))
-        reach, found, most_here = np.inf, None, -np.inf
+        bound, most_here, best_here = np.inf, -np.inf, best
         for place in reversed(range(len(RESIDUALS) if grid else 0)):
-            if reach - judge.logs[place] / 2 < max(most, most_here) - ROUNDING:
+            if bound - of_basis.logs[place] / 2 < max(most, most_here) - ROUNDING:
                 continue
-            values, noises = judge.with_graph(place, products[place] if number == 0 else judge.product(place))
+            values, noises = of_basis.with_graph(place, products[place] if number == 0 else of_basis.product(place))
             at = np.unravel_index(values.argmax(), values.shape)
-            reach = values[at] + judge.logs[place] / 2
+            bound = values[at] + of_basis.logs[place] / 2
             if values[at] >= most_here:
-                most_here, found = values[at], (place, *at, noises[at])
+                rho, scale, columns = at
+                parts = float(RHOS[rho]), float(SCALES[scale]), float(RESIDUALS[place]), float(noises[at])
+                most_here, best_here = values[at], Weights(grid[columns], *parts, number)
         if most_here > most:
-            most, (place, rho, scale, columns, noise) = most_here, found
-            parts = float(RHOS[rho]), float(SCALES[scale]), float(RESIDUALS[place]), float(noise)
-            best = Weights(grid[columns], *parts, number)
+            most, best = most_here, best_here
     return best
 
 
 def log_bayes_factor(seen: Statistics, basis: Columns) -> float:
     """Return ln B of the graph: evidence for graph and residual, a mean over the grid, over that for arms alone."""
-    found = evidence(seen, basis, FINE)
-    return _log_mean_exp(found.graph) - _log_mean_exp(found.independent)
+    values = evidence(seen, basis, FINE)
+    return _log_mean_exp(values.graph) - _log_mean_exp(values.independent)
 
 
 def _log_mean_exp(values: np.ndarray) -> float:

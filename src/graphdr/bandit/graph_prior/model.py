@@ -93,7 +93,8 @@ def columns(features: np.ndarray, roughness: np.ndarray) -> Columns:
 
 def candidates(first: Graded, second: Graded | None = None) -> list[Columns]:
     """Return the columns that a fit chooses among: those of one basis or, of two, the first, the second and both."""
-    return [columns(*one) for one in (first, *([second, in_turn(first, second)] if second else []))]
+    bases = [first, second, in_turn(first, second)] if second else [first]
+    return [columns(*basis) for basis in bases]
 
 
 def in_turn(first: Graded, second: Graded) -> Graded:

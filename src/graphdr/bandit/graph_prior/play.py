@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.bandit.environment import by_candidate
+from graphdr.bandit.environment import Rounds, bandit_of
 from graphdr.bandit.graph_prior import model
 from graphdr.bandit.graph_prior.evidence import fit
 from graphdr.bandit.graph_prior.model import Statistics, Weights
 from graphdr.bandit.graph_prior.posterior import normal_equations
-from graphdr.bandit.linucb import Run
-from graphdr.bandit.rank_one import WHOLE, dot, draw, multiply, subtract, through
+from graphdr.bandit.linucb_core import first_maximum, multiply, update
+from graphdr.bandit.method import BanditProblem
+from graphdr.bandit.rank_one import WHOLE, dot, draw, through
 from graphdr.core.compiled import inlined, kernel
 
 # The rounds of the refits were chosen among eight schedules, BETA among 0.5, 1 and 2 (docs/graph_prior.md).
@@ -32,6 +33,28 @@ class Choices(NamedTuple):
     fits: list[tuple[int, Weights]]
 
 
+class History(NamedTuple):
+    """What a run changes: pulls and sum of rewards of every arm, and the arms chosen."""
+
+    pulls: np.ndarray
+    sums: np.ndarray
+    chosen: np.ndarray
+
+
+class Span(NamedTuple):
+    """The rounds between two refits, and the prior that they are played with.
+
+    x_i = (1, u_i) has ``size`` entries; ``residual`` is in units of ``noise``, the variance of a reward.
+    """
+
+    features: np.ndarray
+    size: int
+    residual: float
+    noise: float
+    start: int
+    stop: int
+
+
 def refits(horizon: int) -> Iterator[int]:
     """Yield the numbers of rounds after which the weights are fitted."""
     rounds = FIRST
@@ -40,34 +63,35 @@ def refits(horizon: int) -> Iterator[int]:
         rounds *= 2
 
 
-def play(run: Run, columns: np.ndarray, rng: np.random.Generator | None = None) -> Choices:
-    """Play a run on its features and their roughness: UCB, or Thompson sampling with a generator of normal numbers.
+def play(
+    problem: BanditProblem, rounds: Rounds, columns: np.ndarray, rng: np.random.Generator | None = None
+) -> Choices:
+    """Play on features and their roughness: UCB, or Thompson sampling with a generator of normal numbers.
 
-    If the run has a basis beside them, every refit chooses among the first, the second and both.
-    ``columns`` are those of the candidates that random play takes; the first rounds are as it plays them.
+    With a second basis every refit chooses among the first, the second and both. ``columns`` are those of the
+    candidates that random play takes, as the first rounds do.
     """
-    candidates = model.candidates((run.features, run.roughness), run.beside)
-    arms, noise = run.stream.arms, by_candidate(run.stream)
-    horizon, n = len(arms), len(run.theta)
-    pulls, sums, chosen = np.zeros(n), np.zeros(n), np.empty(horizon, np.uint32)
+    candidates = model.candidates(problem.graded_features, problem.second_basis)
+    horizon, n = len(rounds.arms), len(problem.theta)
+    bandit = bandit_of(problem.theta, rounds)
+    history = History(np.zeros(n), np.zeros(n), np.empty(horizon, np.uint32))
     stops = [*refits(horizon), horizon]
-    game = run.theta, arms, noise, pulls, sums, chosen
-    within = _at_random(*game, columns, stops[0])
+    within = _at_random(bandit, history, columns, stops[0])
     fits = []
     for start, stop in pairwise(stops):
-        seen = Statistics(pulls, sums, within)
+        seen = Statistics(history.pulls, history.sums, within)
         weights = fit(seen, *candidates)
         basis = candidates[weights.basis]
         fits.append((start, weights))
         v, right = (_padded(part) for part in normal_equations(weights, seen, basis))
-        span = basis.features, 1 + weights.columns, weights.residual, weights.noise, start, stop
+        span = Span(basis.features, 1 + weights.columns, weights.residual, weights.noise, start, stop)
         if rng is None:
             inverse = np.linalg.inv(v + np.diag(np.diagonal(v) == 0))
-            within += _ucb(*game, *span, 0.5 * (inverse + inverse.T), inverse @ right)
+            within += _ucb(bandit, history, span, 0.5 * (inverse + inverse.T), inverse @ right)
         else:
             half = np.linalg.inv(np.linalg.cholesky(v + np.diag(np.diagonal(v) == 0)))
-            within += _thompson(*game, *span, half, half.T @ (half @ right), rng)
-    return Choices(chosen, fits)
+            within += _thompson(bandit, history, span, half, half.T @ (half @ right), rng)
+    return Choices(history.chosen, fits)
 
 
 def _padded(part: np.ndarray) -> np.ndarray:
@@ -79,10 +103,10 @@ def _padded(part: np.ndarray) -> np.ndarray:
 def _record(arm, reward, pulls, sums):
     """Count a reward; return by how much it adds to the squares within arms."""
     count = pulls[arm]
-    away = reward - sums[arm] / count if count > 0.0 else 0.0
+    distance = reward - sums[arm] / count if count > 0.0 else 0.0
     pulls[arm] = count + 1.0
     sums[arm] += reward
-    return away * away * count / (count + 1.0)
+    return distance * distance * count / (count + 1.0)
 
 
 @inlined
@@ -102,7 +126,9 @@ def _dot(x, y, k):
 
 
 @kernel
-def _at_random(theta, arms, noise, pulls, sums, chosen, columns, stop):
+def _at_random(bandit, history, columns, stop):
+    theta, arms, noise = bandit
+    pulls, sums, chosen = history
     within = 0.0
     for t in range(stop):
         arm = arms[t, columns[t]]
@@ -112,9 +138,12 @@ def _at_random(theta, arms, noise, pulls, sums, chosen, columns, stop):
 
 
 @kernel
-def _ucb(theta, arms, noise, pulls, sums, chosen, features, size, residual, variance, start, stop, v, mean_of):
-    # q_i never grows between two refits, so that the last one known bounds the score of an arm from above. Only while
-    # a bound is the largest score is it replaced by the score itself: one or two candidates of a round.
+def _ucb(bandit, history, span, v, estimate):
+    # q_i never grows between two refits, so that the last one computed bounds the score of an arm from above. Only
+    # while a bound is the largest score is it replaced by the score itself: one or two candidates of a round.
+    theta, arms, noise = bandit
+    pulls, sums, chosen = history
+    features, size, residual, variance, start, stop = span
     m, k = arms.shape[1], len(v)
     x, u, w = np.zeros((m, k)), np.empty((m, k)), np.empty(k)
     x[:, 0] = 1.0
@@ -123,20 +152,17 @@ def _ucb(theta, arms, noise, pulls, sums, chosen, features, size, residual, vari
     width = BETA * np.sqrt(variance)
     within = 0.0
     for t in range(start, stop):
-        for c in range(m):
+        for c in range(m):  # mean = k_i x_i^T estimate + residual k_i sum_i; the width is that of the bound on q_i
             arm = arms[t, c]
             row, z = x[c], features[arm]
             for i in range(1, size):
                 row[i] = z[i - 1]
             keep = 1.0 / (1.0 + pulls[arm] * residual)
-            mean[c] = keep * _dot(mean_of, row, k) + residual * keep * sums[arm]
+            mean[c] = keep * _dot(estimate, row, k) + residual * keep * sums[arm]
             kept[c], square[c] = keep, -1.0
             score[c] = mean[c] + width * np.sqrt(residual * keep + keep * keep * bound[arm])
         while True:
-            best = 0
-            for c in range(1, m):
-                if score[c] > score[best]:
-                    best = c
+            best = first_maximum(score, m)
             if square[best] >= 0.0:
                 break
             multiply(v, x[best], u[best], k)
@@ -148,40 +174,38 @@ def _ucb(theta, arms, noise, pulls, sums, chosen, features, size, residual, vari
         chosen[t] = arm
         reward = theta[arm] + noise[t, best]
         within += _record(arm, reward, pulls, sums)
+        # V gains k_i k_i' x x^T, with k_i before the reward and k_i' after it.
         after = 1.0 / (1.0 + pulls[arm] * residual)
         change = kept[best] * after
         scale = 1.0 / (1.0 + change * square[best])
-        step, root = after * (reward - mean[best]) * scale, np.sqrt(change * scale)
-        for i in range(k):
-            mean_of[i] += u[best, i] * step
-            w[i] = u[best, i] * root
-        subtract(v, w, k)
+        update(v, estimate, u[best], w, after * (reward - mean[best]) * scale, np.sqrt(change * scale), k)
     return within
 
 
 @kernel
-def _thompson(
-    theta, arms, noise, pulls, sums, chosen, features, size, residual, variance, start, stop, half, mean_of, rng
-):
-    # V^-1 = Q^T Q: (b, w) is drawn as its mean + Q^T z with normal numbers z of the noise's variance. What a play adds
-    # to V and to the mean waits for the next round, which needs every row of Q anyway.
+def _thompson(bandit, history, span, half, estimate, rng):
+    # V^-1 = Q^T Q, and half is Q: (b, w) is drawn as its mean + Q^T z with normal numbers z of the noise's variance.
+    # Q is updated for a play while the next (b, w) is drawn: both need all of its rows.
+    theta, arms, noise = bandit
+    pulls, sums, chosen = history
+    features, size, residual, variance, start, stop = span
     m, k = arms.shape[1], len(half)
     x, p, u, z, drawn = np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.empty(k)
-    sigma, own = np.sqrt(variance), np.empty(m)
+    sigma, arm_parts = np.sqrt(variance), np.empty(m)
     square = within = 0.0
     for t in range(start, stop):
         for i in range(size):
             z[i] = sigma * rng.standard_normal()
         for c in range(m):
-            own[c] = sigma * rng.standard_normal()
-        drawn[:] = mean_of
+            arm_parts[c] = sigma * rng.standard_normal()
+        drawn[:] = estimate
         draw(half, p, u, square, z, drawn, k)
         best, top = 0, -np.inf
         for c in range(m):
             arm = arms[t, c]
             graph = drawn[0] + dot(drawn[1:], features[arm], size - 1)
             keep = 1.0 / (1.0 + pulls[arm] * residual)
-            score = keep * graph + (residual * keep * sums[arm] + np.sqrt(residual * keep) * own[c])
+            score = keep * graph + (residual * keep * sums[arm] + np.sqrt(residual * keep) * arm_parts[c])
             if score > top:
                 best, top = c, score
         arm = arms[t, best]
@@ -190,15 +214,15 @@ def _thompson(
         keep, before = 1.0 / (1.0 + pulls[arm] * residual), sums[arm]
         within += _record(arm, reward, pulls, sums)
         after = 1.0 / (1.0 + pulls[arm] * residual)
-        # V gains keep after x x^T, r gains after (reward - residual keep sum) x: a row and its reward.
-        length = np.sqrt(keep * after)
-        y = after * (reward - residual * keep * before) / length
+        # V gains keep after x x^T, r gains after (reward - residual keep sum) x: those of a row root x with reward y.
+        root = np.sqrt(keep * after)
+        y = after * (reward - residual * keep * before) / root
         row = features[arm]
-        x[0] = length
+        x[0] = root
         for i in range(1, size):
-            x[i] = length * row[i - 1]
+            x[i] = root * row[i - 1]
         square = through(half, x, p, u, k)
-        step = (y - dot(mean_of, x, k)) / (1.0 + square)
+        step = (y - dot(estimate, x, k)) / (1.0 + square)
         for i in range(k):
-            mean_of[i] += step * u[i]
+            estimate[i] += step * u[i]
     return within

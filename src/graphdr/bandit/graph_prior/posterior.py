@@ -1,5 +1,7 @@
 """The posterior of the graph prior at one point of the grid: of (b, w), and of the expected reward of every arm."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from graphdr.bandit.graph_prior import model
@@ -17,14 +19,32 @@ def normal_equations(weights: Weights, seen: Statistics, basis: Columns) -> tupl
     if columns:
         precision[1:] = 1.0 / (weights.scale * shares(basis, weights.rho)[:columns])
     v, right = np.diag(precision), np.zeros(1 + columns)
+
+    def rows_of(part: np.ndarray) -> np.ndarray:
+        return np.column_stack([np.ones(len(part)), basis.features[part, :columns]])
+
+    add_arms(v, right, rows_of, seen, weights.residual)
+    return v, right
+
+
+def add_arms(
+    v: np.ndarray,
+    right: np.ndarray,
+    rows_of: Callable[[np.ndarray], np.ndarray],
+    seen: Statistics,
+    residual: float,
+) -> None:
+    """Add sum c_i x_i x_i^T to V and sum c_i x_i mean_i to r, over the arms pulled; c_i = pulls / (1 + pulls residual).
+
+    ``rows_of`` returns the rows x_i of some arms: memory does not grow with their number.
+    """
     pulled = np.flatnonzero(seen.pulls)
     for start in range(0, len(pulled), model.CHUNK):
         part = pulled[start : start + model.CHUNK]
-        rows = np.column_stack([np.ones(len(part)), basis.features[part, :columns]])
-        kept = rows / (1.0 + seen.pulls[part] * weights.residual)[:, None]
+        rows = rows_of(part)
+        kept = rows / (1.0 + seen.pulls[part] * residual)[:, None]
         v += (kept * seen.pulls[part][:, None]).T @ rows
         right += kept.T @ seen.sums[part]
-    return v, right
 
 
 def predict(weights: Weights, seen: Statistics, basis: Columns) -> tuple[np.ndarray, np.ndarray]:

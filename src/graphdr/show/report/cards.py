@@ -1,7 +1,11 @@
 """Data-set cards: size, spectrum, energy of the reward by k, a map of the rewards, and items by name."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from graphdr.core.errors import elide
+from graphdr.core.records import Json
 from graphdr.graphs.arm_features import Basis
 from graphdr.show.report.rounding import short, shorts, thinned
 
@@ -11,18 +15,18 @@ NAMES = 5  # items at each end of u_2
 LONG = 80  # letters of a name
 
 
-def card(edges: int, basis: Basis, theta: np.ndarray, titles: list[str | None] | None) -> dict:
-    """Describe a graph with its basis (n x components) and reward to the page."""
-    page_card = {"nodes": len(theta), "edges": edges, "degree": short(2 * edges / max(len(theta), 1), 3)}
-    page_card["spectrum"] = shorts(np.abs(basis.values[:COMPONENTS]))
-    page_card["energy"] = shorts(energies(basis.vectors[:, :COMPONENTS], theta))
-    names = [title or "" for title in titles] if titles else None
-    names = names and [name if len(name) <= LONG else name[: LONG - 1] + "…" for name in names]
-    if basis.vectors.shape[1] > 2:
-        page_card["map"] = reward_map(basis.vectors, theta, names)
-    if names is not None and basis.vectors.shape[1] > 1:
-        page_card["ends"] = ends(basis.vectors[:, 1], names)
-    return page_card
+def card(edges: int, basis: Basis, theta: np.ndarray, titles: Sequence[str | None] | None) -> Json:
+    """Return the JSON of a graph with its basis (n x components) and reward."""
+    vectors, n = basis.vectors, len(theta)
+    names = [elide(title or "", LONG) for title in titles] if titles else None
+    json: Json = {"nodes": n, "edges": edges, "degree": short(2 * edges / max(n, 1), 3)}
+    json["spectrum"] = shorts(np.abs(basis.values[:COMPONENTS]))
+    json["energy"] = shorts(energies(vectors[:, :COMPONENTS], theta))
+    if vectors.shape[1] > 2:
+        json["map"] = reward_map(vectors, theta, names)
+    if names is not None and vectors.shape[1] > 1:
+        json["ends"] = ends(vectors[:, 1], names)
+    return json
 
 
 def energies(vectors: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -31,15 +35,17 @@ def energies(vectors: np.ndarray, theta: np.ndarray) -> np.ndarray:
     return np.concatenate([[0.0], np.cumsum(parts)])
 
 
-def reward_map(vectors: np.ndarray, theta: np.ndarray, names: list[str] | None) -> dict:
+def reward_map(vectors: np.ndarray, theta: np.ndarray, names: Sequence[str] | None) -> Json:
     """Place nodes at their entries of u_2 and u_3, with their reward in units of its typical size, 1/sqrt(n)."""
     kept = thinned(len(theta), NODES)
-    points = {"x": shorts(vectors[kept, 1], 3), "y": shorts(vectors[kept, 2], 3)}
+    points: Json = {"x": shorts(vectors[kept, 1], 3), "y": shorts(vectors[kept, 2], 3)}
     points["reward"] = shorts(theta[kept] * np.sqrt(len(theta)), 3)
-    return points | ({"titles": [names[node] for node in kept]} if names else {})
+    if names:
+        points["titles"] = [names[node] for node in kept]
+    return points
 
 
-def ends(vector: np.ndarray, names: list[str]) -> list[list[str]]:
+def ends(vector: np.ndarray, names: Sequence[str]) -> list[list[str]]:
     """Name the nodes with the lowest and with the highest entries of an eigenvector."""
     order = np.argsort(vector, kind="stable")
     return [[names[node] for node in part] for part in (order[:NAMES], order[::-1][:NAMES])]

@@ -1,108 +1,148 @@
-"""Tables of numbers with the paper's beside each, and the counts of verdicts and claims."""
+"""The tables and claims of the page as JSON: our numbers with the paper's, and verdicts."""
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from graphdr.core.records import Json
+from graphdr.paper.compare import ComparedTable, Line, Place
 from graphdr.paper.verdicts import verdict_kind
 from graphdr.scores import cells
 from graphdr.show import tables
 from graphdr.show.report.rounding import short
 from graphdr.show.story import REAL, SYNTHETIC
+from graphdr.show.tables import Quantity
 
 CLAIM = ("claim", "where", "statement", "criterion", "measured")
-Lines = Mapping[tuple[str, str, str], Mapping]  # of the comparison, by table, row and column
+Lines = Mapping[Place, Line]  # of the comparison, by our cell
 
 
-def regrets_of(specs: dict[str, dict], papers: Lines) -> dict[str, dict[tuple[str, str], float]]:
-    """Return the final regrets that the paper prints, by experiment: (problem, method) to regret."""
-    regrets: dict[str, dict[tuple[str, str], float]] = {}
+@dataclass(frozen=True)
+class PageTable:
+    """A table as the report shows it; ``rows`` are triples of label, problem and method."""
+
+    caption: str
+    heading: str
+    columns: list[dict[str, str]]
+    bold: str | None
+    controls: list[str]
+    rows: list[tuple[str, str, str | None]]
+    experiment: str | None
+    compared: ComparedTable
+
+
+def regrets_of(specs: Mapping[str, PageTable], papers: Lines) -> dict[str | None, dict[tuple[str, str], float]]:
+    """Return the final regrets that the paper prints, by experiment, then by problem and method."""
+    regrets: dict[str | None, dict[tuple[str, str], float]] = {}
     for name, spec in specs.items():
-        for row, problem, method in spec["rows"]:
-            for column, text in cells.named(spec["columns"]):
-                cell, line = cells.parse(column, text), papers.get((name, row, column))
-                if line is not None and (cell.quantity, cell.field) == ("regret", "value"):
-                    regrets.setdefault(spec["experiment"], {})[problem, cell.key or method] = line["paper"]
+        shown = [
+            (column, cell)
+            for column, cell in cells.parse_columns(spec.columns)
+            if cell.quantity == "regret" and cell.statistic == "value"
+        ]
+        for row, problem, method in spec.rows:
+            for column, cell in shown:
+                line = papers.get(Place(name, row, column))
+                key = cell.key or method
+                if line is not None and key is not None:
+                    regrets.setdefault(spec.experiment, {})[problem, key] = line["paper"]
     return regrets
 
 
-def show(name: str, spec: dict, table: pd.DataFrame, papers: Lines, quantities: dict, labels: dict) -> dict:
-    """Describe a table to the page: texts of every cell, and the paper's number and verdict with it."""
-    columns = [(column, cells.parse(column, text)) for column, text in cells.named(spec["columns"])]
-    best = tables.best_cells(table, spec | {"quantities": quantities})
-    lines = {(line["row"], line["column"]): line for line in table.to_dict("records")}
+def show(
+    name: str,
+    spec: PageTable,
+    table: pd.DataFrame,
+    papers: Lines,
+    quantities: Mapping[str, Quantity],
+    labels: Mapping[str, str],
+) -> Json:
+    """Return the JSON of a table: the texts of every cell, with the paper's number and verdict."""
+    columns = cells.parse_columns(spec.columns)
+    best = tables.best_cells(table, spec, quantities)
+    entries = {(entry["row"], entry["column"]): entry for entry in table.to_dict("records")}
     rows = []
     for row in dict.fromkeys(table["row"]):
         texts = []
         for column, cell in columns:
-            text = _cell(lines[row, column], cells.digits(cell, quantities[cell.quantity]["digits"]))
-            text |= _paper(papers.get((name, row, column)))
+            text = _cell(entries[row, column], cells.digits(cell, quantities[cell.quantity].digits))
+            text |= _paper(papers.get(Place(name, row, column)))
             texts.append(text | ({"best": True} if (row, column) in best else {}))
         rows.append({"label": labels.get(row, row), "key": row, "cells": texts})
-    head = [
-        {"column": column, "quantity": _quantity(cell, quantities), "key": cell.quantity}
-        | {"of": labels.get(cell.key, cell.key)}
-        for column, cell in columns
-    ]
-    texts = {key: spec[key] for key in ("caption", "heading", "experiment")}
-    return {"key": name, "head": head, "rows": rows} | texts
+    head = []
+    for column, cell in columns:
+        quantity = cells.heading(cell, quantities[cell.quantity].label)
+        of = None if cell.key is None else labels.get(cell.key, cell.key)
+        head.append({"column": column, "quantity": quantity, "key": cell.quantity, "of": of})
+    json = {"key": name, "head": head, "rows": rows}
+    return json | {"caption": spec.caption, "heading": spec.heading, "experiment": spec.experiment}
 
 
-def explained(comparison: pd.DataFrame, reasons: Mapping[tuple[str, str, str], str]) -> list[dict]:
-    """Return the lines of the comparison, those that differ with the reason if one is known."""
-    lines = comparison.to_dict("records")
+def explained(comparison: pd.DataFrame, reasons: Mapping[tuple[str, str, str], str]) -> list[dict[Any, Any]]:
+    """Return the lines of the comparison, with the reason why a number differs if there is one.
+
+    A reason for a row or column that is empty is about all of them.
+    """
+    lines: list[dict[Any, Any]] = comparison.to_dict("records")
     for line in lines:
         places = [(line["artifact"], row, column) for row in (line["row"], "") for column in (line["column"], "")]
-        why = [reasons[place] for place in places if place in reasons]
-        if why and line["verdict"] == "differs":
-            line["why"] = why[0]
+        reason = next((reasons[place] for place in places if place in reasons), None)
+        if reason is not None and line["verdict"] == "differs":
+            line["why"] = reason
     return lines
 
 
-def claims(table: pd.DataFrame, observed: Collection[str], labels: Mapping[str, str]) -> list[dict]:
-    """Describe the claims to the page, each with the word that it is filtered by and the kind of its data."""
-    described = []
+def claims(table: pd.DataFrame, observed: Collection[str], labels: Mapping[str, str]) -> list[Json]:
+    """Return the JSON of the claims, each with the kind of its verdict and the kinds of its data."""
+    lines = []
     for line in table.to_dict("records"):
-        datasets = [name for part in ("available", "missing") for name in line[part].split(", ") if name]
+        datasets = [name for name in f"{line['available']}, {line['missing']}".split(", ") if name]
         kinds = {REAL if name in observed else SYNTHETIC for name in datasets}
         word = verdict_kind(line["verdict"])
         note = line["verdict"].partition(word)[2].strip()
         note = note.replace("available", "data sets").replace("missing:", "not counted:")
         build = line["build"].split("`")
-        build[::2] = [_named(part, datasets, labels) for part in build[::2]]  # the others are commands
-        derived = {"word": word, "share": short(line["share"], 3), "kinds": sorted(kinds, reverse=True)}
-        derived |= {"note": _named(note, datasets, labels), "build": build}
-        described.append({name: line[name] for name in CLAIM} | derived)
-    return described
+        build[::2] = [_labelled(part, datasets, labels) for part in build[::2]]  # the others are commands
+        json = {name: line[name] for name in CLAIM}
+        json |= {"word": word, "share": short(line["share"], 3), "kinds": sorted(kinds, reverse=True)}
+        lines.append(json | {"note": _labelled(note, datasets, labels), "build": build})
+    return lines
 
 
-def _named(text: str, datasets: Collection[str], labels: Mapping[str, str]) -> str:
-    """Put the labels of data sets for their names."""
+def _labelled(text: str, datasets: Collection[str], labels: Mapping[str, str]) -> str:
+    """Replace the names of data sets by their labels."""
     return re.sub(r"\w+", lambda match: labels.get(match[0], match[0]) if match[0] in datasets else match[0], text)
 
 
-def _quantity(cell: cells.Cell, quantities: dict) -> str:
-    return cells.heading(cell, quantities[cell.quantity]["label"])
-
-
-def _cell(line: dict, digits: int) -> dict:
-    text = tables.shown(line, digits)
+def _cell(entry: Mapping[Any, Any], digits: int) -> Json:
+    text = tables.shown(entry, digits)
     if text is None:
-        return {"none": "no data" if line["n"] == 0 else "–"}
-    value = {"value": _minus(text.value)} | ({"sem": text.sem} if text.sem else {})
-    return value | ({"panel": [_minus(part) for part in text.panel]} if text.panel else {})
+        return {"none": "no data" if entry["n"] == 0 else "–"}
+    json: Json = {"value": _minus(text.value)}
+    if text.sem:
+        json["sem"] = text.sem
+    if text.spread:
+        json["panel"] = [_minus(part) for part in text.spread]
+    return json
 
 
-def _paper(line: Mapping | None) -> dict:
+def _paper(line: Line | None) -> Json:
     if line is None:
         return {}
-    sem = {} if np.isnan(line["paper_sem"]) else {"paper_sem": f"{line['paper_sem']:.4g}"}
-    ratio = {} if np.isnan(line["ratio"]) else {"ratio": f"{line['ratio']:.2f}"}
-    both = {} if np.isnan(line["ours"]) else {"both": [short(line["paper"], 6), short(line["ours"], 6)]}
-    why = {"why": line["why"]} if line.get("why") else {}
-    return {"paper": _minus(f"{line['paper']:.6g}"), "verdict": line["verdict"]} | sem | ratio | both | why
+    json: Json = {"paper": _minus(f"{line['paper']:.6g}"), "verdict": line["verdict"]}
+    if not np.isnan(line["paper_sem"]):
+        json["paper_sem"] = f"{line['paper_sem']:.4g}"
+    if not np.isnan(line["ratio"]):
+        json["ratio"] = f"{line['ratio']:.2f}"
+    if not np.isnan(line["ours"]):
+        json["both"] = [short(line["paper"], 6), short(line["ours"], 6)]
+    if line.get("why"):
+        json["why"] = line["why"]
+    return json
 
 
 def _minus(text: str) -> str:

@@ -1,139 +1,246 @@
-"""Put the whole document together: one JSON-like dictionary that holds all that the page shows."""
+"""The report as one JSON document, which holds everything that the page shows."""
 
+import os
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from graphdr import __version__
-from graphdr.paper.compare import by_our_cell
-from graphdr.paper.compare import headline as distinct
+from graphdr.core.cpu_time import JobCost
+from graphdr.core.records import Json
+from graphdr.paper import compare
 from graphdr.scores import leaderboard
 from graphdr.show import palette, story, words
-from graphdr.show.report import experiments, machine, numbers
+from graphdr.show.report import experiments, numbers
+from graphdr.show.report.experiments import ExperimentSpec, ProblemSpec
+from graphdr.show.report.numbers import PageTable
 from graphdr.show.report.rounding import short
+from graphdr.show.tables import Quantity
 
 OURS = "graphdr"  # the method that the story is about
-BUILT_BY = {
-    "multiverse": "multiverse",
-    "calibration": "calibrated",
-    "leaderboard": "leaderboard",
-}  # targets, and the parameter that says it is built
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "pandas", "pyarrow", "matplotlib", "snakemake")
+
+
+@dataclass(frozen=True)
+class DatasetSpec:
+    """A data set: its label, parameters and terms, and the problem that represents it."""
+
+    label: str
+    observed: bool
+    parameters: Json
+    problem: str | None
+    k: int | None
+    licence: str | None = None
+    citation: str | None = None
+    page: str | None = None
+    terms: str | None = None
+
+    def json(self) -> Json:
+        """Return the fields as JSON, without terms that the data set does not have."""
+        optional = ("licence", "citation", "page", "terms")
+        return {name: value for name, value in asdict(self).items() if name not in optional or value is not None}
+
+
+@dataclass(frozen=True)
+class HeadlineSpec:
+    """The problem and the method of the numbers at the top of the page."""
+
+    experiment: str
+    against: str
+    problem: ProblemSpec
+
+
+class ReportSpec(NamedTuple):
+    """The report as configured."""
+
+    experiments: dict[str, ExperimentSpec]
+    tables: dict[str, PageTable]
+    cells: dict[str, dict[str, dict[str, str]]]  # name of our number, by table, row and column
+    quantities: dict[str, Quantity]
+    labels: dict[str, str]
+    datasets: dict[str, DatasetSpec]
+    headline: HeadlineSpec | None
+    order: list[str]  # of the groups of experiments
+    first: list[str]  # claims that the story tells before others
+    opt_in: dict[str, str]  # targets that `all` does not build, and their titles
+    settings: Json  # the configuration as shown
+    styles: dict[str, dict[str, str]]  # of the methods that have one
+    verdicts: list[str]
+    missing: list[str]  # data sets that are not built
+
+    @property
+    def observed(self) -> list[str]:
+        """Return the data sets that are not random graphs."""
+        return [name for name, spec in self.datasets.items() if spec.observed]
 
 
 class Built(NamedTuple):
-    """What was built: frames of the comparison, the claims, tables, curves and measurements, and data-set cards."""
+    """The results that the page shows; optional studies are None where they are not built."""
 
     comparison: pd.DataFrame
     reasons: dict[tuple[str, str, str], str]  # why numbers differ, by table, row and column of the paper
     claims: pd.DataFrame | None  # None on a page of the main comparison alone
-    multiverse: pd.DataFrame | None  # None where it is not built, as is …
-    calibrated: pd.DataFrame | None  # … the table of methods at their best …
-    leaderboard: pd.DataFrame | None  # … and their ranks over all problems
+    multiverse: pd.DataFrame | None
+    calibrated: pd.DataFrame | None  # the table of methods at their best
+    leaderboard: pd.DataFrame | None  # ranks over all problems
     tables: dict[str, pd.DataFrame]
     curves: dict[str, pd.DataFrame]  # by experiment
     measurements: dict[str, dict[str, pd.DataFrame]]  # by experiment and data set
-    cards: dict[str, dict]
-    marks: dict[str, dict[str, str]]  # by data set, in what it is not the paper's
+    cards: dict[str, Json]
+    marks: Mapping[str, Mapping[str, str]]  # by data set, how it differs from the paper's
 
 
-def document(built: Built, params, timings: list[dict]) -> dict:
-    """Describe all that was built to the page."""
+def document(built: Built, spec: ReportSpec, timings: list[Json]) -> Json:
+    """Return everything that the page shows as JSON."""
     lines = numbers.explained(built.comparison, built.reasons)
-    papers = by_our_cell(lines, params.tables)
-    regrets = numbers.regrets_of(params.tables, papers)
+    papers = compare.by_our_cell(lines, {name: table.compared for name, table in spec.tables.items()})
     printed = {artifact: place for place, artifact in enumerate(dict.fromkeys(built.comparison["artifact"]))}
-    order = sorted(built.tables, key=lambda name: (printed.get(name, len(printed)), name))
-    cells = papers, params.quantities, params.labels
-    tables = {name: numbers.show(name, params.tables[name], built.tables[name], *cells) for name in order}
-    shown = {}
-    for name, spec in params.experiments.items():
-        measured = built.curves[name], built.measurements[name]
-        shown[name] = experiments.show(spec, *measured, regrets.get(name, {}), params.labels)
-    observed = [name for name, spec in params.datasets.items() if spec["observed"]]
-    marks = {name: {"marks": built.marks.get(name, {})} for name in built.cards}
-    datasets = {name: params.datasets[name] | card | marks[name] for name, card in sorted(built.cards.items())}
+    shown = _experiments(built, spec, numbers.regrets_of(spec.tables, papers))
+    datasets = {}
+    for name, card in sorted(built.cards.items()):
+        datasets[name] = spec.datasets[name].json() | card | {"marks": built.marks.get(name, {})}
+    counts = compare.headline(lines)
+    meanings = {"numbers": words.NUMBERS, "claims": words.CLAIMS}
     return {
         "version": __version__,
-        "headline": headline(params.headline, shown, params.settings["methods"]),
-        "story": _story(built, observed, params),
-        "verdicts": {kind: {name: n[name] for name in params.verdicts} for kind, n in distinct(lines).items()},
-        "meanings": {"numbers": words.NUMBERS, "claims": words.CLAIMS}
-        | {"terms": words.glossary(), "quantities": words.meanings()},
+        "headline": headline(spec.headline, shown, spec.settings["methods"]),
+        "story": _story(built, spec),
+        "verdicts": {kind: {name: count[name] for name in spec.verdicts} for kind, count in counts.items()},
+        "meanings": meanings | {"terms": words.glossary(), "quantities": words.meanings()},
         "whole": built.claims is not None,
-        "claims": [] if built.claims is None else numbers.claims(built.claims, observed, params.labels),
-        "leaderboard": _leaderboard(built.leaderboard, params.labels),
-        "groups": experiments.groups(shown, _first(printed, params.tables), params.order),
+        "claims": [] if built.claims is None else numbers.claims(built.claims, spec.observed, spec.labels),
+        "leaderboard": _leaderboard(built.leaderboard, spec.labels),
+        "groups": experiments.groups(spec.experiments, _first(printed, spec.tables), spec.order),
         "experiments": shown,
-        "tables": tables,
-        "methods": _methods(params, shown),
+        "tables": _tables(built, spec, papers, printed),
+        "methods": _methods(spec),
         "datasets": datasets,
-        "missing": {name: spec for name, spec in sorted(params.datasets.items()) if name not in datasets},
-        "apart": {
-            name: title for name, title in params.opt_in.items() if not getattr(params, BUILT_BY.get(name, ""), "")
-        },
-        "settings": params.settings,
-        "versions": {"graphdr": __version__} | machine.versions(),
-        "machine": machine.machine(),
+        "missing": {name: part.json() for name, part in sorted(spec.datasets.items()) if name not in datasets},
+        "apart": spec.opt_in,
+        "settings": spec.settings,
+        "versions": {"graphdr": __version__, "Python": platform.python_version()}
+        | {name: version(name) for name in PACKAGES},
+        "machine": machine(),
         "timings": timings,
     }
 
 
-def colours(document: dict, params) -> str:
+def colours(document: Json, spec: ReportSpec) -> str:
     """Return the style that gives every method and data set its colour."""
-    return palette.css(document["methods"], document["datasets"], params.styles)
+    return palette.css(document["methods"], document["datasets"], spec.styles)
 
 
-def headline(spec: dict | None, shown: dict[str, dict], methods: dict[str, dict]) -> dict | None:
-    """Compare a method with the next best on the problem that stands for all: on every instance, and in the paper."""
-    problems = shown.get(spec["experiment"], {}).get("problems") if spec else None
-    for problem in problems or ():
-        if problem["key"] == spec["problem"]["key"] and spec["against"] in problem["panel"]:
-            panel = {name: part for name, part in problem["panel"].items() if not methods[name].get("control")}
-            others = [name for name in panel if name != spec["against"]]
-            if not others:
-                return None
-            regrets = {name: part["values"] if part["of"] == "instances" else part["values"][:1]
-                       for name, part in panel.items()}  # fmt: skip
-            ratios = np.min([regrets[name] for name in others], axis=0) / np.asarray(regrets[spec["against"]])
-            low, median, high = np.quantile(ratios, [0.05, 0.5, 0.95])
-            paper = {name: part["paper"] for name, part in panel.items() if part.get("paper")}
-            theirs = [regret for name, regret in paper.items() if name != spec["against"]]
-            printed = min(theirs) / paper[spec["against"]] if theirs and spec["against"] in paper else None
-            told = {"median": median, "low": low, "high": high, "first": ratios[0], "paper": printed}
-            return spec | {"count": len(ratios)} | {name: short(value, 3) for name, value in told.items()}
-    return None
+def _experiments(built: Built, spec: ReportSpec, regrets: Mapping[str | None, experiments.PaperRegrets]) -> Json:
+    shown = {}
+    for name, experiment in spec.experiments.items():
+        papers = regrets.get(name, {})
+        shown[name] = experiments.show(experiment, built.curves[name], built.measurements[name], papers, spec.labels)
+    return shown
 
 
-def _story(built: Built, observed: list[str], params) -> dict | None:
+def _tables(built: Built, spec: ReportSpec, papers: numbers.Lines, printed: Mapping[str, int]) -> Json:
+    """Return the JSON of the tables, in the order of the paper."""
+    shown = {}
+    for name in sorted(built.tables, key=lambda name: (printed.get(name, len(printed)), name)):
+        table = built.tables[name]
+        shown[name] = numbers.show(name, spec.tables[name], table, papers, spec.quantities, spec.labels)
+    return shown
+
+
+def headline(spec: HeadlineSpec | None, shown: Mapping[str, Json], methods: Mapping[str, Json]) -> Json | None:
+    """Compare a method with the next best on the problem of the headline: on every instance, and in the paper."""
+    if spec is None:
+        return None
+    problems = shown.get(spec.experiment, {}).get("problems") or ()
+    problem = next((problem for problem in problems if problem["key"] == spec.problem.key), None)
+    if problem is None or spec.against not in problem["panel"]:
+        return None
+    compared = {name: part for name, part in problem["panel"].items() if not methods[name].get("control")}
+    others = [name for name in compared if name != spec.against]
+    if not others:
+        return None
+    regrets = {}
+    for name, part in compared.items():
+        regrets[name] = np.asarray(part["values"] if part["of"] == "instances" else part["values"][:1])
+    ratios = np.min([regrets[name] for name in others], axis=0) / regrets[spec.against]
+    low, median, high = np.quantile(ratios, [0.05, 0.5, 0.95])
+    paper = {name: part["paper"] for name, part in compared.items() if part.get("paper")}
+    printed = None
+    if spec.against in paper and len(paper) > 1:
+        printed = min(paper[name] for name in paper if name != spec.against) / paper[spec.against]
+    values = {"median": median, "low": low, "high": high, "first": ratios[0], "paper": printed}
+    return asdict(spec) | {"count": len(ratios)} | {name: short(value, 3) for name, value in values.items()}
+
+
+def _story(built: Built, spec: ReportSpec) -> Json | None:
     if built.claims is None:
         return None
-    told = story.tell(built.claims, built.multiverse, observed, params.first)
-    lists = {name: [line._asdict() for line in getattr(told, name)] for name in told._fields[:-1]}
-    lists |= {"without_data": told.without_data, "varied": built.multiverse is not None, "best": ""}
+    reproduction = story.tell(built.claims, built.multiverse, spec.observed, spec.first)
+    sections = ("holds", "depends", "fails", "vacuous")
+    json: Json = {name: [line._asdict() for line in getattr(reproduction, name)] for name in sections}
+    json |= {"without_data": reproduction.without_data, "varied": built.multiverse is not None, "best": ""}
     if built.calibrated is not None:
-        controls = [name for name, method in params.settings["methods"].items() if method.get("control")]
-        found = story.winners(built.calibrated, controls, OURS)
-        lists["best"] = story.best_of(found, OURS, params.labels)
-    return lists
+        controls = [name for name, method in spec.settings["methods"].items() if method.get("control")]
+        json["best"] = story.best_of(story.winners(built.calibrated, controls, OURS), OURS, spec.labels)
+    return json
 
 
-def _leaderboard(overall: pd.DataFrame | None, labels: dict[str, str]) -> dict | None:
+def _leaderboard(overall: pd.DataFrame | None, labels: Mapping[str, str]) -> Json | None:
     if overall is None:
         return None
     return {"head": leaderboard.HEAD, "lines": leaderboard.lines(overall, labels), "note": leaderboard.NOTE}
 
 
-def _first(printed: dict[str, int], tables: dict[str, dict]) -> dict[str, int]:
+def _first(printed: Mapping[str, int], tables: Mapping[str, PageTable]) -> dict[str, int]:
     """Return where the paper first prints a number of each experiment."""
-    latest_first = sorted((name for name in tables if name in printed), key=printed.get, reverse=True)
-    return {tables[name]["experiment"]: printed[name] for name in latest_first if tables[name]["experiment"]}
+    first: dict[str, int] = {}
+    for name, place in sorted(printed.items(), key=lambda item: item[1]):
+        if name in tables and (experiment := tables[name].experiment):
+            first.setdefault(experiment, place)
+    return first
 
 
-def _methods(params, shown: dict[str, dict]) -> dict[str, dict]:
-    blocks = params.settings["methods"]
-    used = sorted({method for spec in shown.values() for method in spec["methods"]})
-    styles = palette.styles(used, params.styles)
-    return {name: {"label": blocks[name]["label"], "dash": styles[name].dash}
-            | {key: blocks[name][key] for key in ("note", "control") if key in blocks[name]}
-            for name in used}  # fmt: skip
+def _methods(spec: ReportSpec) -> Json:
+    """Return the JSON of the methods that are shown."""
+    used = sorted({method for experiment in spec.experiments.values() for method in experiment.methods})
+    styles = palette.styles(used, spec.styles)
+    methods = {}
+    for name in used:
+        settings = spec.settings["methods"][name]
+        methods[name] = {"label": settings["label"], "dash": styles[name].dash}
+        methods[name] |= {key: settings[key] for key in ("note", "control") if key in settings}
+    return methods
+
+
+def machine() -> dict[str, str]:
+    """Describe the machine that the page was made on."""
+    system = f"{platform.system()} {platform.release()}, {platform.machine()}"
+    return {"processor": _processor(), "cores": str(os.cpu_count()), "system": system}
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:  # another system than Linux
+        return platform.processor() or platform.machine()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def timings(jobs: Iterable[JobCost]) -> list[Json]:
+    """Sum the costs of jobs by rule: jobs, seconds, the longest job, the largest memory (MB)."""
+    rules: dict[str, list[JobCost]] = {}
+    for job in jobs:
+        rules.setdefault(job.stage, []).append(job)
+    lines = []
+    for rule, members in rules.items():
+        seconds = [job.seconds for job in members]
+        line = {"rule": rule, "jobs": len(members), "seconds": round(sum(seconds), 1)}
+        line |= {"longest": round(max(seconds), 1), "memory": round(max(job.peak_mb for job in members))}
+        lines.append(line)
+    return sorted(lines, key=lambda line: -line["seconds"])

@@ -1,20 +1,20 @@
-"""Few digits and few points: what keeps the page small without changing what it shows."""
+"""Fewer digits and fewer points, to keep the page small."""
 
 import math
-from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 def short(value: float | None, digits: int = 4) -> float | int | None:
-    """Round to significant digits; what is not a finite number becomes None, as JSON has no other word for it."""
+    """Round to significant digits; NaN and infinity become None, because JSON has neither."""
     if value is None or not math.isfinite(value):
         return None
     rounded = float(f"{value:.{digits}g}")
     return int(rounded) if rounded.is_integer() else rounded
 
 
-def shorts(values: Iterable[float], digits: int = 4) -> list[float | int | None]:
+def shorts(values: ArrayLike, digits: int = 4) -> list[float | int | None]:
     """Round every value to significant digits."""
     return [short(value, digits) for value in np.asarray(values, float).tolist()]
 

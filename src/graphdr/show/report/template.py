@@ -1,8 +1,10 @@
-"""The static half of the page: its template, style and scripts, inlined into one document."""
+"""Fill the template of the page, with its style and scripts inlined."""
 
 import base64
 import hashlib
 from importlib.resources import files
+
+from graphdr.core.records import Json
 
 STYLES = ("page.css", "charts.css", "tables.css", "parts.css")  # print comes last
 SCRIPTS = (
@@ -11,23 +13,23 @@ SCRIPTS = (
 )  # fmt: skip
 
 
-def fill(document: dict, colours: str, overview: str | None) -> str:
-    """Return the page for a document; data reach it as JSON alone, in which no ``<`` can end the script.
+def fill(document: Json, colours: str, overview: str | None) -> str:
+    """Return the page for a document, which it contains as JSON with every ``<`` escaped.
 
-    The picture is an element of its own document, so that neither its ids nor its style reach the page. The browser
-    runs no script and takes no style but these two, whose hashes the page states.
+    The picture is a document of its own, so that neither its ids nor its style reach the page. The browser runs only
+    the script, and applies only the style, whose hashes the page states.
     """
     from markupsafe import Markup
 
     picture = overview and base64.b64encode(overview.encode()).decode()
-    ours = {"style": style(colours), "script": '"use strict";\n' + "".join(map(_text, SCRIPTS))}
-    hashes = {name: Markup(_hash(text)) for name, text in ours.items()}
-    parts = {name: Markup(text) for name, text in ours.items()}
+    inlined = {"style": style(colours), "script": '"use strict";\n' + "".join(map(_text, SCRIPTS))}
+    hashes = {name: Markup(_hash(text)) for name, text in inlined.items()}
+    parts = {name: Markup(text) for name, text in inlined.items()}
     return render(_text("page.html"), document=document, picture=picture, hashes=hashes, **parts)
 
 
 def render(page: str, **parts: object) -> str:
-    """Fill a page: every text is escaped that is not ``Markup`` of ours, and a part that is missing is an error."""
+    """Fill a page; all texts except ``Markup`` are escaped, and a missing part is an error."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
@@ -41,7 +43,7 @@ def style(colours: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return the hash of an inlined part, as a content-security policy has it."""
+    """Return the hash of an inlined part, for the content-security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 

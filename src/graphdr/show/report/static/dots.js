@@ -51,7 +51,7 @@ function rewardMap(place, card, width) {
     ...parts,
     width,
     points: xs.map((value, i) => [x(value), y(ys[i])]),
-    told: (i) => [
+    tooltip: (i) => [
       titles && h("strong", null, titles[i]),
       h("p", null, `reward ${number(reward[i], 3)} × typical size`),
     ],
@@ -96,7 +96,7 @@ function cloudChart(place, parts, against, method, width) {
     points,
     below,
     total,
-    told: (i) => [
+    tooltip: (i) => [
       h("strong", null, named[i][0]),
       h("p", null, `${name(against)} ${number(named[i][2])}, ${name(method)} ${number(named[i][1])}`),
     ],
@@ -116,7 +116,7 @@ function nearest(chart, tip, chosen) {
     ring.setAttribute("cx", x);
     ring.setAttribute("cy", y);
     ring.setAttribute("visibility", "visible");
-    tip.show(x, y + 12, chart.width, chart.told(i));
+    tip.show(x, y + 12, chart.width, chart.tooltip(i));
     chosen?.(i);
   };
   follow(

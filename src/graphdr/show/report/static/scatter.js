@@ -139,7 +139,7 @@ function scatterChart(place, cells, width) {
       s("path", { class: `shape v-${word.replace(" ", "-")} shape-${word.replace(" ", "-")}`, d: d.join("") }),
     );
   }
-  const told = (i) => {
+  const tooltip = (i) => {
     const { name, table, paper, value, verdict: word } = cells[i];
     return [
       h("strong", null, maths(name)),
@@ -147,7 +147,7 @@ function scatterChart(place, cells, width) {
       h("p", null, `ours ${value}, paper ${paper} `, verdict(word)),
     ];
   };
-  return { ...chart, width, points, told, cells };
+  return { ...chart, width, points, tooltip, cells };
 }
 
 // Choose a number with the pointer or the arrow keys, and go to its cell.

@@ -22,7 +22,7 @@ const lists = (varied) => [
 function showStory() {
   byId("version").textContent = `· version ${DATA.version}`;
   const seen = new Set(),
-    told = DATA.story;
+    story = DATA.story;
   byId("standfirst").append(
     ...prose(
       "The arms of a bandit are the nodes of a graph; GraphDR describes each by the k smoothest eigenvectors of the Laplacian and runs LinUCB on these. ",
@@ -30,14 +30,14 @@ function showStory() {
     ).flat(Infinity),
     headline() ?? "",
   );
-  if (!told) return;
+  if (!story) return;
   byId("story").append(
     h(
       "div",
       { class: "lists" },
-      lists(told.varied).map(([name, word, title, meaning]) => storyList(told[name], name, word, title, meaning, seen)),
+      lists(story.varied).map(([name, word, title, meaning]) => storyList(story[name], name, word, title, meaning, seen)),
     ),
-    aside(told),
+    aside(story),
   );
 }
 
@@ -50,7 +50,7 @@ function storyList(lines, name, word, title, meaning, seen) {
       h(
         "small",
         null,
-        h("a", { href: `#c-${line.claim}` }, maths(line.found.replaceAll(" %", "\u00a0%"))),
+        h("a", { href: `#c-${line.claim}` }, maths(line.result.replaceAll(" %", "\u00a0%"))),
         line.kinds.map((kind) => [" ", h("span", { class: "kind" }, KINDS[kind])]),
       ),
     ),
@@ -68,20 +68,20 @@ function storyList(lines, name, word, title, meaning, seen) {
 
 const KINDS = { synthetic: "random graphs", real: "data sets" };
 
-function aside(told) {
-  const parts = [`${DATA.claims.length} claims in all. `, told.best ? `${told.best} ` : ""];
-  if (told.vacuous.length)
+function aside(story) {
+  const parts = [`${DATA.claims.length} claims in all. `, story.best ? `${story.best} ` : ""];
+  if (story.vacuous.length)
     parts.push(
-      `${told.vacuous.length} bounds of theorems hold, but are vacuous: no policy could break them (`,
-      told.vacuous.flatMap((line, place) => [
+      `${story.vacuous.length} bounds of theorems hold, but are vacuous: no policy could break them (`,
+      story.vacuous.flatMap((line, place) => [
         place ? ", " : "",
         h("a", { href: `#c-${line.claim}` }, DATA.claims.find(({ claim }) => claim === line.claim).where),
       ]),
       "). ",
     );
-  if (told.without_data)
-    parts.push(`${told.without_data} claims have no data here, or only other data than the paper’s. `);
-  if (!told.varied)
+  if (story.without_data)
+    parts.push(`${story.without_data} claims have no data here, or only other data than the paper’s. `);
+  if (!story.varied)
     parts.push(
       "Whether a claim hangs on the bandit’s settings is not built yet: ",
       h("code", null, "snakemake --cores all multiverse"),

@@ -13,7 +13,7 @@ function stripChart(place, problem, methods, log, name, width) {
   const range = [margin.left, width - margin.right];
   const x =
     log && low > 0 ? logarithmic(low * 0.92, high * 1.08, ...range) : linear(Math.min(0, low), high + pad, ...range);
-  const told = panels
+  const description = panels
     .map(
       (p, i) =>
         `${DATA.methods[rows[i]].label}: ${number(p.values[0])}` +
@@ -31,7 +31,7 @@ function stripChart(place, problem, methods, log, name, width) {
     y: null,
     xLabel: `final regret R(T)${log ? ", log axis" : ""}`,
     label: `Final regret of every instance: ${name}`,
-    desc: told || "No method is shown.",
+    desc: description || "No method is shown.",
   });
   rows.forEach((method, place) => {
     const { values, paper } = panels[place],

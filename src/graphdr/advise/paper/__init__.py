@@ -1,1 +1,0 @@
-"""Advice in the form of the paper: its settings and noise, built with the stages of the workflow and cached there."""

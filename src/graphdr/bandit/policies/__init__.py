@@ -1,0 +1,1 @@
+"""Policies, one module each, which ``bandit.registry`` collects; docs/rivals.md explains those of other papers."""

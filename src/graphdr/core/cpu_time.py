@@ -1,0 +1,48 @@
+"""CPU time and memory of a process, as the operating system counts them."""
+
+import re
+import resource
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+
+class JobCost(NamedTuple):
+    """The cost of one job: wall time and CPU time in seconds, peak memory in megabytes."""
+
+    stage: str
+    seconds: float
+    cpu: float
+    peak_mb: float
+
+
+def own_seconds() -> float:
+    """Return the user and system CPU time of this process; a forked process starts at zero."""
+    return _seconds(resource.RUSAGE_SELF)
+
+
+def children_seconds() -> float:
+    """Return the CPU time of all processes that this one has started and waited for."""
+    return _seconds(resource.RUSAGE_CHILDREN)
+
+
+def total_seconds() -> float:
+    """Return the CPU time of this process and of its children."""
+    return own_seconds() + children_seconds()
+
+
+def _seconds(processes: int) -> float:
+    usage = resource.getrusage(processes)
+    return usage.ru_utime + usage.ru_stime
+
+
+def peak_memory() -> int:
+    """Return the peak memory of this process in bytes.
+
+    On Linux ``getrusage`` also counts the memory that the parent held at the fork; ``VmHWM`` does not.
+    """
+    status = Path("/proc/self/status")
+    if status.exists() and (peak := re.search(r"VmHWM:\s*(\d+)", status.read_text())):
+        return 1024 * int(peak[1])
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

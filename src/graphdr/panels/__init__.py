@@ -1,4 +1,0 @@
-"""Graphs, bases, rewards and facts of all instances, in and out of cached tables.
-
-May import the compute rooms and cache.
-"""

@@ -1,1 +1,0 @@
-"""Interactions that do not fit in memory, read with Dask."""
