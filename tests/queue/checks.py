@@ -62,16 +62,21 @@ def through_queue(checkout: Path, folder: Path, target: str, longest: int) -> Ru
     with ExitStack() as stack:
         workers = [stack.enter_context(worker(folder)) for _ in range(WORKERS)]
         run = Run(checkout, *options(folder), "--", target, environment=os.environ, longest=longest)
-        run.watch(lambda: len(spool.records(folder)) >= AMID and is_at_work(folder, workers[0]), "a kill")
-        time.sleep(2)  # amid its work
-        kill(workers[0])
+        run.watch(lambda: len(spool.records(folder)) >= AMID and kill_at_work(folder, workers[0]), "a kill")
         stack.enter_context(worker(folder))
         succeed(run)
     return run
 
 
-def is_at_work(folder: Path, process: subprocess.Popen) -> bool:
-    return any(path.suffix == f".{process.pid}" for path in (folder / spool.RUNNING).iterdir())
+def kill_at_work(folder: Path, process: subprocess.Popen) -> bool:
+    """Kill a worker if it runs a job; return whether it did. It is stopped first, so that the job cannot end meanwhile."""
+    os.killpg(process.pid, signal.SIGSTOP)
+    jobs = [path.stem for path in (folder / spool.RUNNING).glob(f"*.{process.pid}")]
+    if any(not (folder / spool.DONE / job).exists() for job in jobs):
+        kill(process)
+        return True
+    os.killpg(process.pid, signal.SIGCONT)
+    return False
 
 
 def cost(jobs: list[dict], elapsed: float, others: float) -> str:
