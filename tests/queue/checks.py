@@ -69,7 +69,7 @@ def through_queue(checkout: Path, folder: Path, target: str, longest: int) -> Ru
 
 
 def kill_at_work(folder: Path, process: subprocess.Popen) -> bool:
-    """Kill a worker if it runs a job; return whether it did. It is stopped first, so that the job cannot end meanwhile."""
+    """Kill a worker if it runs a job; return whether it did. Stop it first, so that the job cannot end meanwhile."""
     os.killpg(process.pid, signal.SIGSTOP)
     jobs = [path.stem for path in (folder / spool.RUNNING).glob(f"*.{process.pid}")]
     if any(not (folder / spool.DONE / job).exists() for job in jobs):
