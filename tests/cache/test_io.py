@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphdr.cache import io, manifest
-from graphdr.cache.schemas import SCHEMAS
+from graphdr.cache.io import SCHEMAS
 from graphdr.cli import integrity
 from graphdr.core import atomic
 from graphdr.core.errors import UserError

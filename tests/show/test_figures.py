@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from graphdr.cache.schemas import SCHEMAS
+from graphdr.cache.io import SCHEMAS
 from graphdr.graphs.spectral import low_eigenpairs
 from graphdr.show import palette, style
 from graphdr.show.figures import KINDS

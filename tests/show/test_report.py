@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from graphdr.cache import io, manifest, paths
-from graphdr.cache.schemas import SCHEMAS
+from graphdr.cache.io import SCHEMAS
 from graphdr.core.cpu_time import JobCost
 from graphdr.core.records import from_json, to_json
 from graphdr.graphs.arm_features import Basis

@@ -7,8 +7,8 @@ from graphdr.bandit.policies.graph_prior import GraphPrior
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
 from graphdr.plan import compute_jobs, design, jobs
-from graphdr.store.bases import read_bases
-from graphdr.store.runs import read_runs
+from graphdr.store.graphs import read_bases
+from graphdr.store.problems import read_runs
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, run
 

@@ -14,12 +14,9 @@ from graphdr.core.rng import stream
 from graphdr.plan import design, jobs
 from graphdr.plan.blocks import Factors
 from graphdr.plan.problem import Problem
-from graphdr.store.arm_sets import read_arm_sets
-from graphdr.store.graphs import read_graphs
-from graphdr.store.items import read_items
+from graphdr.store.graphs import read_graphs, read_items
 from graphdr.store.pilots import read_pilots
-from graphdr.store.problems import read_facts, read_thetas
-from graphdr.store.runs import read_runs
+from graphdr.store.problems import read_arm_sets, read_facts, read_runs, read_thetas
 from tests.support import twins
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, kept, run_all

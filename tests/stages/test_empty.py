@@ -10,9 +10,7 @@ from graphdr.plan import design, jobs
 from graphdr.plan.job import Job
 from graphdr.show import style
 from graphdr.stages import make_figure, measure_batch
-from graphdr.store.bases import read_bases
-from graphdr.store.graphs import write_graphs
-from graphdr.store.items import random_items, read_items
+from graphdr.store.graphs import random_items, read_bases, read_items, write_graphs
 from graphdr.store.problems import read_facts, read_thetas
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, blank_picture, run

@@ -18,11 +18,8 @@ from graphdr.graphs.arm_features import IDENTITY, RANDOM_DIRECTIONS, all_bases, 
 from graphdr.plan import design, jobs
 from graphdr.plan.job import Job
 from graphdr.stages import pose_problem
-from graphdr.store.bases import write_bases
-from graphdr.store.graphs import read_graphs, write_graphs
-from graphdr.store.items import random_items, read_items
-from graphdr.store.problems import read_facts, read_thetas
-from graphdr.store.runs import read_runs
+from graphdr.store.graphs import random_items, read_graphs, read_items, write_bases, write_graphs
+from graphdr.store.problems import read_facts, read_runs, read_thetas
 from tests.support import graph_prior_twin, rival_twins, twins
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, kept, rounds_of, run

@@ -13,10 +13,8 @@ from graphdr.core.errors import UserError
 from graphdr.graphs.model import laplacian
 from graphdr.graphs.raters import FEWEST, SPLIT, reward_links
 from graphdr.plan import design, jobs
-from graphdr.store.bases import read_bases
 from graphdr.store.datasets import read_records
-from graphdr.store.graphs import read_graphs
-from graphdr.store.items import read_items
+from graphdr.store.graphs import read_bases, read_graphs, read_items
 from graphdr.store.problems import read_rewards, read_thetas
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, run, run_all

@@ -5,8 +5,7 @@ import numpy as np
 from graphdr.cache import paths
 from graphdr.plan import design, jobs
 from graphdr.stages.build_graph import FILE_ORDER
-from graphdr.store.graphs import read_graphs
-from graphdr.store.items import read_items
+from graphdr.store.graphs import read_graphs, read_items
 from tests.support.project import TOY, draw_ratings, write_toy
 from tests.support.stages import OBSERVED, PROTOCOL, run
 

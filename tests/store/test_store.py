@@ -8,12 +8,9 @@ from graphdr.bandit import pilot
 from graphdr.cache import io
 from graphdr.graphs import spectral
 from graphdr.graphs.model import from_edges
-from graphdr.store.bases import read_bases, write_bases
-from graphdr.store.graphs import read_graphs, write_graphs
-from graphdr.store.items import random_items, read_items
+from graphdr.store.graphs import random_items, read_bases, read_graphs, read_items, write_bases, write_graphs
 from graphdr.store.pilots import read_pilots, write_pilots
 from graphdr.store.problems import read_estimates
-from graphdr.store.rows import groups
 from tests.support.project import draw_sbm
 
 pytestmark = pytest.mark.usefixtures("workdir")
@@ -22,8 +19,8 @@ pytestmark = pytest.mark.usefixtures("workdir")
 def test_groups_are_runs_of_equal_keys():
     columns = {"problem": list("aabb"), "instance": [0, 1, 1, 1], "node": [0] * 4, "theta": [1.0] * 4}
     io.write("theta", columns, "t.parquet")
-    parts = groups(io.read("theta", "t.parquet"), "problem", "instance")
-    lengths = {key: rows.stop - rows.start for key, rows in parts}
+    parts = io.read_parts("theta", "t.parquet", ("problem", "instance"), "node")
+    lengths = {key: len(nodes) for key, (nodes,) in parts.items()}
     assert lengths == {("a", 0): 1, ("a", 1): 1, ("b", 1): 2}
 
 

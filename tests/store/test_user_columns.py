@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from graphdr.core.errors import UserError
-from graphdr.store.user_columns import read_user_columns
+from graphdr.store.datasets import read_user_columns
 
 RIGHT = "a column 'node' and columns of numbers are needed, with one row for every node"
 

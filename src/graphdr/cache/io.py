@@ -3,9 +3,11 @@
 import hashlib
 import json
 import os
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from graphdr.cache.paths import PROJECT, data_file
-from graphdr.cache.schemas import SCHEMAS
 from graphdr.core.atomic import replacing
 from graphdr.core.errors import UserError
 from graphdr.core.records import Json
@@ -29,47 +30,39 @@ _REBUILD = "delete it and run snakemake again"
 Marks = dict[str, dict[str, str]]  # by data set: what is special about its data, such as "unverified"
 
 
+def _schema(columns: dict[str, tuple[str, str]]) -> pa.Schema:
+    """Return the schema of columns that are declared by type and meaning."""
+    declared = []
+    for name, (kind, text) in columns.items():
+        item = pa.type_for_alias(kind.removeprefix("list of "))
+        type_ = pa.list_(item) if kind.startswith("list of ") else item
+        declared.append(pa.field(name, type_, metadata={"description": text}))
+    return pa.schema(declared)
+
+
+_DECLARED = Path(__file__).with_name("schemas.toml").read_text(encoding="utf-8")
+SCHEMAS = {kind: _schema(columns) for kind, columns in tomllib.loads(_DECLARED).items()}  # of every kind of table
+
+
 @dataclass
 class Provenance:
     """The job that runs in this process; inputs and marks are added as they are read."""
 
-    stage: str | None = None
-    params: Json = field(default_factory=dict)
-    code: str | None = None
-    version: str | None = None
+    job: Json  # its stage, params, code and version
     inputs: dict[str, str] = field(default_factory=dict)  # content hashes of the tables that were read
     files: dict[str, str] = field(default_factory=dict)  # digests of inputs that no stage has written
     marks: Marks = field(default_factory=dict)
-    written: list[str] = field(default_factory=list)
-
-    def footer(self) -> str:
-        """Return the JSON for the footer of a file."""
-        facts: Json = {"inputs": self.inputs}
-        if self.stage:
-            facts |= {"stage": self.stage, "params": self.params, "code": self.code, "version": self.version}
-        if self.files:
-            facts["files"] = self.files
-        return json.dumps(facts, sort_keys=True)
-
-    def add_input(self, path: str, digest: str) -> None:
-        """Add a table that was read.
-
-        A job reads all of its inputs before it writes its first output, so that every output names all inputs.
-        """
-        if self.written and path not in self.inputs:
-            first = self.written[0]
-            raise RuntimeError(f"{path}: read after {first} was written, which then does not name it as an input")
-        self.inputs[path] = digest
+    written: str = ""  # the first output
 
 
 _job: Provenance | None = None
 
 
 @contextmanager
-def provenance(**facts: Any) -> Iterator[Provenance]:
-    """Attach the fields of ``Provenance``, and all inputs read meanwhile, to every file written inside."""
+def provenance(**job: Any) -> Iterator[Provenance]:
+    """Attach the facts of a job, and all inputs read meanwhile, to every file written inside."""
     global _job
-    _job = Provenance(**facts)
+    _job = Provenance(job)
     try:
         yield _job
     finally:
@@ -99,12 +92,34 @@ def write(kind: str, columns: Mapping[str, object], path: str) -> None:
         raise ValueError(f"{path}: a {kind} table has columns {schema.names}; check {sorted(missing)}")
     arrays = [_as_array(columns[column.name], column.type) for column in schema]
     table = pa.Table.from_arrays(arrays, schema=schema)
-    footer = _job.footer() if _job is not None else "{}"
+    facts: Json = {}
+    if _job is not None:
+        facts = _job.job | {"inputs": _job.inputs} | ({"files": _job.files} if _job.files else {})
+        _job.written = _job.written or path
+    footer = json.dumps(facts, sort_keys=True)
     metadata = {KIND: kind, HASH: content_hash(table, path), PROVENANCE: footer, MARKS: json.dumps(marks())}
     with replacing(path) as temporary:
         pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
-    if _job is not None:
-        _job.written.append(path)
+
+
+def write_parts(kind: str, parts: Sequence[Mapping[str, Any]], path: str) -> None:
+    """Write a table whose rows come in parts; a scalar stands for all rows of its part."""
+    columns: Mapping[str, object] = nothing(kind)
+    if parts:
+        sizes = [max((len(column) for column in part.values() if np.ndim(column)), default=1) for part in parts]
+        columns = {name: _concatenate([part[name] for part in parts], sizes) for name in parts[0]}
+    write(kind, columns, path)
+
+
+def _concatenate(values: list[Any], sizes: list[int]) -> np.ndarray | pa.Array | list[Any]:
+    if isinstance(values[0], list):  # rows that are lists themselves
+        return [row for rows in values for row in rows]
+    if any(map(np.ndim, values)):
+        return np.concatenate([np.broadcast_to(value, size) for value, size in zip(values, sizes, strict=True)])
+    if isinstance(values[0], str):  # without a Python object for every row
+        distinct = {text: place for place, text in enumerate(dict.fromkeys(values))}
+        return _texts(list(distinct), np.repeat([distinct[text] for text in values], sizes))
+    return np.repeat(np.array(values), sizes)
 
 
 def read(kind: str, path: str) -> pa.Table:
@@ -149,7 +164,11 @@ def read(kind: str, path: str) -> pa.Table:
         cause = "changed or moved after it was built"
         raise UserError(f"{path}: the content does not match its hash ({cause}); {_REBUILD}")
     if _job is not None:
-        _job.add_input(path, expected)
+        if _job.written and path not in _job.inputs:  # an output names all inputs, which are read before
+            raise RuntimeError(
+                f"{path}: read after {_job.written} was written, which then does not name it as an input"
+            )
+        _job.inputs[path] = expected
         for dataset, words in marked.items():
             mark(dataset, **words)
     return table
@@ -176,6 +195,29 @@ def read_frame(kind: str, paths: list[str]) -> "pd.DataFrame":
     """
     tables = [read(kind, path).replace_schema_metadata() for path in paths]
     return pa.concat_tables(tables or [SCHEMAS[kind].empty_table()]).to_pandas()
+
+
+def groups(table: pa.Table, *keys: str) -> Iterator[tuple[Any, slice]]:
+    """Yield the slices of consecutive rows that agree in the key columns, each with its key: a tuple if of several."""
+    columns = arrays(table, *keys)
+    if not len(table):
+        return
+    changed = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    for begin, end in pairwise([0, *(np.flatnonzero(changed) + 1), len(table)]):
+        key = tuple(column[begin] for column in columns)
+        yield key if len(keys) > 1 else key[0], slice(begin, end)
+
+
+def read_parts(kind: str, path: str, keys: Sequence[str], *columns: str) -> dict[Any, list[np.ndarray]]:
+    """Read columns of a table, by default all but the keys, one part for every run of rows with equal keys."""
+    table = read(kind, path)
+    whole = arrays(table, *(columns or [name for name in table.column_names if name not in keys]))
+    return {key: [column[rows] for column in whole] for key, rows in groups(table, *keys)}
+
+
+def arrays(table: pa.Table, *names: str) -> list[np.ndarray]:
+    """Return some columns of a table as NumPy arrays."""
+    return [values(table[name]) for name in names]
 
 
 def content_hash(table: pa.Table, path: str) -> str:
@@ -248,12 +290,6 @@ def _as_array(column: Any, type_: pa.DataType) -> pa.Array:
         valid = None if present.all() else pa.py_buffer(np.packbits(present, bitorder="little"))
         return pa.Array.from_buffers(type_, len(numbers), [valid, pa.py_buffer(numbers)])
     return pa.array(column, type_, from_pandas=True)
-
-
-def repeated(texts: list[str], times: list[int]) -> pa.Array:
-    """Return a column of texts, each repeated a number of times, without a Python object for every row."""
-    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    return _texts(list(places), np.repeat([places[text] for text in texts], times))
 
 
 def _texts(distinct: Sequence[str], places: np.ndarray) -> pa.Array:

@@ -40,21 +40,17 @@ Entries = dict[str, Entry | None]  # by path; None: unreadable
 
 def record(stage: str, params: Json, code: str, inputs: dict[str, str], outputs: list[str]) -> None:
     """Write the entry of the job that ends now."""
-    entry = {
-        "stage": stage,
-        "code": code,
-        "params": params,
-        "inputs": inputs,
-        "outputs": {path: _built_file(path)._asdict() for path in outputs},
-        "files": io.recorded_inputs(),
-        "marks": io.marks(),
-        "streams": [stream._asdict() for stream in opened_streams()],
-    }
-    write_text(_text(entry | {SEAL: seal(entry)}), entry_path(outputs))
+    built = {path: {"bytes": Path(path).stat().st_size, "sha256": io.file_digest(path)} for path in outputs}
+    streams = [stream._asdict() for stream in opened_streams()]
+    entry: Json = {"stage": stage, "code": code, "params": params, "inputs": inputs, "outputs": built}
+    entry |= {"files": io.recorded_inputs(), "marks": io.marks(), "streams": streams}
+    write_text(_sealed(entry), entry_path(outputs))
 
 
-def _built_file(path: str) -> BuiltFile:
-    return BuiltFile(Path(path).stat().st_size, io.file_digest(path))
+def _sealed(entry: Json) -> str:
+    """Return the text of an entry, with the digest of its content."""
+    digest = hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()
+    return json.dumps(entry | {SEAL: digest}, indent=1, sort_keys=True) + "\n"
 
 
 def entry_path(outputs: list[str]) -> str:
@@ -65,16 +61,6 @@ def entry_path(outputs: list[str]) -> str:
 def job_name(outputs: list[str]) -> str:
     """Return the name of a job for files about it, derived from the first of its outputs."""
     return min(outputs).replace("/", "~")
-
-
-def _text(entry: Json) -> str:
-    return json.dumps(entry, indent=1, sort_keys=True) + "\n"
-
-
-def seal(entry: Json) -> str:
-    """Return the digest of an entry without its seal."""
-    content = {name: part for name, part in entry.items() if name != SEAL}
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def entries(root: str = ".") -> Entries:
@@ -95,9 +81,9 @@ def _entry(name: str, root: str = ".") -> Entry | None:
     try:
         text = (Path(root) / name).read_text(encoding="utf-8")
         content = json.loads(text)
-        intact = content.pop(SEAL) == seal(content) and text == _text(content | {SEAL: seal(content)})
+        del content[SEAL]
         in_place = name == entry_path(list(content["outputs"]))
-        return from_json(Entry, content) if intact and in_place else None
+        return from_json(Entry, content) if in_place and text == _sealed(content) else None
     except UNREADABLE:
         return None
 
@@ -122,8 +108,5 @@ def digests(root: str = ".") -> dict[str, str]:
     """Return the sha256 of every file in the manifest; an unreadable entry is listed as such."""
     listed: dict[str, str] = {}
     for path, entry in entries(root).items():
-        if entry is None:
-            listed[path] = "unreadable"
-        else:
-            listed |= {name: file.sha256 for name, file in entry.outputs.items()}
+        listed |= {name: file.sha256 for name, file in entry.outputs.items()} if entry else {path: "unreadable"}
     return listed

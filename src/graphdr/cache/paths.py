@@ -1,6 +1,7 @@
 """Paths of all files, for rules, jobs and commands."""
 
 import os
+import re
 from pathlib import Path
 
 PROJECT = "GRAPHDR_PROJECT"  # environment variable: the folder that Snakemake runs in
@@ -11,11 +12,8 @@ class Pattern(str):
     """A path with wildcards, as in a rule; call it with their values, in order, for the path of one file."""
 
     def __call__(self, *names: str) -> str:
-        path, rest = "", str(self)
-        for name in names:
-            before, _, rest = rest.partition("{")
-            path, rest = path + before + name, rest.partition("}")[2]
-        return path + rest
+        values = iter(names)
+        return re.sub(r"\{\w+\}", lambda wildcard: next(values, wildcard[0]), self)
 
 
 CONFIGS = "config.yaml", "config/config.yaml"  # the second is the place in Snakemake's workflow catalogue

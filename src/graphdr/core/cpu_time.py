@@ -16,24 +16,13 @@ class JobCost(NamedTuple):
     peak_mb: float
 
 
-def own_seconds() -> float:
-    """Return the user and system CPU time of this process; a forked process starts at zero."""
-    return _seconds(resource.RUSAGE_SELF)
+def cpu_seconds(*processes: int) -> float:
+    """Return the user and system CPU time of this process, zero after a fork, and of children that have ended.
 
-
-def children_seconds() -> float:
-    """Return the CPU time of all processes that this one has started and waited for."""
-    return _seconds(resource.RUSAGE_CHILDREN)
-
-
-def total_seconds() -> float:
-    """Return the CPU time of this process and of its children."""
-    return own_seconds() + children_seconds()
-
-
-def _seconds(processes: int) -> float:
-    usage = resource.getrusage(processes)
-    return usage.ru_utime + usage.ru_stime
+    ``RUSAGE_SELF`` or ``RUSAGE_CHILDREN`` asks for one of both.
+    """
+    usages = map(resource.getrusage, processes or (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def peak_memory() -> int:

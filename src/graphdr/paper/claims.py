@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from graphdr.cache.schemas import SCHEMAS
+from graphdr.cache.io import SCHEMAS
 from graphdr.core.markdown import escape
 from graphdr.paper.predicates import PREDICATES, Check, NoData, Outcome, Rows, cell_names, rows_of, values
 from graphdr.paper.verdicts import VERDICTS, on_datasets, verdict_kind, word_for

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.cache.schemas import SCHEMAS
+from graphdr.cache.io import SCHEMAS
 from graphdr.core.errors import quote
 from graphdr.raw.text import Raw, Sheet, load, parse, refuse, within
 

@@ -12,10 +12,9 @@ from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
 from graphdr.graphs.model import Graph, induced, largest_component
 from graphdr.graphs.raters import EVERYONE, SPLIT, node_means, rated_enough, ratings, reward_links, with_links
-from graphdr.graphs.records import Records
-from graphdr.store.datasets import read_records
-from graphdr.store.graphs import read_graphs, write_graphs
-from graphdr.store.items import Items, random_items, read_items
+from graphdr.graphs.records import TRANSFORMS, Records
+from graphdr.store.datasets import group_codes, read_records, read_users
+from graphdr.store.graphs import Items, random_items, read_graphs, read_items, write_graphs
 
 FactorValue = int | float | str | list[int] | list[float]
 FILE_ORDER = 1  # the instance of a data set whose ties are broken by the order of its nodes in the data
@@ -96,58 +95,53 @@ def _draw(params: Params) -> Iterator[tuple[Graph, Items]]:
         yield graph, random_items(graph)
 
 
+def _parents(input: Input) -> Iterator[tuple[int, Graph, Items]]:
+    """Yield the graphs to change, each with the number of its instance and its items."""
+    graphs, items = read_graphs(input.nodes, input.edges), read_items(input.nodes)
+    return zip(range(len(graphs)), graphs, items, strict=True)
+
+
 def _change(input: Input, params: Params, change: GraphChange) -> Iterator[tuple[Graph, Items]]:
     """Sample, shuffle, flip, swap or perturb other graphs; nodes of a data set keep their items."""
     function = import_module(params.maker).CHANGES[change.kind]
     settings = {} if change.k is None else {"k": change.k}
     key = {"family": params.family, "n": params.n} | ({"dataset": params.dataset} if params.dataset else {})
-    for instance, (parent, items) in enumerate(_parents(input)):
+    for instance, parent, items in _parents(input):
         rng = stream(params.seed, change.kind, **key, instance=instance)
         graph = largest_component(function(parent, change.size, rng, **settings))
-        kept = np.searchsorted(parent.origin, graph.origin)
-        same = params.dataset or change.kind == "shuffle"  # otherwise the popularity of a node follows its edges
-        yield graph, Items(*(column[kept] for column in items)) if same else random_items(graph)
-
-
-def _parents(input: Input) -> Iterator[tuple[Graph, Items]]:
-    """Yield the graphs to change, with their items."""
-    return zip(read_graphs(input.nodes, input.edges), read_items(input.nodes), strict=True)
-
-
-def _segment(input: Input, params: Params, users: UserSegments) -> Iterator[tuple[Graph, Items]]:
-    """Join every graph with one of segments of users: its nodes are pairs of a segment and an item."""
-    segments = import_module(params.maker)
-    for instance, (parent, items) in enumerate(_parents(input)):
-        if not input.data_users:
-            graph = segments.product(parent, segments.ring(users.segments), users.segment_coupling)
+        if params.dataset or change.kind == "shuffle":
+            kept = np.searchsorted(parent.origin, graph.origin)
+            yield graph, Items(*(column[kept] for column in items))
+        else:  # the popularity of a node follows its edges
             yield graph, random_items(graph)
-            continue
-        rng = stream(params.seed, "segments", dataset=str(params.dataset), by=users.segment_by, instance=instance)
-        weights, reward, popularity = _rated_segments(input, params, users, items.item, rng)
-        pairs = Items(np.tile(items.item, len(weights)), popularity.ravel(), reward.ravel())
-        yield segments.product(parent, weights, users.segment_coupling), pairs
 
 
-def _rated_segments(
-    input: Input, params: Params, user_segments: UserSegments, item: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the graph of the segments of users, and the mean and number of their ratings of each item."""
-    from graphdr.graphs.records import TRANSFORMS
-    from graphdr.store.datasets import read_users
+def _segment(input: Input, params: Params, spec: UserSegments) -> Iterator[tuple[Graph, Items]]:
+    """Join every graph with one of segments of users: its nodes are pairs of a segment and an item.
 
+    In a data set, the reward of a pair is the mean rating of the item by the users of the segment.
+    """
     segments = import_module(params.maker)
-    records = read_records(input.data_nodes, input.data_links)
-    weight = TRANSFORMS[str(params.parameters.get("transform", "identity"))](records.weight)
-    by, count = user_segments.segment_by, user_segments.segments
-    users = read_users(input.data_users)
-    cut, holdout = segments.segment(by, users, records._replace(weight=weight), count, rng)
-    if len(cut.names) != count:
-        raise UserError(f"{params.dataset}: segments = {count}, but by {by} there are {len(cut.names)}")
-    ratings = holdout.source, holdout.node, holdout.weight
-    reward, popularity = segments.pair_means(cut.label, *ratings, item, count)
-    for number, name in enumerate(cut.names):
-        print(f"{name}: {np.sum(cut.label == number)} users, {popularity[number].sum():.0f} ratings")
-    return cut.weights, reward, popularity
+    by, count, coupling = spec.segment_by, spec.segments, spec.segment_coupling
+    if not input.data_users:
+        for _, parent, _ in _parents(input):
+            graph = segments.product(parent, segments.ring(count), coupling)
+            yield graph, random_items(graph)
+        return
+    records, users = read_records(input.data_nodes, input.data_links), read_users(input.data_users)
+    transform = TRANSFORMS[str(params.parameters.get("transform", "identity"))]
+    records = records._replace(weight=transform(records.weight))
+    for instance, parent, items in _parents(input):
+        rng = stream(params.seed, "segments", dataset=str(params.dataset), by=by, instance=instance)
+        cut, holdout = segments.segment(by, users, records, count, rng)
+        if len(cut.names) != count:
+            raise UserError(f"{params.dataset}: segments = {count}, but by {by} there are {len(cut.names)}")
+        rated = holdout.source, holdout.node, holdout.weight
+        reward, popularity = segments.pair_means(cut.label, *rated, items.item, count)
+        for number, name in enumerate(cut.names):
+            print(f"{name}: {np.sum(cut.label == number)} users, {popularity[number].sum():.0f} ratings")
+        pairs = Items(np.tile(items.item, count), popularity.ravel(), reward.ravel())
+        yield segments.product(parent, cut.weights, coupling), pairs
 
 
 def _observe(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
@@ -158,38 +152,32 @@ def _observe(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:
     their ratings are the rewards and the graph is built from the others. Popularity counts both halves, and nodes that
     one of them rated too seldom are left out.
     """
-    from_data = import_module(params.maker)
+    family = import_module(params.maker).FAMILIES[params.family]
     records = read_records(input.data_nodes, input.data_links)
+    n = len(records.popularity)
     for instance in range(params.instances):
         if instance:
             rng = stream(params.seed, "ties", dataset=str(params.dataset), instance=instance)
-            n = len(records.popularity)
             records = records._replace(ties=np.arange(n) if instance == FILE_ORDER else rng.permutation(n))
-        train, reward = records, _reward(input, params, records)
+        reward = _reward(input, params, records)
         if params.holdout == SPLIT:
-            train, reward = _split(input, params, records, reward, instance)
-        graph = from_data.FAMILIES[params.family](params.n, train, **params.parameters)
-        if params.holdout == SPLIT:
+            value = ratings(records, reward)
+            if value is None:
+                there = "those of this data set are no means of ratings or of log(1 + plays)"
+                raise UserError(f"{input.data_nodes}: holdout = {SPLIT!r} needs rewards by users, and {there}")
+            held_out = reward_links(records, params.holdout, params.seed, str(params.dataset), instance)
+            enough = rated_enough(records, held_out, n)
+            reward = np.where(enough, node_means(records.node[held_out], value[held_out], n), np.nan)
+            train = with_links(records, ~held_out & enough[records.node])
+            graph = family(params.n, train, **params.parameters)
             graph = largest_component(induced(graph, np.flatnonzero(~np.isnan(reward[graph.origin]))))
+        else:
+            graph = family(params.n, records, **params.parameters)
         item = graph.origin
         if not params.reward.startswith("planted") and (np.isnan(reward[item]).any() or np.ptp(reward[item]) == 0):
             raise UserError(f"{input.data_nodes}: rewards of the selected nodes are missing or all equal")
         items = Items(item, records.popularity[item].astype(float), reward[item])
         yield graph._replace(origin=np.arange(graph.n)), items
-
-
-def _split(
-    input: Input, params: Params, records: Records, reward: np.ndarray, instance: int
-) -> tuple[Records, np.ndarray]:
-    """Return the records that the graph is built from, and the held-out rewards; nan for nodes left out."""
-    value = ratings(records, reward)
-    if value is None:
-        there = "those of this data set are no means of ratings or of log(1 + plays)"
-        raise UserError(f"{input.data_nodes}: holdout = {SPLIT!r} needs rewards by users, and {there}")
-    held_out = reward_links(records, params.holdout, params.seed, str(params.dataset), instance)
-    enough = rated_enough(records, held_out, len(reward))
-    means = node_means(records.node[held_out], value[held_out], len(reward))
-    return with_links(records, ~held_out & enough[records.node]), np.where(enough, means, np.nan)
 
 
 def _reward(input: Input, params: Params, records: Records) -> np.ndarray:
@@ -200,7 +188,7 @@ def _reward(input: Input, params: Params, records: Records) -> np.ndarray:
     from_data = import_module(params.maker)
     popularity = from_data.received(records) if params.family == "cited" else records.popularity
     selected = from_data.select_top(popularity, params.n, records.ties)
-    codes = io.values(table["group"].combine_chunks().dictionary_encode().indices.fill_null(-1))
+    codes = group_codes(table, "group")
     reward = np.zeros(len(codes))
     reward[selected] = from_data.modal_group(codes[selected])
     return reward

@@ -7,10 +7,9 @@ import numpy as np
 
 from graphdr.cache import io, paths
 from graphdr.core.rng import stream
-from graphdr.graphs.arm_features import CONTENT, RATINGS, USER_COLUMNS, Basis, Embedding, Source, find
+from graphdr.graphs.arm_features import CONTENT, USER_COLUMNS, Basis, Embedding, Source, find
 from graphdr.graphs.raters import EVERYONE, train_records
-from graphdr.store.bases import read_bases, write_bases
-from graphdr.store.items import read_items
+from graphdr.store.graphs import read_bases, read_graphs, read_items, write_bases
 
 if TYPE_CHECKING:
     from graphdr.graphs.model import Graph
@@ -51,8 +50,6 @@ def main(input: Input, output: Output, params: Params) -> None:
     items = [part.item for part in read_items(input.nodes)]
     graphs: Sequence[Graph | None] = [None] * len(items)
     if input.edges:
-        from graphdr.store.graphs import read_graphs  # loads SciPy, which most bases do not need
-
         graphs = read_graphs(input.nodes, input.edges)
     originals = read_bases(input.original) if input.original else {}
     embeddings = _embeddings(spec.data, items, input, params) if spec.data else [None] * len(items)
@@ -75,15 +72,16 @@ def main(input: Input, output: Output, params: Params) -> None:
 def _embeddings(data: str, items: list[np.ndarray], input: Input, params: Params) -> list[Embedding]:
     """Return the data about the nodes of every instance (n x d), or None where there are none."""
     once = [item[: len(item) // params.segments] for item in items]  # an item is the same in every segment
-    embeddings = LOADERS[data](once, input, params)
-    return [_repeated(embedding, params.segments) for embedding in embeddings]
-
-
-def _repeated(embedding: Embedding, segments: int) -> Embedding:
-    """Repeat the data about the items for every segment of users."""
-    if segments == 1 or embedding is None:
-        return embedding
-    return np.tile(embedding.toarray() if hasattr(embedding, "toarray") else embedding, (segments, 1))
+    if data == USER_COLUMNS:
+        embeddings = _user_columns(once, input)
+    else:
+        # An embedding without a nonzero entry has no directions.
+        found = _content(once, input, params) if data == CONTENT else _user_ratings(once, input, params)
+        embeddings = [part if part is not None and abs(part).sum() > 0 else None for part in found]
+    if params.segments == 1:
+        return embeddings
+    dense = [part.toarray() if hasattr(part, "toarray") else part for part in embeddings]
+    return [None if part is None else np.tile(part, (params.segments, 1)) for part in dense]
 
 
 def _content(items: list[np.ndarray], input: Input, params: Params) -> list[Embedding]:
@@ -93,12 +91,19 @@ def _content(items: list[np.ndarray], input: Input, params: Params) -> list[Embe
     if params.content == "none":
         return [None] * len(items)
     if params.content == "ratings":
-        return _nonzero([pca.ratings_content(matrix, params.rank) for matrix in _ratings(items, input, params)])
+        return [pca.ratings_content(matrix, params.rank) for matrix in _ratings(items, input, params)]
     column = io.read("dataset_nodes", input.data_nodes)[params.content].combine_chunks()
     contents = [column.take(item.tolist()) for item in items]
     if params.content == "features":
         return [None if content.null_count else np.array(content.to_pylist(), float) for content in contents]
-    return _nonzero([pca.text_content([text or "" for text in content.to_pylist()]) for content in contents])
+    return [pca.text_content([text or "" for text in content.to_pylist()]) for content in contents]
+
+
+def _user_ratings(items: list[np.ndarray], input: Input, params: Params) -> list[Embedding]:
+    """Return the ratings of the nodes, or None where the data set has links between nodes and no users."""
+    if not input.data_users or not len(io.read("dataset_users", input.data_users)):
+        return [None] * len(items)
+    return _ratings(items, input, params)
 
 
 def _ratings(items: list[np.ndarray], input: Input, params: Params) -> list[Embedding]:
@@ -113,26 +118,12 @@ def _ratings(items: list[np.ndarray], input: Input, params: Params) -> list[Embe
     return rows
 
 
-def _user_ratings(items: list[np.ndarray], input: Input, params: Params) -> list[Embedding]:
-    """Return the ratings of the nodes, or None where the data set has links between nodes and no users."""
-    if not input.data_users or not len(io.read("dataset_users", input.data_users)):
-        return [None] * len(items)
-    return _nonzero(_ratings(items, input, params))
-
-
-def _nonzero(embeddings: list[Embedding]) -> list[Embedding]:
-    """Replace embeddings without a nonzero entry, which have no directions, by None."""
-    return [embedding if abs(embedding).sum() > 0 else None for embedding in embeddings]
-
-
-def _user_columns(items: list[np.ndarray], input: Input, params: Params) -> list[Embedding]:
+def _user_columns(items: list[np.ndarray], input: Input) -> list[Embedding]:
     """Return the columns of a user; nodes are named by key or, in a random graph, by number."""
-    from graphdr.store.user_columns import read_user_columns
+    from graphdr.store.datasets import read_user_columns
 
-    if not input.data_nodes:
-        return read_user_columns(input.user_columns, [[str(number) for number in item.tolist()] for item in items])
-    keys = io.read("dataset_nodes", input.data_nodes)["key"].to_pylist()
-    return read_user_columns(input.user_columns, [[keys[number] for number in item.tolist()] for item in items])
-
-
-LOADERS = {CONTENT: _content, RATINGS: _user_ratings, USER_COLUMNS: _user_columns}
+    names = [list(map(str, item.tolist())) for item in items]
+    if input.data_nodes:
+        keys = io.read("dataset_nodes", input.data_nodes)["key"].to_pylist()
+        names = [[keys[number] for number in item.tolist()] for item in items]
+    return [*read_user_columns(input.user_columns, names)]

@@ -10,13 +10,9 @@ from graphdr.bandit.arm_set import ContextSpec
 from graphdr.cache import io, paths
 from graphdr.facts.declare import ProblemInstance
 from graphdr.facts.registry import FACTS
-from graphdr.store.arm_sets import read_arm_sets
-from graphdr.store.bases import read_bases
-from graphdr.store.graphs import read_graphs
-from graphdr.store.items import read_items
-from graphdr.store.pilots import Pilots, read_pilots
-from graphdr.store.problems import read_thetas
-from graphdr.store.rows import stack
+from graphdr.store.graphs import read_bases, read_graphs, read_items
+from graphdr.store.pilots import read_pilots
+from graphdr.store.problems import read_arm_sets, read_thetas
 
 
 class Input(NamedTuple):
@@ -56,11 +52,11 @@ class Params(NamedTuple):
 
 def main(input: Input, output: Output, params: Params) -> None:
     thetas = read_thetas(input.theta)
-    graphs = {name: read_graphs(input.nodes[name], input.edges[name]) for name in input.nodes}
+    graphs = {name: read_graphs(path, input.edges[name]) for name, path in input.nodes.items()}
     bases = {name: read_bases(path) for name, path in input.basis.items()}
     others = {basis: {name: read_bases(path) for name, path in files.items()} for basis, files in input.others.items()}
     items = {name: read_items(path) for name, path in input.nodes.items()}
-    pilots: Pilots = read_pilots(input.pilot, input.pilot_rounds) if input.pilot else {}
+    pilots = read_pilots(input.pilot, input.pilot_rounds) if input.pilot else {}
     segments = {problem.name: problem.contexts.segments if problem.contexts else 1 for problem in params.problems}
     arm_sets = read_arm_sets(input.contexts, segments, thetas)
     parts = []
@@ -81,9 +77,9 @@ def main(input: Input, output: Output, params: Params) -> None:
                 pilots=pilots.get((name, instance), {}),
                 arm_set=arm_sets[name, instance],
             )
-            values = np.array([float(FACTS[fact](posed, problem.factors)) for fact in params.facts])
-            defined = ~np.isnan(values)  # nan: the data set lacks what the fact needs
-            names = np.array(params.facts, str)[defined]
-            parts.append({"problem": name, "instance": instance, "quantity": names, "value": values[defined]})
+            for fact in params.facts:
+                value = float(FACTS[fact](posed, problem.factors))
+                if not np.isnan(value):  # the data set lacks what the fact needs
+                    parts.append({"problem": name, "instance": instance, "quantity": fact, "value": value})
         print(f"{name}: {len(params.facts)} facts on {problem.instances} instances", flush=True)
-    io.write("facts", stack(parts), output.facts)
+    io.write_parts("facts", parts, output.facts)

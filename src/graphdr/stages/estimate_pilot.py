@@ -8,10 +8,9 @@ import numpy as np
 from graphdr.bandit.pilot_sources import PREFIX, SOURCES, Setting
 from graphdr.cache import paths
 from graphdr.core.rng import stream
-from graphdr.store.arm_sets import read_arm_sets
-from graphdr.store.items import read_items
+from graphdr.store.graphs import read_items
 from graphdr.store.pilots import Pilots, write_pilots
-from graphdr.store.problems import read_thetas
+from graphdr.store.problems import read_arm_sets, read_thetas
 
 
 @dataclass(frozen=True)

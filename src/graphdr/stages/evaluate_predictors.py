@@ -1,13 +1,9 @@
 """Score facts as predictors of a measure over the pooled problems of several experiments."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from graphdr.cache import io, paths
 from graphdr.scores import predictor_scores
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KEY = ["experiment", "problem"]
 
@@ -37,33 +33,25 @@ def main(input: Input, output: Output, params: Params) -> None:
 
     parts = [io.read_frame("measurements", files).assign(experiment=name) for name, files in input.measurements.items()]
     table = pd.concat(parts, ignore_index=True).query("draw == 0")
-    rows = []
+    rows = []  # instance, predictor or fact, score or mean, its value, and the number of problems
     for instance, part in table.groupby("instance"):
         predicting = part[part["method"].isna() | (part["method"] == params.predictor_method)]
         facts = predicting.pivot_table(index=KEY, columns="quantity", values="value", sort=False)
         measured = part[(part["method"] == params.method) & (part["quantity"] == params.target)]
         target = measured.set_index(KEY)["value"]
-        scores = [*_scores(facts.reindex(index=target.index), target, params), *_means(facts, params)]
-        rows += [(params.label, instance, 0, None, predictor, *score) for predictor, *score in scores]
-    columns = ["problem", "instance", "draw", "method", "predictor", "quantity", "value", "n"]
-    io.write("measurements", pd.DataFrame(rows, columns=columns).assign(sem=None), output.evaluation)
+        of_target = facts.reindex(index=target.index)
+        dataset = of_target.index.get_level_values("problem").map(params.groups).to_numpy()
+        for predictor, columns in params.predictors.items():
+            values = of_target.reindex(columns=columns).to_numpy(float)
+            values = values[:, 0] if len(columns) == 1 else values
+            data = predictor_scores.PredictorData(values, target.to_numpy(), dataset, params.signs[predictor])
+            for score in params.scores:
+                rows.append((instance, predictor, score, *predictor_scores.evaluate(score, data)))
+        datasets = facts.index.get_level_values("problem").map(params.groups).to_numpy()
+        for name, of_dataset in facts.reindex(columns=params.means).groupby(datasets):
+            for fact, values in of_dataset.items():
+                rows.append((instance, f"{fact}_{name}", "mean", values.mean(), values.count()))
+    scores = pd.DataFrame(rows, columns=["instance", "predictor", "quantity", "value", "n"])
+    scores = scores.assign(problem=params.label, draw=0, method=None, sem=None)
+    io.write("measurements", scores, output.evaluation)
     print(f"{len(rows)} scores of {len(params.predictors)} predictors")
-
-
-def _scores(facts: "pd.DataFrame", target: "pd.Series", params: Params) -> Iterator[tuple[Any, ...]]:
-    """Yield (predictor, score, value, problems) over the problems that have the target."""
-    group = facts.index.get_level_values("problem").map(params.groups).to_numpy()
-    for predictor, columns in params.predictors.items():
-        values = facts.reindex(columns=columns).to_numpy(float)
-        values = values[:, 0] if len(columns) == 1 else values
-        data = predictor_scores.PredictorData(values, target.to_numpy(), group, params.signs[predictor])
-        for score in params.scores:
-            yield predictor, score, *predictor_scores.evaluate(score, data)
-
-
-def _means(facts: "pd.DataFrame", params: Params) -> Iterator[tuple[Any, ...]]:
-    """Yield (fact_dataset, mean, value, problems) of the facts whose mean on every data set is wanted."""
-    datasets = facts.index.get_level_values("problem").map(params.groups).to_numpy()
-    for dataset, part in facts.reindex(columns=params.means).groupby(datasets):
-        for fact, values in part.items():
-            yield f"{fact}_{dataset}", "mean", values.mean(), values.count()

@@ -8,6 +8,8 @@ from graphdr.cache import io, paths
 from graphdr.core.atomic import write_text
 from graphdr.paper import claims, multiverse, reference
 from graphdr.paper.claims import ClaimSpec
+from graphdr.scores import leaderboard
+from graphdr.store.problems import final_regrets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,8 +77,11 @@ class Params(NamedTuple):
 
 
 def main(input: Input, output: Output, params: Params) -> None:
-    if params.ranking:
-        return _rank(output, params.ranking, params.labels)
+    if ranking := params.ranking:
+        table = leaderboard.by_problem(leaderboard.games(final_regrets(ranking.runs)), ranking.datasets)
+        text = leaderboard.markdown(table, ranking.titles, params.labels, ranking.untuned)
+        shown = leaderboard.overall(table)[["method", "problems", "ratio", "worst_ratio"]].round(2)
+        return _write("leaderboard", table, text, shown.to_string(index=False), output)
     words = reference.claims(io.record_input(input.paper))
     experiments = {name: io.read_frame("measurements", files) for name, files in input.measurements.items()}
     evaluations = {name: io.read_frame("measurements", [path]) for name, path in input.evaluations.items()}
@@ -84,15 +89,17 @@ def main(input: Input, output: Output, params: Params) -> None:
     if params.grid:
         table = claims.tidy(_played_again(input, params.grid, experiments), {}, dict(params.problems))
         decided = _decide(words["claim"].tolist(), params, params.grid.marks, table, other)
-        io.write("multiverse", decided, output.parquet)
-        write_text(multiverse.markdown(words, decided), output.md)
-        print(multiverse.summary(decided)["verdict"].value_counts().to_string())
-        return None
+        verdicts = multiverse.summary(decided)["verdict"].value_counts().to_string()
+        return _write("multiverse", decided, multiverse.markdown(words, decided), verdicts, output)
     table = claims.tidy(experiments, evaluations, dict(params.problems))
     judged = claims.judge_all(words, dict(params.claims), table, other, output.md, params.labels)
-    io.write("claims", judged, output.parquet)
-    write_text(claims.markdown(judged), output.md)
-    print(judged["verdict"].value_counts().to_string())
+    return _write("claims", judged, claims.markdown(judged), judged["verdict"].value_counts().to_string(), output)
+
+
+def _write(kind: str, table: "pd.DataFrame", text: str, summary: str, output: Output) -> None:
+    io.write(kind, table, output.parquet)
+    write_text(text, output.md)
+    print(summary)
 
 
 def _played_again(input: Input, grid: SettingsGrid, experiments: "claims.Frames") -> "claims.Frames":
@@ -120,37 +127,10 @@ def _decide(
     import pandas as pd
 
     parts = []
-    for claim in [*words, *(name for name in params.claims if name not in words)]:
+    for claim in dict.fromkeys([*words, *params.claims]):
         if mark := marks.get(claim):
             parts.append(multiverse.marked(claim, mark))
         else:
             parts.append(multiverse.decide(claim, params.claims[claim], table, other))
             print(f"{claim}: {len(parts[-1])} checks", flush=True)
     return pd.concat(parts, ignore_index=True)
-
-
-def _rank(output: Output, ranking: Ranking, labels: dict[str, str]) -> None:
-    """Rank methods on every problem and over all of them."""
-    from graphdr.scores import leaderboard
-
-    table = leaderboard.by_problem(leaderboard.games(_finals(ranking.runs)), ranking.datasets)
-    io.write("leaderboard", table, output.parquet)
-    write_text(leaderboard.markdown(table, ranking.titles, labels, ranking.untuned), output.md)
-    print(leaderboard.overall(table)[["method", "problems", "ratio", "worst_ratio"]].round(2).to_string(index=False))
-
-
-def _finals(ranked: list[RankedRuns]) -> "pd.DataFrame":
-    """Return the regret at the end of every run, under the names of problem and method on the leaderboard."""
-    import pandas as pd
-
-    ends = {}
-    for path in dict.fromkeys(runs.path for runs in ranked):
-        rows = io.read("runs", path).to_pandas()
-        rows = rows[(rows["draw"] == 0) & (rows["t"] == rows.groupby("problem")["t"].transform("max"))]
-        ends[path] = dict(list(rows.groupby(["problem", "method"], sort=False)))
-    parts = []
-    for runs in ranked:
-        end = ends[runs.path].get((runs.stored_problem, runs.stored_method))
-        if end is not None:  # a method without data has no runs
-            parts.append(end.assign(problem=runs.problem, method=runs.method))
-    return pd.concat(parts, ignore_index=True)[["problem", "instance", "seed", "method", "regret"]]

@@ -6,6 +6,7 @@ from graphdr.cache import io, paths
 from graphdr.core.atomic import replacing
 from graphdr.core.errors import no_raw_files
 from graphdr.show import figures, style
+from graphdr.store.graphs import read_bases, read_graphs
 
 
 class Input(NamedTuple):
@@ -34,16 +35,10 @@ def main(input: Input, output: Output, params: Params) -> None:
     if [] in input:  # nothing was measured
         raise no_raw_files(output.parquet, params.datasets)
     data: dict[str, object] = {}  # a frame, and graph and basis of instance 0 where the figure shows them
-    for kind in ("measurements", "curves"):
+    for kind in ("measurements", "curves", "multiverse", "leaderboard"):
         if files := getattr(input, kind):
-            data[kind] = io.read_frame(kind, files)
-    for kind in ("multiverse", "leaderboard"):
-        if path := getattr(input, kind):
-            data[kind] = io.read_frame(kind, [path])
+            data[kind] = io.read_frame(kind, [files] if isinstance(files, str) else files)
     if input.nodes and input.edges and input.basis:
-        from graphdr.store.bases import read_bases  # with SciPy, which most figures do without
-        from graphdr.store.graphs import read_graphs
-
         data |= {"graph": read_graphs(input.nodes, input.edges)[0], "basis": read_bases(input.basis)[0, 0]}
     figure, points = figures.KINDS[params.kind](params, **data)
     io.write("figure", points, output.parquet)

@@ -10,8 +10,7 @@ from graphdr.core.records import Json
 from graphdr.paper import compare, multiverse, reference
 from graphdr.scores import leaderboard
 from graphdr.show.report import cards, page, template
-from graphdr.store.bases import read_bases
-from graphdr.store.items import read_items
+from graphdr.store.graphs import read_bases, read_items
 from graphdr.store.problems import read_thetas
 
 if TYPE_CHECKING:
@@ -73,7 +72,10 @@ def _read(input: Input, params: Params) -> page.Built:
         _frame("leaderboard", input.leaderboard, leaderboard.overall),
         tables,
         {name: io.read_frame("curves", input.curves.get(name, [])) for name in params.experiments},
-        {name: _measurements(parts) for name, parts in input.measurements.items()},
+        {
+            name: {dataset: io.read_frame("measurements", files) for dataset, files in parts.items()}
+            for name, parts in input.measurements.items()
+        },
         {name: _card(files, params.datasets[name].problem) for name, files in input.datasets.items()},
         io.marks(),  # of all that was read above
     )
@@ -87,16 +89,12 @@ def _frame(kind: str, path: str | None, summary: Callable[..., Any] | None = Non
     return summary(frame) if summary else frame
 
 
-def _measurements(files: dict[str, list[str]]) -> dict[str, "pd.DataFrame"]:
-    return {dataset: io.read_frame("measurements", paths) for dataset, paths in files.items()}
-
-
 def _card(files: dict[str, str], problem: str | None) -> Json:
     """Describe instance 0 of a data set."""
-    (items, *_) = read_items(files["nodes"])
     edges = io.values(io.read("edges", files["edges"])["instance"]) == 0
     theta = read_thetas(files["theta"])[problem or "", 0]
     titles = None
     if "titles" in files:
-        titles = io.read("dataset_nodes", files["titles"])["title"].take(items.item.astype("int64")).to_pylist()
+        item = read_items(files["nodes"])[0].item
+        titles = io.read("dataset_nodes", files["titles"])["title"].take(item.astype("int64")).to_pylist()
     return cards.card(int(edges.sum()), read_bases(files["basis"])[0, 0], theta, titles)

@@ -5,15 +5,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from graphdr.cache import io, paths
 from graphdr.scores import chosen, measure
-from graphdr.store.rows import Columns
-from graphdr.store.runs import read_runs
+from graphdr.store.problems import final_regrets, read_runs
 from graphdr.theory import bound_checks
 from graphdr.theory.bound_checks import TheoremConstants
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Runs = dict[str, dict[tuple[str, str], Columns]]  # by file, method and problem
 
 
 class Input(NamedTuple):
@@ -50,16 +47,39 @@ class Params(NamedTuple):
 def main(input: Input, output: Output, params: Params) -> None:
     import pandas as pd
 
-    stored = {path: read_runs(path) for path in input.runs}
-    facts = io.read("facts", input.facts).to_pandas()
+    facts = io.read("facts", input.facts).to_pandas().assign(n=1, draw=0, method=None, sem=None)
+    curves: list[pd.DataFrame] = []  # of a grid of settings: too many to look at
     if params.variants:
-        _measure_grid(stored, facts, output, params)
-        return
-    finals, curves, measured = {}, [], []
+        runs = [
+            (source.problem, method, source.path, source.stored_problem, source.stored_method)
+            for method, sources in params.sources.items()
+            for source in sources
+        ]
+        finals = final_regrets(runs)
+        measured = [chosen.regrets(finals), chosen.best(finals, params.variants)]
+        print(f"{len(finals)} runs with {len(params.variants)} settings")
+    else:
+        measured = _measure(input, params, curves)
+    table = pd.concat([*measured, facts], ignore_index=True)
+    io.write("measurements", table.assign(predictor=None), output.measurements)
+    io.write("curves", pd.concat(curves, ignore_index=True) if curves else io.nothing("curves"), output.curves)
+    print(f"{len(table)} measurements")
+
+
+def _measure(input: Input, params: Params, curves: "list[pd.DataFrame]") -> "list[pd.DataFrame]":
+    """Measure every method on all problems, and add its regret curves."""
+    import pandas as pd
+
+    stored = {path: read_runs(path) for path in input.runs}
+    finals, measured = {}, []
     for method, sources in params.sources.items():
-        runs = _runs_of(stored, sources)
-        if runs.empty:  # a method may have no data to project on
+        parts = []
+        for source in sources:
+            if columns := stored[source.path].get((source.stored_method, source.stored_problem)):
+                parts.append(pd.DataFrame(columns).assign(problem=source.problem))
+        if not parts:  # a method may have no data to project on
             continue
+        runs = pd.concat(parts, ignore_index=True)
         if method in params.radii:
             runs, checked = bound_checks.check(runs, params.constants, params.radii[method])
             measured.append(bound_checks.measure(checked).assign(method=method))
@@ -68,49 +88,10 @@ def main(input: Input, output: Output, params: Params) -> None:
     if finals:
         measured.insert(0, measure.measure(finals, params.against, params.grids))
     if params.ranked:
-        measured += [chosen.behind(finals, params.ranked), _settings(input, params)]
-    table = pd.concat([*measured, facts.assign(n=1, draw=0, method=None, sem=None)], ignore_index=True)
-    io.write("measurements", table.assign(predictor=None), output.measurements)
-    io.write("curves", pd.concat(curves, ignore_index=True) if curves else io.nothing("curves"), output.curves)
-    print(f"{len(table)} measurements of {len(finals)} methods")
-
-
-def _measure_grid(stored: Runs, facts: "pd.DataFrame", output: Output, params: Params) -> None:
-    """Measure the regret of every setting, and choose one for every method; curves would be too many to look at."""
-    import pandas as pd
-
-    ends = []
-    for method, sources in params.sources.items():
-        for source in sources:
-            if columns := stored[source.path].get((source.stored_method, source.stored_problem)):
-                last = columns["t"] == columns["t"].max()
-                end = pd.DataFrame({key: columns[key][last] for key in ("instance", "draw", "seed", "regret")})
-                ends.append(end.assign(method=method, problem=source.problem))
-    finals = pd.concat(ends, ignore_index=True).query("draw == 0")
-    parts = [chosen.regrets(finals), chosen.best(finals, params.variants), facts.assign(n=1, draw=0, method=None)]
-    io.write("measurements", pd.concat(parts, ignore_index=True).assign(predictor=None), output.measurements)
-    io.write("curves", io.nothing("curves"), output.curves)
-    print(f"{len(finals)} runs with {len(params.variants)} settings")
-
-
-def _settings(input: Input, params: Params) -> "pd.DataFrame":
-    """Return the settings that methods were played with, as chosen on other seeds."""
-    import pandas as pd
-
-    rows = io.read_frame("measurements", list(input.chosen))
-    rows = rows[rows["quantity"].isin(chosen.CHOSEN)]
-    parts = []
-    for problem, method, grid in params.chosen:
-        parts.append(rows[(rows["problem"] == grid) & (rows["method"] == method)].assign(problem=problem))
-    return pd.concat(parts, ignore_index=True).drop(columns="predictor")
-
-
-def _runs_of(stored: Runs, sources: list[RunSource]) -> "pd.DataFrame":
-    """Return the runs of a method on several problems as one frame."""
-    import pandas as pd
-
-    parts = []
-    for source in sources:
-        if columns := stored[source.path].get((source.stored_method, source.stored_problem)):
-            parts.append(pd.DataFrame(columns).assign(problem=source.problem))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+        measured.append(chosen.behind(finals, params.ranked))
+        settings = io.read_frame("measurements", list(input.chosen)).drop(columns="predictor")
+        settings = settings[settings["quantity"].isin(chosen.CHOSEN)]
+        for problem, method, grid in params.chosen:
+            rows = settings[(settings["problem"] == grid) & (settings["method"] == method)]
+            measured.append(rows.assign(problem=problem))
+    return measured

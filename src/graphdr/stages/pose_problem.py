@@ -15,10 +15,8 @@ from graphdr.bandit.arm_set import ArmSet, ContextSpec
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
-from graphdr.store.arm_sets import write_arm_sets
-from graphdr.store.bases import read_bases
-from graphdr.store.items import Items, read_items
-from graphdr.store.rows import groups, stack
+from graphdr.store.graphs import Items, read_bases, read_graphs, read_items
+from graphdr.store.problems import write_arm_sets
 
 Columns = dict[str, np.ndarray | int | str]  # a scalar stands for all rows
 
@@ -83,19 +81,22 @@ class Params(NamedTuple):
 def main(input: Input, output: Output, params: Params) -> None:
     items = {graph: read_items(path) for graph, path in input.nodes.items()}
     thetas = list(_draw_thetas(input, params, items))
-    arm_sets = _draw_contexts(input, params, items)
+    arm_sets = dict(_draw_contexts(input, params, items)) if params.drawer else {}
     resampled: list[Columns] = []
     for problem in params.problems:
         if problem.ratings:
             resampled += _resampled_rewards(input, problem, problem.ratings, items[problem.graph], params.seed)
-    io.write("theta", stack(thetas), output.theta)
+    io.write_parts("theta", thetas, output.theta)
     write_arm_sets(arm_sets, output.contexts)
-    io.write("rewards", stack(resampled) if resampled else io.nothing("rewards"), output.rewards)
+    io.write_parts("rewards", resampled, output.rewards)
 
 
 def _draw_thetas(input: Input, params: Params, items: dict[str, list[Items]]) -> Iterator[Columns]:
     """Yield the reward of every node, problem by problem and instance by instance."""
-    origins = {graph: _origins(path) for graph, path in input.nodes.items()}
+    origins = {
+        graph: [origin for (origin,) in io.read_parts("nodes", path, ["instance"], "origin").values()]
+        for graph, path in input.nodes.items()
+    }
     bases = {graph: read_bases(path) for graph, path in input.basis.items()}
     for problem in params.problems:
         source = problem.segment_rewards.items if problem.segment_rewards else problem.clean
@@ -134,34 +135,24 @@ def _resampled_rewards(
 
     links, nodes = input.data_links[problem.graph], input.data_nodes[problem.graph]
     records, reward = read_records(nodes, links), io.values(io.read("dataset_nodes", nodes)["reward"])
-    for instance in range(problem.instances):
-        selected = items[instance]
+    refused = f"{links}: noise = {rewards.RESAMPLED!r}"
+    for instance, selected in enumerate(items[: problem.instances]):
         pays = raters.reward_links(records, ratings.holdout, seed, ratings.dataset, instance)
         outcomes = raters.outcomes(records, reward, pays, selected.item)
         if outcomes is None:
             needed = "ratings or counts of clicks behind the rewards, which these data do not have"
-            raise UserError(f"{links}: noise = {rewards.RESAMPLED!r} needs {needed}; set a number")
+            raise UserError(f"{refused} needs {needed}; set a number")
         node, value, count = outcomes
         if len(node) == len(selected.item):
-            reason = "users agree on every node, so that there is no noise to draw"
-            raise UserError(f"{links}: noise = {rewards.RESAMPLED!r}: {reason}; set a number")
+            raise UserError(f"{refused}: users agree on every node, so that there is no noise to draw; set a number")
         scaled = rewards.in_units(value, selected.reward)
         yield {"problem": problem.name, "instance": instance, "node": node, "value": scaled, "count": count}
 
 
-def _origins(path: str) -> list[np.ndarray]:
-    table = io.read("nodes", path)
-    origin = io.values(table["origin"])
-    return [origin[rows] for _, rows in groups(table, "instance")]
-
-
-def _draw_contexts(input: Input, params: Params, items: dict[str, list[Items]]) -> dict[tuple[str, int], ArmSet]:
+def _draw_contexts(
+    input: Input, params: Params, items: dict[str, list[Items]]
+) -> Iterator[tuple[tuple[str, int], ArmSet]]:
     """Draw the contexts of every problem whose arms are not single nodes."""
-    arm_sets: dict[tuple[str, int], ArmSet] = {}
-    if not params.drawer:
-        return arm_sets
-    from graphdr.store.graphs import read_graphs
-
     contexts = import_module(params.drawer)
     graphs = {name: read_graphs(input.nodes[name], path) for name, path in input.edges.items()}
     for problem in params.problems:
@@ -177,18 +168,16 @@ def _draw_contexts(input: Input, params: Params, items: dict[str, list[Items]]) 
             rng = stream(params.seed, "contexts", n=graph.n, instance=instance, **key)
             source = contexts.CandidateSource(nodes.popularity, graph.adjacency.indptr, graph.adjacency.indices)
             arm_set = contexts.CONTEXTS[spec.context](spec, graph.n, rng, source, choices)
-            arm_sets[problem.name, instance] = arm_set
+            yield (problem.name, instance), arm_set
         size = graph.n if arm_set.rows is None else arm_set.rows.shape[0]
         print(f"{problem.name}: {size} contexts in {arm_set.blocks} segments", flush=True)
-    return arm_sets
 
 
 def _user_choices(links_path: str, item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the nodes of the graph that every user of the data set has chosen, each once, in CSR form."""
     from graphdr.graphs.records import similarity_rows
 
-    links = io.read("dataset_links", links_path)
-    source, node = io.values(links["source"]), io.values(links["node"])
+    source, node = io.arrays(io.read("dataset_links", links_path), "source", "node")
     chosen = similarity_rows(source, node, np.ones(len(node)), item).T.tocsr()
     chosen.sort_indices()
     return chosen.indptr, chosen.indices

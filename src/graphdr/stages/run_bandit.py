@@ -1,10 +1,10 @@
 """Play the methods of a batch on its problems, with all instances, draws and seeds."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from graphdr.bandit.arm_set import ContextSpec
 from graphdr.bandit.environment import (
     NEEDS_GRAPH,
     CandidateSource,
-    Edges,
     PolicyRng,
     Rounds,
     RoundsSpec,
@@ -28,12 +27,9 @@ from graphdr.bandit.simulate import simulate_many
 from graphdr.cache import io, paths
 from graphdr.core.errors import check_dense
 from graphdr.graphs.arm_features import k_fact, residual
-from graphdr.store.arm_sets import read_arm_sets
-from graphdr.store.bases import read_bases
-from graphdr.store.chosen import read_chosen
-from graphdr.store.items import read_items
-from graphdr.store.problems import read_estimates, read_facts, read_rewards, read_thetas
-from graphdr.store.rows import stack
+from graphdr.scores.chosen import CHOSEN
+from graphdr.store.graphs import read_bases, read_graphs, read_items
+from graphdr.store.problems import read_arm_sets, read_estimates, read_facts, read_rewards, read_thetas
 from graphdr.theory.results import FITTED, MEASURED, RunResult
 
 if TYPE_CHECKING:
@@ -127,77 +123,32 @@ class Params(NamedTuple):
     chosen: Sequence[ChosenFrom] = ()
 
 
-class Place(NamedTuple):
-    """An instance of a problem."""
-
-    problem: str
-    instance: int
-
-
-class FeatureKey(NamedTuple):
-    """What the features of nodes depend on."""
-
-    graph: str
-    instance: int
-    draw: int
-    method: Method  # without the settings that do not matter here
-
-
 @dataclass(frozen=True, eq=False)
-class Setup:
-    """A method with all its settings, on an instance of a problem and a draw of its basis."""
+class Task:
+    """One run: a method with all its settings on an instance of a problem, a draw of its basis, and a seed."""
 
     name: str
     number: int  # of the problem
     instance: int
     draw: int
+    seed: int
     method: Method
     problem: BanditProblem
 
 
-@dataclass(frozen=True, eq=False)
-class RunTask:
-    """One run: a setup and a seed."""
-
-    setup: Setup
-    seed: int
-
-    @property
-    def place(self) -> tuple[int, int]:
-        """The instance and the seed, which decide on the rounds."""
-        return self.setup.instance, self.seed
-
-    @property
-    def order(self) -> tuple[int, int, int, int]:
-        """The place in a group of runs that are played together."""
-        return self.setup.instance, self.seed, self.setup.number, self.setup.draw
-
-
-class GroupKey(NamedTuple):
-    """What runs share that are played together."""
-
-    block: int  # of a few instances and seeds, whose rounds are kept meanwhile
-    name: str
-    method: Method
-    features: int
-    shape: tuple[int, int, int]  # rounds, candidates per round, and rounds between two checkpoints
-    noise: float
-    setup: tuple[int, ...]  # number, instance and draw, if other setups must be played apart
-
-
 def main(input: Input, output: Output, params: Params) -> None:
     batch = Batch(input, params)
-    tasks = list(plan_runs(batch))
-    results: dict[RunTask, RunResult] = {}
+    tasks = list(batch.tasks())
+    results: dict[Task, RunResult] = {}
     begin = time.perf_counter()
     for group in group_runs(tasks, params.problems):
-        runs = [batch.run(task) for task in group]
-        played = simulate_many(group[0].setup.method, runs)
+        played = simulate_many(group[0].method, [batch.run(task) for task in group])
         # The arms of a whole batch would fill the memory.
         results |= {task: result._replace(arms=None) for task, result in zip(group, played, strict=True)}
         if 10 * len(results) // len(tasks) > 10 * (len(results) - len(group)) // len(tasks):
             print(f"{len(results)} of {len(tasks)} runs, {time.perf_counter() - begin:.1f} s", flush=True)
-    io.write("runs", _table(params, results) if tasks else io.nothing("runs"), output.runs)
+    rows = [_rows(params.problems[task.number].name, task, results[task]) for task in tasks]
+    io.write_parts("runs", rows, output.runs)
 
 
 class Batch:
@@ -205,60 +156,58 @@ class Batch:
 
     def __init__(self, input: Input, params: Params) -> None:
         self.params = params
-        thetas = read_thetas(input.theta)
-        self.thetas = {Place(*key): theta for key, theta in thetas.items()}
-        self.graphs = _read_graphs(input, list(params.methods.values()))
+        self.thetas = read_thetas(input.theta)
+        self.graphs = {name: read_graphs(path, input.edges[name]) for name, path in input.nodes.items()}
+        self.items = {name: read_items(path) for name, path in input.nodes.items()}
         self.facts = read_facts(input.facts) if input.facts else {}
         self.estimates = read_estimates(input.pilot) if input.pilot else {}
         self.bases = {
             name: {graph: read_bases(path) for graph, path in files.items()} for name, files in input.basis.items()
         }
-        arm_sets = read_arm_sets(input.contexts, {spec.name: spec.segments for spec in params.problems}, thetas)
-        self.arm_sets = {Place(*key): arm_set for key, arm_set in arm_sets.items()}
+        segments = {spec.name: spec.segments for spec in params.problems}
+        self.arm_sets = read_arm_sets(input.contexts, segments, self.thetas)
         self.rewards = {place: arm_set(self.thetas[place]) for place, arm_set in self.arm_sets.items()}
-        self.noise = {
-            Place(*key): empirical_noise(self.thetas[Place(*key)], *observed)
-            for key, observed in (read_rewards(input.rewards) if input.rewards else {}).items()
-        }
+        observed = read_rewards(input.rewards) if input.rewards else {}
+        self.noise = {place: empirical_noise(self.thetas[place], *columns) for place, columns in observed.items()}
         self.noise_levels = {spec.name: self._noise_level(spec) for spec in params.problems}
-        self.settings = read_chosen(input.chosen)
-        self._features: dict[FeatureKey, ArmFeatures] = {}
+        self.chosen = _read_chosen(input.chosen)
         # Methods meet the same rounds one after the other.
-        self._draw = lru_cache(maxsize=LANES * len(params.problems))(self._draw_rounds)
+        self.rounds = lru_cache(maxsize=LANES * len(params.problems))(self._rounds)
+        self.laplacian = cache(lambda graph, instance: _dense_laplacian(self.graphs[graph][instance]))
+        self.edges = cache(lambda graph, instance: edges_of(self.graphs[graph][instance].adjacency))
 
     def _noise_level(self, spec: RunProblem) -> float:
         """Return the standard deviation of the noise; that of observed rewards is a mean over the instances."""
-        sizes = [noise.size for place, noise in self.noise.items() if place.problem == spec.name]
+        sizes = [noise.size for (problem, _), noise in self.noise.items() if problem == spec.name]
         return float(np.sqrt(np.mean(np.square(sizes)))) if sizes else spec.protocol.noise  # type: ignore[return-value]
 
-    def setups(self, name: str, number: int) -> Iterator[Setup]:
-        """Yield the setups of a method on a problem; a basis that the data set has no data for has no draw.
+    def tasks(self) -> Iterator[Task]:
+        """Yield all runs of the batch: methods, problems, instances, draws and seeds, in this order.
 
-        Settings that leave features as they are share them: those of a grid on a large graph would fill the memory.
+        A basis that the data set has no data for has no draw. Settings that leave features as they are share them:
+        those of a grid on a large graph would fill the memory.
         """
-        spec = self.params.problems[number]
-        resolved = self._resolve(name, spec)
-        for instance in range(spec.protocol.instances):
-            method = self._with_dimension(resolved, Place(spec.name, instance))
-            for draw, inputs in self._inputs(method, spec, instance):
-                key = FeatureKey(spec.graph, instance, draw, method.feature_settings())
-                if key not in self._features:
-                    self._features[key] = method.features(inputs)
-                problem = self._problem(method, spec, instance, self._features[key])
-                yield Setup(name, number, instance, draw, method, problem)
-
-    def _resolve(self, name: str, spec: RunProblem) -> Method:
-        """Return a method with the settings of its problem, or those chosen from a grid, as plain numbers."""
-        method = self.params.methods[name].resolve(spec.settings)
-        for source in self.params.chosen:
-            if (source.problem, source.method) == (spec.name, name):
-                method = method.with_settings(self.settings.get((source.grid, name), {}))
-        return method.in_units_of(self.noise_levels[spec.name])
-
-    def _with_dimension(self, method: Method, place: Place) -> Method:
-        """Replace a k that is the name of a fact by its value."""
-        fact = k_fact(getattr(method, "k", None))
-        return method.with_settings({"k": int(self.facts[*place, fact])}) if fact else method
+        shared: dict[Any, ArmFeatures] = {}
+        for name, declared in self.params.methods.items():
+            for number, spec in enumerate(self.params.problems):
+                if name not in spec.methods:
+                    continue
+                method = declared.resolve(spec.settings)
+                for source in self.params.chosen:
+                    if (source.problem, source.method) == (spec.name, name):
+                        method = method.with_settings(self.chosen.get((source.grid, name), {}))
+                method = method.in_units_of(self.noise_levels[spec.name])
+                fact = k_fact(getattr(method, "k", None))
+                for instance in range(spec.protocol.instances):
+                    if fact:  # which says how many columns to take
+                        method = method.with_settings({"k": int(self.facts[spec.name, instance, fact])})
+                    for draw, inputs in self._inputs(method, spec, instance):
+                        key = spec.graph, instance, draw, method.feature_settings()
+                        if key not in shared:
+                            shared[key] = method.features(inputs)
+                        problem = self._problem(method, spec, instance, shared[key])
+                        for seed in spec.protocol.seed_range:
+                            yield Task(name, number, instance, draw, seed, method, problem)
 
     def _inputs(self, method: Method, spec: RunProblem, instance: int) -> Iterator[tuple[int, GraphInputs]]:
         """Yield what features are computed from, by draw of the basis.
@@ -266,8 +215,8 @@ class Batch:
         A method without a basis has one draw. Draws of two bases are paired by index; a second basis that is not random
         has one draw for all, and one that the data set has no data for leaves the first alone.
         """
-        laplacian = self.graphs.laplacians[spec.graph][instance] if method.uses_laplacian else None
-        edges = self.graphs.edges[spec.graph][instance] if method.space == GRAPH else None
+        laplacian = self.laplacian(spec.graph, instance) if method.uses_laplacian else None
+        edges = self.edges(spec.graph, instance) if method.space == GRAPH else None
         if not method.bases:
             yield 0, GraphInputs(laplacian=laplacian, edges=edges)
             return
@@ -280,120 +229,46 @@ class Batch:
 
     def _problem(self, method: Method, spec: RunProblem, instance: int, nodes: ArmFeatures) -> BanditProblem:
         """Return the problem as a method plays it."""
-        place = Place(spec.name, instance)
-        arm_set, theta = self.arm_sets[place], self.thetas[place]
-        outside = None
+        place = spec.name, instance
+        arm_set, theta, noise = self.arm_sets[place], self.thetas[place], self.noise_levels[spec.name]
+        outside = inputs = None
         if method.leaves_residual and nodes.features is not None:
             outside = arm_set(residual(theta, nodes.features))
-        inputs = None
         if isinstance(method, LinUCB) and method.by_theorem:
             assert nodes.features is not None  # a theorem's radius has a basis …
             assert method.delta is not None  # … and a resolved method its settings
             assert method.ridge is not None
             facts = {fact: self.facts[*place, fact] for fact in method.facts}
             theta_hat = self.estimates[*place, method.pilot]  # type: ignore[index]
-            noise = self.noise_levels[spec.name]
             theorem = TheoremProblem(theta, theta_hat, nodes.features, facts, arm_set, noise, spec.protocol.horizon)
             inputs = theorem_inputs(theorem, method.delta, method.ridge)
-        return BanditProblem(
-            self.rewards[place],
-            **method.on_arm_set(nodes, arm_set)._asdict(),
-            residual=outside,
-            noise=self.noise_levels[spec.name],
-            radius_inputs=inputs,
-        )
+        known = method.on_arm_set(nodes, arm_set)._asdict()
+        return BanditProblem(self.rewards[place], **known, residual=outside, noise=noise, radius_inputs=inputs)
 
-    def run(self, task: RunTask) -> Run:
+    def run(self, task: Task) -> Run:
         """Return a run with its rounds and the random numbers of its policy."""
-        setup, spec = task.setup, self.params.problems[task.setup.number]
-        n, blocks = len(setup.problem.theta), self.arm_sets[Place(spec.name, setup.instance)].blocks
-        resampled = Place(spec.name, setup.instance) in self.noise  # else problems share rounds
-        protocol = spec.protocol
+        spec = self.params.problems[task.number]
+        protocol, place = spec.protocol, (spec.name, task.instance)
+        n, blocks = len(task.problem.theta), self.arm_sets[place].blocks
+        resampled = spec.name if place in self.noise else None  # else problems share rounds
         noise = 0.0 if resampled else protocol.noise
         rounds_spec = RoundsSpec(protocol.horizon, protocol.arms, protocol.candidates, noise, blocks)  # type: ignore[arg-type]
         graph = spec.graph if protocol.candidates in NEEDS_GRAPH or blocks > 1 else None
-        place = RoundsPlace(n, setup.instance, task.seed, graph, spec.name if resampled else None)
-        rng = PolicyRng(self.params.seed, rounds_spec, n, setup.instance, task.seed)
-        return Run(setup.problem, self._draw(rounds_spec, place), rng, protocol.checkpoint)
+        rounds = self.rounds(rounds_spec, n, task.instance, task.seed, graph, resampled)
+        rng = PolicyRng(self.params.seed, rounds_spec, n, task.instance, task.seed)
+        return Run(task.problem, rounds, rng, protocol.checkpoint)
 
-    def _draw_rounds(self, spec: RoundsSpec, place: "RoundsPlace") -> Rounds:
-        if place.resampled is not None:
-            spec = replace(spec, noise=self.noise[Place(place.resampled, place.instance)])
-        source = self.graphs.sources[place.graph][place.instance] if place.graph else None
-        return draw_rounds(self.params.seed, spec, place.n, place.instance, place.seed, source)
-
-
-class RoundsPlace(NamedTuple):
-    """What rounds depend on besides their specification; ``resampled`` names a problem with observed rewards."""
-
-    n: int
-    instance: int
-    seed: int
-    graph: str | None
-    resampled: str | None
-
-
-def plan_runs(batch: Batch) -> Iterator[RunTask]:
-    """Yield all runs of a batch, method by method."""
-    for name in batch.params.methods:
-        for number, spec in enumerate(batch.params.problems):
-            if name in spec.methods:
-                for setup in batch.setups(name, number):
-                    yield from (RunTask(setup, seed) for seed in spec.protocol.seed_range)
-
-
-def group_runs(tasks: Sequence[RunTask], problems: Sequence[RunProblem]) -> Iterator[list[RunTask]]:
-    """Yield runs of one method and shape in groups of at most LANES.
-
-    All runs on the rounds of a few instances and seeds come first, then those on the next few.
-    """
-    places = {place: at for at, place in enumerate(sorted({task.place for task in tasks}))}
-    names = sorted({task.setup.name for task in tasks})
-    alike: dict[GroupKey, list[RunTask]] = {}
-    blocks = [places[task.place] // LANES for task in tasks]
-    for block, task in sorted(zip(blocks, tasks, strict=True), key=lambda pair: (pair[0], pair[1].order)):
-        alike.setdefault(_group(block, task, problems[task.setup.number]), []).append(task)
-    for _, group in sorted(alike.items(), key=lambda item: (item[0].block, names.index(item[0].name))):
-        for start in range(0, len(group), LANES):
-            yield group[start : start + LANES]
-
-
-def _group(block: int, task: RunTask, spec: RunProblem) -> GroupKey:
-    """Return what a run shares with those that it is played together with."""
-    setup = task.setup
-    features = setup.problem.features
-    width = 0 if features is None else features.shape[1]
-    apart = () if setup.method.batchable else (setup.number, setup.instance, setup.draw)
-    protocol = spec.protocol
-    shape = protocol.horizon, protocol.arms, protocol.checkpoint
-    return GroupKey(block, setup.name, setup.method, width, shape, setup.problem.noise, apart)
-
-
-class Graphs(NamedTuple):
-    """Laplacians and edges, where a method needs them, and candidate sources: by graph and instance."""
-
-    laplacians: dict[str, list[np.ndarray]]
-    edges: dict[str, list[Edges]]
-    sources: dict[str, list[CandidateSource]]
-
-
-def _read_graphs(input: Input, methods: Sequence[Method]) -> Graphs:
-    graphs = Graphs({}, {}, {})
-    if not input.nodes:
-        return graphs
-    from graphdr.store.graphs import read_graphs  # with SciPy, which most methods do without
-
-    for name, path in input.nodes.items():
-        instances = read_graphs(path, input.edges[name])
-        if any(method.uses_laplacian for method in methods):
-            graphs.laplacians[name] = [_dense_laplacian(graph) for graph in instances]
-        if any(method.space == GRAPH for method in methods):
-            graphs.edges[name] = [edges_of(graph.adjacency) for graph in instances]
-        graphs.sources[name] = [
-            CandidateSource(items.popularity, graph.adjacency.indptr, graph.adjacency.indices)
-            for graph, items in zip(instances, read_items(path), strict=True)
-        ]
-    return graphs
+    def _rounds(
+        self, spec: RoundsSpec, n: int, instance: int, seed: int, graph: str | None, resampled: str | None
+    ) -> Rounds:
+        """Draw the rounds of a run; ``resampled`` names a problem with observed rewards."""
+        source = None
+        if resampled:
+            spec = replace(spec, noise=self.noise[resampled, instance])
+        if graph:
+            adjacency, popularity = self.graphs[graph][instance].adjacency, self.items[graph][instance].popularity
+            source = CandidateSource(popularity, adjacency.indptr, adjacency.indices)
+        return draw_rounds(self.params.seed, spec, n, instance, seed, source)
 
 
 def _dense_laplacian(graph: "Graph") -> np.ndarray:
@@ -403,24 +278,41 @@ def _dense_laplacian(graph: "Graph") -> np.ndarray:
     return laplacian(graph).toarray()
 
 
-def _table(params: Params, results: Mapping[RunTask, RunResult]) -> dict[str, np.ndarray]:
-    """Return the columns of all runs, in the order of methods, problems, instances, draws and seeds."""
-    order = {name: at for at, name in enumerate(params.methods)}
-    parts = []
-    for task in sorted(results, key=lambda task: _row_order(order, task)):
-        setup, result = task.setup, results[task]
-        key: dict[str, str | int] = {"method": setup.name, "problem": params.problems[setup.number].name}
-        key |= {"instance": setup.instance, "draw": setup.draw, "seed": task.seed}
-        columns = {name: getattr(result, name) for name in MEASURED} | _bound_columns(setup.problem.radius_inputs)
-        columns |= {name: getattr(result.fit, name, None) for name in FITTED}
-        measured = {name: np.nan if values is None else values for name, values in columns.items()}
-        parts.append({**key, **measured})
-    return stack(parts)
+def _read_chosen(paths: Sequence[str]) -> dict[tuple[str, str], dict[str, float | int]]:
+    """Read the settings that did best in a grid, by problem and method."""
+    chosen: dict[tuple[str, str], dict[str, float | int]] = {}
+    for path in paths:
+        columns = io.arrays(io.read("measurements", path), "problem", "method", "quantity", "value")
+        for problem, method, quantity, value in zip(*(column.tolist() for column in columns), strict=True):
+            if setting := CHOSEN.get(quantity):
+                chosen.setdefault((problem, method), {})[setting] = int(value) if setting == "k" else value
+    return chosen
 
 
-def _row_order(order: Mapping[str, int], task: RunTask) -> tuple[int, ...]:
-    setup = task.setup
-    return order[setup.name], setup.number, setup.instance, setup.draw, task.seed
+def group_runs(tasks: Sequence[Task], problems: Sequence[RunProblem]) -> Iterator[list[Task]]:
+    """Yield runs of one method and shape in groups of at most LANES.
+
+    All runs on the rounds of a few instances and seeds come first, then those on the next few.
+    """
+    places = {place: at for at, place in enumerate(sorted({(task.instance, task.seed) for task in tasks}))}
+    alike: dict[Any, list[Task]] = {}
+    for task in sorted(tasks, key=lambda task: (task.instance, task.seed, task.number, task.draw)):
+        block, features = places[task.instance, task.seed] // LANES, task.problem.features
+        protocol = problems[task.number].protocol
+        shape = protocol.horizon, protocol.arms, protocol.checkpoint, 0 if features is None else features.shape[1]
+        apart = () if task.method.batchable else (task.number, task.instance, task.draw)
+        alike.setdefault((block, task.name, task.method, shape, task.problem.noise, apart), []).append(task)
+    for _, group in sorted(alike.items(), key=lambda item: item[0][:2]):
+        for start in range(0, len(group), LANES):
+            yield group[start : start + LANES]
+
+
+def _rows(problem: str, task: Task, result: RunResult) -> dict[str, Any]:
+    """Return the columns of a run; what was not measured is nan."""
+    columns = {name: getattr(result, name) for name in MEASURED} | _bound_columns(task.problem.radius_inputs)
+    columns |= {name: getattr(result.fit, name, None) for name in FITTED}
+    key = {"method": task.name, "problem": problem, "instance": task.instance, "draw": task.draw, "seed": task.seed}
+    return key | {name: np.nan if values is None else values for name, values in columns.items()}
 
 
 def _bound_columns(inputs: RadiusInputs | None) -> dict[str, float | None]:

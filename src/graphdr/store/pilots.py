@@ -4,7 +4,7 @@ import numpy as np
 
 from graphdr.bandit.pilot import Pilot
 from graphdr.cache import io
-from graphdr.store.rows import ProblemInstance, split, stack
+from graphdr.store.problems import KEYS, ProblemInstance
 
 Pilots = dict[ProblemInstance, dict[int, Pilot]]  # pilots by their budget, in pulls per node
 
@@ -23,18 +23,18 @@ def write_pilots(pilots: Pilots, estimates_path: str, rounds_path: str, rounds_o
             if rounds_of.get(problem) == budget and pilot.nodes is not None:
                 played = {"node": pilot.nodes, "reward": pilot.rewards}
                 rounds.append(key | {"round": np.arange(len(pilot.nodes))} | played)
-    io.write("pilot", stack(estimates) if estimates else io.nothing("pilot"), estimates_path)
-    io.write("pilot_rounds", stack(rounds) if rounds else io.nothing("pilot_rounds"), rounds_path)
+    io.write_parts("pilot", estimates, estimates_path)
+    io.write_parts("pilot_rounds", rounds, rounds_path)
 
 
 def read_pilots(estimates_path: str, rounds_path: str | None = None) -> Pilots:
     """Read pilots; their rounds are None unless ``rounds_path`` has them."""
+    keys = (*KEYS, "budget")
+    rounds = io.read_parts("pilot_rounds", rounds_path, keys, "node", "reward") if rounds_path else {}
+    estimates = io.read_parts("pilot", estimates_path, keys, "theta", "pulls", "sum", "sum_squares")
     pilots: Pilots = {}
-    keys = "problem", "instance", "budget"
-    rounds = split(io.read("pilot_rounds", rounds_path), keys, ["node", "reward"]) if rounds_path else {}
-    estimates = split(io.read("pilot", estimates_path), keys, ["theta", "pulls", "sum", "sum_squares"])
-    for (problem, instance, budget), (theta, pulls, sums, squares) in estimates.items():
-        nodes, rewards = rounds.get((problem, instance, budget), (None, None))
-        pilot = Pilot(theta, pulls.astype(float), sums, squares, nodes, rewards)
+    for key, (theta, pulls, sums, squares) in estimates.items():
+        problem, instance, budget = key
+        pilot = Pilot(theta, pulls.astype(float), sums, squares, *rounds.get(key, (None, None)))
         pilots.setdefault((problem, int(instance)), {})[int(budget)] = pilot
     return pilots
