@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from graphdr.core.errors import UserError
-from graphdr.core.packed import unpack
+from graphdr.core.records import unpack
 
 if TYPE_CHECKING:
     from graphdr.core.records import Json

@@ -1,13 +1,15 @@
-"""Records survive the way through JSON."""
+"""Records survive the way through JSON, and packed texts come back as they were and are words that a shell takes."""
 
 import json
+import re
+import shlex
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphdr.core.records import from_json, to_json
+from graphdr.core.records import MARK, from_json, pack, to_json, unpack
 
 
 @dataclass(frozen=True)
@@ -38,3 +40,17 @@ def test_a_record_comes_back_from_json(record):
 
 def test_absent_fields_take_their_defaults():
     assert from_json(Inner, {"k": 3}) == Inner(3)
+
+
+@given(text=st.text())
+def test_a_packed_text_comes_back(text):
+    assert unpack(pack(text)) == text
+    assert re.fullmatch(r"[\w:=-]+", pack(text), re.ASCII)
+    assert shlex.split(pack(text)) == [pack(text)]
+    assert unpack("{" + text) == "{" + text
+
+
+def test_what_is_long_becomes_short():
+    text = json.dumps({f"problem-{i}": {"horizon": 20_000, "k": 10} for i in range(5000)})
+    assert pack(text).startswith(MARK)
+    assert len(pack(text)) < len(text) / 4

@@ -1,15 +1,18 @@
-"""Capture margins and residual diagnostics, of the true reward and of a pilot's."""
+"""Capture margins, residual diagnostics of the true reward and of a pilot's, and the Bayes factor of a graph."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 
 from graphdr.bandit import diagnosis
+from graphdr.bandit.arm_set import ArmSet
 from graphdr.facts import graph_facts
 from graphdr.facts.registry import FACTS, FAVOURABLE
-from graphdr.facts.selection_facts import AGAINST, DIAGNOSES
+from graphdr.facts.selection_facts import AGAINST, COPIES, DIAGNOSES
 from graphdr.graphs import arm_features
 from tests.support.instances import pose, value
+from tests.support.project import draw_sbm
 
 OF_SELECTION = [name for name in FACTS if name not in vars(graph_facts)]
 
@@ -92,3 +95,40 @@ def test_every_margin_and_diagnosis_has_a_direction():
     others = {name: sign for name, sign in FAVOURABLE.items() if name not in OF_SELECTION}
     good, bad = ("energy", "eigengap"), ("zeta", "rho", "rho_theory", "rho_rate", "srl", "crw")
     assert others == dict.fromkeys(good, 1) | dict.fromkeys(bad, -1)
+
+
+# The evidence for a graph
+
+
+def test_rewards_speak_for_their_graph_and_not_for_its_shuffled_copies():
+    true, largest, misled = (
+        [value(name, pose(draw_sbm(seed), tail=0.3, seed=seed)) for seed in range(3)]
+        for name in ("log_bayes", "log_bayes_shuffled", "log_bayes_misled")
+    )
+    assert min(true) > 10
+    assert max(largest) < min(true)
+    assert np.mean(misled) <= 0.02
+
+
+def test_copies_are_shuffled_graphs(small_graph):
+    """A reward that no graph explains tells no copy from the graph itself: its rank among them is any."""
+    instance = pose(small_graph)
+    rng = np.random.default_rng(0)
+    ranks = []
+    for number in range(12):
+        posed = instance._replace(theta=rng.standard_normal(small_graph.n) / 5, number=number, memo={})
+        value("log_bayes", posed)
+        true, *copies = posed.memo["bayes"]
+        assert len(copies) == COPIES
+        ranks.append(np.mean(np.array(copies) < true))
+    assert 0.25 < np.mean(ranks) < 0.75
+
+
+def test_the_arms_of_a_pool_are_what_is_pulled(small_graph):
+    nodes = pose(small_graph, tail=0.3)
+    same = nodes._replace(arm_set=ArmSet(sparse.eye_array(small_graph.n, format="csr")), memo={})
+    mixed = nodes._replace(
+        arm_set=ArmSet(sparse.csr_array(np.full((5, small_graph.n), 0.1))), memo={}
+    )  # all arms alike
+    assert value("log_bayes", same) == value("log_bayes", nodes)
+    assert value("log_bayes", mixed) < 2 < value("log_bayes", nodes)

@@ -37,14 +37,9 @@ class Server(NamedTuple):
             listener.bind(address)
             listener.listen(64)
             passed = listener.fileno(), end
-            command = [sys.executable, "-m", __name__, *map(str, passed), address, package]
-            shell = [
-                "/bin/sh",
-                "-c",
-                'trap "" INT; exec "$@"',
-                "sh",
-            ]  # ignores Ctrl-C: it ends the jobs, not the server
-            process = subprocess.Popen([*shell, *command], pass_fds=passed, stdin=subprocess.DEVNULL)
+            shell = ["/bin/sh", "-c", 'trap "" INT; exec "$@"', "sh"]  # Ctrl-C ends the jobs, not the server
+            command = [*shell, sys.executable, "-m", __name__, *map(str, passed), address, package]
+            process = subprocess.Popen(command, pass_fds=passed, stdin=subprocess.DEVNULL)
         os.close(end)
         return cls(f"{sys.executable} -IS {fork_client.__file__} {address} {package}", process, lifeline)
 
@@ -72,36 +67,8 @@ def serve(listener: socket.socket, end: int, main: Main) -> None:
                 key.data()
 
 
-class _Job:
-    """A forked process and the connection to its client: if the client goes away, the job is killed."""
-
-    def __init__(self, process: int, end: int, connection: socket.socket, events: selectors.BaseSelector) -> None:
-        self.process = process
-        self.end = end  # of a pipe that closes when the job ends
-        self.connection = connection
-        self.events = events
-        self.over = False
-        events.register(connection, selectors.EVENT_READ, self.kill)
-        events.register(end, selectors.EVENT_READ, self.finish)
-
-    def kill(self) -> None:
-        if not self.over:
-            os.kill(self.process, signal.SIGKILL)
-            self.events.unregister(self.connection)
-
-    def finish(self) -> None:
-        """Send the exit code of the job to its client."""
-        self.over = True
-        code = os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
-        self.events.unregister(self.end)
-        os.close(self.end)
-        with self.connection, suppress(KeyError, OSError):  # KeyError: it was killed, so there is no client to tell
-            self.events.unregister(self.connection)
-            self.connection.sendall(bytes([code if code >= 0 else 128 - code]))
-
-
 def _accept(listener: socket.socket, events: selectors.BaseSelector, main: Main) -> None:
-    """Fork a job for the next client."""
+    """Fork a job for the next client; if the client goes away, the job is killed."""
     connection, _ = listener.accept()
     try:
         size, output, *_ = socket.recv_fds(connection, 8, 2)
@@ -109,13 +76,29 @@ def _accept(listener: socket.socket, events: selectors.BaseSelector, main: Main)
             folder, *arguments = os.fsdecode(stream.read(int.from_bytes(size, "big"))).split("\0")
     except OSError:  # the client is gone already
         return connection.close()
-    end, running = os.pipe()
+    end, running = os.pipe()  # closes when the job ends
     process = os.fork()
     if not process:
         _run(folder, arguments, output, main)
     for descriptor in (running, *output):
         os.close(descriptor)
-    _Job(process, end, connection, events)
+
+    def kill() -> None:
+        if connection.fileno() >= 0:  # else the job has just ended
+            os.kill(process, signal.SIGKILL)
+            events.unregister(connection)
+
+    def finish() -> None:
+        """Send the exit code of the job to its client."""
+        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        events.unregister(end)
+        os.close(end)
+        with connection, suppress(KeyError, OSError):  # KeyError: it was killed, so there is no client to tell
+            events.unregister(connection)
+            connection.sendall(bytes([code if code >= 0 else 128 - code]))
+
+    events.register(connection, selectors.EVENT_READ, kill)
+    events.register(end, selectors.EVENT_READ, finish)
 
 
 def _run(folder: str, arguments: list[str], output: list[int], main: Main) -> NoReturn:

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from graphdr.core.errors import elide
@@ -122,14 +123,8 @@ def exhausted(command: str, error: MemoryError | RecursionError) -> str:
 
 def wrapped(text: str, columns: int, first: str = "", rest: str = "", most: int = 5) -> list[str]:
     """Wrap a text into a few lines at most; ``first`` and ``rest`` are the prefixes of the lines."""
-    return textwrap.wrap(
-        text,
-        max(columns, len(rest) + 30),
-        initial_indent=first,
-        subsequent_indent=rest,
-        max_lines=most,
-        placeholder=" …",
-    )
+    width = max(columns, len(rest) + 30)
+    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest, max_lines=most, placeholder=" …")
 
 
 def figures(head: Sequence[str]) -> list[bool]:
@@ -145,25 +140,36 @@ def table(
     Texts wrap if needed; what still does not fit follows in a further block that repeats the first ``keys`` columns.
     ``right`` marks the columns of numbers, whose headings alone may wrap. A cell may have several lines.
     """
-    widths = _widths(list(zip(head, *body, strict=True)), right, columns)
+    rows = [head, *body]
+    widths = _widths(list(zip(*rows, strict=True)), right, columns)
     lines: list[str] = []
     for block in _blocks(widths, columns, keys):
         lines += [""] if lines else []
-        for number, row in enumerate((head, *body)):
-            cells = [_lines(row[column], widths[column], right[column]) for column in block]
-            texts = [GAP.join(parts).rstrip() for parts in zip(*_level(cells), strict=True)]
-            lines += texts if number else [paint(text, "bold") for text in texts]
+        for number, row in enumerate(rows):
+            cells = [_lines(row[column], widths[column]) for column in block]
+            for parts in zip_longest(*cells, fillvalue=""):
+                texts = []
+                for column, part in zip(block, parts, strict=True):
+                    texts.append(part.rjust(widths[column]) if right[column] else part.ljust(widths[column]))
+                line = GAP.join(texts).rstrip()
+                lines.append(line if number else paint(line, "bold"))
     return lines
+
+
+def _lines(text: str, columns: int) -> list[str]:
+    """Return the wrapped lines of a cell."""
+    return [part for line in text.split("\n") for part in textwrap.wrap(line, columns) or [""]]
 
 
 def _widths(cells: Sequence[Sequence[str]], right: Sequence[bool], columns: int) -> list[int]:
     """Narrow the widest columns, one at a time, until the table fits or a word or number would be cut."""
-    widths = [_longest_line(column) for column in cells]
-    least = []
+    widths, least = [], []
     for column, is_number in zip(cells, right, strict=True):
+        lines = [len(line) for cell in column for line in cell.split("\n")]
         longest = max((len(word) for cell in column for word in cell.split()), default=0)
-        if is_number:
-            least.append(max(longest, _longest_line(column[1:])))
+        widths.append(max(lines))
+        if is_number:  # whose heading alone may wrap
+            least.append(max(longest, *lines[1 + column[0].count("\n") :], 0))
         else:
             least.append(max(NARROWEST, min(longest, LONGEST)))
     while sum(widths) + len(GAP) * (len(widths) - 1) > columns:
@@ -172,10 +178,6 @@ def _widths(cells: Sequence[Sequence[str]], right: Sequence[bool], columns: int)
             break
         widths[max(wide, key=widths.__getitem__)] -= 1
     return widths
-
-
-def _longest_line(cells: Sequence[str]) -> int:
-    return max((len(line) for cell in cells for line in cell.split("\n")), default=0)
 
 
 def _blocks(widths: list[int], columns: int, keys: int) -> list[list[int]]:
@@ -188,20 +190,6 @@ def _blocks(widths: list[int], columns: int, keys: int) -> list[list[int]]:
             blocks.append([*fixed])
         blocks[-1].append(place)
     return blocks
-
-
-def _lines(text: str, columns: int, right: bool) -> list[str]:
-    """Return the wrapped lines of a cell, padded to its width."""
-    lines: list[str] = []
-    for line in text.split("\n"):
-        lines += textwrap.wrap(line, columns) or [""]
-    return [line.rjust(columns) if right else line.ljust(columns) for line in lines]
-
-
-def _level(cells: list[list[str]]) -> list[list[str]]:
-    """Give all cells of a row the same number of lines."""
-    height = max(map(len, cells), default=0)
-    return [lines + [" " * len(lines[0])] * (height - len(lines)) for lines in cells]
 
 
 def as_json(answer: object) -> str:

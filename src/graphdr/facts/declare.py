@@ -12,7 +12,8 @@ from graphdr.core.rng import stream
 from graphdr.graphs.arm_features import Basis
 from graphdr.graphs.model import Graph
 
-PROBLEM = "pilot"  # as a budget: the pilot of the problem, whose pulls per node are the factor of this name
+# As a budget: the pilot of the problem, whose pulls per node are the factor of this name. Facts get a pilot by it, too.
+PROBLEM = "pilot"
 Result = TypeVar("Result")
 
 
@@ -56,7 +57,11 @@ class Fact(NamedTuple):
 
     def __call__(self, instance: ProblemInstance, factors: Mapping[str, object]) -> float:
         """Compute the fact of an instance of a problem with these factors."""
-        return self.function(instance, **{name: factors[name] for name in _parameters(self.function)})
+        arguments: dict[str, object] = {name: factors[name] for name in _parameters(self.function)}
+        if self.budget is not None:
+            budget = factors[PROBLEM] if self.budget == PROBLEM else self.budget
+            arguments[PROBLEM] = instance.pilots[budget]  # type: ignore[index]
+        return self.function(instance, **arguments)
 
 
 FACTS: dict[str, Fact] = {}  # complete once ``facts.registry`` is imported
@@ -66,12 +71,14 @@ Function = TypeVar("Function", bound=Callable[..., float])
 def fact(name: str = "", **declared: Any) -> Callable[[Function], Function]:
     """Declare a function as the fact of its name, or of another one.
 
-    Its keyword-only parameters without a default are the factors of the problem that it reads. Fields of ``Fact``
-    declare the rest. What a pilot observes depends on the noise.
+    Its keyword-only parameters without a default are the factors of the problem that it reads, but for ``pilot``: the
+    pilot of the budget. Fields of ``Fact`` declare the rest. What a pilot observes depends on the noise.
     """
 
     def register(function: Function) -> Function:
-        factors = dict.fromkeys([*_parameters(function), *(["noise"] if declared.get("budget") else [])])
+        budget = declared.get("budget")
+        of_pilot = [*([PROBLEM] if budget == PROBLEM else []), *(["noise"] if budget else [])]
+        factors = dict.fromkeys([*_parameters(function), *of_pilot])
         FACTS[name or function.__name__] = Fact(function, tuple(factors), **declared)
         return function
 
@@ -79,6 +86,6 @@ def fact(name: str = "", **declared: Any) -> Callable[[Function], Function]:
 
 
 def _parameters(function: Callable[..., float]) -> list[str]:
-    """Return the names of the keyword-only parameters that have no default."""
-    parameters = signature(function).parameters.values()
-    return [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY and p.default is Parameter.empty]
+    """Return the names of the factors that a function reads."""
+    parameters = [p for p in signature(function).parameters.values() if p.kind is Parameter.KEYWORD_ONLY]
+    return [p.name for p in parameters if p.default is Parameter.empty and p.name != PROBLEM]

@@ -67,21 +67,16 @@ def energy(instance: ProblemInstance, *, k: int) -> float:
 
 
 @fact(basis="content_pca")
-def energy_content(instance: ProblemInstance, *, k: int) -> float:
+def energy_content(instance: ProblemInstance, *, k: int, basis: str = "content_pca") -> float:
     """Return ||P^T theta||^2, the reward energy inside k principal components of the content; nan without any."""
-    return energy_inside(instance, "content_pca", k)
+    columns = other_columns(instance, basis, k)
+    return np.nan if columns is None else 1.0 - arm_features.tail(instance.theta, columns) ** 2
 
 
 @fact(basis="graph_pca")
 def energy_graph(instance: ProblemInstance, *, k: int) -> float:
     """Return the reward energy inside the first k components of graph-PCA."""
-    return energy_inside(instance, "graph_pca", k)
-
-
-def energy_inside(instance: ProblemInstance, basis: str, k: int) -> float:
-    """Return the reward energy inside the first k components of another basis; nan if the data set has none."""
-    columns = other_columns(instance, basis, k)
-    return np.nan if columns is None else 1.0 - arm_features.tail(instance.theta, columns) ** 2
+    return energy_content(instance, k=k, basis="graph_pca")
 
 
 def other_columns(instance: ProblemInstance, basis: str, k: int) -> np.ndarray | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from graphdr.facts import graph_facts, prior_facts, selection_facts  # noqa: F401  (they declare their facts)
+from graphdr.facts import graph_facts, selection_facts  # noqa: F401  (they declare their facts)
 from graphdr.facts.declare import FACTS as FACTS
 from graphdr.facts.declare import PROBLEM
 

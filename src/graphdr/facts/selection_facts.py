@@ -1,6 +1,7 @@
-"""Facts that help to choose a method: capture margins and residual diagnostics, of the true reward and of pilots.
+"""Facts that help to choose a method: capture margins, residual diagnostics, and the evidence for a graph.
 
-Diagnoses and candidates are compiled; functions import them, so that other facts do not load the compiler.
+Margins and diagnostics are those of the true reward and of pilots. The evidence is the Bayes factor of the graph prior,
+on the graph and on shuffled copies. What is compiled is imported by functions: other facts do not load the compiler.
 """
 
 from functools import partial
@@ -8,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from graphdr.bandit import pilot as pilots
+from graphdr.bandit.pilot import Pilot
 from graphdr.facts.declare import PROBLEM, ProblemInstance, fact
 from graphdr.facts.graph_facts import energy, energy_content, energy_graph, other_columns
 from graphdr.graphs import arm_features
@@ -16,6 +18,10 @@ from graphdr.theory.constants import PILOT_SHARE
 BUDGETS = (1, 4, 16, 64)  # pulls per node, of the pilots that every problem can be diagnosed with
 HELD_OUT = 1000  # candidate sets that the residual is diagnosed on
 RESAMPLES = 200  # of the pilot, for an interval
+PULLS = 2000  # rewards of arms drawn at random, as evidence for a graph
+COPIES = 20  # of the graph, with shuffled nodes
+CLEAR = 2.0  # ln B above which the rewards are evidence for the graph
+BASIS = "laplacian_low"
 
 
 @fact(basis="content_pca", favourable=1)
@@ -37,36 +43,35 @@ def gamma_full(instance: ProblemInstance, *, k: int) -> float:
 
 
 @fact(budget=PROBLEM)
-def pilot_error(instance: ProblemInstance, *, k: int, pilot: int) -> float:
+def pilot_error(instance: ProblemInstance, *, k: int, pilot: Pilot) -> float:
     """Return e_r, the distance of the residual of the pilot from the true one."""
-    return pilots.pilot_error(instance.pilots[pilot].theta, instance.theta, _low(instance, k))
+    return pilots.pilot_error(pilot.theta, instance.theta, _low(instance, k))
 
 
 @fact(budget=PROBLEM)
 def pilot_error_bound(
-    instance: ProblemInstance, *, k: int, pilot: int, noise: float, delta: float, pilot_source: str
+    instance: ProblemInstance, *, k: int, pilot: Pilot, noise: float, delta: float, pilot_source: str
 ) -> float:
     """Return a bound on e_r that is known before the run and holds with high probability; nan without known noise."""
     if not _of_means(instance, pilot_source):
         return np.nan
-    return pilots.error_bound(instance.pilots[pilot], noise, _low(instance, k), PILOT_SHARE * delta)
+    return pilots.error_bound(pilot, noise, _low(instance, k), PILOT_SHARE * delta)
 
 
 @fact(basis="content_pca", favourable=1, budget=PROBLEM)
-def gamma_pilot(instance: ProblemInstance, *, k: int, pilot: int, noise: float, pilot_source: str) -> float:
+def gamma_pilot(instance: ProblemInstance, *, k: int, pilot: Pilot, noise: float, pilot_source: str) -> float:
     """Return the pilot's estimate of Gamma_k against content-PCA; nan without content.
 
     If the pilot is means of nodes, whose noise is known, the bias by the noise is subtracted.
     """
-    from graphdr.bandit.diagnosis import gamma as margin
-    from graphdr.bandit.diagnosis import gamma_debiased
+    from graphdr.bandit import diagnosis
 
-    other = other_columns(instance, "content_pca", k)
+    low, other = _low(instance, k), other_columns(instance, "content_pca", k)
     if other is None:
         return np.nan
     if not _of_means(instance, pilot_source):
-        return float(margin(instance.pilots[pilot].theta, _low(instance, k), other))
-    return gamma_debiased(instance.pilots[pilot], noise, _low(instance, k), other)
+        return float(diagnosis.gamma(pilot.theta, low, other))
+    return diagnosis.gamma_debiased(pilot, noise, low, other)
 
 
 def _low(instance: ProblemInstance, k: int) -> np.ndarray:
@@ -82,7 +87,7 @@ def _of_means(instance: ProblemInstance, pilot_source: str) -> bool:
 
 
 def _interval_end(
-    instance: ProblemInstance, *, basis: str | None, end: int, k: int, pilot: int, pilot_source: str
+    instance: ProblemInstance, *, basis: str | None, end: int, k: int, pilot: Pilot, pilot_source: str
 ) -> float:
     """Return an end of the margin's interval against a basis, or full LinUCB; nan if the data set has no such basis."""
     from graphdr.bandit.diagnosis import gamma_interval, resample
@@ -90,10 +95,9 @@ def _interval_end(
     other = None if basis is None else other_columns(instance, basis, k)
     if (basis is not None and other is None) or not _of_means(instance, pilot_source):
         return np.nan
-    estimate, rng = instance.pilots[pilot], instance.stream("pilot resamples")
-    resamples = instance.once("pilot resamples", lambda: resample(estimate, RESAMPLES, rng))
-    low = _low(instance, k)
-    return instance.once(("interval", basis), lambda: gamma_interval(estimate, resamples, low, other))[end]
+    rng, low = instance.stream("pilot resamples"), _low(instance, k)
+    resamples = instance.once("pilot resamples", lambda: resample(pilot, RESAMPLES, rng))
+    return instance.once(("interval", basis), lambda: gamma_interval(pilot, resamples, low, other))[end]
 
 
 # The competitors in the intervals, by the name of the margin; full LinUCB has all columns.
@@ -116,28 +120,65 @@ def _candidates(instance: ProblemInstance, candidates: str, arms: int) -> np.nda
 
 
 def _diagnosis(
-    instance: ProblemInstance, *, quantity: str, budget: int | None, k: int, ridge: float, candidates: str, arms: int
+    instance: ProblemInstance,
+    *,
+    quantity: str,
+    pilot: Pilot | None = None,
+    k: int,
+    ridge: float,
+    candidates: str,
+    arms: int,
 ) -> float:
-    """Diagnose the residual of the true reward, or of the estimate by a pilot of this budget."""
+    """Diagnose the residual of the true reward, or of the estimate by a pilot."""
     from graphdr.bandit.diagnosis import diagnose
 
-    theta = instance.theta if budget is None else instance.pilots[budget].theta
+    theta, low = instance.theta if pilot is None else pilot.theta, _low(instance, k)
     sets = instance.once("candidates", lambda: _candidates(instance, candidates, arms))
-    low = _low(instance, k)
-    return instance.once(("diagnosis", budget), lambda: diagnose(theta, low, sets, ridge, instance.arm_set))[quantity]
-
-
-def _pilot_diagnosis(
-    instance: ProblemInstance, *, quantity: str, pilot: int, k: int, ridge: float, candidates: str, arms: int
-) -> float:
-    """Diagnose the residual of the estimate by the problem's pilot."""
-    return _diagnosis(instance, quantity=quantity, budget=pilot, k=k, ridge=ridge, candidates=candidates, arms=arms)
+    key = "diagnosis", None if pilot is None else id(pilot)
+    return instance.once(key, lambda: diagnose(theta, low, sets, ridge, instance.arm_set))[quantity]
 
 
 DIAGNOSES = ("zeta_hat", "crw_hat", "srl_hat", "g", "g_unnormalised")
-_held_out = partial(fact, favourable=-1)
 for _quantity in DIAGNOSES:
-    _held_out(_quantity)(partial(_diagnosis, quantity=_quantity, budget=None))
-    _held_out(f"{_quantity}_pilot", budget=PROBLEM)(partial(_pilot_diagnosis, quantity=_quantity))
+    _function = partial(_diagnosis, quantity=_quantity)
+    fact(_quantity, favourable=-1)(_function)
+    fact(f"{_quantity}_pilot", favourable=-1, budget=PROBLEM)(_function)
     for _pulls in BUDGETS:
-        _held_out(f"{_quantity}_pilot_{_pulls}", budget=_pulls)(partial(_diagnosis, quantity=_quantity, budget=_pulls))
+        fact(f"{_quantity}_pilot_{_pulls}", favourable=-1, budget=_pulls)(_function)
+
+
+@fact(basis=BASIS)
+def log_bayes(instance: ProblemInstance, *, noise: float) -> float:
+    """Return ln B of the graph after 2,000 random pulls: graph and residual against independent arms."""
+    return instance.once("bayes", lambda: _log_factors(instance, noise))[0]
+
+
+@fact(basis=BASIS)
+def log_bayes_shuffled(instance: ProblemInstance, *, noise: float) -> float:
+    """Return the largest ln B of 20 copies of the graph with shuffled nodes, after the same pulls."""
+    return max(instance.once("bayes", lambda: _log_factors(instance, noise))[1:])
+
+
+@fact(basis=BASIS)
+def log_bayes_misled(instance: ProblemInstance, *, noise: float) -> float:
+    """Return the share of these copies with evidence for them: ln B above 2."""
+    factors = instance.once("bayes", lambda: _log_factors(instance, noise))
+    return float(np.mean([value > CLEAR for value in factors[1:]]))
+
+
+def _log_factors(instance: ProblemInstance, noise: float) -> list[float]:
+    """Return ln B of the graph, then of its copies."""
+    from graphdr.bandit.graph_prior import model
+    from graphdr.bandit.graph_prior.evidence import log_bayes_factor
+
+    stored = instance.others[BASIS]
+    assert stored is not None  # every graph has eigenvectors
+    theta = instance.arm_set(instance.theta)
+    pulls, shuffles = instance.stream("bayes pulls"), instance.stream("bayes shuffles")
+    arms = pulls.integers(len(theta), size=PULLS)
+    rewards = theta[arms] + noise * pulls.standard_normal(PULLS)
+    statistics = model.statistics(len(theta), arms, rewards)
+    features, roughness = arm_features.graded(BASIS, stored)
+    orders = [np.arange(len(features)), *(shuffles.permutation(len(features)) for _ in range(COPIES))]
+    copies = (model.columns(instance.arm_set(features[order]), roughness) for order in orders)
+    return [log_bayes_factor(statistics, copy) for copy in copies]

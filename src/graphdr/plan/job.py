@@ -11,8 +11,7 @@ from typing import Any, Generic, TypeVar
 from graphdr.cache import paths
 from graphdr.cache.fingerprint import stage_code
 from graphdr.core.errors import UserError
-from graphdr.core.packed import pack
-from graphdr.core.records import to_json
+from graphdr.core.records import pack, to_json
 
 LONGEST_ARGUMENT = 100_000  # letters: Linux takes 128 KiB, and a shell gets the whole command as one
 
