@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from graphdr.core.errors import UserError
+from graphdr.core.errors import UserError, exhausted
 from graphdr.core.records import unpack
 
 if TYPE_CHECKING:
@@ -36,15 +36,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
-        return 1
     except (MemoryError, RecursionError) as error:
-        from graphdr.core.terminal import exhausted
-
         print(exhausted(arguments[0], error), file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+    return 1
 
 
 def run_stage(stage: str, code: str, job: "Json") -> None:

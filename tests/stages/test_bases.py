@@ -9,40 +9,29 @@ from graphdr.core.errors import UserError
 from graphdr.plan import compute_jobs, design, jobs
 from graphdr.store.graphs import read_bases
 from graphdr.store.problems import read_runs
-from tests.support.project import TOY, draw_ratings, write_toy
-from tests.support.stages import OBSERVED, PROTOCOL, run
+from tests.support.project import draw_ratings, write_toy
+from tests.support.stages import run, small
 
 TWO = {"label": "two", "policy": "graph_prior", "basis": "laplacian_low_shuffled", "second_basis": "graph_pca"}
-BASES = [
-    "interaction_svd",
-    "interaction_svd_shuffled",
-    "content_pca_shuffled",
-    "user_columns",
-    "user_columns_random_directions",
-]
+CONTROLS = {"content_pca_shuffled": "content_pca", "user_columns_random_directions": "user_columns"}
+BASES = ["interaction_svd", "interaction_svd_shuffled", "user_columns", *CONTROLS]
 
 
-def planned(config, played, problem=None, **settings) -> design.Design:
+def planned(config, played, problem=None, methods=None, **settings) -> design.Design:
     """Plan an experiment on the toy data set, or on a small random graph."""
-    empty = {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
-    return design.expand(
-        config
-        | empty
-        | {
-            "protocol": config["protocol"] | PROTOCOL | settings,
-            "observed": config["observed"] | OBSERVED,
-            "datasets": config["datasets"] | {"toy": TOY},
-            "methods": config["methods"] | {name: {"label": name, "basis": name} for name in BASES} | {"two": TWO},
-            "problems": {"p": problem or {"dataset": "toy"}},
-            "experiments": {"e": {"problems": {"of": ["p"]}, "methods": played}},
-        }
-    )
+    lines = {name: {"label": name, "basis": name} for name in BASES} | {"two": TWO} | (methods or {})
+    blocks = {
+        "methods": config["methods"] | lines,
+        "problems": {"p": problem or {"dataset": "toy"}},
+        "experiments": {"e": {"problems": {"of": ["p"]}, "methods": played}},
+    }
+    return design.expand(small(config, settings, **blocks))
 
 
 def test_a_control_reads_the_stored_basis_that_it_is_made_of(config):
-    plan = planned(config, ["content_pca_shuffled", "user_columns_random_directions"], user_columns="mine.parquet")
-    assert {basis for _, basis in plan.bases} >= {"content_pca", "user_columns"}  # which no method asks for
-    for control, name in (("content_pca_shuffled", "content_pca"), ("user_columns_random_directions", "user_columns")):
+    plan = planned(config, [*CONTROLS], user_columns="mine.parquet")
+    assert {basis for _, basis in plan.bases} >= {*CONTROLS.values()}  # which no method asks for
+    for control, name in CONTROLS.items():
         files = jobs.compute_basis(plan, "toy", control).files()
         assert files == [paths.nodes("toy"), paths.basis("toy", name)]
 
@@ -54,12 +43,8 @@ def test_the_file_of_a_user_is_an_input_and_part_of_the_name_of_its_graph(config
         UserError, match=r"^user_columns: there is no file 'data/mine.parquet'; a parquet file with a column"
     ):
         compute_jobs.check_files(plan)
-    other = planned(
-        config,
-        ["user_columns"],
-        {"dataset": "toy", "user_columns": "data/other.parquet"},
-        user_columns="data/mine.parquet",
-    )
+    problem = {"dataset": "toy", "user_columns": "data/other.parquet"}
+    other = planned(config, ["user_columns"], problem, user_columns="data/mine.parquet")
     (graph,) = {graph for graph, basis in other.bases if basis == "user_columns"}
     assert graph == "toy-user_columns_data_other_parquet"
     assert "data/other.parquet" in jobs.compute_basis(other, graph, "user_columns").files()
@@ -96,16 +81,11 @@ def test_every_draw_of_a_basis_meets_the_only_one_beside_it(workdir, config, mon
     assert len({given.features.tobytes() for given in recorded}) == 3
 
 
-def test_a_second_basis_of_a_user_needs_a_file(config):
-    lines = config["methods"] | {"mine": TWO | {"second_basis": "user_columns"}}
-    with pytest.raises(
-        UserError, match=r"method mine on problem p: the basis 'user_columns' needs the factor 'user_columns'"
-    ):
-        planned(config | {"methods": lines}, ["mine"])
-
-
-def test_in_noise_needs_noise(config):
-    with pytest.raises(
-        UserError, match=r"gp_heat on problem p: noise_units measures width and ridge in noise, and there"
-    ):
+def test_a_setting_that_lacks_what_it_needs_is_one_clear_line(config):
+    mine = {"mine": TWO | {"second_basis": "user_columns"}}
+    message = r"method mine on problem p: the basis 'user_columns' needs the factor 'user_columns'"
+    with pytest.raises(UserError, match=message):
+        planned(config, ["mine"], methods=mine)
+    message = r"gp_heat on problem p: noise_units measures width and ridge in noise, and there"
+    with pytest.raises(UserError, match=message):
         planned(config, ["gp_heat"], noise=0)

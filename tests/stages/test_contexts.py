@@ -18,8 +18,8 @@ from graphdr.store.graphs import read_graphs, read_items
 from graphdr.store.pilots import read_pilots
 from graphdr.store.problems import read_arm_sets, read_facts, read_runs, read_thetas
 from tests.support import twins
-from tests.support.project import TOY, draw_ratings, write_toy
-from tests.support.stages import OBSERVED, PROTOCOL, kept, run_all
+from tests.support.project import draw_ratings, write_toy
+from tests.support.stages import kept, run_all, small
 
 SMALL = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05, "tail": 0, "draws": 0}
 METHODS = ["random", "linucb_full", "spectral_ucb", "graphdr", "graphdr_pooled", "graphdr_shuffled", "graph_pca"]
@@ -47,14 +47,9 @@ def plan(config, tmp_path_factory):
         }
         for name, (of, given, vary) in PROBLEMS.items()
     }
-    settings = config | {
-        "protocol": config["protocol"] | PROTOCOL | {"ridge": 1, "tail": 0, "instances": 1, "horizon": 60},
-        "observed": config["observed"] | OBSERVED | {"draws": 0},
-        "datasets": config["datasets"] | {"toy": TOY},
-        "problems": {"small": SMALL, "toy": {"dataset": "toy"}},
-        "experiments": experiments,
-        **{block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")},
-    }
+    protocol = {"ridge": 1, "tail": 0, "instances": 1, "horizon": 60}
+    problems = {"small": SMALL, "toy": {"dataset": "toy", "draws": 0}}
+    settings = small(config, protocol, problems=problems, experiments=experiments)
     stages = ("build_graph", "compute_basis", "pose_problem", "estimate_pilot", "describe_problem", "run_bandit")
     with chdir(tmp_path_factory.mktemp("contexts")):
         write_toy(draw_ratings())
@@ -211,8 +206,8 @@ WRONG = {
 @pytest.mark.parametrize("message", WRONG)
 def test_contexts_that_do_not_fit_are_one_clear_line(config, message):
     experiment = {"problems": {"of": ["small"], "set": WRONG[message]}, "methods": ["graphdr"], "facts": ["zeta"]}
-    settings = config | {"problems": {"small": SMALL}, "experiments": {"e": experiment}}
-    settings |= {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
+    settings = small(config, problems={"small": SMALL}, experiments={"e": experiment})
+    settings["protocol"] = config["protocol"]
     with pytest.raises(UserError) as refused:
         design.expand(settings)
     assert message in str(refused.value)
@@ -223,8 +218,7 @@ def test_a_configuration_that_says_nothing_about_contexts_is_the_node_case(confi
     defaults = {name: info.default for name, info in Factors.model_fields.items() if info.default is not None}
     silent = {name: value for name, value in config["protocol"].items() if name not in defaults}
     experiment = {"problems": {"of": ["small"]}, "methods": ["graphdr"], "facts": ["zeta"]}
-    settings = config | {"protocol": silent, "problems": {"small": SMALL}, "experiments": {"e": experiment}}
-    settings |= {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
+    settings = small(config, problems={"small": SMALL}, experiments={"e": experiment}) | {"protocol": silent}
     usual = config["observed"] | config["protocol"]
     assert {name: usual[name] for name in defaults} == defaults
     (problem,) = design.expand(settings).problems.values()

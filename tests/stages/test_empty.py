@@ -12,8 +12,8 @@ from graphdr.show import style
 from graphdr.stages import make_figure, measure_batch
 from graphdr.store.graphs import random_items, read_bases, read_items, write_graphs
 from graphdr.store.problems import read_facts, read_thetas
-from tests.support.project import TOY, draw_ratings, write_toy
-from tests.support.stages import OBSERVED, PROTOCOL, blank_picture, run
+from tests.support.project import draw_ratings, write_toy
+from tests.support.stages import OBSERVED, PROTOCOL, blank_picture, run, small
 
 METHODS = ["graphdr", "content_pca", "graphdr_shuffled"]
 COLUMNS = {"zeta": "zeta", "energy": "energy_content", "ours": "regret@graphdr", "content": "regret@content_pca"}
@@ -22,24 +22,14 @@ COLUMNS |= {"gap": "regret_gap@content_pca", "redrawn": "regret_redrawn@graphdr"
 
 def expand(config: dict, missing=(), against: str = "graphdr", **toy) -> design.Design:
     """Plan an experiment on the toy data set alone, with a table and a figure."""
-    small = config | {
-        "protocol": config["protocol"] | PROTOCOL,
-        "observed": config["observed"] | OBSERVED,
-        "datasets": config["datasets"] | {"toy": TOY | toy},
-        "problems": {"toy": {"dataset": "toy"}},
-        "experiments": {
-            "e": {"problems": {"of": ["toy"]}, "methods": METHODS, "facts": ["zeta", "energy_content"]},
-        },
-        "evaluations": {},
-        "tables": {
-            "t": {"caption": "T", "experiment": "e", "rows": "dataset", "columns": [{n: c} for n, c in COLUMNS.items()]}
-        },
+    columns = [{name: cell} for name, cell in COLUMNS.items()]
+    experiment = {"problems": {"of": ["toy"]}, "methods": METHODS, "facts": ["zeta", "energy_content"]}
+    blocks = {
+        "experiments": {"e": experiment | {"against": against}},
+        "tables": {"t": {"caption": "T", "experiment": "e", "rows": "dataset", "columns": columns}},
         "figures": {"curves": {"kind": "curves", "title": "C", "experiment": "e"}},
-        "claims": {},
-        "simulated_papers": {},
     }
-    small["experiments"]["e"]["against"] = against
-    return design.expand(small, missing)
+    return design.expand(small(config, toy=toy, **blocks), missing)
 
 
 def build(plan: design.Design) -> None:
@@ -67,7 +57,7 @@ def methods_in(kind: str, path: str) -> set[str]:
     return set(io.read(kind, path)["method"].drop_null().to_pylist())
 
 
-@pytest.mark.parametrize("content", ["features", "text"])
+@pytest.mark.parametrize("content", ["features", "text", "none"])
 def test_no_content_is_an_empty_basis_no_run_no_fact_and_no_measurement(workdir, config, content, monkeypatch):
     monkeypatch.setattr(style, "save", blank_picture)
     plan = expand(config, content=content)
@@ -111,16 +101,6 @@ def test_ratings_that_are_all_equal_have_no_principal_component(workdir, config)
     build(plan)
     assert read_bases(paths.basis("toy", "content_pca")) == {}
     assert show(plan)["content"] == "no data"
-
-
-def test_a_data_set_without_content_is_no_data_or_one_clear_error(workdir, config):
-    write_toy(draw_ratings())
-    try:
-        build(expand(config, content="none"))
-    except UserError as error:
-        assert "content" in str(error)
-    else:
-        assert read_bases(paths.basis("toy", "content_pca")) == {}
 
 
 def test_without_the_method_that_others_are_compared_with_there_are_no_gaps(workdir, config):

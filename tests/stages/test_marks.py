@@ -14,7 +14,7 @@ from graphdr.plan import design, jobs
 from graphdr.raw.adapters.movielens_100k import GENRES
 from graphdr.show import style
 from tests.support.project import RAW, TOY, draw_ratings
-from tests.support.stages import OBSERVED, PROTOCOL, blank_picture, run_as_rule
+from tests.support.stages import blank_picture, run_as_rule, small
 
 THETA = {"problem": ["a", "a"], "instance": [0, 0], "node": [0, 1], "theta": [0.6, -0.8]}
 JOB = {"stage": "s", "params": {}, "code": "c", "version": "1"}
@@ -88,18 +88,13 @@ def build(config: dict, **raw) -> list[str]:
     """Run all stages on the toy data set, raw files to comparison, and return what they wrote."""
     columns = [{"ours": "regret"}]
     blocks = {
-        "protocol": config["protocol"] | PROTOCOL,
-        "observed": config["observed"] | OBSERVED,
         "datasets": {"toy": TOY | {"raw": RAW | raw}},
-        "problems": {"toy": {"dataset": "toy"}},
         "experiments": {"e": {"problems": {"of": ["toy"]}, "methods": ["graphdr"], "facts": ["zeta", "pilot_error"]}},
-        "evaluations": {},
         "tables": {"t": {"caption": "T", "experiment": "e", "rows": "method", "columns": columns}},
         "figures": {"f": {"kind": "curves", "title": "F", "experiment": "e"}},
         "claims": {"c": {"experiment": "e", "checks": [{"ratio": {"of": "regret@graphdr", "to": "zeta", "above": 1}}]}},
-        "simulated_papers": {},
     }
-    plan = design.expand(config | blocks)
+    plan = design.expand(small(config, **blocks))
     Path("data/paper").mkdir()
     Path(paths.PAPER).write_text("artifact,row,column,value,sem\nt,graphdr,ours,1.0,\n")
     Path(paths.PAPER_CLAIMS).write_text("claim,where,statement\nc,Section 1,regret is large\n")

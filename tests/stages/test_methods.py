@@ -21,8 +21,8 @@ from graphdr.stages import pose_problem
 from graphdr.store.graphs import random_items, read_graphs, read_items, write_bases, write_graphs
 from graphdr.store.problems import read_facts, read_runs, read_thetas
 from tests.support import graph_prior_twin, rival_twins, twins
-from tests.support.project import TOY, draw_ratings, write_toy
-from tests.support.stages import OBSERVED, PROTOCOL, kept, rounds_of, run
+from tests.support.project import draw_ratings, write_toy
+from tests.support.stages import OBSERVED, PROTOCOL, kept, rounds_of, run, small
 
 PROBLEM = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05}
 FACTS = ["k_hat_naive", "k_hat_bootstrap", "zeta", "eps_l", "interior_gap", "pilot_error_bound"]
@@ -30,7 +30,7 @@ FURTHER = {  # besides those of the configuration
     "both": {"label": "a basis and a penalty", "basis": "gaussian", "laplacian": 2},
     "smooth": {"label": "a filter", "basis": "laplacian_low", "filter": "smooth", "rho": 6},
     "short": {
-        "label": "a filter on a control",
+        "label": "a control",
         "basis": "netmf_random_directions",
         "filter": "heat",
         "rho": 3,
@@ -61,18 +61,15 @@ def shrink(config: dict, methods: list[str]) -> dict:
     lines = config["methods"] | FURTHER
     on_graphs = [name for name in methods if not needs_data(lines[name].get("basis", IDENTITY))]
     vary = {"flip": [0, 0.15]}
-    return config | {
-        "protocol": config["protocol"] | PROTOCOL | {"user_columns": "user_columns.parquet"},
-        "observed": config["observed"] | OBSERVED,
-        "datasets": config["datasets"] | {"toy": TOY},
+    blocks = {
         "methods": {name: fitting(method) for name, method in config["methods"].items()} | FURTHER,
         "problems": {"small": PROBLEM, "toy": {"dataset": "toy"}},
         "experiments": {
             "graphs": {"problems": {"of": ["small"], "vary": vary}, "methods": on_graphs, "facts": FACTS},
             "data": {"problems": {"of": ["toy"], "vary": vary}, "methods": methods, "facts": FACTS},
         },
-        **{block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")},
     }
+    return small(config, {"user_columns": "user_columns.parquet"}, **blocks)
 
 
 def fitting(method: dict) -> dict:

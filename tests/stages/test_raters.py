@@ -1,4 +1,4 @@
-"""Split users, rewards drawn from ratings and shuffled graphs, through the real stages and files."""
+"""Split users, rewards drawn from ratings, shuffled graphs and ties, through the real stages and files."""
 
 import numpy as np
 import pytest
@@ -13,11 +13,12 @@ from graphdr.core.errors import UserError
 from graphdr.graphs.model import laplacian
 from graphdr.graphs.raters import FEWEST, SPLIT, reward_links
 from graphdr.plan import design, jobs
+from graphdr.stages.build_graph import FILE_ORDER
 from graphdr.store.datasets import read_records
 from graphdr.store.graphs import read_bases, read_graphs, read_items
 from graphdr.store.problems import read_rewards, read_thetas
-from tests.support.project import TOY, draw_ratings, write_toy
-from tests.support.stages import OBSERVED, PROTOCOL, run, run_all
+from tests.support.project import draw_ratings, write_toy
+from tests.support.stages import run, run_all, small
 
 pytestmark = pytest.mark.usefixtures("workdir")
 STAGES = ("build_graph", "compute_basis", "pose_problem", "run_bandit")
@@ -28,10 +29,7 @@ def plan(config: dict, methods: tuple[str, ...] = ("graphdr",), base: str = "toy
     """Plan one problem on the toy data set, or on a small random graph."""
     problems = {"toy": {"dataset": "toy"}, "small": {"dataset": "sbm", "n": 30, "p_in": 0.7, "p_out": 0.1}}
     experiment = {"problems": {"of": [base], "set": {"draws": 0} | factors}, "methods": list(methods)}
-    settings = {"protocol": config["protocol"] | PROTOCOL, "observed": config["observed"] | OBSERVED}
-    settings |= {"datasets": config["datasets"] | {"toy": TOY}, "problems": problems, "experiments": {"e": experiment}}
-    empty = {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
-    return design.expand(config | settings | empty)
+    return design.expand(small(config, problems=problems, experiments={"e": experiment}))
 
 
 def halves(instance: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -167,3 +165,24 @@ def test_a_shuffled_graph_keeps_what_its_nodes_are(config, base):
     theta, expected = read_thetas(paths.theta("e")), read_thetas("plain.parquet")
     for instance in range(problem.instances):
         assert_allclose(theta[problem.name, instance], expected[other.name, instance], rtol=1e-14)
+
+
+def test_instances_of_a_data_set_break_ties_in_different_orders(config):
+    ratings = draw_ratings()
+    write_toy(ratings)
+    popularity = np.sum(~np.isnan(ratings), axis=1)
+    found = {}
+    for instances in (1, 5):
+        expanded = plan(config, instances=instances)
+        (name,) = expanded.graphs
+        run(jobs.build_graph(expanded, name))
+        found[instances] = read_graphs(paths.nodes(name), paths.edges(name)), read_items(paths.nodes(name))
+    (alone,), (plain,) = found[1]
+    panel, items = found[5]
+    assert (panel[0].adjacency != alone.adjacency).nnz == 0  # further instances change nothing about the first
+    assert np.array_equal(items[0].item, plain.item)
+    in_file = items[FILE_ORDER].item
+    assert in_file.tolist() == sorted(in_file, key=lambda node: (-popularity[node], node))
+    for part in items:
+        assert np.all(np.diff(popularity[part.item]) <= 0)  # the most popular come first in all of them
+    assert len({tuple(part.item) for part in items[2:]}) == 5 - 2

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from graphdr.cache import io, paths
 from graphdr.plan import design, jobs
-from tests.support.stages import PROTOCOL, run, run_all
+from tests.support.stages import run, run_all, small
 
 GRID = {"alpha": [0.05, 1], "ridge": [0.1, 2], "k": [2, 5]}
 METHODS = ["random", "linucb_full", "spectral_ucb", "graphdr", "graphdr_shuffled"]
@@ -21,13 +21,12 @@ PLAYED = ["method", "instance", "draw", "seed", "t", "regret"]
 @pytest.fixture(scope="module")
 def plan(config, tmp_path_factory):
     """A grid on two graphs, what is played with its best settings, and one of them written out by hand."""
-    small = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05, "tail": 0, "draws": 0}
+    graph = {"dataset": "sbm", "n": 30, "blocks": 3, "p_in": 0.7, "p_out": 0.05, "tail": 0, "draws": 0}
     study = {"target": "tuning", "opt_in": True, "methods": METHODS}
-    settings = config | {
-        "protocol": config["protocol"] | PROTOCOL | {"checkpoint": 20, "horizon": 80},
+    blocks = {
         "horizons": [40, 80],
         "datasets": {"sbm": config["datasets"]["sbm"]},
-        "problems": {"small": small},
+        "problems": {"small": graph},
         "experiments": {
             "paper": {"problems": {"of": ["small"]}, "methods": METHODS},
             "grid": study
@@ -48,8 +47,8 @@ def plan(config, tmp_path_factory):
             "main_wins": CLAIM,
             "k_is_10": {"experiment": "paper", "checks": [{"bounded": {"of": "zeta", "at_most": 1}}]},
         },
-        **{block: {} for block in ("evaluations", "tables", "figures", "simulated_papers")},
     }
+    settings = small(config, {"checkpoint": 20, "horizon": 80}, **blocks)
     stages = ("build_graph", "compute_basis", "pose_problem", "describe_problem")
     with chdir(tmp_path_factory.mktemp("settings")):
         plan = design.expand(settings)

@@ -13,6 +13,7 @@ from graphdr.core.records import from_json
 from graphdr.plan.design import Design
 from graphdr.plan.job import Job
 from graphdr.plan.jobs import JOBS, keys
+from tests.support.project import TOY
 
 PROTOCOL = {
     "instances": 2, "draws": 2, "horizon": 80, "seeds": 2, "checkpoint": 1, "arms": 5,
@@ -21,6 +22,18 @@ PROTOCOL = {
 }  # fmt: skip
 # With five neighbours no two nodes of the data set are alike: their tie would be broken by a twin's rounding.
 OBSERVED = {"instances": 1, "seeds": 2, "k": 4, "k_min": 2, "n": 30, "neighbours": 5}
+
+
+def small(config: dict, protocol: dict | None = None, toy: dict | None = None, **blocks: dict) -> dict:
+    """Return the configuration of small experiments, also on the toy data set, with these blocks in place of others."""
+    empty = {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
+    shrunk = {
+        "protocol": config["protocol"] | PROTOCOL | (protocol or {}),
+        "observed": config["observed"] | OBSERVED,
+        "datasets": config["datasets"] | {"toy": TOY | (toy or {})},
+        "problems": {"toy": {"dataset": "toy"}},
+    }
+    return config | empty | shrunk | blocks
 
 
 def rounds_of(root: int, problem: dict, n: int, instance: int, seed: int) -> Rounds:

@@ -117,8 +117,11 @@ def _concatenate(values: list[Any], sizes: list[int]) -> np.ndarray | pa.Array |
     if any(map(np.ndim, values)):
         return np.concatenate([np.broadcast_to(value, size) for value, size in zip(values, sizes, strict=True)])
     if isinstance(values[0], str):  # without a Python object for every row
-        distinct = {text: place for place, text in enumerate(dict.fromkeys(values))}
-        return _texts(list(distinct), np.repeat([distinct[text] for text in values], sizes))
+        places = {text: place for place, text in enumerate(dict.fromkeys(values))}
+        texts = [text.encode() for text in places]
+        buffers = pa.py_buffer(np.cumsum([0, *map(len, texts)], dtype=np.int32)), pa.py_buffer(b"".join(texts))
+        rows = np.repeat([places[text] for text in values], sizes)
+        return pa.StringArray.from_buffers(len(texts), *buffers).take(_as_array(rows, pa.int32()))
     return np.repeat(np.array(values), sizes)
 
 
@@ -279,23 +282,12 @@ def _as_array(column: Any, type_: pa.DataType) -> pa.Array:
         flat = np.concatenate([np.empty(0), *(np.asarray(row, float) for row in column)])
         offsets = np.cumsum([0, *map(len, column)])
         return pa.ListArray.from_arrays(_as_array(offsets, pa.int32()), _as_array(flat, type_.value_type))
-    if pa.types.is_string(type_) and isinstance(column, np.ndarray) and column.dtype.kind == "U":
-        distinct, places = np.unique(column, return_inverse=True)
-        return _texts(distinct.tolist(), places)
     if isinstance(column, np.ndarray) and column.dtype.kind in "iuf" and not pa.types.is_string(type_):
-        if pa.types.is_integer(type_) and np.isnan(column).any():
-            return _as_array(column, pa.float64()).cast(type_)
         numbers = np.ascontiguousarray(column, _number(type_))
         present = ~np.isnan(numbers)
         valid = None if present.all() else pa.py_buffer(np.packbits(present, bitorder="little"))
         return pa.Array.from_buffers(type_, len(numbers), [valid, pa.py_buffer(numbers)])
-    return pa.array(column, type_, from_pandas=True)
-
-
-def _texts(distinct: Sequence[str], places: np.ndarray) -> pa.Array:
-    encoded = [str(text).encode() for text in distinct]
-    buffers = pa.py_buffer(np.cumsum([0, *map(len, encoded)], dtype=np.int32)), pa.py_buffer(b"".join(encoded))
-    return pa.StringArray.from_buffers(len(distinct), *buffers).take(_as_array(places, pa.int32()))
+    return pa.array(column, type_, from_pandas=True)  # which imports pandas
 
 
 def record_input(path: str) -> str:

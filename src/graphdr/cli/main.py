@@ -14,9 +14,9 @@ from typing import NoReturn
 
 from graphdr import __version__
 from graphdr.cli import names, project
-from graphdr.core.errors import UserError, elide
+from graphdr.core.errors import UserError, elide, exhausted
 from graphdr.core.extras import needed_for
-from graphdr.core.terminal import Answer, as_json, exhausted, printable
+from graphdr.core.terminal import Answer, as_json, printable
 
 COMMANDS = {  # by name: module, imported when the command runs, and purpose
     "ls": ("listing", "list what is cached, and whether it is current"),

@@ -81,3 +81,10 @@ def reason(error: Exception) -> str:
     inner = getattr(error, "reason", error)
     text = getattr(inner, "strerror", None) or str(inner) or type(inner).__name__
     return text.splitlines()[0]
+
+
+def exhausted(command: str, error: MemoryError | RecursionError) -> str:
+    """Return the message for too little memory or too deeply nested input."""
+    if isinstance(error, RecursionError):
+        return f"error: {command}: its input is nested too deeply to be read"
+    return f"error: {command}: not enough memory; take fewer nodes or a part of the data, or a machine with more memory"

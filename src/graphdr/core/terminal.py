@@ -114,13 +114,6 @@ class Status:
         print(printable(text), file=sys.stderr, flush=True)
 
 
-def exhausted(command: str, error: MemoryError | RecursionError) -> str:
-    """Return the message for too little memory or too deeply nested input."""
-    if isinstance(error, RecursionError):
-        return f"error: {command}: its input is nested too deeply to be read"
-    return f"error: {command}: not enough memory; take fewer nodes or a part of the data, or a machine with more memory"
-
-
 def wrapped(text: str, columns: int, first: str = "", rest: str = "", most: int = 5) -> list[str]:
     """Wrap a text into a few lines at most; ``first`` and ``rest`` are the prefixes of the lines."""
     width = max(columns, len(rest) + 30)

@@ -196,7 +196,7 @@ def run_bandit(design: Design, batch: str, kind: str) -> Job[bandit.Input, bandi
         rewards=paths.rewards(batch) if any(problem.protocol.noise == RESAMPLED for problem in problems) else "",
         chosen=sorted({path for path, *_ in chosen.values()}),
     )
-    sources = [bandit.ChosenFrom(*place, grid) for place, (_, grid) in chosen.items()]
+    sources = [(*place, grid) for place, (_, grid) in chosen.items()]
     modules = {type(method).__module__ for method in methods.values()}
     modules |= {module_of(basis) for method in methods.values() for basis in method.bases}  # which columns are features
     params = bandit.Params(problems, methods, design.config.seed, sources)

@@ -74,14 +74,18 @@ def _embeddings(data: str, items: list[np.ndarray], input: Input, params: Params
     once = [item[: len(item) // params.segments] for item in items]  # an item is the same in every segment
     if data == USER_COLUMNS:
         embeddings = _user_columns(once, input)
-    else:
-        # An embedding without a nonzero entry has no directions.
-        found = _content(once, input, params) if data == CONTENT else _user_ratings(once, input, params)
-        embeddings = [part if part is not None and abs(part).sum() > 0 else None for part in found]
-    if params.segments == 1:
-        return embeddings
-    dense = [part.toarray() if hasattr(part, "toarray") else part for part in embeddings]
-    return [None if part is None else np.tile(part, (params.segments, 1)) for part in dense]
+    elif data == CONTENT:
+        embeddings = _content(once, input, params)
+    elif input.data_users and len(io.read("dataset_users", input.data_users)):
+        embeddings = _ratings(once, input, params)
+    else:  # links between nodes, without users
+        return [None] * len(items)
+    if data != USER_COLUMNS:  # without a nonzero entry there are no directions
+        embeddings = [part if part is not None and abs(part).sum() > 0 else None for part in embeddings]
+    if params.segments > 1:
+        dense = [part.toarray() if hasattr(part, "toarray") else part for part in embeddings]
+        embeddings = [None if part is None else np.tile(part, (params.segments, 1)) for part in dense]
+    return embeddings
 
 
 def _content(items: list[np.ndarray], input: Input, params: Params) -> list[Embedding]:
@@ -97,13 +101,6 @@ def _content(items: list[np.ndarray], input: Input, params: Params) -> list[Embe
     if params.content == "features":
         return [None if content.null_count else np.array(content.to_pylist(), float) for content in contents]
     return [pca.text_content([text or "" for text in content.to_pylist()]) for content in contents]
-
-
-def _user_ratings(items: list[np.ndarray], input: Input, params: Params) -> list[Embedding]:
-    """Return the ratings of the nodes, or None where the data set has links between nodes and no users."""
-    if not input.data_users or not len(io.read("dataset_users", input.data_users)):
-        return [None] * len(items)
-    return _ratings(items, input, params)
 
 
 def _ratings(items: list[np.ndarray], input: Input, params: Params) -> list[Embedding]:

@@ -93,17 +93,14 @@ def main(input: Input, output: Output, params: Params) -> None:
 
 def _draw_thetas(input: Input, params: Params, items: dict[str, list[Items]]) -> Iterator[Columns]:
     """Yield the reward of every node, problem by problem and instance by instance."""
-    origins = {
-        graph: [origin for (origin,) in io.read_parts("nodes", path, ["instance"], "origin").values()]
-        for graph, path in input.nodes.items()
-    }
+    origins = {graph: io.read_parts("nodes", path, ["instance"], "origin") for graph, path in input.nodes.items()}
     bases = {graph: read_bases(path) for graph, path in input.basis.items()}
     for problem in params.problems:
         source = problem.segment_rewards.items if problem.segment_rewards else problem.clean
         for instance in range(problem.instances):
             if problem.reward in rewards.PLANTED:
                 theta = _planted(problem, bases[source][instance, 0].vectors, params.seed, instance)
-                clean, observed = origins[problem.clean][instance], origins[problem.graph][instance]
+                (clean,), (observed,) = (origins[graph][instance] for graph in (problem.clean, problem.graph))
                 theta = rewards.unit(theta[np.searchsorted(clean, observed)])
             else:
                 theta = rewards.centred(items[problem.graph][instance].reward)
@@ -153,6 +150,8 @@ def _draw_contexts(
     input: Input, params: Params, items: dict[str, list[Items]]
 ) -> Iterator[tuple[tuple[str, int], ArmSet]]:
     """Draw the contexts of every problem whose arms are not single nodes."""
+    from graphdr.graphs.records import similarity_rows
+
     contexts = import_module(params.drawer)
     graphs = {name: read_graphs(input.nodes[name], path) for name, path in input.edges.items()}
     for problem in params.problems:
@@ -161,23 +160,17 @@ def _draw_contexts(
             continue
         for instance in range(problem.instances):
             graph, nodes = graphs[problem.graph][instance], items[problem.graph][instance]
-            links = input.data_links.get(problem.graph)
-            choices = contexts.Choices(*_user_choices(links, nodes.item)) if links else None
+            choices = None
+            if links := input.data_links.get(problem.graph):  # the nodes that every user has chosen, each once
+                source, node = io.arrays(io.read("dataset_links", links), "source", "node")
+                chosen = similarity_rows(source, node, np.ones(len(node)), nodes.item).T.tocsr()
+                chosen.sort_indices()
+                choices = contexts.Choices(chosen.indptr, chosen.indices)
             key: dict[str, int | str] = {"context": spec.context, "bundle": spec.bundle}
             key |= {"bundled": spec.bundle_sampling, "pool": spec.bundle_count}  # names in the key of the stream
             rng = stream(params.seed, "contexts", n=graph.n, instance=instance, **key)
-            source = contexts.CandidateSource(nodes.popularity, graph.adjacency.indptr, graph.adjacency.indices)
-            arm_set = contexts.CONTEXTS[spec.context](spec, graph.n, rng, source, choices)
+            candidates = contexts.CandidateSource(nodes.popularity, graph.adjacency.indptr, graph.adjacency.indices)
+            arm_set = contexts.CONTEXTS[spec.context](spec, graph.n, rng, candidates, choices)
             yield (problem.name, instance), arm_set
         size = graph.n if arm_set.rows is None else arm_set.rows.shape[0]
         print(f"{problem.name}: {size} contexts in {arm_set.blocks} segments", flush=True)
-
-
-def _user_choices(links_path: str, item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nodes of the graph that every user of the data set has chosen, each once, in CSR form."""
-    from graphdr.graphs.records import similarity_rows
-
-    source, node = io.arrays(io.read("dataset_links", links_path), "source", "node")
-    chosen = similarity_rows(source, node, np.ones(len(node)), item).T.tocsr()
-    chosen.sort_indices()
-    return chosen.indptr, chosen.indices

@@ -22,7 +22,7 @@ from graphdr.bandit.environment import (
 from graphdr.bandit.linucb_batched import LANES
 from graphdr.bandit.method import GRAPH, ArmFeatures, BanditProblem, GraphInputs, Method, Run
 from graphdr.bandit.policies.linucb import LinUCB
-from graphdr.bandit.radii import RadiusInputs, TheoremProblem, theorem_inputs
+from graphdr.bandit.radii import TheoremProblem, theorem_inputs
 from graphdr.bandit.simulate import simulate_many
 from graphdr.cache import io, paths
 from graphdr.core.errors import check_dense
@@ -108,19 +108,11 @@ class Output(NamedTuple):
     runs: str = paths.runs
 
 
-class ChosenFrom(NamedTuple):
-    """A problem and a method whose settings were chosen on another problem, in a grid."""
-
-    problem: str
-    method: str
-    grid: str
-
-
 class Params(NamedTuple):
     problems: list[RunProblem]
     methods: dict[str, Method]
     seed: int
-    chosen: Sequence[ChosenFrom] = ()
+    chosen: Sequence[tuple[str, str, str]] = ()  # problem, method, and the problem that its settings were chosen on
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,17 +161,15 @@ class Batch:
         self.rewards = {place: arm_set(self.thetas[place]) for place, arm_set in self.arm_sets.items()}
         observed = read_rewards(input.rewards) if input.rewards else {}
         self.noise = {place: empirical_noise(self.thetas[place], *columns) for place, columns in observed.items()}
-        self.noise_levels = {spec.name: self._noise_level(spec) for spec in params.problems}
+        self.noise_levels: dict[str, Any] = {}  # standard deviations; of observed rewards a mean over the instances
+        for spec in params.problems:
+            sizes = [noise.size for (problem, _), noise in self.noise.items() if problem == spec.name]
+            self.noise_levels[spec.name] = float(np.sqrt(np.mean(np.square(sizes)))) if sizes else spec.protocol.noise
         self.chosen = _read_chosen(input.chosen)
         # Methods meet the same rounds one after the other.
         self.rounds = lru_cache(maxsize=LANES * len(params.problems))(self._rounds)
         self.laplacian = cache(lambda graph, instance: _dense_laplacian(self.graphs[graph][instance]))
         self.edges = cache(lambda graph, instance: edges_of(self.graphs[graph][instance].adjacency))
-
-    def _noise_level(self, spec: RunProblem) -> float:
-        """Return the standard deviation of the noise; that of observed rewards is a mean over the instances."""
-        sizes = [noise.size for (problem, _), noise in self.noise.items() if problem == spec.name]
-        return float(np.sqrt(np.mean(np.square(sizes)))) if sizes else spec.protocol.noise  # type: ignore[return-value]
 
     def tasks(self) -> Iterator[Task]:
         """Yield all runs of the batch: methods, problems, instances, draws and seeds, in this order.
@@ -188,14 +178,14 @@ class Batch:
         those of a grid on a large graph would fill the memory.
         """
         shared: dict[Any, ArmFeatures] = {}
+        grids = {(problem, name): grid for problem, name, grid in self.params.chosen}
         for name, declared in self.params.methods.items():
             for number, spec in enumerate(self.params.problems):
                 if name not in spec.methods:
                     continue
                 method = declared.resolve(spec.settings)
-                for source in self.params.chosen:
-                    if (source.problem, source.method) == (spec.name, name):
-                        method = method.with_settings(self.chosen.get((source.grid, name), {}))
+                if grid := grids.get((spec.name, name)):
+                    method = method.with_settings(self.chosen.get((grid, name), {}))
                 method = method.in_units_of(self.noise_levels[spec.name])
                 fact = k_fact(getattr(method, "k", None))
                 for instance in range(spec.protocol.instances):
@@ -309,16 +299,10 @@ def group_runs(tasks: Sequence[Task], problems: Sequence[RunProblem]) -> Iterato
 
 def _rows(problem: str, task: Task, result: RunResult) -> dict[str, Any]:
     """Return the columns of a run; what was not measured is nan."""
-    columns = {name: getattr(result, name) for name in MEASURED} | _bound_columns(task.problem.radius_inputs)
+    columns = {name: getattr(result, name) for name in MEASURED} | dict.fromkeys(BOUND_COLUMNS)
+    if (inputs := task.problem.radius_inputs) and (constants := inputs.constants):
+        values = constants.bound_x, constants.size, inputs.nu_k, inputs.s_k_bar, inputs.error
+        columns |= dict(zip(BOUND_COLUMNS, values, strict=True))
     columns |= {name: getattr(result.fit, name, None) for name in FITTED}
     key = {"method": task.name, "problem": problem, "instance": task.instance, "draw": task.draw, "seed": task.seed}
     return key | {name: np.nan if values is None else values for name, values in columns.items()}
-
-
-def _bound_columns(inputs: RadiusInputs | None) -> dict[str, float | None]:
-    """Return what the bound on a run with the radius of a theorem depends on."""
-    if inputs is None or inputs.constants is None:
-        return dict.fromkeys(BOUND_COLUMNS)
-    constants = inputs.constants
-    values = constants.bound_x, constants.size, inputs.nu_k, inputs.s_k_bar, inputs.error
-    return dict(zip(BOUND_COLUMNS, values, strict=True))
