@@ -59,14 +59,6 @@ def test_the_interval_of_a_long_pilot_closes_in_on_the_true_margin(margin, small
     assert lower - 0.01 < value(margin, long) < upper + 0.01
 
 
-def test_a_fact_without_its_pilot_is_an_error_and_not_a_pilot_played_in_secret(small_graph):
-    instance = tailed(small_graph)._replace(pilots={})
-    assert np.isfinite(value("g", instance))
-    for name in ("g_pilot", "zeta_hat_pilot_16", "gamma_low"):
-        with pytest.raises(KeyError):
-            value(name, instance)
-
-
 def test_a_budget_of_its_own_is_the_pilot_of_that_many_pulls(small_graph):
     instance = tailed(small_graph, pilot=4)
     for name in DIAGNOSES:

@@ -57,5 +57,5 @@ def test_every_stage_has_a_budget():
 @pytest.mark.parametrize("stage", JOBS)
 def test_no_job_loads_more_than_its_stage_may(loaded, stage):
     heavy, count, budget = {name for name in HEAVY if name in loaded[stage]}, len(loaded[stage]), BUDGET[stage]
-    assert heavy <= set(budget["loaded"]), f"{TABLE}: [{stage}] loads {heavy}; if that is meant, write it down"
-    assert 0.8 * budget["modules"] <= count <= budget["modules"], f"{TABLE}: [{stage}] loads {count} modules"
+    assert heavy <= set(budget["loaded"]), f"{TABLE}: {stage} loads {heavy}; if that is meant, write it down"
+    assert 0.8 * budget["modules"] <= count <= budget["modules"], f"{TABLE}: {stage} loads {count} modules"
