@@ -26,39 +26,30 @@ def test_every_fact_is_a_finite_number_that_comes_out_the_same_again(name, flip,
 
 
 @pytest.mark.parametrize("name", FACTS)
-def test_every_fact_uses_just_the_factors_that_it_declares(name, small_graph):
+def test_every_fact_uses_just_the_factors_and_the_pilot_that_it_declares(name, small_graph):
     """But for the noise of a pilot, which is in its rewards."""
     instance = pose(small_graph, 0.05, 0.3)
-    expected = value(name, instance)
+    expected, needed = value(name, instance), budgets([name], SPEC["pilot"])
+
+    def again(factors, pilots):
+        return FACTS[name](instance._replace(memo={}, pilots=pilots), factors)
+
     declared = {factor: SPEC[factor] for factor in FACTORS.get(name, ())}
-    assert_equal(FACTS[name](instance._replace(memo={}), declared), expected)
+    pilots = {budget: instance.pilots[budget] for budget in needed}
+    without_rounds = {budget: pilot._replace(nodes=None, rewards=None) for budget, pilot in pilots.items()}
+    assert_equal(again(declared, pilots), expected)
     for factor in declared:
-        less = {other: declared[other] for other in declared if other != factor}
-        if factor == "noise" and FACTS[name].budget and name not in ("gamma_pilot", "pilot_error_bound"):
-            continue
-        with pytest.raises(KeyError):
-            FACTS[name](instance._replace(memo={}), less)
-
-
-@pytest.mark.parametrize("name", FACTS)
-def test_every_fact_reads_just_the_pilot_that_it_declares(name, small_graph):
-    def with_pilots(budgets, keep_rounds=True):
-        instance = pose(small_graph, 0.05, 0.3)
-        dropped = {} if keep_rounds else {"nodes": None, "rewards": None}
-        kept = {budget: instance.pilots[budget]._replace(**dropped) for budget in budgets}
-        return value(name, instance._replace(pilots=kept))
-
-    needed = budgets([name], SPEC["pilot"])
-    expected = with_pilots(pose(small_graph).pilots)
-    assert_equal(with_pilots(needed), expected)
+        if factor != "noise" or not FACTS[name].budget or name in ("gamma_pilot", "pilot_error_bound"):
+            with pytest.raises(KeyError):
+                again({other: declared[other] for other in declared if other != factor}, pilots)
     if needed:
         with pytest.raises(KeyError):
-            with_pilots([])
+            again(declared, {})
     if needs_rounds([name]):
         with pytest.raises(ValueError, match="rewards"):
-            with_pilots(needed, keep_rounds=False)
+            again(declared, without_rounds)
     else:
-        assert_equal(with_pilots(needed, keep_rounds=False), expected)
+        assert_equal(again(declared, without_rounds), expected)
 
 
 def test_the_budgets_of_several_facts_are_sorted_and_named_once():
@@ -112,14 +103,10 @@ def test_just_the_facts_that_say_so_use_another_basis(basis, name, small_graph):
     assert changed == (FACT_BASES.get(name) == basis)
 
 
-def test_without_flips_nothing_is_perturbed(small_graph):
-    assert value("eps_l", pose(small_graph)) == 0
-    assert value("rho", pose(small_graph, tail=0.3)) == value("zeta", pose(small_graph, tail=0.3))
-
-
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("flip", [0.005, 0.02, 0.08])
 def test_eps_l_is_a_spectral_norm_and_bounds_all_eigenvalues(flip, seed):
+    assert value("eps_l", pose(draw_sbm(seed), seed=seed)) == 0
     instance = pose(draw_sbm(seed), flip, seed=seed)
     clean, observed = (model.laplacian(g).toarray() for g in (instance.clean, instance.observed))
     assert len(clean) == len(observed)

@@ -80,25 +80,17 @@ def test_one_half_of_the_users_makes_graph_and_bases_the_other_pays(config):
     assert unlike.shape != basis.shape or not np.allclose(unlike, basis)
 
 
-def test_a_node_that_one_half_rated_too_seldom_is_left_out(config):
+def test_a_node_that_one_half_rated_too_seldom_is_left_out_and_every_instance_has_halves_of_its_own(config):
     ratings = draw_ratings(users=80)
     write_toy(ratings)
-    _, pay = halves()
     popular = int(np.argmax(np.sum(~np.isnan(ratings), axis=1)))
-    ratings[popular, pay[FEWEST - 1 :]] = np.nan  # fewer than are needed
+    ratings[popular, halves()[1][FEWEST - 1 :]] = np.nan  # fewer than are needed
     write_toy(ratings)
-    expanded = plan(config, holdout=SPLIT)
-    (name,) = expanded.graphs
-    run(jobs.build_graph(expanded, name))
-    assert popular not in read_items(paths.nodes(name))[0].item
-
-
-def test_every_instance_has_halves_of_its_own(config):
-    write_toy(draw_ratings(users=80))
     expanded = plan(config, holdout=SPLIT, instances=2)
     (name,) = expanded.graphs
     run(jobs.build_graph(expanded, name))
     first, second = read_items(paths.nodes(name))
+    assert popular not in first.item
     kept, place, again = np.intersect1d(first.item, second.item, return_indices=True)
     assert len(kept) >= 12
     assert np.mean(first.reward[place] == second.reward[again]) < 0.2

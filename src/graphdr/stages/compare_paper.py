@@ -48,19 +48,17 @@ def main(input: Input, output: Output, params: Params) -> None:
     tables = {name: io.read("table", path).to_pandas() for name, path in input.tables.items()}
     comparison = compare.compare(printed, tables, params.tables, io.marks(), params.missing)
     comparison = compare.identify(comparison, params.cells, params.tables, params.observed)
-    powers = [row for name, spec in params.simulated_papers.items() for row in _power(name, spec, input, printed)]
+    powers: list[power.Line] = []
+    for name, spec in params.simulated_papers.items():
+        measurements = io.read_frame("measurements", input.simulated_papers[name]).replace({"method": spec.aliases})
+        lines = printed[(printed["artifact"] == name) & (printed["column"] == "regret")].set_index("row")
+        methods = [method for method in spec.methods if method in lines.index]
+        regrets = (pd.to_numeric(lines.loc[methods, part]).to_numpy(float)[None] for part in ("value", "sem"))
+        control = power.by_instance(measurements, spec.control, methods)
+        others = {words: power.by_instance(measurements, problem, methods) for problem, words in spec.others}
+        for row in power.power(control, others, spec.size, power.Papers(*regrets)):
+            powers.append({"table": name} | row._asdict())
     io.write("comparison", comparison, output.parquet)
     io.write("power", pd.DataFrame(powers, columns=POWER), output.power)
     write_text(compare.markdown(comparison, power.markdown(powers)), output.md)
     print(comparison["verdict"].value_counts().to_string())
-
-
-def _power(table: str, spec: SimulatedPapers, input: Input, printed: pd.DataFrame) -> list[power.Line]:
-    """Judge the simulated papers of a table, for the methods whose regret the paper prints there."""
-    measurements = io.read_frame("measurements", input.simulated_papers[table]).replace({"method": spec.aliases})
-    lines = printed[(printed["artifact"] == table) & (printed["column"] == "regret")].set_index("row")
-    methods = [method for method in spec.methods if method in lines.index]
-    paper = power.Papers(*(pd.to_numeric(lines.loc[methods, name]).to_numpy(float)[None] for name in ("value", "sem")))
-    control = power.by_instance(measurements, spec.control, methods)
-    others = {words: power.by_instance(measurements, problem, methods) for problem, words in spec.others}
-    return [{"table": table} | row._asdict() for row in power.power(control, others, spec.size, paper)]

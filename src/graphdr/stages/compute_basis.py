@@ -71,9 +71,16 @@ def main(input: Input, output: Output, params: Params) -> None:
 
 def _embeddings(data: str, items: list[np.ndarray], input: Input, params: Params) -> list[Embedding]:
     """Return the data about the nodes of every instance (n x d), or None where there are none."""
+    from graphdr.store.datasets import read_user_columns
+
     once = [item[: len(item) // params.segments] for item in items]  # an item is the same in every segment
+    embeddings: list[Embedding]
     if data == USER_COLUMNS:
-        embeddings = _user_columns(once, input)
+        names = [list(map(str, item.tolist())) for item in once]  # of the nodes of a random graph
+        if input.data_nodes:
+            keys = io.read("dataset_nodes", input.data_nodes)["key"].to_pylist()
+            names = [[keys[number] for number in item.tolist()] for item in once]
+        embeddings = [*read_user_columns(input.user_columns, names)]
     elif data == CONTENT:
         embeddings = _content(once, input, params)
     elif input.data_users and len(io.read("dataset_users", input.data_users)):
@@ -113,14 +120,3 @@ def _ratings(items: list[np.ndarray], input: Input, params: Params) -> list[Embe
         train = train_records(records, params.holdout, params.seed, params.dataset, instance)
         rows.append(similarity_rows(train.source, train.node, train.weight, item, params.transform))
     return rows
-
-
-def _user_columns(items: list[np.ndarray], input: Input) -> list[Embedding]:
-    """Return the columns of a user; nodes are named by key or, in a random graph, by number."""
-    from graphdr.store.datasets import read_user_columns
-
-    names = [list(map(str, item.tolist())) for item in items]
-    if input.data_nodes:
-        keys = io.read("dataset_nodes", input.data_nodes)["key"].to_pylist()
-        names = [[keys[number] for number in item.tolist()] for item in items]
-    return [*read_user_columns(input.user_columns, names)]

@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from graphdr.bandit import environment
 from graphdr.bandit.arm_set import ContextSpec
-from graphdr.bandit.environment import (
-    NEEDS_GRAPH,
-    CandidateSource,
-    PolicyRng,
-    Rounds,
-    RoundsSpec,
-    draw_rounds,
-    edges_of,
-    empirical_noise,
-)
+from graphdr.bandit.environment import Rounds, RoundsSpec
 from graphdr.bandit.linucb_batched import LANES
 from graphdr.bandit.method import GRAPH, ArmFeatures, BanditProblem, GraphInputs, Method, Run
 from graphdr.bandit.policies.linucb import LinUCB
@@ -160,16 +152,23 @@ class Batch:
         self.arm_sets = read_arm_sets(input.contexts, segments, self.thetas)
         self.rewards = {place: arm_set(self.thetas[place]) for place, arm_set in self.arm_sets.items()}
         observed = read_rewards(input.rewards) if input.rewards else {}
-        self.noise = {place: empirical_noise(self.thetas[place], *columns) for place, columns in observed.items()}
+        self.noise = {
+            place: environment.empirical_noise(self.thetas[place], *columns) for place, columns in observed.items()
+        }
         self.noise_levels: dict[str, Any] = {}  # standard deviations; of observed rewards a mean over the instances
         for spec in params.problems:
             sizes = [noise.size for (problem, _), noise in self.noise.items() if problem == spec.name]
             self.noise_levels[spec.name] = float(np.sqrt(np.mean(np.square(sizes)))) if sizes else spec.protocol.noise
-        self.chosen = _read_chosen(input.chosen)
+        self.chosen: dict[tuple[str, str], dict[str, float | int]] = {}  # settings by problem and method of a grid
+        for path in input.chosen:
+            columns = io.arrays(io.read("measurements", path), "problem", "method", "quantity", "value")
+            for problem, method, quantity, value in zip(*(column.tolist() for column in columns), strict=True):
+                if setting := CHOSEN.get(quantity):
+                    self.chosen.setdefault((problem, method), {})[setting] = int(value) if setting == "k" else value
         # Methods meet the same rounds one after the other.
         self.rounds = lru_cache(maxsize=LANES * len(params.problems))(self._rounds)
         self.laplacian = cache(lambda graph, instance: _dense_laplacian(self.graphs[graph][instance]))
-        self.edges = cache(lambda graph, instance: edges_of(self.graphs[graph][instance].adjacency))
+        self.edges = cache(lambda graph, instance: environment.edges_of(self.graphs[graph][instance].adjacency))
 
     def tasks(self) -> Iterator[Task]:
         """Yield all runs of the batch: methods, problems, instances, draws and seeds, in this order.
@@ -243,9 +242,9 @@ class Batch:
         resampled = spec.name if place in self.noise else None  # else problems share rounds
         noise = 0.0 if resampled else protocol.noise
         rounds_spec = RoundsSpec(protocol.horizon, protocol.arms, protocol.candidates, noise, blocks)  # type: ignore[arg-type]
-        graph = spec.graph if protocol.candidates in NEEDS_GRAPH or blocks > 1 else None
+        graph = spec.graph if protocol.candidates in environment.NEEDS_GRAPH or blocks > 1 else None
         rounds = self.rounds(rounds_spec, n, task.instance, task.seed, graph, resampled)
-        rng = PolicyRng(self.params.seed, rounds_spec, n, task.instance, task.seed)
+        rng = environment.PolicyRng(self.params.seed, rounds_spec, n, task.instance, task.seed)
         return Run(task.problem, rounds, rng, protocol.checkpoint)
 
     def _rounds(
@@ -257,8 +256,8 @@ class Batch:
             spec = replace(spec, noise=self.noise[resampled, instance])
         if graph:
             adjacency, popularity = self.graphs[graph][instance].adjacency, self.items[graph][instance].popularity
-            source = CandidateSource(popularity, adjacency.indptr, adjacency.indices)
-        return draw_rounds(self.params.seed, spec, n, instance, seed, source)
+            source = environment.CandidateSource(popularity, adjacency.indptr, adjacency.indices)
+        return environment.draw_rounds(self.params.seed, spec, n, instance, seed, source)
 
 
 def _dense_laplacian(graph: "Graph") -> np.ndarray:
@@ -266,17 +265,6 @@ def _dense_laplacian(graph: "Graph") -> np.ndarray:
 
     check_dense("penalty laplacian", graph.n)
     return laplacian(graph).toarray()
-
-
-def _read_chosen(paths: Sequence[str]) -> dict[tuple[str, str], dict[str, float | int]]:
-    """Read the settings that did best in a grid, by problem and method."""
-    chosen: dict[tuple[str, str], dict[str, float | int]] = {}
-    for path in paths:
-        columns = io.arrays(io.read("measurements", path), "problem", "method", "quantity", "value")
-        for problem, method, quantity, value in zip(*(column.tolist() for column in columns), strict=True):
-            if setting := CHOSEN.get(quantity):
-                chosen.setdefault((problem, method), {})[setting] = int(value) if setting == "k" else value
-    return chosen
 
 
 def group_runs(tasks: Sequence[Task], problems: Sequence[RunProblem]) -> Iterator[list[Task]]:
