@@ -219,8 +219,7 @@ def test_a_configuration_that_says_nothing_about_contexts_is_the_node_case(confi
     silent = {name: value for name, value in config["protocol"].items() if name not in defaults}
     experiment = {"problems": {"of": ["small"]}, "methods": ["graphdr"], "facts": ["zeta"]}
     settings = small(config, problems={"small": SMALL}, experiments={"e": experiment}) | {"protocol": silent}
-    usual = config["observed"] | config["protocol"]
-    assert {name: usual[name] for name in defaults} == defaults
-    (problem,) = design.expand(settings).problems.values()
+    plan = design.expand(settings)
+    (problem,) = plan.problems.values()
     assert {name: getattr(problem, name) for name in defaults} == defaults
-    assert jobs.run_bandit(design.expand(settings), "e", "plain").input.contexts == ""
+    assert jobs.run_bandit(plan, "e", "plain").input.contexts == ""

@@ -85,14 +85,11 @@ def write(columns: dict) -> str:
     return "mine.parquet"
 
 
-def test_columns_are_found_by_node_whatever_the_order():
+def test_columns_are_found_by_node_whatever_the_order_and_nodes_of_a_random_graph_are_numbers():
     path = write({"b": [1.5, 2.5, 3.5], "node": ["y", "x", "other"], "a": [1, 2, 3]})
     first, second = read_user_columns(path, [["x", "y"], ["y"]])
     assert np.array_equal(first, [[2.5, 2], [1.5, 1]])
     assert np.array_equal(second, [[1.5, 1]])
-
-
-def test_nodes_of_a_random_graph_are_numbers():
     (columns,) = read_user_columns(write({"node": [2, 0, 1], "a": [20.0, 0.0, 10.0]}), [["0", "1", "2"]])
     assert columns[:, 0].tolist() == [0, 10, 20]
 
