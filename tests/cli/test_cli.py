@@ -161,7 +161,7 @@ def test_a_named_page_gives_all_rows_and_a_number_limits_them(inside, ask, call)
 def test_every_kind_of_built_file_can_be_shown(inside, call, path):
     code, out, err = call("show", f"results/{path}")
     assert (code, err) == (0, "")
-    assert re.search(r"stage +make_(table|figure)", out)
+    assert re.search(r"make_(table|figure), code", out)
 
 
 def test_a_foreign_parquet_is_shown_with_a_note_and_an_empty_one_without_rows(copied, call, ask):
