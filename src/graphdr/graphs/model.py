@@ -3,6 +3,8 @@
 SciPy is imported where it is used: a bandit run reads the declarations of bases, and with them this module.
 """
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,7 +27,7 @@ class Graph(NamedTuple):
         The number of nodes.
     """
 
-    adjacency: "sp.csr_array"
+    adjacency: sp.csr_array
     origin: np.ndarray
 
     @property
@@ -98,7 +100,7 @@ def inverse_root_degrees(graph: Graph, added: float = 0.0) -> np.ndarray:
     return np.divide(1.0, np.sqrt(degree), out=np.zeros(graph.n), where=degree > 0)
 
 
-def normalised_adjacency(graph: Graph, added: float = 0.0) -> "sp.csr_array":
+def normalised_adjacency(graph: Graph, added: float = 0.0) -> sp.csr_array:
     """Return D^-1/2 A D^-1/2, with rows of isolated nodes left empty; ``added`` goes to every degree."""
     import scipy.sparse as sp
 
@@ -106,7 +108,7 @@ def normalised_adjacency(graph: Graph, added: float = 0.0) -> "sp.csr_array":
     return sp.csr_array(sp.diags_array(scale) @ graph.adjacency @ sp.diags_array(scale))
 
 
-def laplacian(graph: Graph, added: float = 0.0) -> "sp.csr_array":
+def laplacian(graph: Graph, added: float = 0.0) -> sp.csr_array:
     """Return the symmetric normalised Laplacian L = I - D^-1/2 A D^-1/2, with D the diagonal matrix of degrees.
 
     Parameters
