@@ -123,25 +123,11 @@ def _pick(mistake: str, word: str, labels: Mapping[str, str]) -> str:
 
 
 def measured(number: Lookup) -> list[Row]:
-    """Return the measurements behind a number: the shown one first, then those on other instances and draws.
-
-    A missing or broken input matters only if no other input has measurements.
-    """
-    measurements: list[Row] = []
-    first_error, cell = None, number.cell
+    """Return the measurements behind a number: the shown one first, then those on other instances and draws."""
+    cell, rows = number.cell, []
     for path in number.measurements:
-        try:
-            rows = _rows(path, problem=cell.problems, quantity=[cell.quantity])
-        except UserError as error:
-            first_error = first_error or error
-            continue
-        for row in rows:
-            subject = row["method"] or row["predictor"]  # a fact has none
-            if subject in (None, cell.key):
-                measurements.append(row)
-    if first_error and not measurements:
-        raise first_error
-    return measurements
+        rows += _rows(path, problem=cell.problems, quantity=[cell.quantity])
+    return [row for row in rows if (row["method"] or row["predictor"]) in (None, cell.key)]  # a fact has none
 
 
 def pooled(cell: Cell, nodes: Mapping[str, Node]) -> list[Row]:

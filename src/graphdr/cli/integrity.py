@@ -46,8 +46,8 @@ def run(options: Namespace, here: Path) -> Answer:
         listed = to_delete(problems)
         return 0, {"delete": listed}, lambda: listed
     if options.rebuild_list:
-        plan = project.Plan()
-        listed = [path for path in to_rebuild(problems) if plan.job(path)]
+        planned = project.planned_jobs()
+        listed = [path for path in to_rebuild(problems) if path in planned]
         return 0, {"build": listed}, lambda: listed
     altered = sum(finding.kind not in NOT_LISTED for finding in problems)
     others = f", {len(problems) - altered} files that are not in it" if len(problems) > altered else ""

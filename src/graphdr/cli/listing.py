@@ -8,7 +8,7 @@ import sys
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.core.terminal import Answer
 from graphdr.plan import jobs
+from graphdr.plan.job import AnyJob
 from graphdr.raw.fetch import HASHES
 
 COLOURS = {"current": "green", "outdated": "yellow", "changed": "red", "missing": "red", "foreign": "dim"}
@@ -79,10 +80,10 @@ def _judged(seen: Mapping[str, Record], built: Mapping[str, Entry]) -> list[Cach
         with suppress(UserError):
             names = records.rows(str(receipt), ["archive"]).column(0).to_pylist()
             receipts |= dict.fromkeys([(receipt.parent / name).as_posix() for name in (*names, HASHES)], str(receipt))
-    plan, files = project.Plan(), {}
+    planned, files = project.planned_jobs(), {}
     for path, record in seen.items():
         judged = seen.get(receipts.get(path, path), record)
-        stage, state, reasons = _judge(judged, built.get(judged.path), plan, seen)
+        stage, state, reasons = _judge(judged, built.get(judged.path), planned.get(judged.path), seen)
         counts = record.rows, record.bytes, record.modified_at
         files[path] = CachedFile(path, stage, record.kind, *counts, state, reasons)
     for path in built.keys() - files.keys():
@@ -91,7 +92,7 @@ def _judged(seen: Mapping[str, Record], built: Mapping[str, Entry]) -> list[Cach
 
 
 def _judge(
-    record: Record, entry: Entry | None, plan: project.Plan, seen: Mapping[str, Record]
+    record: Record, entry: Entry | None, make: Callable[[], AnyJob] | None, seen: Mapping[str, Record]
 ) -> tuple[str, str, tuple[str, ...]]:
     """Compare a file with its manifest entry, and its provenance with the present code and configuration."""
     if entry is not None:
@@ -100,8 +101,7 @@ def _judge(
             return entry.stage, "changed", ()
     if record.stage is None:
         return FOREIGN, FOREIGN, ()
-    job = plan.job(record.path, record.stage)
-    if job is None:  # the configuration has no such job any more
+    if make is None or (job := make()).stage != record.stage:  # the configuration has no such job any more
         return record.stage, "outdated", ("params",)
     inputs, declared = set(record.inputs), {path for path in job.files() if path.endswith(".parquet")}
     same_files = inputs <= declared if record.stage in READS_A_PART else inputs == declared

@@ -2,10 +2,10 @@
 
 import difflib
 import os.path
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphdr.cache import paths
 from graphdr.core.errors import UserError
@@ -33,33 +33,19 @@ def load_config() -> "Config":
     return config.load(Path(paths.config()), Path(), overrides.recall())
 
 
-class Plan:
-    """All jobs of the present configuration, by the files that they write."""
+def planned_jobs() -> "dict[str, Callable[[], AnyJob]]":
+    """Return what makes the job of every file of the present configuration, by the path of the file."""
+    from graphdr.plan import design, jobs
+    from graphdr.raw import fetch
 
-    def __init__(self) -> None:
-        from graphdr.plan import design, jobs
-        from graphdr.raw import fetch
-
-        settings = load_config()
-        self._design = design.expand(settings, fetch.missing_datasets(settings.plain()))
-        self._jobs = jobs.JOBS
-        self._keys = {
-            path.format(**key): (stage, key)
-            for stage in jobs.JOBS
-            for key in jobs.keys(self._design, stage)
-            for path in jobs.outputs(stage).values()
-        }
-
-    def job(self, path: str, stage: str | None = None) -> "AnyJob | None":
-        """Return the job that writes a file, if there is one (of a stage)."""
-        planned, key = self._keys.get(path, ("", {}))
-        return self._job(planned, **key) if planned and stage in (None, planned) else None
-
-    @cache  # noqa: B019 - a plan lives as long as the process
-    def _job(self, stage: str, **key: str) -> "AnyJob":
-        make: Any = self._jobs[stage]
-        job: AnyJob = make(self._design, **key)
-        return job
+    settings = load_config()
+    planned: dict[str, Callable[[], AnyJob]] = {}
+    expanded = design.expand(settings, fetch.missing_datasets(settings.plain()))
+    for stage, make in jobs.JOBS.items():
+        for key in jobs.keys(expanded, stage):
+            job = cache(partial(make, expanded, **key))
+            planned |= {path.format(**key): job for path in jobs.outputs(stage).values()}
+    return planned
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

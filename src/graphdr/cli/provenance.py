@@ -13,7 +13,7 @@ from graphdr.core.errors import UserError, elide
 from graphdr.core.terminal import Answer, number, paint, with_error
 
 MOST = 8  # rows of measurements and of runs that are printed; --json has all
-SHORT, LONG = 60, 150  # longest text of a parameter, and of one with several entries, in characters
+LONGEST = 80  # characters of a parameter
 MEASURED = ("problem", "instance", "draw", "method", "predictor", "quantity", "value", "sem", "n")
 
 Evidence = Mapping[str, list[Row]]  # behind a number: measurements, the ones pooled for a score, and runs
@@ -65,9 +65,8 @@ def _cell_lines(asked: Lookup, evidence: Evidence) -> Iterator[str]:
     if cell.n is not None:
         ours += f", n = {cell.n}"
     if asked.values > 1:
-        over = "instances" if len({row["instance"] for row in measurements}) > 1 else "draws"
-        ours += f"; median {number(cell.panel_median)} ({number(cell.panel_low)} … {number(cell.panel_high)})"
-        ours += f" over {asked.values} {over}"
+        median, low, high = (number(value) for value in (cell.panel_median, cell.panel_low, cell.panel_high))
+        ours += f"; median {median} ({low} … {high}) over {asked.values} instances or draws"
     yield f"ours     {ours}"
     if cell.paper:
         facts = f"ratio {number(cell.paper['ratio'], 3)}, percentile {number(cell.paper['percentile'], 3)}"
@@ -149,20 +148,9 @@ def about(record: Record) -> Iterator[tuple[str, ...]]:
     else:
         yield (record.made_by + ("" if record.rows is None else f", {terminal.plural(record.rows, 'row')}"),)
     if record.params:
-        yield (", ".join(f"{name} {_brief(value)}" for name, value in sorted(record.params.items())),)
+        yield (", ".join(f"{name} {elide(str(value), LONGEST)}" for name, value in sorted(record.params.items())),)
     for dataset, words in record.marks.items():
         yield f"mark: {dataset}: " + "; ".join(f"{kind}: {text}" for kind, text in words.items()), "yellow"
-
-
-def _brief(value: object) -> str:
-    """Format a parameter; of a long list, only the number of entries."""
-    if isinstance(value, dict):
-        inner = ", ".join(f"{name} {_brief(part)}" for name, part in value.items())
-        return f"({inner})" if len(inner) <= LONG else f"({len(value)} entries)"
-    if isinstance(value, list):
-        inner = ", ".join(_brief(part) for part in value)
-        return f"[{inner}]" if len(inner) <= SHORT else f"[{len(value)} entries]"
-    return "none" if value is None else elide(number(value), SHORT)
 
 
 def _ends(nodes: Mapping[str, Node]) -> Iterator[str]:

@@ -5,12 +5,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow.dataset import dataset
 
 from graphdr.cache import io, paths
 from graphdr.cache.manifest import Entry
@@ -97,9 +97,9 @@ def rows(path: str, columns: list[str] | None = None) -> pa.Table:
 
 def head(path: str, count: int) -> tuple[pa.Schema, list[Row]]:
     """Read the schema and the first rows of a parquet file."""
-    with _reading(path), pq.ParquetFile(path) as file:
-        batches = file.iter_batches(max(min(count, 10_000), 1))
-        return file.schema_arrow, list(islice((row for batch in batches for row in batch.to_pylist()), count))
+    with _reading(path):
+        table = dataset(path).head(count)
+        return table.schema, table.to_pylist()
 
 
 def record(path: str, entry: Entry | None = None) -> Record:
