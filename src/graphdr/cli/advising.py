@@ -9,7 +9,7 @@ from graphdr.advise.findings import Findings
 from graphdr.advise.simulation.playing import SimulationConfig
 from graphdr.advise.tabular.dialect import TextFormat
 from graphdr.advise.tabular.input_errors import run_all
-from graphdr.cli import project
+from graphdr.cli import project, records
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.core.terminal import Answer, as_json, paint
@@ -83,8 +83,7 @@ def text(findings: Findings) -> list[str]:
     lines = [paint(line, "bold") for line in terminal.wrapped(" ".join(answer), width, most=len(answer) * 5)]
     lines += ["", *_listed([*findings.notes, wording.screen(findings.screen)])]
     for caption, head, body in (*tables.simulation(findings), *tables.log(findings)):
-        numeric = [all(row[at][:1] in "0123456789+-−" for row in body if row[at]) for at in range(1, len(head))]
-        lines += ["", *terminal.wrapped(caption, width), *terminal.table(head, body, [False, *numeric], width)]
+        lines += ["", *terminal.wrapped(caption, width), *records.table(head, body)]
     if findings.log:
         lines += ["", *_listed(findings.log.warnings)]
     return [*lines, "", "In these tables:", *_listed(f"{word}: {meaning}." for word, meaning in wording.WORDS.items())]

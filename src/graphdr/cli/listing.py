@@ -8,10 +8,10 @@ import sys
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from graphdr.cache import manifest, paths
 from graphdr.cache.manifest import Entry
@@ -58,7 +58,11 @@ def run(options: Namespace, here: object) -> Answer:
     unreadable = sum(entry is None for entry in entries.values())
 
     def text() -> list[str]:
-        lines = _file_lines(files) if options.wanted or options.all else _stage_lines(stages)
+        if options.wanted or options.all:
+            rows = [file._asdict() for file in files]
+            lines = _table(rows, "path", "rows", "bytes", "modified", "state", "reasons")
+        else:
+            lines = _table(stages, "stage", "files", "rows", "bytes", "oldest", "newest", "not_current", "why")
         counts = Counter(file.state for file in files)
         states = ", ".join(f"{counts[state]:,} {state}" for state in COLOURS if counts[state])
         size = terminal.size(sum(file.bytes or 0 for file in files))
@@ -152,27 +156,25 @@ def _count_by_stage(files: list[CachedFile]) -> list[Row]:
     return counted
 
 
-def _age(modified: str | None) -> str:
-    return terminal.age(time.time() - datetime.fromisoformat(modified).timestamp()) if modified else "–"
+def _age(modified: str) -> str:
+    return terminal.age(time.time() - datetime.fromisoformat(modified).timestamp())
 
 
-def _stage_lines(stages: list[Row]) -> list[str]:
-    head = ["stage", "files", "rows", "size", "oldest", "newest", "not current", "because of"]
+FORMATS: dict[str, Callable[[Any], str]] = {  # by column; of all others numbers
+    "bytes": terminal.size,
+    "modified": _age,
+    "oldest": _age,
+    "newest": _age,
+    "why": lambda why: ", ".join(f"{reason} {count:,}" for reason, count in why.items()),
+    "state": lambda state: terminal.paint(state, COLOURS[state]),
+    "reasons": ", ".join,
+}
+
+
+def _table(rows: Sequence[Row], *names: str) -> list[str]:
+    """Lay out some columns, the first a name; lines are not cut, so that paths can be copied."""
     body = []
-    for stage in stages:
-        counts = [f"{stage[name]:,}" for name in ("files", "rows")]
-        ages = [_age(stage["oldest"]), _age(stage["newest"])]
-        why = ", ".join(f"{reason} {count:,}" for reason, count in stage["why"].items())
-        body.append([stage["stage"], *counts, terminal.size(stage["bytes"]), *ages, f"{stage['not_current']:,}", why])
-    return terminal.table(head, body, [False, *[True] * 6, False], terminal.width()) if body else ["nothing is built"]
-
-
-def _file_lines(files: list[CachedFile]) -> list[str]:
-    """Lay out one line per file; paths are not cut, so that they can be copied."""
-    body = []
-    for file in files:
-        state = ": ".join(filter(None, (file.state, ", ".join(file.reasons))))
-        rows = "–" if file.rows is None else f"{file.rows:,}"
-        size = "–" if file.bytes is None else terminal.size(file.bytes)
-        body.append([file.path, rows, size, _age(file.modified), terminal.paint(state, COLOURS[file.state])])
-    return terminal.table(["path", "rows", "size", "age", "state"], body, [False, True, True, True, False], sys.maxsize)
+    for row in rows:
+        cells = ["–" if row[name] is None else FORMATS.get(name, "{:,}".format)(row[name]) for name in names[1:]]
+        body.append([row[names[0]], *cells])
+    return records.table([name.replace("_", " ") for name in names], body, sys.maxsize)

@@ -13,7 +13,6 @@ from graphdr.core.errors import UserError, elide
 from graphdr.core.terminal import Answer, number, paint, with_error
 
 MOST = 8  # rows of measurements and of runs that are printed; --json has all
-LONGEST = 80  # characters of a parameter
 MEASURED = ("problem", "instance", "draw", "method", "predictor", "quantity", "value", "sem", "n")
 
 Evidence = Mapping[str, list[Row]]  # behind a number: measurements, the ones pooled for a score, and runs
@@ -88,13 +87,10 @@ def _cell_lines(asked: Lookup, evidence: Evidence) -> Iterator[str]:
 def _rows_lines(title: str, columns: Sequence[str], rows: list[Row]) -> Iterator[str]:
     if not rows:
         return
-    used = [name for name in columns if any(row[name] is not None for row in rows)]
-    body = [[number(row[name], 8) for name in used] for row in rows[:MOST]]
-    right = [not isinstance(rows[0][name], str | None) for name in used]
     files = dict.fromkeys(row["path"] for row in rows)
     yield ""
     yield f"{paint(title, 'bold')}: {terminal.plural(len(rows), 'row')} of {' and '.join(files)}"
-    yield from terminal.table(used, body, right, terminal.width())
+    yield from records.listed(rows[:MOST], columns)
     if len(rows) > MOST:
         yield f"… {len(rows) - MOST} more (--json has all)"
 
@@ -148,7 +144,9 @@ def about(record: Record) -> Iterator[tuple[str, ...]]:
     else:
         yield (record.made_by + ("" if record.rows is None else f", {terminal.plural(record.rows, 'row')}"),)
     if record.params:
-        yield (", ".join(f"{name} {elide(str(value), LONGEST)}" for name, value in sorted(record.params.items())),)
+        yield (
+            ", ".join(f"{name} {elide(str(value), records.LONGEST)}" for name, value in sorted(record.params.items())),
+        )
     for dataset, words in record.marks.items():
         yield f"mark: {dataset}: " + "; ".join(f"{kind}: {text}" for kind, text in words.items()), "yellow"
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,9 +14,11 @@ from pyarrow.dataset import dataset
 
 from graphdr.cache import io, paths
 from graphdr.cache.manifest import Entry
-from graphdr.core.errors import UserError, reason
+from graphdr.core import terminal
+from graphdr.core.errors import UserError, elide, reason
 from graphdr.core.records import Json
 from graphdr.core.rng import StreamRecord
+from graphdr.core.terminal import number
 
 RAW = Path(paths.receipt("x")).parent.parent
 # Beside the cached files: logs and times, advice with its own manifests, and files in git.
@@ -25,6 +27,7 @@ NOT_CACHED = {
     *("data/sources.yaml", paths.ADVICE, Path(paths.PAPER).parent.as_posix()),
 }
 UNREADABLE = (OSError, ValueError, TypeError, AttributeError, KeyError, pa.ArrowException)
+LONGEST = 150  # characters of a value that are shown
 
 Row = dict[str, Any]  # of a table: its values by column
 
@@ -100,6 +103,18 @@ def head(path: str, count: int) -> tuple[pa.Schema, list[Row]]:
     with _reading(path):
         table = dataset(path).head(count)
         return table.schema, table.to_pylist()
+
+
+def table(head: Sequence[str], body: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
+    """Lay out a table for the terminal; columns of numbers are aligned to the right."""
+    right = [all(row[at][:1] in "0123456789+-−–" for row in body) for at in range(len(head))]
+    return terminal.table(head, body, right, width or terminal.width()) if head else []
+
+
+def listed(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
+    """Lay out some columns of rows, without those that have no value."""
+    used = [name for name in names if any(row[name] is not None for row in rows)]
+    return table(used, [[elide(number(row[name], 8), LONGEST) for name in used] for row in rows])
 
 
 def record(path: str, entry: Entry | None = None) -> Record:

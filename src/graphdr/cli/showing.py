@@ -12,7 +12,6 @@ from graphdr.cli import project, records
 from graphdr.cli.provenance import about
 from graphdr.cli.records import Record, Row
 from graphdr.core import terminal
-from graphdr.core.errors import elide
 from graphdr.core.records import from_json
 from graphdr.core.terminal import Answer, number, paint, with_error
 from graphdr.paper.compare import VERDICTS, headline
@@ -67,13 +66,12 @@ def _file(record: Record, columns: list[Row], rows: list[Row], count: int | None
         return [*lines, *content[:count], *_more(len(content) - len(content[:count]))]
     if path.suffix != ".parquet":
         return [*lines, f"not parquet and not text: open {path} with a viewer"]
-    names = [column["name"] for column in columns if any(row[column["name"]] is not None for row in rows)]
-    meanings = [[column["name"], column["type"], column["description"] or "–"] for column in columns]
-    body = [[elide(number(row[name]), 60) for name in names] for row in rows]
-    right = [any(isinstance(row[name], int | float) for row in rows) for name in names]
-    lines += terminal.table(["column", "type", "meaning"], meanings, [False] * 3, width)
-    lines += ["", f"first {len(rows)} of {record.rows:,} rows"]
-    return lines + (terminal.table(names, body, right, width, keys=0) if names else [])
+    lines += [
+        *records.listed(columns, ["name", "type", "description"]),
+        "",
+        f"first {len(rows)} of {record.rows:,} rows",
+    ]
+    return lines + records.listed(rows, [column["name"] for column in columns])
 
 
 class Terminal:
@@ -106,7 +104,7 @@ def table(record: Record, rows: list[Row], count: int | None) -> list[str]:
     caption, head, body, notes = render(frame, spec, Terminal)
     if any("*" in cell for row in body[:count] for cell in row[1:]):
         notes = ["* the lowest of its kind.", *notes]
-    lines = [paint(caption, "bold"), "", *_table(head, body, head[:1], count), ""]
+    lines = [paint(caption, "bold"), "", *_table(head, body, count), ""]
     for note in notes:
         lines += terminal.wrapped(note, terminal.width(), most=20)
     return lines
@@ -114,15 +112,13 @@ def table(record: Record, rows: list[Row], count: int | None) -> list[str]:
 
 def figure(record: Record, rows: list[Row], count: int | None) -> list[str]:
     """Lay out some points of every series of a figure, evenly spaced, or the first ones."""
-    chosen, series = rows, dict.fromkeys(row["series"] for row in rows)
+    chosen, series = rows[:count], dict.fromkeys(row["series"] for row in rows)
     if count is None:
         parts = ([row for row in rows if row["series"] == name] for name in series)
         chosen = [row for part in parts for row in part[:: max(1, len(part) // POINTS)]]
-    head = [name for name in (rows[0] if rows else ()) if any(row[name] is not None for row in rows)]
-    body = [[number(row[name]) for name in head] for row in chosen]
     title = f"{record.params.get('title', record.path)} ({record.params.get('kind', 'figure')})"
-    note = f"of {len(rows):,} points of {len(series)} series (--rows N shows the first N)"
-    return [paint(title, "bold"), "", *_table(head, body, ["series"], count), "", note]
+    note = f"{len(chosen):,} of {len(rows):,} points of {len(series)} series (--rows N shows the first N)"
+    return [paint(title, "bold"), "", *records.listed(chosen, list(rows[0]) if rows else []), "", note]
 
 
 def comparison(record: Record, rows: list[Row], count: int | None) -> list[str]:
@@ -142,7 +138,7 @@ def comparison(record: Record, rows: list[Row], count: int | None) -> list[str]:
     return [
         paint("Our numbers beside the paper's", "bold"),
         "",
-        *_table(head, body, [head[0], "verdict"], count),
+        *_table(head, body, count),
         "",
         *sums,
     ]
@@ -153,15 +149,12 @@ def claims(record: Record, rows: list[Row], count: int | None) -> list[str]:
     head = ["claim", "verdict", "share", "statement", "measured"]
     body = [[number(row[name], 2) for name in head] for row in rows]
     counts = ", ".join(f"{n} {kind}" for kind, n in count_verdicts(row["verdict"] for row in rows).items())
-    texts = ["claim", "verdict", "statement", "measured"]
-    return [paint("The paper's claims, judged", "bold"), "", *_table(head, body, texts, count), "", counts]
+    return [paint("The paper's claims, judged", "bold"), "", *_table(head, body, count), "", counts]
 
 
-def _table(head: list[str], body: list[list[str]], texts: list[str], count: int | None) -> list[str]:
-    """Lay out a table, or its first rows, with colours for verdicts; columns other than ``texts`` are numbers."""
-    if not head:
-        return []
-    lines = terminal.table(head, body[:count], [name not in texts for name in head], terminal.width())
+def _table(head: list[str], body: list[list[str]], count: int | None) -> list[str]:
+    """Lay out a table, or its first rows, with colours for verdicts."""
+    lines = records.table(head, body[:count])
     for word, colour in COLOURS.items():
         apart, painted = f"{terminal.GAP}{word}", f"{terminal.GAP}{paint(word, colour)}"
         lines = [line.replace(apart, painted, 1) for line in lines]
