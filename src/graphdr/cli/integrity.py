@@ -69,11 +69,10 @@ def findings(root: str = ".") -> list[Finding]:
             else:
                 problems.append(finding := _of_unreadable(path))
                 stems.add(Path(finding.delete[-1]).with_suffix(""))
-        for folder in sorted(RAW.glob("*/")):
-            rows = _receipt(folder)
-            problems += _of_raw(folder, rows) if rows else []
-            checked.update(_raw_files(folder, rows))
-        for path in records.walk(RAW, TABLES, RESULTS):
+        for receipt in sorted(RAW.glob("*/receipt.parquet")):
+            problems += _of_raw(receipt.parent, receipt.as_posix())
+        raw = [path for path in records.walk(RAW) if LEFTOVER.search(path) or path.endswith("/receipt.parquet")]
+        for path in (*raw, *records.walk(TABLES, RESULTS)):
             if path not in checked:
                 problems += _of_unlisted(path, Path(path).with_suffix("") in stems)
     return sorted(problems)
@@ -127,28 +126,13 @@ def _of_job(entry_path: str, entry: Entry) -> list[Finding]:
     return problems
 
 
-def _receipt(folder: Path) -> list[Row]:
-    """Return the rows of the receipt of a data set; none if it is not fetched or the receipt is broken."""
+def _of_raw(folder: Path, receipt: str) -> Iterator[Finding]:
+    """Compare the raw files of a data set with its receipt; whether that is intact, its own entry tells."""
     try:
-        return io.read("raw", paths.receipt(folder.name)).to_pylist()
+        rows = io.read("raw", receipt).to_pylist()
     except UserError:
-        return []
-
-
-def _raw_files(folder: Path, rows: list[Row]) -> Iterator[str]:
-    """Yield the raw files that the receipt is compared with, or that need none yet, and unfinished downloads."""
-    receipt = Path(paths.receipt(folder.name))
-    archives = {row["archive"] for row in rows}
-    for path in folder.iterdir():
-        listed = path.name in archives or path.suffix == ".part" or path.name == HASHES
-        waiting = not rows and not LEFTOVER.search(path.name) and path != receipt
-        if listed or waiting:
-            yield path.as_posix()
-
-
-def _of_raw(folder: Path, rows: list[Row]) -> Iterator[Finding]:
-    """Compare the raw files of a data set with its receipt."""
-    receipt, notes = paths.receipt(folder.name), f"{folder}/{HASHES}"
+        return
+    notes = f"{folder}/{HASHES}"
     origins = _origins(notes, rows)
     for name in dict.fromkeys(row["archive"] for row in rows if row["status"] != "absent"):
         members = [row for row in rows if row["archive"] == name]

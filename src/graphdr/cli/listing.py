@@ -24,7 +24,7 @@ from graphdr.plan import jobs
 from graphdr.plan.job import AnyJob
 from graphdr.raw.fetch import HASHES
 
-COLOURS = {"current": "green", "outdated": "yellow", "changed": "red", "missing": "red", "foreign": "dim"}
+STATES = ("current", "outdated", "changed", "missing", "foreign")
 READS_A_PART = {"compute_basis"}  # stages that read only some of their declared inputs
 FOREIGN = "foreign"
 
@@ -64,7 +64,7 @@ def run(options: Namespace, here: object) -> Answer:
         else:
             lines = _table(stages, "stage", "files", "rows", "bytes", "oldest", "newest", "not_current", "why")
         counts = Counter(file.state for file in files)
-        states = ", ".join(f"{counts[state]:,} {state}" for state in COLOURS if counts[state])
+        states = ", ".join(f"{counts[state]:,} {state}" for state in STATES if counts[state])
         size = terminal.size(sum(file.bytes or 0 for file in files))
         lines += ["", f"{terminal.plural(len(files), 'file')}, {size}: {states or 'nothing'}"]
         if on_others:
@@ -166,7 +166,7 @@ FORMATS: dict[str, Callable[[Any], str]] = {  # by column; of all others numbers
     "oldest": _age,
     "newest": _age,
     "why": lambda why: ", ".join(f"{reason} {count:,}" for reason, count in why.items()),
-    "state": lambda state: terminal.paint(state, COLOURS[state]),
+    "state": str,
     "reasons": ", ".join,
 }
 

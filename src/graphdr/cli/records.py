@@ -28,6 +28,11 @@ NOT_CACHED = {
 }
 UNREADABLE = (OSError, ValueError, TypeError, AttributeError, KeyError, pa.ArrowException)
 LONGEST = 150  # characters of a value that are shown
+COLOURS = {  # of verdicts on numbers and on claims, and of states of files
+    "match": "green", "close": "green", "not contradicted": "cyan", "differs": "red",
+    "holds": "green", "mixed": "cyan", "fails": "red",
+    "current": "green", "outdated": "yellow", "changed": "red", "missing": "red", "foreign": "dim",
+}  # fmt: skip
 
 Row = dict[str, Any]  # of a table: its values by column
 
@@ -106,9 +111,13 @@ def head(path: str, count: int) -> tuple[pa.Schema, list[Row]]:
 
 
 def table(head: Sequence[str], body: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
-    """Lay out a table for the terminal; columns of numbers are aligned to the right."""
+    """Lay out a table for the terminal, columns of numbers aligned to the right and words of a verdict in colour."""
     right = [all(row[at][:1] in "0123456789+-−–" for row in body) for at in range(len(head))]
-    return terminal.table(head, body, right, width or terminal.width()) if head else []
+    lines = terminal.table(head, body, right, width or terminal.width()) if head else []
+    for word, colour in COLOURS.items():
+        apart, painted = f"{terminal.GAP}{word}", f"{terminal.GAP}{terminal.paint(word, colour)}"
+        lines = [line.replace(apart, painted, 1) for line in lines]
+    return lines
 
 
 def listed(rows: Sequence[Row], names: Sequence[str]) -> list[str]:

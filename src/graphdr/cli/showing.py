@@ -2,7 +2,7 @@
 
 import time
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,6 @@ from graphdr.show import tables
 HEAD = 10  # rows of a file that are shown by default
 POINTS = 6  # of every series of a figure, by default
 TEXTS = {".md", ".csv", ".tex", ".json", ".txt"}
-COLOURS = {"match": "green", "close": "green", "not contradicted": "cyan", "differs": "red"}
-COLOURS |= {"holds": "green", "mixed": "cyan", "fails": "red"}
 
 
 def run(options: Namespace, here: Path) -> Answer:
@@ -48,7 +46,17 @@ def run(options: Namespace, here: Path) -> Answer:
         "columns": columns,
         "head": rows[:count],
     }
-    return 0, answer, lambda: page(record, rows, count) if page else _file(record, columns, rows[:count], count)
+
+    def text() -> list[str]:
+        if page is None:
+            return _file(record, columns, rows[:count], count)
+        title, head, body, notes = page(record, rows)
+        lines = [paint(title, "bold"), "", *records.table(head, body[:count]), *_more(len(body), count), ""]
+        for note in notes:
+            lines += terminal.wrapped(note, terminal.width(), most=20)
+        return lines
+
+    return 0, answer, text
 
 
 def _file(record: Record, columns: list[Row], rows: list[Row], count: int | None) -> list[str]:
@@ -63,15 +71,19 @@ def _file(record: Record, columns: list[Row], rows: list[Row], count: int | None
     lines.append("")
     if path.suffix in TEXTS:
         content = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        return [*lines, *content[:count], *_more(len(content) - len(content[:count]))]
+        return [*lines, *content[:count], *_more(len(content), count)]
     if path.suffix != ".parquet":
         return [*lines, f"not parquet and not text: open {path} with a viewer"]
-    lines += [
-        *records.listed(columns, ["name", "type", "description"]),
-        "",
-        f"first {len(rows)} of {record.rows:,} rows",
-    ]
-    return lines + records.listed(rows, [column["name"] for column in columns])
+    names = [column["name"] for column in columns]
+    lines += [*records.listed(columns, ["name", "type", "description"]), ""]
+    return [*lines, f"first {len(rows)} of {record.rows:,} rows", *records.listed(rows, names)]
+
+
+def _more(rows: int, count: int | None) -> list[str]:
+    return [] if count is None or rows <= count else [f"… {rows - count:,} more rows"]
+
+
+Page = tuple[str, list[str], list[list[str]], list[str]]  # title, head and body of a table, and notes
 
 
 class Terminal:
@@ -91,8 +103,8 @@ class Terminal:
         return parts
 
 
-def table(record: Record, rows: list[Row], count: int | None) -> list[str]:
-    """Lay out a table as in the paper, or its first rows."""
+def table(record: Record, rows: list[Row]) -> Page:
+    """Show a table as in the paper."""
     import pandas as pd
 
     spec = from_json(tables.TableSpec, record.params)
@@ -102,68 +114,43 @@ def table(record: Record, rows: list[Row], count: int | None) -> list[str]:
     frame[numbers] = frame[numbers].astype(float)
     render: Any = tables.render
     caption, head, body, notes = render(frame, spec, Terminal)
-    if any("*" in cell for row in body[:count] for cell in row[1:]):
-        notes = ["* the lowest of its kind.", *notes]
-    lines = [paint(caption, "bold"), "", *_table(head, body, count), ""]
-    for note in notes:
-        lines += terminal.wrapped(note, terminal.width(), most=20)
-    return lines
+    return caption, head, body, ["* marks the lowest of its kind.", *notes]
 
 
-def figure(record: Record, rows: list[Row], count: int | None) -> list[str]:
-    """Lay out some points of every series of a figure, evenly spaced, or the first ones."""
-    chosen, series = rows[:count], dict.fromkeys(row["series"] for row in rows)
-    if count is None:
-        parts = ([row for row in rows if row["series"] == name] for name in series)
-        chosen = [row for part in parts for row in part[:: max(1, len(part) // POINTS)]]
+def figure(record: Record, rows: list[Row]) -> Page:
+    """Show some points of every series of a figure, evenly spaced."""
+    series: dict[str, list[Row]] = {}
+    for row in rows:
+        series.setdefault(row["series"], []).append(row)
+    chosen = [row for part in series.values() for row in part[:: max(1, len(part) // POINTS)]]
+    head = [name for name in (rows[0] if rows else ()) if any(row[name] is not None for row in rows)]
+    body = [[number(row[name]) for name in head] for row in chosen]
     title = f"{record.params.get('title', record.path)} ({record.params.get('kind', 'figure')})"
-    note = f"{len(chosen):,} of {len(rows):,} points of {len(series)} series (--rows N shows the first N)"
-    return [paint(title, "bold"), "", *records.listed(chosen, list(rows[0]) if rows else []), "", note]
+    return title, head, body, [f"{len(chosen):,} of {len(rows):,} points; graphdr show {record.path} shows any"]
 
 
-def comparison(record: Record, rows: list[Row], count: int | None) -> list[str]:
-    """Lay out the paper's numbers beside ours."""
+def comparison(record: Record, rows: list[Row]) -> Page:
+    """Show the paper's numbers beside ours."""
     body = []
     for row in rows:
         paper, ours = with_error(row["paper"], row["paper_sem"]), with_error(row["ours"], row["sem"])
-        low, median, high = (number(row[f"panel_{name}"], 4) for name in ("low", "median", "high"))
-        spread = "–" if row["percentile"] is None else f"{median} ({low}…{high})"
         place = f"{row['artifact']}: {row['row']}, {row['column']}"
-        body.append([place, paper, ours, number(row["ratio"], 3), spread, row["verdict"]])
-    head = ["table: row, column", "paper", "ours", "ratio", "median (5–95 %)", "verdict"]
-    sums = []
-    for kind, counts in headline(rows).items():
-        text = ", ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
-        sums += [f"{kind}: {text}"] if text else []
-    return [
-        paint("Our numbers beside the paper's", "bold"),
-        "",
-        *_table(head, body, count),
-        "",
-        *sums,
-    ]
+        body.append([place, paper, ours, number(row["ratio"], 3), number(row["percentile"], 3), row["verdict"]])
+    head = ["table: row, column", "paper", "ours", "ratio", "percentile", "verdict"]
+    notes = [f"{kind}: {_join(counts, VERDICTS)}" for kind, counts in headline(rows).items()]
+    return "Our numbers beside the paper's", head, body, notes
 
 
-def claims(record: Record, rows: list[Row], count: int | None) -> list[str]:
-    """Lay out the claims with the numbers that decided them."""
+def claims(record: Record, rows: list[Row]) -> Page:
+    """Show the claims with the numbers that decided them."""
     head = ["claim", "verdict", "share", "statement", "measured"]
     body = [[number(row[name], 2) for name in head] for row in rows]
-    counts = ", ".join(f"{n} {kind}" for kind, n in count_verdicts(row["verdict"] for row in rows).items())
-    return [paint("The paper's claims, judged", "bold"), "", *_table(head, body, count), "", counts]
+    counts = count_verdicts(row["verdict"] for row in rows)
+    return "The paper's claims, judged", head, body, [_join(counts, counts)]
 
 
-def _table(head: list[str], body: list[list[str]], count: int | None) -> list[str]:
-    """Lay out a table, or its first rows, with colours for verdicts."""
-    lines = records.table(head, body[:count])
-    for word, colour in COLOURS.items():
-        apart, painted = f"{terminal.GAP}{word}", f"{terminal.GAP}{paint(word, colour)}"
-        lines = [line.replace(apart, painted, 1) for line in lines]
-    return lines + _more(len(body) - len(body[:count]))
+def _join(counts: Mapping[str, int], words: Iterable[str]) -> str:
+    return ", ".join(f"{counts[word]} {word}" for word in words)
 
 
-def _more(left: int) -> list[str]:
-    return [f"… {left:,} more rows"] if left > 0 else []
-
-
-Page = Callable[[Record, list[Row], int | None], list[str]]
-PAGES: dict[str, Page] = {page.__name__: page for page in (table, figure, comparison, claims)}
+PAGES = {page.__name__: page for page in (table, figure, comparison, claims)}
