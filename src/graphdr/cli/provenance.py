@@ -13,6 +13,7 @@ from graphdr.core.errors import UserError, elide
 from graphdr.core.terminal import Answer, number, paint, with_error
 
 MOST = 8  # rows of measurements and of runs that are printed; --json has all
+BRIEF = 80  # characters of a parameter
 MEASURED = ("problem", "instance", "draw", "method", "predictor", "quantity", "value", "sem", "n")
 
 Evidence = Mapping[str, list[Row]]  # behind a number: measurements, the ones pooled for a score, and runs
@@ -95,27 +96,22 @@ def _rows_lines(title: str, columns: Sequence[str], rows: list[Row]) -> Iterator
         yield f"… {len(rows) - MOST} more (--json has all)"
 
 
-def _tree(
-    path: str, nodes: Mapping[str, Node], shown: set[str], depth: int | None, first: str = "", rest: str = ""
-) -> Iterator[str]:
-    """Yield the lines of a file and of its inputs, once; ``first`` and ``rest`` are the prefixes of the lines."""
+def _tree(path: str, nodes: Mapping[str, Node], shown: set[str], depth: int | None, indent: str = "") -> Iterator[str]:
+    """Yield the lines of a file and, further in, of its inputs; a file that was shown before is only named."""
     node = nodes[path]
     if path in shown:
-        yield f"{first}{path} {paint('(shown above)', 'dim')}"
+        yield f"{indent}{path} {paint('(shown above)', 'dim')}"
         return
     shown.add(path)
-    yield first + paint(path, "cyan")
-    indent = rest + ("│ " if node.inputs and depth != 0 else "  ")
+    yield indent + paint(path, "cyan")
     for text, *styles in _sentences(node):
-        wrapped = terminal.wrapped(text, terminal.width() - len(indent), rest="  ", most=3)
-        yield from (indent + paint(line, *styles) for line in wrapped)
-    if depth == 0:
-        if node.inputs:
-            yield f"{indent}… {terminal.plural(len(node.inputs), 'input')} (a larger --depth shows them)"
+        wrapped = terminal.wrapped(text, terminal.width(), f"{indent}  ", f"{indent}    ", most=3)
+        yield from (paint(line, *styles) for line in wrapped)
+    if node.inputs and depth == 0:
+        yield f"{indent}  … {terminal.plural(len(node.inputs), 'input')} (a larger --depth shows them)"
         return
-    for place, (name, same) in enumerate(node.inputs.items(), 1):
-        branch, below = ("└─ ", "   ") if place == len(node.inputs) else ("├─ ", "│  ")
-        lines = _tree(name, nodes, shown, None if depth is None else depth - 1, rest + branch, rest + below)
+    for name, same in node.inputs.items():
+        lines = _tree(name, nodes, shown, None if depth is None else depth - 1, f"{indent}│ ")
         if not same and nodes[name].record.broken is None:
             yield next(lines) + paint("  not the file that was read: rebuilt or changed since", "yellow")
         yield from lines
@@ -144,9 +140,7 @@ def about(record: Record) -> Iterator[tuple[str, ...]]:
     else:
         yield (record.made_by + ("" if record.rows is None else f", {terminal.plural(record.rows, 'row')}"),)
     if record.params:
-        yield (
-            ", ".join(f"{name} {elide(str(value), records.LONGEST)}" for name, value in sorted(record.params.items())),
-        )
+        yield (", ".join(f"{name} {elide(str(value), BRIEF)}" for name, value in sorted(record.params.items())),)
     for dataset, words in record.marks.items():
         yield f"mark: {dataset}: " + "; ".join(f"{kind}: {text}" for kind, text in words.items()), "yellow"
 
