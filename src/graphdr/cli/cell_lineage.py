@@ -42,10 +42,9 @@ class Cell(NamedTuple):
 
 
 class Lookup(NamedTuple):
-    """A number, on how many instances or draws it has values, the file that shows it, and those with measurements."""
+    """A number, the file that shows it, and those with measurements."""
 
     cell: Cell
-    values: int
     shown_in: Record
     measurements: list[str]
 
@@ -82,12 +81,12 @@ def _in_figure(name: str, record: Record, method: str, quantity: str) -> Lookup:
     quantity = _pick(f"{name}: no quantity", quantity, {row["quantity"]: row["quantity"] for row in rows})
     cell = Cell(name, method, quantity, problems, method, quantity)
     if len(problems) > 1:
-        return Lookup(cell, 0, record, files)
+        return Lookup(cell, record, files)
     measured = [row for row in rows if row["quantity"] == quantity and row["draw"] == 0]
     (shown,) = [row for row in measured if row["instance"] == 0]
     panel = np.quantile([row["value"] for row in measured], [0.5, 0.05, 0.95])
     numbers = dict(zip(OF_CELL, [shown["value"], shown["sem"], shown["n"], *panel], strict=True))
-    return Lookup(cell._replace(**numbers), len(measured), record, files)
+    return Lookup(cell._replace(**numbers), record, files)
 
 
 def _in_table(name: str, record: Record, row: str, column: str) -> Lookup:
@@ -111,7 +110,7 @@ def _in_table(name: str, record: Record, row: str, column: str) -> Lookup:
     cell = cell._replace(**{number: shown[number] for number in OF_CELL})
     if paper := by_our_cell(compared, specs).get(Place(name, row, column)):
         cell = cell._replace(paper={number: paper[number] for number in OF_PAPER})
-    return Lookup(cell, len(shown["panel"] or []), record, list(record.inputs))
+    return Lookup(cell, record, list(record.inputs))
 
 
 def _pick(mistake: str, word: str, labels: Mapping[str, str]) -> str:

@@ -60,13 +60,11 @@ def _cell_lines(asked: Lookup, evidence: Evidence) -> Iterator[str]:
     cell, shown_in, measurements = asked.cell, asked.shown_in, evidence["measurements"]
     yield paint(f"{cell.table}, row {cell.row}, column {cell.column}", "bold")
     ours = with_error(cell.value, cell.sem, 8) if cell.value is not None else "no value"
-    if len(cell.problems) > 1:
-        ours = f"a number on each of {len(cell.problems)} problems"
     if cell.n is not None:
         ours += f", n = {cell.n}"
-    if asked.values > 1:
+    if cell.panel_median is not None:
         median, low, high = (number(value) for value in (cell.panel_median, cell.panel_low, cell.panel_high))
-        ours += f"; median {median} ({low} … {high}) over {asked.values} instances or draws"
+        ours += f"; over instances or draws median {median} ({low} … {high})"
     yield f"ours     {ours}"
     if cell.paper:
         facts = f"ratio {number(cell.paper['ratio'], 3)}, percentile {number(cell.paper['percentile'], 3)}"
