@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from graphdr.__main__ import main
 from graphdr.cli.project import MARKERS
-from tests.support.in_process import RUNS
 
 
 @pytest.mark.parametrize(
@@ -83,19 +82,13 @@ def one_line(scratch: Path, capsys, *arguments: str) -> bool:
     return code == 0
 
 
-@given(share=st.floats(0, 1, exclude_max=True))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
-def test_any_part_of_a_parquet_file_is_one_line(made, scratch, capsys, share):
-    raw = (made / RUNS).read_bytes()
-    (scratch / "part.parquet").write_bytes(raw[: int(share * len(raw))])
-    assert not one_line(scratch, capsys, "show", "part.parquet")
-    assert not one_line(scratch, capsys, "why", "part.parquet")
-
-
 @given(where=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
-def test_a_flipped_bit_is_never_a_traceback(made, scratch, capsys, where, bit):
+def test_a_part_of_a_file_is_one_line_and_a_flipped_bit_never_a_traceback(made, scratch, capsys, where, bit):
     raw = bytearray((made / "results/tables/rgg.parquet").read_bytes())
+    (scratch / "part.parquet").write_bytes(raw[: int(where * len(raw))])
+    assert not one_line(scratch, capsys, "show", "part.parquet")
+    assert not one_line(scratch, capsys, "why", "part.parquet")
     raw[int(where * len(raw))] ^= 1 << bit
     (scratch / "flip.parquet").write_bytes(raw)
     one_line(scratch, capsys, "show", "flip.parquet")

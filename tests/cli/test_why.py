@@ -46,6 +46,16 @@ def test_every_number_of_every_table_ends_at_a_seed_or_a_checksum(inside, ask):
         assert first[answer["cell"]["statistic"]] == cell["value"]
 
 
+def test_a_figure_answers_by_its_name_and_its_numbers_are_those_of_its_measurements(inside, ask, call, mistake):
+    answer = ask("why", "main", "graphdr", "regret")
+    assert answer["cell"]["value"] == ask("why", "main_synthetic", "graphdr", "regret")["cell"]["value"]
+    assert {row["path"] for row in answer["measurements"]} == {paths.measurements("main")}
+    assert "figure   results/figures/main.parquet" in call("why", "main", "graphdr", "regret")[1]
+    for path in Path("results/figures").glob("*.parquet"):
+        assert ask("why", path.stem)["files"]
+        assert "not built" not in mistake("why", path.stem, "nothing", "regret")
+
+
 @pytest.mark.parametrize("path", ["comparison", "claims", "results/figures/overview.png", "results/tables/films.md"])
 def test_every_file_is_followed_to_its_ends(inside, ask, path):
     answer = ask("why", path)
@@ -53,21 +63,6 @@ def test_every_file_is_followed_to_its_ends(inside, ask, path):
     assert roots or sums
     checked = {file["path"] for file in answer["files"] if file["sha256"]}
     assert checked == {"comparison": {paths.PAPER}, "claims": {paths.PAPER_CLAIMS}}.get(path, set())
-
-
-def test_a_number_of_a_figure_is_that_of_its_measurements(inside, ask, call):
-    answer = ask("why", "main", "graphdr", "regret")
-    assert answer["cell"]["value"] == ask("why", "main_synthetic", "graphdr", "regret")["cell"]["value"]
-    assert {row["path"] for row in answer["measurements"]} == {paths.measurements("main")}
-    assert "figure   results/figures/main.parquet" in call("why", "main", "graphdr", "regret")[1]
-
-
-def test_every_table_and_figure_answers_by_its_name(inside, ask, mistake):
-    built = {path.stem for kind in ("tables", "figures") for path in Path(f"results/{kind}").glob("*.parquet")}
-    assert len(built) > 5
-    for name in built:
-        assert ask("why", name)["files"]
-        assert "not built" not in mistake("why", name, "nothing", "regret")
 
 
 def test_the_runs_behind_a_number_are_those_that_it_uses(inside, ask):

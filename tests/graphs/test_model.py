@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from graphdr.core.errors import DENSE_LIMIT, UserError
-from graphdr.graphs import from_data, model, perturb, random_graphs
+from graphdr.graphs import model, perturb, random_graphs
 from graphdr.graphs.bases.onehot_pca import onehot_pca
 from graphdr.stages import run_bandit
 from tests.support import twins
@@ -28,37 +28,24 @@ def any_graph(draw, fewest: int = 2, most: int = 16):
     return model.from_edges(n, i[keep], j[keep], weight)
 
 
-def draw_family(config, dataset: str, n: int = 60, seed: int = 0) -> model.Graph:
-    block = config["datasets"][dataset]
-    parameters = {name: value for name, value in block.items() if name not in ("family", "label")}
-    return random_graphs.FAMILIES[block["family"]](n, np.random.default_rng(seed), **parameters)
-
-
-def families(config, raw: bool) -> dict[str, str]:
-    """Return the families of the data sets that have raw files, or of those that have none."""
-    return {name: block["family"] for name, block in config["datasets"].items() if ("raw" in block) == raw}
-
-
-def test_every_family_draws_simple_graphs(config):
-    for dataset in families(config, raw=False):
-        graph = draw_family(config, dataset)
-        adjacency = dense(graph)
-        assert graph.n == 60
-        assert np.array_equal(adjacency, adjacency.T)
-        assert not adjacency.diagonal().any()
-        assert set(np.unique(adjacency)) == {0, 1}
-        assert np.array_equal(adjacency, dense(draw_family(config, dataset)))
-        assert not np.array_equal(adjacency, dense(draw_family(config, dataset, seed=1)))
+@pytest.mark.parametrize(
+    ("family", "parameters"), [("sbm", {"blocks": 4, "p_in": 0.4, "p_out": 0.1}), ("rgg", {"radius": 0.3})]
+)
+def test_every_family_draws_simple_graphs(family, parameters):
+    draws = [dense(random_graphs.FAMILIES[family](60, np.random.default_rng(s), **parameters)) for s in (0, 0, 1)]
+    assert draws[0].shape == (60, 60)
+    assert np.array_equal(draws[0], draws[0].T)
+    assert not draws[0].diagonal().any()
+    assert set(np.unique(draws[0])) == {0, 1}
+    assert np.array_equal(draws[0], draws[1])
+    assert not np.array_equal(draws[0], draws[2])
 
 
 def test_an_sbm_has_equal_sorted_blocks_with_the_stated_densities():
-    n = 200
-    inside = np.kron(np.eye(5), np.ones((n // 5, n // 5))) > 0
-    adjacency = dense(random_graphs.sbm(n, np.random.default_rng(0), blocks=5, p_in=0.3, p_out=0.02))
+    inside = np.kron(np.eye(5), np.ones((40, 40))) > 0
+    adjacency = dense(random_graphs.sbm(200, np.random.default_rng(0), blocks=5, p_in=0.3, p_out=0.02))
     for pairs, p in ((np.triu(inside, 1), 0.3), (np.triu(~inside, 1), 0.02)):
         assert abs(adjacency[pairs].mean() - p) < 4 * np.sqrt(p * (1 - p) / pairs.sum())
-    sure = dense(random_graphs.sbm(20, np.random.default_rng(0), blocks=4, p_in=1, p_out=0))
-    assert np.array_equal(sure, np.kron(np.eye(4), 1 - np.eye(5)))
 
 
 def test_an_rgg_joins_points_within_the_radius():
@@ -144,14 +131,6 @@ def test_origins_survive_repeated_selection(small_graph):
     twice = model.induced(once, np.array([3, 1, 20]))
     assert np.array_equal(twice.origin, [8, 6, 25])
     assert np.array_equal(dense(twice), dense(small_graph)[np.ix_(twice.origin, twice.origin)])
-
-
-@pytest.mark.parametrize(("registry", "raw"), [(random_graphs.FAMILIES, False), (from_data.FAMILIES, True)])
-def test_every_family_is_in_the_configuration(registry, raw, config):
-    varying = [entry["problems"].get("vary", {}) for entry in config["experiments"].values()]
-    varied = {name for factors in varying for name in factors.get("family", [])}
-    of_users = {"network"}  # a graph that a user brings
-    assert set(registry) - of_users == set(families(config, raw).values()) | varied & set(registry)
 
 
 @pytest.mark.parametrize(

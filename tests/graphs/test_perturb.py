@@ -96,13 +96,6 @@ def test_every_edge_and_every_other_pair_is_as_likely_to_be_swapped():
     assert chisquare(changed[upper & ~before]).pvalue > 1e-3
 
 
-def test_a_full_graph_has_nothing_to_add():
-    graph = complete(6)
-    assert np.array_equal(dense(perturb.swap_edges(graph, 0, np.random.default_rng(0))), dense(graph))
-    with pytest.raises(ValueError, match="8 edges to add, but only 0 pairs have none"):
-        perturb.swap_edges(graph, 0.5, np.random.default_rng(0))
-
-
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("part", [40, 4])
 @pytest.mark.parametrize("dense_up_to", [0, 400])  # by the iterative solver, and by LAPACK

@@ -9,7 +9,7 @@ from graphdr.advise.findings import Findings
 from graphdr.advise.simulation.playing import SimulationConfig
 from graphdr.advise.tabular.dialect import TextFormat
 from graphdr.advise.tabular.input_errors import run_all
-from graphdr.cli import project
+from graphdr.cli import project, records
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.core.terminal import Answer, as_json, paint
@@ -17,9 +17,9 @@ from graphdr.core.terminal import Answer, as_json, paint
 FILES = ("interactions", "edges", "rewards", "features")
 CHOICES = ("transform", "positive", "merge_duplicates", "drop_loops", "ignore_unknown", "tolerant")
 COLUMNS = ("user", "item", "value", "time", "source", "target", "weight", "node", "reward")
-NODES = 1500  # the most popular ones, by default
 NO_PROJECT = "the random seed is 0; in the folder of a project, or with --root, it is the seed of its config.yaml"
 LEAST = {"rounds": 100, "splits": 2}
+SIMULATED = {"horizon": "rounds", "splits": "splits", "candidates": "candidates"}  # options by their setting
 
 
 def run(arguments: Namespace, here: Path) -> Answer:
@@ -36,23 +36,32 @@ def run(arguments: Namespace, here: Path) -> Answer:
 def _advise(arguments: Namespace, here: Path, status: terminal.Status) -> Answer:
     from graphdr.advise import run as advice
 
+    options = {name: value for name, value in vars(arguments).items() if value is not None}
     start = Path() if here == Path.cwd() else here  # the command runs in the project's folder
-    files = {name: start / path.expanduser() for name in (*FILES, "log") if (path := getattr(arguments, name))}
+    files = {name: start / path.expanduser() for name in (*FILES, "log") if (path := options.get(name))}
     log_file = files.pop("log", None)
     text_format = TextFormat(arguments.encoding, arguments.separator, False if arguments.no_header else None)
     request = reading.Request(
         **files,
         **{name: getattr(arguments, name) for name in CHOICES},
-        columns={role: getattr(arguments, role) for role in COLUMNS if getattr(arguments, role)},
+        columns={role: options[role] for role in COLUMNS if options.get(role)},
         text_format=text_format,
     )
-    config, label = _simulation(arguments), request.main_file.name
+    label = request.main_file.name
+    for option, least in LEAST.items():
+        if options.get(option, least) < least:
+            raise UserError(f"--{option}: {options[option]} is too few; give at least {least}")
+    config = SimulationConfig(**{name: options[option] for name, option in SIMULATED.items() if option in options})
+    if arguments.nodes != "all" and not (arguments.nodes.isdecimal() and int(arguments.nodes)):
+        raise UserError(f"--nodes: {arguments.nodes!r} is neither a number of nodes nor all")
+    nodes = None if arguments.nodes == "all" else int(arguments.nodes)
     has_project = not project.missing(Path())
     seed = project.load_config().seed if has_project else 0
-    name = arguments.name or advice.slug(label.split(".")[0])
-    task = advice.Task(label, name, config, _nodes(arguments.nodes), seed)
+    task = advice.Task(label, arguments.name or advice.slug(label.split(".")[0]), config, nodes, seed)
     status("reading")
-    columns, log_format = _columns(arguments.log_columns), text_format._replace(header=None)
+    if wrong := [pair for pair in arguments.log_columns if "=" not in pair]:
+        raise UserError(f"--log-columns: {wrong[0]!r} is not ROLE=COLUMN, as reward=clicks is")
+    columns, log_format = dict(pair.split("=", 1) for pair in arguments.log_columns), text_format._replace(header=None)
     data, log = run_all(
         lambda: reading.read(request), lambda: logs.read(log_file, columns, log_format) if log_file else None
     )
@@ -66,51 +75,20 @@ def _advise(arguments: Namespace, here: Path, status: terminal.Status) -> Answer
     return 0, findings, lambda: lines
 
 
-def _simulation(arguments: Namespace) -> SimulationConfig:
-    for option, least in LEAST.items():
-        value = getattr(arguments, option)
-        if value is not None and value < least:
-            raise UserError(f"--{option}: {value} is too few; give at least {least}")
-    options = {"horizon": arguments.rounds, "splits": arguments.splits, "candidates": arguments.candidates}
-    return SimulationConfig(**{name: value for name, value in options.items() if value is not None})
-
-
-def _nodes(text: str) -> int | None:
-    if text == "all":
-        return None
-    if not text.isdecimal() or not int(text):
-        raise UserError(f"--nodes: {text!r} is neither a number of nodes nor all")
-    return int(text)
-
-
-def _columns(pairs: list[str]) -> dict[str, str]:
-    if wrong := [pair for pair in pairs if "=" not in pair]:
-        raise UserError(f"--log-columns: {wrong[0]!r} is not ROLE=COLUMN, as reward=clicks is")
-    return dict(pair.split("=", 1) for pair in pairs)
-
-
 def text(findings: Findings) -> list[str]:
     """Lay advice out: the answer, then the evidence."""
     from graphdr.advise import tables, wording
 
     width, answer = terminal.width(), findings.answer
     lines = [paint(line, "bold") for line in terminal.wrapped(" ".join(answer), width, most=len(answer) * 5)]
-    lines += ["", *_listed([*findings.notes, wording.screen(findings.screen)], "- ", "  ")]
+    lines += ["", *_listed([*findings.notes, wording.screen(findings.screen)])]
     for caption, head, body in (*tables.simulation(findings), *tables.log(findings)):
-        lines += ["", *terminal.wrapped(caption, width), *terminal.table(head, body, _right(head, body), width)]
+        lines += ["", *terminal.wrapped(caption, width), *records.table(head, body)]
     if findings.log:
-        lines += ["", *_listed(findings.log.warnings, "- ", "  ")]
-    lines += ["", "In these tables:"]
-    return lines + _listed((f"{word}: {meaning}." for word, meaning in wording.WORDS.items()), "  ", "    ")
+        lines += ["", *_listed(findings.log.warnings)]
+    return [*lines, "", "In these tables:", *_listed(f"{word}: {meaning}." for word, meaning in wording.WORDS.items())]
 
 
-def _listed(sentences: Iterable[str], first: str, rest: str) -> list[str]:
-    """Wrap sentences, each behind its prefix."""
+def _listed(sentences: Iterable[str]) -> list[str]:
     width = terminal.width()
-    return [line for sentence in sentences for line in terminal.wrapped(sentence, width, first, rest)]
-
-
-def _right(head: list[str], body: list[list[str]]) -> list[bool]:
-    """Align columns of figures to the right."""
-    numeric = [all(row[at][:1] in "0123456789+-−" for row in body if row[at]) for at in range(len(head))]
-    return [False, *numeric[1:]]
+    return [line for sentence in sentences for line in terminal.wrapped(sentence, width, "- ", "  ")]

@@ -1,34 +1,25 @@
 """One number of a table or figure: the paper's number, and the measurements and runs behind it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.cache import paths
-from graphdr.cli import names, records
-from graphdr.cli.lineage import Node
-from graphdr.cli.records import Record, Row
+from graphdr.cli import project, records
+from graphdr.cli.records import Node, Record, Row
 from graphdr.core.errors import UserError
 from graphdr.core.records import from_json
 from graphdr.paper.compare import ComparedTable, Place, by_our_cell, our_cell
 from graphdr.scores import cells
 
 RUN_COLUMNS = ["method", "problem", "instance", "draw", "seed", "t", "regret"]
-
-
-class PaperNumber(NamedTuple):
-    """A number of the paper, compared with ours."""
-
-    paper: float
-    paper_sem: float | None
-    ratio: float | None
-    percentile: float | None
-    verdict: str
+OF_CELL = ("value", "sem", "n", "panel_median", "panel_low", "panel_high")
+OF_PAPER = ("paper", "paper_sem", "ratio", "percentile", "verdict")
 
 
 class Cell(NamedTuple):
@@ -47,30 +38,39 @@ class Cell(NamedTuple):
     panel_median: float | None = None
     panel_low: float | None = None
     panel_high: float | None = None
-    paper: PaperNumber | None = None
+    paper: dict[str, Any] | None = None  # the paper's number, compared with ours
 
 
 class Lookup(NamedTuple):
-    """A number, its values on all instances or draws, the file that shows it, and the files with measurements."""
+    """A number, the file that shows it, and those with measurements."""
 
     cell: Cell
-    values: list[float]
     shown_in: Record
     measurements: list[str]
 
 
-def find(name: str, row: str, column: str) -> Lookup:
-    """Find a number of a table or figure by the names of its row and column, or by their labels as printed.
+def find(target: Sequence[str], here: Path) -> Lookup:
+    """Find a number by the name of its table or figure, and by those of its row and column or their labels as printed.
 
     The rows of a figure are its methods, the columns its quantities.
     """
-    return _in_figure(name, row, column) if names.is_figure(name) else _in_table(name, row, column)
+    name, row, column = target
+    path = Path(project.resolve(name, here)[0]).with_suffix(".parquet")
+    record = records.record(path.as_posix())
+    if record.kind == "figure":
+        return _in_figure(path.stem, record, row, column)
+    if record.kind != "table" or "row_keys" not in record.params:
+        raise UserError(f"{path}: not a table that a stage built, so nothing is recorded about its cells")
+    return _in_table(path.stem, record, row, column)
 
 
-def _in_figure(name: str, method: str, quantity: str) -> Lookup:
+def _in_figure(name: str, record: Record, method: str, quantity: str) -> Lookup:
     """Find a quantity of a method in a figure; of a random basis the first draw, which figures show."""
-    record = records.record(paths.figure(name, "parquet"))
-    files = [path for path in map(_measurements, record.inputs) if path]
+    files = []
+    for path in record.inputs:
+        kind = records.record(path).kind
+        if kind in ("measurements", "curves"):  # measurements lie beside curves
+            files.append(paths.measurements(Path(path).stem))
     if not files:
         others = " and ".join(record.inputs)
         raise UserError(f"{name}: a figure of {others}, not of measurements; graphdr why {name} shows its inputs")
@@ -81,29 +81,22 @@ def _in_figure(name: str, method: str, quantity: str) -> Lookup:
     quantity = _pick(f"{name}: no quantity", quantity, {row["quantity"]: row["quantity"] for row in rows})
     cell = Cell(name, method, quantity, problems, method, quantity)
     if len(problems) > 1:
-        return Lookup(cell, [], record, files)
+        return Lookup(cell, record, files)
     measured = [row for row in rows if row["quantity"] == quantity and row["draw"] == 0]
     (shown,) = [row for row in measured if row["instance"] == 0]
-    values = [row["value"] for row in measured]
-    low, median, high = np.quantile(values, [0.05, 0.5, 0.95])
-    cell = cell._replace(value=shown["value"], sem=shown["sem"], n=shown["n"])
-    return Lookup(cell._replace(panel_median=median, panel_low=low, panel_high=high), values, record, files)
+    panel = np.quantile([row["value"] for row in measured], [0.5, 0.05, 0.95])
+    numbers = dict(zip(OF_CELL, [shown["value"], shown["sem"], shown["n"], *panel], strict=True))
+    return Lookup(cell._replace(**numbers), record, files)
 
 
-def _measurements(path: str) -> str | None:
-    """Return the measurements that belong to an input of a figure: the file itself, or those beside its curves."""
-    kind = records.record(path).kind
-    return {"measurements": path, "curves": paths.measurements(Path(path).stem)}.get(kind or "")
-
-
-def _in_table(table: str, row: str, column: str) -> Lookup:
-    path = names.table_file(table)
-    record = records.record(path)
-    if record.kind != "table" or "row_keys" not in record.params:
-        raise UserError(f"{path}: not a table that a stage built, so nothing is recorded about its cells")
-    name, params = Path(path).stem, record.params
+def _in_table(name: str, record: Record, row: str, column: str) -> Lookup:
+    params = record.params
     labels = {key["label"]: params["labels"].get(key["label"], key["label"]) for key in params["row_keys"]}
-    compared, specs = _comparison()
+    compared: list[Row] = []
+    specs: dict[str, ComparedTable] = {}
+    if Path(path := paths.comparison("parquet")).is_file():
+        compared = records.rows(path).to_pylist()
+        specs = from_json(dict[str, ComparedTable], records.record(path).params.get("tables", {}))
     _, row, _ = our_cell({"artifact": name, "row": row, "column": column}, specs)  # rows may be named as in the paper
     row = _pick(f"{name}: no row", row, labels)
     columns = {key: cells.parse(name, text) for key, text in cells.named(params["columns"])}
@@ -111,57 +104,32 @@ def _in_table(table: str, row: str, column: str) -> Lookup:
     column = _pick(f"{name}: no column", column, titles)
     parsed = columns[column]
     key = next(key for key in params["row_keys"] if key["label"] == row)
-    shown = next(cell for cell in records.rows(path).to_pylist() if (cell["row"], cell["column"]) == (row, column))
-    numbers = {number: shown[number] for number in ("value", "sem", "n", "panel_median", "panel_low", "panel_high")}
+    (shown,) = _rows(record.path, row=[row], column=[column])
     subject = parsed.key or key.get("method")
-    cell = Cell(name, row, column, [key["problem"]], subject, parsed.quantity, parsed.statistic, **numbers)
+    cell = Cell(name, row, column, [key["problem"]], subject, parsed.quantity, parsed.statistic)
+    cell = cell._replace(**{number: shown[number] for number in OF_CELL})
     if paper := by_our_cell(compared, specs).get(Place(name, row, column)):
-        cell = cell._replace(paper=PaperNumber(*(paper[number] for number in PaperNumber._fields)))
-    return Lookup(cell, shown["panel"] or [], record, list(record.inputs))
+        cell = cell._replace(paper={number: paper[number] for number in OF_PAPER})
+    return Lookup(cell, record, list(record.inputs))
 
 
-def _pick(mistake: str, word: str, labels: dict[str, str]) -> str:
+def _pick(mistake: str, word: str, labels: Mapping[str, str]) -> str:
     """Return the name that a word means, by itself or by its label if only one has it."""
     matches = [word] if word in labels else [name for name, label in labels.items() if label == word]
     if len(matches) == 1:
         return matches[0]
-    raise UserError(f"{mistake} {word!r}; there are: {', '.join(labels)}{names.nearest(word, labels)}")
-
-
-def _comparison() -> tuple[list[Row], dict[str, ComparedTable]]:
-    """Return the rows of the comparison and its settings by table; nothing where it is not built."""
-    try:
-        path = paths.comparison("parquet")
-        return records.rows(path).to_pylist(), from_json(
-            dict[str, ComparedTable], records.record(path).params.get("tables", {})
-        )
-    except UserError:
-        return [], {}
+    raise UserError(f"{mistake} {word!r}; there are: {', '.join(labels)}{project.nearest(word, labels)}")
 
 
 def measured(number: Lookup) -> list[Row]:
-    """Return the measurements behind a number: the shown one first, then those on other instances and draws.
-
-    A missing or broken input matters only if no other input has measurements.
-    """
-    measurements: list[Row] = []
-    first_error, cell = None, number.cell
+    """Return the measurements behind a number: the shown one first, then those on other instances and draws."""
+    cell, rows = number.cell, []
     for path in number.measurements:
-        try:
-            rows = _rows(path, problem=cell.problems, quantity=[cell.quantity])
-        except UserError as error:
-            first_error = first_error or error
-            continue
-        for row in rows:
-            subject = row["method"] or row["predictor"]  # a fact has none
-            if subject in (None, cell.key):
-                measurements.append(row)
-    if first_error and not measurements:
-        raise first_error
-    return measurements
+        rows += _rows(path, problem=cell.problems, quantity=[cell.quantity])
+    return [row for row in rows if (row["method"] or row["predictor"]) in (None, cell.key)]  # a fact has none
 
 
-def pooled(cell: Cell, nodes: dict[str, Node]) -> list[Row]:
+def pooled(cell: Cell, nodes: Mapping[str, Node]) -> list[Row]:
     """Return the measurements on instance 0 that a score was computed from, if the number is a score."""
     pooled = []
     for node in nodes.values():
@@ -174,28 +142,14 @@ def pooled(cell: Cell, nodes: dict[str, Node]) -> list[Row]:
     return pooled
 
 
-def played(cell: Cell, measurements: list[Row], nodes: dict[str, Node]) -> list[Row]:
-    """Return the last checkpoint of every run behind measurements, on instance 0; of further draws if they matter."""
-    further = cell.quantity == "regret_redrawn"
-    runs: dict[tuple[str, str, str, int, int], Row] = {}
-    for path, problem, method in _sources(measurements):
-        if nodes[path].record.broken:
-            continue
-        rows = _rows(path, RUN_COLUMNS, problem=[problem], method=[method], instance=[0])
-        for row in sorted(rows, key=itemgetter("t")):
-            if (row["draw"] > 0) == further:
-                runs[path, problem, method, row["draw"], row["seed"]] = row
-    return list(runs.values())
-
-
-def _sources(measurements: list[Row]) -> list[tuple[str, str, str]]:
-    """Return the runs behind measurements: files, and the names of problem and method in them, each once.
+def played(cell: Cell, measurements: list[Row], nodes: Mapping[str, Node]) -> list[Row]:
+    """Return the last checkpoint of every run behind measurements, on instance 0; of further draws if they matter.
 
     Behind a paired difference are the runs of both methods, behind an oracle those of its whole grid.
     """
     from graphdr.scores.measure import HINDSIGHT
 
-    sources = {}
+    sources: dict[tuple[str, str, str], None] = {}  # files, and the names of problem and method in them
     for row in measurements:
         params = records.record(row["path"]).params
         methods = [row["method"]]
@@ -204,10 +158,19 @@ def _sources(measurements: list[Row]) -> list[tuple[str, str, str]]:
         if row["quantity"] in HINDSIGHT:
             methods += params["grids"].get(row["method"], ())
         for name in methods:
-            for measured_on, path, problem, method in params.get("sources", {}).get(name, ()):
+            for measured_on, *source in params.get("sources", {}).get(name, ()):
                 if measured_on == row["problem"]:
-                    sources[path, problem, method] = True
-    return list(sources)
+                    sources.setdefault(tuple(source))
+    further = cell.quantity == "regret_redrawn"
+    runs: dict[tuple[str, str, str, int, int], Row] = {}
+    for path, problem, method in sources:
+        if nodes[path].record.broken:
+            continue
+        rows = _rows(path, RUN_COLUMNS, problem=[problem], method=[method], instance=[0])
+        for row in sorted(rows, key=itemgetter("t")):
+            if (row["draw"] > 0) == further:
+                runs[path, problem, method, row["draw"], row["seed"]] = row
+    return list(runs.values())
 
 
 def _rows(path: str, columns: list[str] | None = None, **wanted: Sequence[str | int]) -> list[Row]:

@@ -8,16 +8,15 @@ import sys
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from graphdr.cache import manifest, paths
 from graphdr.cache.manifest import Entry
-from graphdr.cli import names, records
-from graphdr.cli.project import Plan
-from graphdr.cli.records import Record
+from graphdr.cli import project, records
+from graphdr.cli.records import Record, Row
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.core.terminal import Answer
@@ -25,7 +24,7 @@ from graphdr.plan import jobs
 from graphdr.plan.job import AnyJob
 from graphdr.raw.fetch import HASHES
 
-COLOURS = {"current": "green", "outdated": "yellow", "changed": "red", "missing": "red", "foreign": "dim"}
+STATES = ("current", "outdated", "changed", "missing", "foreign")
 READS_A_PART = {"compute_basis"}  # stages that read only some of their declared inputs
 FOREIGN = "foreign"
 
@@ -43,182 +42,139 @@ class CachedFile(NamedTuple):
     reasons: tuple[str, ...] = ()
 
 
-class StageFiles(NamedTuple):
-    """The files of a stage, counted."""
-
-    stage: str
-    files: int
-    rows: int
-    bytes: int
-    oldest: str | None
-    newest: str | None
-    not_current: int
-    states: dict[str, int]
-    why: dict[str, int]
-
-
-def run(options: Namespace, here: Path) -> Answer:
+def run(options: Namespace, here: object) -> Answer:
     """List all stages, or the files that are asked for."""
-    scan = Scan(Plan())
-    every = [scan.files[path] for path in sorted(scan.files)]
+    entries = manifest.entries()
+    built, seen = manifest.by_output(entries), {}
+    for path in records.walk("data", "results"):
+        if not ("/." in path or path.endswith(".tmp") or path.startswith(f"{paths.MANIFEST}/")):
+            seen[path] = records.record_or_flaw(path, built.get(path))
+    every = _judged({path: record for path, record in seen.items() if record.modified}, built)
     files = _select(every, options.wanted) if options.wanted else every
+    stages = _count_by_stage(files)
     stale = {file.path for file in every if file.state != "current"}
-    built_on_others = 0  # files that are current, but have an input that is not
-    for file in files:
-        inputs = scan.records[file.path].inputs if file.path in scan.records else {}
-        built_on_others += file.state == "current" and not stale.isdisjoint(inputs)
-    stages = _stages(files)
+    current = [file for file in files if file.state == "current"]
+    on_others = sum(not stale.isdisjoint(seen[file.path].inputs) for file in current)
+    unreadable = sum(entry is None for entry in entries.values())
 
     def text() -> list[str]:
-        lines = _file_lines(files) if options.wanted or options.all else _stage_lines(stages)
+        if options.wanted or options.all:
+            rows = [file._asdict() for file in files]
+            lines = _table(rows, "path", "rows", "bytes", "modified", "state", "reasons")
+        else:
+            lines = _table(stages, "stage", "files", "rows", "bytes", "oldest", "newest", "not_current", "why")
         counts = Counter(file.state for file in files)
-        states = ", ".join(f"{counts[state]:,} {state}" for state in COLOURS if counts[state])
+        states = ", ".join(f"{counts[state]:,} {state}" for state in STATES if counts[state])
         size = terminal.size(sum(file.bytes or 0 for file in files))
         lines += ["", f"{terminal.plural(len(files), 'file')}, {size}: {states or 'nothing'}"]
-        if built_on_others:
-            were = "was" if built_on_others == 1 else "were"
-            lines.append(f"{built_on_others:,} of the current ones {were} built from files that are not")
-        if scan.unreadable:
-            lines.append(f"{scan.unreadable} manifest entries cannot be read; run graphdr verify")
+        if on_others:
+            lines.append(f"{on_others:,} of the current ones built from files that are not")
+        if unreadable:
+            lines.append(f"{unreadable} manifest entries cannot be read; run graphdr verify")
         return lines
 
-    answer = {"stages": stages, "files": files, "built_on_others": built_on_others}
-    return 0, answer | {"unreadable_manifest_entries": scan.unreadable}, text
+    answer = {"stages": stages, "files": files, "built_on_others": on_others}
+    return 0, answer | {"unreadable_manifest_entries": unreadable}, text
 
 
-class Scan:
-    """All files under data/ and results/ with their states."""
-
-    def __init__(self, plan: Plan) -> None:
-        entries = manifest.entries()
-        self.unreadable = sum(entry is None for entry in entries.values())
-        self.plan, self.entries = plan, manifest.by_output(entries)
-        archives = _archives()
-        every = [path for path in _walk() if path not in archives]
-        self.records = {path: records.record_or_flaw(path, self.entries.get(path)) for path in every}
-        self.records = {path: record for path, record in self.records.items() if record.modified}  # still there
-        self.files = {path: self._judge(record, self.entries.get(path)) for path, record in self.records.items()}
-        for path, receipt in archives.items():
-            record = records.record_or_flaw(path, None)
-            if receipt in self.files and record.modified:
-                state = self.files[receipt]
-                self.files[path] = _file(record._replace(stage=state.stage), state.state, state.reasons)
-        for path in self.entries.keys() - self.files.keys():
-            self.files[path] = CachedFile(path, self.entries[path].stage, None, None, None, None, "missing")
-
-    def _judge(self, record: Record, entry: Entry | None) -> CachedFile:
-        """Compare a file with its manifest entry, and its provenance with the present code and configuration."""
-        if entry is not None:
-            resized = record.bytes != entry.outputs[record.path].bytes
-            if resized or record.broken or record.stage is None or record.code != entry.code:
-                return _file(record._replace(stage=entry.stage) if record.broken else record, "changed")
-        if record.stage is None:
-            return _file(record, FOREIGN)
-        reasons = tuple(self._reasons(record, self.plan.job(record.path, record.stage)))
-        return _file(record, "outdated" if reasons else "current", reasons)
-
-    def _reasons(self, record: Record, job: AnyJob | None) -> Iterator[str]:
-        """Yield why a file is outdated."""
-        if job is not None and record.code != job.code():
-            yield "code"
-        if job is None or json.loads(job.as_json())["params"] != record.params:
-            yield "params"  # also if the configuration has no such job any more
-        inputs = set(record.inputs)
-        declared = {path for path in job.files() if path.endswith(".parquet")} if job else inputs
-        same_files = inputs <= declared if record.stage in READS_A_PART else inputs == declared
-        if not same_files or any(self._hash(path) != digest for path, digest in record.inputs.items()):
-            yield "inputs"
-
-    def _hash(self, path: str) -> str | None:
-        return self.records[path].hash if path in self.records else None
+def _judged(seen: Mapping[str, Record], built: Mapping[str, Entry]) -> list[CachedFile]:
+    """Return every file with its state; raw files have that of the receipt that names them."""
+    receipts: dict[str, str] = {}
+    for receipt in records.RAW.glob("*/receipt.parquet"):
+        with suppress(UserError):
+            names = records.rows(str(receipt), ["archive"]).column(0).to_pylist()
+            receipts |= dict.fromkeys([(receipt.parent / name).as_posix() for name in (*names, HASHES)], str(receipt))
+    planned, files = project.planned_jobs(), {}
+    for path, record in seen.items():
+        judged = seen.get(receipts.get(path, path), record)
+        stage, state, reasons = _judge(judged, built.get(judged.path), planned.get(judged.path), seen)
+        counts = record.rows, record.bytes, record.modified_at
+        files[path] = CachedFile(path, stage, record.kind, *counts, state, reasons)
+    for path in built.keys() - files.keys():
+        files[path] = CachedFile(path, built[path].stage, None, None, None, None, "missing")
+    return [files[path] for path in sorted(files)]
 
 
-def _file(record: Record, state: str, reasons: tuple[str, ...] = ()) -> CachedFile:
-    stage = record.stage or FOREIGN
-    size, modified = record.bytes, record.modified_at
-    return CachedFile(record.path, stage, record.kind, record.rows, size, modified, state, reasons)
-
-
-def _walk() -> Iterator[str]:
-    """Yield all files that may be cached: no hidden or temporary ones, and nothing of the manifest."""
-    for path in records.walk("data", "results"):
-        hidden = any(part.startswith(".") for part in path.split("/"))
-        if not (hidden or path.endswith(".tmp") or path.startswith(f"{paths.MANIFEST}/")):
-            yield path
-
-
-def _archives() -> dict[str, str]:
-    """Return the raw files that receipts name, each with its receipt."""
-    files = {}
-    for path in sorted(records.RAW.glob("*/receipt.parquet")):
-        try:
-            archives = records.rows(str(path), ["archive"]).column(0).to_pylist()
-        except UserError:
-            continue
-        for name in (*archives, HASHES):
-            if name:
-                files[(path.parent / name).as_posix()] = path.as_posix()
-    return files
+def _judge(
+    record: Record, entry: Entry | None, make: Callable[[], AnyJob] | None, seen: Mapping[str, Record]
+) -> tuple[str, str, tuple[str, ...]]:
+    """Compare a file with its manifest entry, and its provenance with the present code and configuration."""
+    if entry is not None:
+        resized = record.bytes != entry.outputs[record.path].bytes
+        if resized or record.broken or record.stage is None or record.code != entry.code:
+            return entry.stage, "changed", ()
+    if record.stage is None:
+        return FOREIGN, FOREIGN, ()
+    if make is None or (job := make()).stage != record.stage:  # the configuration has no such job any more
+        return record.stage, "outdated", ("params",)
+    inputs, declared = set(record.inputs), {path for path in job.files() if path.endswith(".parquet")}
+    same_files = inputs <= declared if record.stage in READS_A_PART else inputs == declared
+    present = {path: seen[path].hash for path in inputs & seen.keys()}
+    is_same = {
+        "code": record.code == job.code(),
+        "params": record.params == json.loads(job.as_json())["params"],
+        "inputs": same_files and present == record.inputs,
+    }
+    reasons = tuple(name for name, same in is_same.items() if not same)
+    return record.stage, "outdated" if reasons else "current", reasons
 
 
 def _select(every: list[CachedFile], wanted: str) -> list[CachedFile]:
     """Return the files of a stage, or those whose path has a prefix."""
-    stages = {file.stage for file in every}
+    prefix = wanted.removeprefix("./")
+    prefixes = (prefix, f"results/{prefix}", f"data/{prefix}")
+    stages = [stage for stage in (*jobs.JOBS, FOREIGN) if any(file.stage == stage for file in every)]
     if wanted in stages:
         return [file for file in every if file.stage == wanted]
-    prefix = wanted.removeprefix("./")
-    chosen = [file for file in every if file.path.startswith((prefix, f"results/{prefix}", f"data/{prefix}"))]
+    chosen = [file for file in every if file.path.startswith(prefixes)]
     if not chosen:
-        order = [stage for stage in (*jobs.JOBS, FOREIGN) if stage in stages]
         folders = {file.path.rsplit("/", 1)[0] for file in every}
-        hint = names.nearest(wanted, [*stages, *folders]) or f"; stages: {', '.join(order) or 'none is built'}"
+        hint = project.nearest(wanted, [*stages, *folders]) or f"; stages: {', '.join(stages) or 'none is built'}"
         raise UserError(f"no stage {wanted!r} and no file whose path begins so{hint}")
     return chosen
 
 
-def _stages(files: list[CachedFile]) -> list[StageFiles]:
-    order = [*jobs.JOBS, *sorted({file.stage for file in files} - {*jobs.JOBS, FOREIGN}), FOREIGN]
-    by_stage = {stage: [file for file in files if file.stage == stage] for stage in order}
-    return [_count(stage, part) for stage, part in by_stage.items() if part]
+def _count_by_stage(files: list[CachedFile]) -> list[Row]:
+    """Return the files of each stage, counted."""
+    counted = []
+    for stage in dict.fromkeys([*jobs.JOBS, *sorted(file.stage for file in files if file.stage != FOREIGN), FOREIGN]):
+        part = [file for file in files if file.stage == stage]
+        stale = [file for file in part if file.state != "current"]
+        times = [file.modified for file in part if file.modified]
+        counts = {
+            "stage": stage,
+            "files": len(part),
+            "rows": sum(file.rows or 0 for file in part),
+            "bytes": sum(file.bytes or 0 for file in part),
+            "oldest": min(times, default=None),
+            "newest": max(times, default=None),
+            "not_current": len(stale),
+            "states": dict(sorted(Counter(file.state for file in part).items())),
+            "why": dict(Counter(reason for file in stale for reason in file.reasons or (file.state,))),
+        }
+        counted += [counts] if part else []
+    return counted
 
 
-def _count(stage: str, files: list[CachedFile]) -> StageFiles:
-    stale = [file for file in files if file.state != "current"]
-    times = [file.modified for file in files if file.modified]
-    return StageFiles(
-        stage,
-        files=len(files),
-        rows=sum(file.rows or 0 for file in files),
-        bytes=sum(file.bytes or 0 for file in files),
-        oldest=min(times, default=None),
-        newest=max(times, default=None),
-        not_current=len(stale),
-        states=dict(sorted(Counter(file.state for file in files).items())),
-        why=dict(Counter(reason for file in stale for reason in file.reasons or (file.state,))),
-    )
+def _age(modified: str) -> str:
+    return terminal.age(time.time() - datetime.fromisoformat(modified).timestamp())
 
 
-def _age(modified: str | None) -> str:
-    return terminal.age(time.time() - datetime.fromisoformat(modified).timestamp()) if modified else "–"
+FORMATS: dict[str, Callable[[Any], str]] = {  # by column; of all others numbers
+    "bytes": terminal.size,
+    "modified": _age,
+    "oldest": _age,
+    "newest": _age,
+    "why": lambda why: ", ".join(f"{reason} {count:,}" for reason, count in why.items()),
+    "state": str,
+    "reasons": ", ".join,
+}
 
 
-def _stage_lines(stages: list[StageFiles]) -> list[str]:
-    head = ["stage", "files", "rows", "size", "oldest", "newest", "not current", "because of"]
+def _table(rows: Sequence[Row], *names: str) -> list[str]:
+    """Lay out some columns, the first a name; lines are not cut, so that paths can be copied."""
     body = []
-    for stage in stages:
-        why = ", ".join(f"{reason} {count:,}" for reason, count in stage.why.items())
-        numbers = [f"{stage.files:,}", f"{stage.rows:,}", terminal.size(stage.bytes)]
-        stale = f"{stage.not_current:,}" if stage.not_current else "–"
-        body.append([stage.stage, *numbers, _age(stage.oldest), _age(stage.newest), stale, why])
-    return terminal.table(head, body, [False, *[True] * 6, False], terminal.width()) if body else ["nothing is built"]
-
-
-def _file_lines(files: list[CachedFile]) -> list[str]:
-    """Lay out one line per file; paths are not cut, so that they can be copied."""
-    body = []
-    for file in files:
-        state = ": ".join(filter(None, (file.state, ", ".join(file.reasons))))
-        rows = "–" if file.rows is None else f"{file.rows:,}"
-        size = "–" if file.bytes is None else terminal.size(file.bytes)
-        body.append([file.path, rows, size, _age(file.modified), terminal.paint(state, COLOURS[file.state])])
-    return terminal.table(["path", "rows", "size", "age", "state"], body, [False, True, True, True, False], sys.maxsize)
+    for row in rows:
+        cells = ["–" if row[name] is None else FORMATS.get(name, "{:,}".format)(row[name]) for name in names[1:]]
+        body.append([row[names[0]], *cells])
+    return records.table([name.replace("_", " ") for name in names], body, sys.maxsize)

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from graphdr import __version__
-from graphdr.cli import names, project
+from graphdr.cli import project
 from graphdr.core.errors import UserError, elide, exhausted
 from graphdr.core.extras import needed_for
 from graphdr.core.terminal import Answer, as_json, printable
@@ -41,11 +41,13 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser() -> argparse.ArgumentParser:
-    """Build the parser of all commands."""
-    description, epilog = _page("graphdr")
-    as_written = argparse.RawDescriptionHelpFormatter
-    top = Parser(prog="graphdr", description=description, epilog=epilog, formatter_class=as_written)
-    shared = Parser(add_help=False)
+    """Build the parser of all commands; of their help, only the first paragraph stands before the options."""
+    pages: dict[str, Any] = {}
+    for name in ("graphdr", *COMMANDS):
+        description, _, epilog = (HELP / f"{name}.txt").read_text(encoding="utf-8").partition("\n\n")
+        as_written = argparse.RawDescriptionHelpFormatter
+        pages[name] = {"description": description, "epilog": epilog, "formatter_class": as_written}
+    top, shared = Parser(prog="graphdr", **pages["graphdr"]), Parser(add_help=False)
     top.add_argument("--version", action="version", version=f"graphdr {__version__}")
     for each in (top, shared):
         each.add_argument("--root", type=Path, default=argparse.SUPPRESS, help="folder of the project (here)")
@@ -53,26 +55,12 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     options = tomllib.loads((HELP / "options.toml").read_text(encoding="utf-8"))
     for name, (_, purpose) in COMMANDS.items():
-        description, epilog = _page(name)
-        command = commands.add_parser(
-            name,
-            help=purpose,
-            parents=[shared],
-            description=description,
-            epilog=epilog,
-            formatter_class=as_written,
-        )
+        command = commands.add_parser(name, help=purpose, parents=[shared], **pages[name])
         group = command.add_mutually_exclusive_group() if name == "verify" else command
         for option, settings in options[name].items():
             converter = {"type": TYPES[settings["type"]]} if "type" in settings else {}
             group.add_argument(option, **settings | converter)
     return top
-
-
-def _page(name: str) -> tuple[str, str]:
-    """Return the help of a command: the first paragraph, printed before the options, and the rest, after them."""
-    description, _, epilog = (HELP / f"{name}.txt").read_text(encoding="utf-8").partition("\n\n")
-    return description, epilog
 
 
 def _count(text: str) -> int:
@@ -89,46 +77,35 @@ def main(arguments: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # of letters that the terminal cannot show
+    command = "graphdr"
     try:
-        options, here = _parsed(arguments), Path.cwd()
-        extra = None if options.command == "advise" else "workflow"
-        with contextlib.chdir(_folder(options, here)), needed_for(f"graphdr {options.command}", extra):
-            command = import_module(f"graphdr.cli.{COMMANDS[options.command][0]}")
-            answer: Answer = command.run(options, here)
+        options, here = parser().parse_args(arguments), Path.cwd()
+        command = options.command
+        if command == "why" and len(options.target) not in (1, 3):
+            parser().error(f"why takes a PATH, or a TABLE, a ROW and a COLUMN, not {len(options.target)} words")
+        root = Path(getattr(options, "root", here)).expanduser()
+        if not root.is_dir():
+            raise UserError(f"{root}: no such folder")
+        needs_project = "root" in options or command not in ANYWHERE
+        if needs_project and (lacking := project.missing(root)):
+            mistake = f"not the folder of a project (no {' and no '.join(lacking)}); go there, or give --root PATH"
+            raise UserError(f"{root}: {mistake}")
+        extra = None if command == "advise" else "workflow"
+        with contextlib.chdir(root), needed_for(f"graphdr {command}", extra):
+            answer: Answer = import_module(f"graphdr.cli.{COMMANDS[command][0]}").run(options, here)
             code, content, text = answer
             print(as_json(content) if options.json else printable("\n".join(text())))
         sys.stdout.flush()
         return code
     except UserError as error:
         print(elide(f"error: {error}", LONGEST), file=sys.stderr)
-        return 1
     except (MemoryError, RecursionError) as error:
-        print(exhausted(next(filter(COMMANDS.__contains__, arguments), "graphdr"), error), file=sys.stderr)
-        return 1
+        print(exhausted(command, error), file=sys.stderr)
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        return 1
+        pass
     except SystemExit as end:  # from argparse, after help or an error
         return end.code if isinstance(end.code, int) else 2
-
-
-def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    if arguments and arguments[0][:1] not in ("-", "") and arguments[0] not in COMMANDS:
-        hint = names.nearest(arguments[0], COMMANDS) or f"; there are: {', '.join(COMMANDS)}"
-        parser().error(f"no command {arguments[0]!r}{hint}")
-    options = parser().parse_args(arguments)
-    if options.command == "why" and len(options.target) not in (1, 3):
-        parser().error(f"why takes a PATH, or a TABLE, a ROW and a COLUMN, not {len(options.target)} words")
-    return options
-
-
-def _folder(options: argparse.Namespace, here: Path) -> Path:
-    """Return the folder to run in; it must be that of a project, unless the command needs none."""
-    root = Path(getattr(options, "root", here)).expanduser()
-    if not root.is_dir():
-        raise UserError(f"{root}: no such folder")
-    if "root" in options or options.command not in ANYWHERE:
-        project.require(root)
-    return root
+    return 1

@@ -10,14 +10,12 @@ from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphdr.core.errors import no_such
-
-if TYPE_CHECKING:
-    from graphdr.graphs.model import Graph  # loads SciPy
+from graphdr.graphs.model import Graph
 
 IDENTITY = "identity"  # node space itself: nothing to compute, nothing to cache
 ADAPTIVE = "adaptive"  # a k that is chosen during the run
@@ -41,7 +39,7 @@ class Source(NamedTuple):
     """Everything that a basis may be computed from."""
 
     n: int  # nodes
-    graph: "Graph | None" = None
+    graph: Graph | None = None
     stored: Basis | None = None  # the basis that it is made of
     embedding: Embedding = None  # data about the nodes
     segments: int = 1  # of users; every item is a node of each segment
@@ -136,15 +134,13 @@ class BasisSpec:
 
     @property
     def stream_name(self) -> str:
-        """Return the name in the keys of random streams.
+        """Return the name in the keys of random streams: the first one that a control had, so that no draw changes."""
+        return self.name.removeprefix("laplacian_low_").replace(RANDOM_DIRECTIONS, "length")
 
-        Controls keep the names that they had when these keys were first used, so that no draw changes.
-        """
-        if self.control is None:
-            return self.name
-        old_name = {SHUFFLED: "shuffled", RANDOM_DIRECTIONS: "length"}[self.control]
-        original = self.name.removesuffix(f"_{self.control}")
-        return old_name if original == "laplacian_low" else f"{original}_{old_name}"
+    @property
+    def width(self) -> int:
+        """Return the number of stored columns per column: random directions stand beside those they replace."""
+        return 2 if self.control == RANDOM_DIRECTIONS else 1
 
     def compute(self, source: Source, components: int, rng: np.random.Generator) -> Basis:
         """Compute the basis from what it reads."""
@@ -179,12 +175,11 @@ CONTROLS: dict[str, Callable[..., Basis]] = {SHUFFLED: shuffle_rows, RANDOM_DIRE
 @cache
 def all_bases() -> dict[str, BasisSpec]:
     """Return every basis by name, each followed by its controls."""
-    specs: dict[str, BasisSpec] = {}
+    names = []
     for file in iter_modules(import_module(PACKAGE).__path__):
-        specs[file.name] = find(file.name)
-        if specs[file.name].has_controls:
-            specs |= {name: find(name) for name in (control_name(file.name, kind) for kind in CONTROLS)}
-    return specs
+        kinds = CONTROLS if find(file.name).has_controls else ()
+        names += [file.name, *(control_name(file.name, kind) for kind in kinds)]
+    return {name: find(name) for name in names}
 
 
 @cache
@@ -192,15 +187,13 @@ def find(name: str) -> BasisSpec:
     """Return a basis such as ``laplacian_low``, or a control such as ``laplacian_low_shuffled``; import no other."""
     original, kind = _split(name)
     module = module_of(name)
-    if not name.isidentifier() or find_spec(module) is None:
-        raise no_such("basis", "basis", name, all_bases())
-    spec = replace(import_module(module).BASIS, name=original)
-    if kind is None:
-        return spec
-    if not spec.has_controls:
-        raise no_such("basis", "basis", name, all_bases())
-    # A control is made of the stored columns behind its basis.
-    return replace(spec, name=name, function=CONTROLS[kind], made_of=spec.stored_name, data=None, control=kind)
+    if name.isidentifier() and find_spec(module):
+        spec: BasisSpec = replace(import_module(module).BASIS, name=original)
+        if kind is None:
+            return spec
+        if spec.has_controls:  # a control is made of the stored columns behind its basis
+            return replace(spec, name=name, function=CONTROLS[kind], made_of=spec.stored_name, data=None, control=kind)
+    raise no_such("basis", "basis", name, all_bases())
 
 
 def module_of(name: str) -> str:
@@ -215,10 +208,8 @@ def control_name(name: str, kind: str) -> str:
 
 def _split(name: str) -> tuple[str, str | None]:
     """Return the basis and the kind of control behind a name."""
-    for kind in CONTROLS:
-        if name.endswith(f"_{kind}"):
-            return name.removesuffix(f"_{kind}"), kind
-    return name, None
+    kind = next((kind for kind in CONTROLS if name.endswith(f"_{kind}")), None)
+    return name.removesuffix(f"_{kind}"), kind
 
 
 def compute(name: str, source: Source, components: int, rng: np.random.Generator) -> Basis:
@@ -262,28 +253,23 @@ def select(basis: str, vectors: np.ndarray, k: int, weights: np.ndarray | None =
     (4, 2)
     """
     spec = find(basis)
-    random = spec.control == RANDOM_DIRECTIONS
-    features = spec.columns(vectors[:, ::2] if random else vectors, k)
+    features = spec.columns(vectors[:, :: spec.width], k)
     if weights is not None:
         features = features * weights
-    if random:
-        features = _with_norms_of(features, vectors[:, 1 : 2 * features.shape[1] : 2])
+    if spec.width == 2:  # the rows of random directions take the norms of those of the features
+        directions = vectors[:, 1 : 2 * features.shape[1] : 2]
+        norms, random_norms = np.linalg.norm(features, axis=1), np.linalg.norm(directions, axis=1)
+        scale = np.divide(norms, random_norms, out=np.zeros(len(norms)), where=random_norms > 0)
+        features = directions * scale[:, None]
     if spec.columns is unit_rows:
         features = np.round(features, DECIMALS)
     return np.ascontiguousarray(features)
 
 
-def _with_norms_of(features: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Scale the rows of random directions to the norms of the rows of the features."""
-    norms, random_norms = np.linalg.norm(features, axis=1), np.linalg.norm(directions, axis=1)
-    scale = np.divide(norms, random_norms, out=np.zeros(len(norms)), where=random_norms > 0)
-    return directions * scale[:, None]
-
-
 def roughness(basis: str, values: np.ndarray, k: int) -> np.ndarray:
     """Return the roughness of the k columns that a method with this basis selects, which a filter weighs them by."""
     spec = find(basis)
-    rough = spec.roughness(np.asarray(values, float)[:: 2 if spec.control == RANDOM_DIRECTIONS else 1])
+    rough = spec.roughness(np.asarray(values, float)[:: spec.width])
     return rough[:k] if spec.columns in (leading, scaled) else rough[1 : k + 1]
 
 
@@ -313,11 +299,10 @@ def graded(basis: str, stored: Basis) -> tuple[np.ndarray, np.ndarray]:
     ((4, 3), [0.5, 0.5, 1.5])
     """
     spec = find(basis)
-    width = 2 if spec.control == RANDOM_DIRECTIONS else 1  # stored columns per column of the basis
-    values, count = np.array(stored.values, float), len(stored.values) // width
+    values, count = np.array(stored.values, float), len(stored.values) // spec.width
     if spec.is_spectral and count > 1:
-        values[:width] = values[width : 2 * width]
-    if width == 2 or spec.columns is unit_rows:
+        values[: spec.width] = values[spec.width : 2 * spec.width]
+    if spec.width == 2 or spec.columns is unit_rows:
         return select(basis, stored.vectors, count), roughness(basis, values, count)
     return np.ascontiguousarray(stored.vectors), spec.roughness(values)
 

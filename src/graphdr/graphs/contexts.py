@@ -1,5 +1,6 @@
 """Arms beyond single nodes: vectors over the nodes of a graph, and pairs of a segment of users and a node."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,14 +56,11 @@ def context_rows(vectors: Any, n: int) -> sp.csr_array:
 def distinct(rows: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
     """Return the contexts without repeats, in order of first appearance, and the place of each context among them."""
     places: dict[tuple[bytes, bytes], int] = {}
-    place, first = np.empty(rows.shape[0], np.uint32), list[int]()
-    for at, (start, end) in enumerate(zip(rows.indptr[:-1], rows.indptr[1:], strict=True)):
+    place = np.empty(rows.shape[0], np.uint32)
+    for at, (start, end) in enumerate(pairwise(rows.indptr)):
         key = rows.indices[start:end].tobytes(), rows.data[start:end].tobytes()
-        if key not in places:
-            places[key] = len(first)
-            first.append(at)
-        place[at] = places[key]
-    return rows[np.array(first, int)], place
+        place[at] = places.setdefault(key, len(places))
+    return rows[np.unique(place, return_index=True)[1]], place
 
 
 def product(graph: Graph, segments: np.ndarray, segment_coupling: float = 1.0) -> Graph:

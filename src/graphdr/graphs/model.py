@@ -1,11 +1,17 @@
-"""Graphs: edges, subgraphs, components and the normalised Laplacian."""
+"""Graphs: edges, subgraphs, components and the normalised Laplacian.
 
-from typing import NamedTuple
+SciPy is imported where it is used: a bandit run reads the declarations of bases, and with them this module.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import connected_components
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 
 class Graph(NamedTuple):
@@ -38,6 +44,8 @@ def from_edges(
     >>> path.adjacency.toarray().tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
     """
+    import scipy.sparse as sp
+
     i, j = np.asarray(i), np.asarray(j)
     weight = np.ones(len(i)) if weight is None else np.asarray(weight, float)
     rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
@@ -78,6 +86,8 @@ def largest_component(graph: Graph) -> Graph:
     >>> graphdr.largest_component(two).origin.tolist()
     [2, 3, 4]
     """
+    from scipy.sparse.csgraph import connected_components
+
     count, label = connected_components(graph.adjacency, directed=False)
     if count == 1:
         return graph
@@ -92,6 +102,8 @@ def inverse_root_degrees(graph: Graph, added: float = 0.0) -> np.ndarray:
 
 def normalised_adjacency(graph: Graph, added: float = 0.0) -> sp.csr_array:
     """Return D^-1/2 A D^-1/2, with rows of isolated nodes left empty; ``added`` goes to every degree."""
+    import scipy.sparse as sp
+
     scale = inverse_root_degrees(graph, added)
     return sp.csr_array(sp.diags_array(scale) @ graph.adjacency @ sp.diags_array(scale))
 
@@ -115,4 +127,6 @@ def laplacian(graph: Graph, added: float = 0.0) -> sp.csr_array:
     >>> graphdr.laplacian(graphdr.from_edges(2, [0], [1])).toarray().tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
     """
+    import scipy.sparse as sp
+
     return sp.csr_array(sp.eye_array(graph.n) - normalised_adjacency(graph, added))

@@ -1,7 +1,6 @@
 """Nearest rows by cosine: of all that share a column, or of candidates that pynndescent proposes."""
 
 import warnings
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from graphdr.core.rng import stream
 from graphdr.graphs.records import row_norms
 
 EXACT = "exact"
+SEARCHES = (EXACT, "approximate")
 PROPOSED = 1.2  # candidates for every neighbour that is wanted
 SAMPLED = 1000  # rows that a recall is measured on
 PYNNDESCENT_UP_TO = 2**31 - 1  # entries of a matrix
@@ -101,51 +101,43 @@ def _parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return matrix.indptr.astype(np.int64, copy=False), np.asarray(matrix.indices), np.asarray(matrix.data)
 
 
-def _norms(matrix: sp.csr_array) -> np.ndarray:
-    """Return the norms of all rows in double precision, some at a time, so that a matrix on disk stays there."""
-    chunks = (matrix[at : at + AT_ONCE] for at in range(0, max(1, matrix.shape[0]), AT_ONCE))
-    return np.concatenate([row_norms(rows.astype(float, copy=False)) for rows in chunks])
-
-
-def exact(of: Sides, neighbours: int, queries: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Compare every row with all that share a column; the steps are the sum of the squared sizes of the columns."""
-    return _nearest(*_parts(of.rows), *_parts(of.columns), _norms(of.rows), queries, neighbours)
-
-
-def approximate(of: Sides, neighbours: int, queries: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Compare every row with candidates by pynndescent: neighbours of neighbours, until these change no more."""
-    with needed_for("search: approximate", "scale"):
-        from pynndescent import NNDescent
-    if of.rows.nnz > PYNNDESCENT_UP_TO:
-        raise UserError(f"search: approximate takes {PYNNDESCENT_UP_TO} entries, not {of.rows.nnz}; exact takes any")
-    n = of.rows.shape[0]
-    wanted = min(n, 1 + round(PROPOSED * neighbours))
-    kinds = {"data": np.float32, "indices": np.int32, "indptr": np.int32}  # it is compiled for one type each
-    parts = (np.array(getattr(of.rows, part), kind) for part, kind in kinds.items())
-    matrix = sp.csr_matrix(tuple(parts), shape=of.rows.shape)
-    random = int(stream(seed, "neighbours").integers(2**31))
-    with warnings.catch_warnings(action="ignore"):  # rows may have too few neighbours
-        # The order of its work, and so its result, depends on the number of threads.
-        graph = NNDescent(matrix, metric="cosine", n_neighbors=wanted, random_state=random, n_jobs=1).neighbor_graph
-    candidates = graph[0][queries].astype(np.int64)
-    return _ranked(*_parts(of.rows), of.rows.shape[1], _norms(of.rows), queries, candidates, neighbours)
-
-
-Search = Callable[[Sides, int, np.ndarray, int], tuple[np.ndarray, np.ndarray]]
-SEARCHES: dict[str, Search] = {search.__name__: search for search in (exact, approximate)}
-
-
 def nearest(
     of: Sides, neighbours: int, search: str = EXACT, seed: int = 0, queries: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the nearest other rows of all or some rows, and their cosines; -1 where there are no more.
 
-    Nearest come first, equally near ones by lower index. Only rows with a positive cosine are neighbours. Searches
-    differ in which rows they compare; cosines and ties are always those of the whole rows.
+    Nearest come first, equally near ones by lower index. Only rows with a positive cosine are neighbours. The exact
+    search compares every row with all that share a column, in as many steps as the sum of the squared sizes of the
+    columns; the approximate one with candidates by pynndescent. Cosines and ties are always those of the whole rows.
     """
     if search not in SEARCHES:
         raise no_such("search", "search", search, SEARCHES)
-    return SEARCHES[search](of, neighbours, np.arange(of.rows.shape[0]) if queries is None else queries, seed)
+    queries = np.arange(of.rows.shape[0]) if queries is None else queries
+    starts = range(0, max(1, of.rows.shape[0]), AT_ONCE)  # some rows at a time, so that a matrix on disk stays there
+    norm = np.concatenate([row_norms(of.rows[at : at + AT_ONCE].astype(float, copy=False)) for at in starts])
+    rows = _parts(of.rows)
+    if search == EXACT:
+        return _nearest(*rows, *_parts(of.columns), norm, queries, neighbours)
+    candidates = _candidates(of.rows, neighbours, seed)[queries].astype(np.int64)
+    return _ranked(*rows, of.rows.shape[1], norm, queries, candidates, neighbours)
+
+
+def _candidates(matrix: sp.csr_array, neighbours: int, seed: int) -> np.ndarray:
+    """Return rows that may be near to every row by pynndescent: neighbours of neighbours, until these do not change."""
+    with needed_for("search: approximate", "scale"):
+        from pynndescent import NNDescent
+    if matrix.nnz > PYNNDESCENT_UP_TO:
+        raise UserError(f"search: approximate takes {PYNNDESCENT_UP_TO} entries, not {matrix.nnz}; exact takes any")
+    wanted = min(matrix.shape[0], 1 + round(PROPOSED * neighbours))
+    kinds = {"data": np.float32, "indices": np.int32, "indptr": np.int32}  # it is compiled for one type each
+    parts = (np.array(getattr(matrix, part), kind) for part, kind in kinds.items())
+    compact = sp.csr_matrix(tuple(parts), shape=matrix.shape)
+    random = int(stream(seed, "neighbours").integers(2**31))
+    with warnings.catch_warnings(action="ignore"):  # rows may have too few neighbours
+        # The order of its work, and so its result, depends on the number of threads.
+        found = NNDescent(compact, metric="cosine", n_neighbors=wanted, random_state=random, n_jobs=1)
+        candidates: np.ndarray = found.neighbor_graph[0]
+    return candidates
 
 
 def recall(of: Sides, neighbour: np.ndarray, seed: int = 0) -> float:

@@ -23,20 +23,16 @@ def leading_svd(matrix: Matrix, count: int) -> tuple[np.ndarray, np.ndarray, np.
     size = min(matrix.shape)
     count = min(count, size)
     if size <= DENSE_UP_TO or count >= size // 4:
-        left, values, right = np.linalg.svd(_dense(matrix), full_matrices=False)
+        if isinstance(matrix, LinearOperator):
+            matrix = matrix @ np.eye(matrix.shape[1])
+        dense = matrix.toarray() if sp.issparse(matrix) else matrix
+        left, values, right = np.linalg.svd(dense, full_matrices=False)
     else:
         start = 1.0 + np.arange(size) / size  # fixed, so that reruns agree
         left, values, right = svds(matrix, k=count, ncv=min(4 * count, size), v0=start, solver="arpack")
     order = np.argsort(-values, kind="stable")[:count]
     order = order[values[order] > NEGLIGIBLE * values.max(initial=0.0)]
     return left[:, order], values[order], right[order].T
-
-
-def _dense(matrix: Matrix) -> np.ndarray:
-    """Return a small matrix of any form as an array."""
-    if isinstance(matrix, LinearOperator):
-        return matrix @ np.eye(matrix.shape[1])
-    return matrix.toarray() if sp.issparse(matrix) else matrix
 
 
 def left_components(matrix: Matrix, components: int) -> Basis:

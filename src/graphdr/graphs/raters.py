@@ -46,10 +46,10 @@ def rated_enough(records: "Records", held_out: np.ndarray, n: int) -> np.ndarray
     return np.minimum(*counts) >= FEWEST
 
 
-def node_means(node: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
-    """Return the mean value of each of n nodes, nan where there is none."""
+def node_means(node: np.ndarray, value: np.ndarray, n: int, default: np.ndarray | float = np.nan) -> np.ndarray:
+    """Return the mean value of each of n nodes, and the default where there is none."""
     sums, sizes = np.bincount(node, value, n), np.bincount(node, minlength=n)
-    return np.divide(sums, sizes, out=np.full(n, np.nan), where=sizes > 0)
+    return np.divide(sums, sizes, out=np.full(n, default), where=sizes > 0)
 
 
 def ratings(records: "Records", reward: np.ndarray) -> np.ndarray | None:
@@ -76,18 +76,15 @@ def outcomes(
 
     value = ratings(records, reward)
     if value is None:
-        return _clicks(reward[item], records.popularity[item])
+        rate, shown = reward[item], records.popularity[item]
+        clicked = np.round(rate * shown)
+        if np.any(rate < 0) or np.any(rate > 1) or not np.allclose(clicked, rate * shown, rtol=0, atol=1e-6):
+            return None
+        count = np.stack([shown - clicked, clicked], axis=1).astype(np.int64)
+        place, click = np.nonzero(count)
+        return place, click.astype(float), count[place, click]
     place = places(records.node, item)
     kept = is_reward & (place >= 0)
     levels, level = np.unique(value[kept], return_inverse=True)
     code, count = np.unique(place[kept] * len(levels) + level, return_counts=True)
     return code // len(levels), levels[code % len(levels)], count
-
-
-def _clicks(rate: np.ndarray, shown: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    clicked = np.round(rate * shown)
-    if np.any(rate < 0) or np.any(rate > 1) or not np.allclose(clicked, rate * shown, rtol=0, atol=1e-6):
-        return None
-    count = np.stack([shown - clicked, clicked], axis=1).astype(np.int64)
-    place, value = np.nonzero(count)
-    return place, value.astype(float), count[place, value]

@@ -7,7 +7,7 @@ import numpy as np
 
 from graphdr.core.errors import UserError, no_such
 from graphdr.graphs.contexts import complete, path, product, ring  # noqa: F401  (for build_graph)
-from graphdr.graphs.raters import halves, with_links
+from graphdr.graphs.raters import halves, node_means, with_links
 from graphdr.graphs.records import Records, Users, places, similarity_rows
 
 BANDS = {"under 18": 0, "18-24": 18, "25-34": 25, "35-44": 35, "45-49": 45, "50-55": 50, "56+": 56}  # first age of each
@@ -95,7 +95,7 @@ def friends(users: Users, ratings: Records, count: int, rng: np.random.Generator
     weights = np.zeros((count, count))
     np.add.at(weights, (first[between], second[between]), 1.0)
     weights += weights.T
-    return Segments(label, weights / max(1.0, weights.max()), _numbered("community", count))
+    return Segments(label, weights / max(1.0, weights.max()), [f"community {number}" for number in range(1, count + 1)])
 
 
 def cluster(users: Users, ratings: Records, count: int, rng: np.random.Generator) -> Segments:
@@ -111,7 +111,7 @@ def cluster(users: Users, ratings: Records, count: int, rng: np.random.Generator
     rated = np.unique(ratings.source)
     label = np.full(len(users.age), -1)
     label[rated] = _clusters("cluster", (centred.T @ left)[rated], count, rng)
-    return Segments(label, complete(count), _numbered("cluster", count))
+    return Segments(label, complete(count), [f"cluster {number}" for number in range(1, count + 1)])
 
 
 Segmentation = Callable[[Users, Records, int, np.random.Generator], Segments]
@@ -133,15 +133,11 @@ def pair_means(
     item, value, part = place[kept], weight[kept], label[source[kept]]
     if not len(value):
         raise UserError("segments: no node has a rating that counts as a reward")
-    overall = _means(np.bincount(item, value, n), np.bincount(item, minlength=n), value.mean())
+    overall = node_means(item, value, n, value.mean())
     inside = part >= 0
     pair = part[inside] * n + item[inside]
-    sums, sizes = np.bincount(pair, value[inside], count * n), np.bincount(pair, minlength=count * n)
-    return _means(sums, sizes, np.tile(overall, count)).reshape(count, n), sizes.reshape(count, n).astype(float)
-
-
-def _means(sums: np.ndarray, sizes: np.ndarray, default: np.ndarray | float) -> np.ndarray:
-    return np.divide(sums, sizes, out=np.broadcast_to(default, sums.shape).copy(), where=sizes > 0)
+    means = node_means(pair, value[inside], count * n, np.tile(overall, count))
+    return means.reshape(count, n), np.bincount(pair, minlength=count * n).reshape(count, n).astype(float)
 
 
 def _require(name: str, described: np.ndarray) -> np.ndarray:
@@ -158,10 +154,6 @@ def _by_value(values: np.ndarray, names: list[str]) -> Segments:
     for place, name in enumerate(names):
         label[values == name] = place
     return Segments(label, complete(len(names)), names)
-
-
-def _numbered(word: str, count: int) -> list[str]:
-    return [f"{word} {number}" for number in range(1, count + 1)]
 
 
 def _clusters(name: str, rows: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Spectra: low Laplacian eigenpairs, eigengaps, and the distance of two Laplacians."""
 
-from typing import NamedTuple
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
@@ -15,16 +13,9 @@ DECIMALS = 12  # of an eigenvector's entries: the digits that solver and machine
 DENSE_UP_TO = 400  # below this size LAPACK is as fast as Lanczos and needs no tolerance
 
 
-class Solver(NamedTuple):
-    """Settings of Lanczos: the type of its numbers, vectors kept per eigenvector, and tolerance."""
-
-    dtype: type
-    kept: int
-    tolerance: float
-
-
 EXACT = "exact"
-SOLVERS = {EXACT: Solver(np.float64, 4, 1e-9), "single": Solver(np.float32, 2, 1e-6)}  # a quarter of the memory
+# Settings of Lanczos: the type of its numbers, vectors kept per eigenvector, and tolerance.
+SOLVERS = {EXACT: (np.float64, 4, 1e-9), "single": (np.float32, 2, 1e-6)}  # a quarter of the memory
 
 
 def canonical_signs(vectors: np.ndarray) -> np.ndarray:

@@ -1,16 +1,12 @@
 """Principal components of the rows of the adjacency matrix."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from graphdr.graphs.arm_features import Basis, BasisSpec, leading, singular_roughness
-
-if TYPE_CHECKING:
-    from graphdr.graphs.model import Graph
+from graphdr.graphs.model import Graph
 
 
-def graph_pca(graph: "Graph", components: int) -> Basis:
+def graph_pca(graph: Graph, components: int) -> Basis:
     """Compute the leading right singular vectors of the column-centred adjacency matrix of an undirected graph.
 
     They are the left ones of its transpose A - mean 1^T, a linear operator, so that the matrix is never filled.

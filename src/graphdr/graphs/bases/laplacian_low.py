@@ -1,14 +1,10 @@
 """The lowest-frequency eigenvectors u_1, u_2, … of the normalised Laplacian: the basis of GraphDR."""
 
-from typing import TYPE_CHECKING
-
 from graphdr.graphs.arm_features import Basis, BasisSpec, eigenvalue_roughness, nontrivial
-
-if TYPE_CHECKING:
-    from graphdr.graphs.model import Graph
+from graphdr.graphs.model import Graph
 
 
-def laplacian_low(graph: "Graph", components: int, solver: str) -> Basis:
+def laplacian_low(graph: Graph, components: int, solver: str) -> Basis:
     """Compute the lowest-frequency eigenvectors of the normalised Laplacian."""
     from graphdr.graphs.spectral import low_eigenpairs
 

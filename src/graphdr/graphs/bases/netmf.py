@@ -1,24 +1,19 @@
 """NetMF: singular vectors of the matrix that DeepWalk factorises."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from graphdr.core.errors import check_dense
 from graphdr.graphs.arm_features import Basis, BasisSpec, leading, singular_roughness
-
-if TYPE_CHECKING:
-    from graphdr.graphs.model import Graph
+from graphdr.graphs.model import Graph, inverse_root_degrees, normalised_adjacency
 
 WINDOW = 3  # steps of a random walk within which two nodes are neighbours
 
 
-def netmf(graph: "Graph", components: int) -> Basis:
+def netmf(graph: Graph, components: int) -> Basis:
     """Compute the leading left singular vectors of log max(vol/3 (P + P^2 + P^3) D^-1, 1), where P = D^-1 A.
 
     DeepWalk factorises this matrix with windows of three steps and one negative sample.
     """
-    from graphdr.graphs.model import inverse_root_degrees, normalised_adjacency
     from graphdr.graphs.pca import left_components
 
     check_dense("basis netmf", graph.n)

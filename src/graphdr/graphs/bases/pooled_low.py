@@ -1,18 +1,13 @@
 """Eigenvectors of the items' graph, repeated for every segment of users: one model for all segments."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from graphdr.graphs.arm_features import Basis, BasisSpec, eigenvalue_roughness, nontrivial
-
-if TYPE_CHECKING:
-    from graphdr.graphs.model import Graph
+from graphdr.graphs.model import Graph, induced
 
 
-def pooled_low(graph: "Graph", components: int, segments: int, solver: str) -> Basis:
+def pooled_low(graph: Graph, components: int, segments: int, solver: str) -> Basis:
     """Compute the lowest eigenvectors of the graph of the items, which is that of pairs within the first segment."""
-    from graphdr.graphs.model import induced
     from graphdr.graphs.spectral import low_eigenpairs
 
     items = induced(graph, np.arange(graph.n // segments))

@@ -1,14 +1,10 @@
 """The lowest eigenvectors of the regularised Laplacian, which adds the mean degree to every degree."""
 
-from typing import TYPE_CHECKING
-
 from graphdr.graphs.arm_features import Basis, BasisSpec, eigenvalue_roughness, nontrivial
-
-if TYPE_CHECKING:
-    from graphdr.graphs.model import Graph
+from graphdr.graphs.model import Graph
 
 
-def regularised_low(graph: "Graph", components: int, solver: str) -> Basis:
+def regularised_low(graph: Graph, components: int, solver: str) -> Basis:
     """Compute the lowest eigenvectors of I - D_t^-1/2 A D_t^-1/2, where D_t = D + mean degree.
 
     Nodes with few neighbours then form no eigenvectors of their own.
