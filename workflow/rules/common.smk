@@ -17,7 +17,7 @@ from graphdr.core import forks
 from graphdr.core.errors import UserError
 from graphdr.plan import config as configuration
 from graphdr.plan import compute_jobs, design, jobs, overrides, yaml_files
-from graphdr.plan.plays import KINDS
+from graphdr.plan.design import KINDS
 from graphdr.raw import fetch
 from snakemake.logging import logger
 

@@ -22,7 +22,7 @@ from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.core.terminal import Answer
 from graphdr.plan import jobs
-from graphdr.plan.job import AnyJob
+from graphdr.plan.job import Job
 from graphdr.raw.fetch import HASHES
 
 COLOURS = {"current": "green", "outdated": "yellow", "changed": "red", "missing": "red", "foreign": "dim"}
@@ -117,7 +117,7 @@ class Scan:
         reasons = tuple(self._reasons(record, self.plan.job(record.path, record.stage)))
         return _file(record, "outdated" if reasons else "current", reasons)
 
-    def _reasons(self, record: Record, job: AnyJob | None) -> Iterator[str]:
+    def _reasons(self, record: Record, job: Job | None) -> Iterator[str]:
         """Yield why a file is outdated."""
         if job is not None and record.code != job.code():
             yield "code"

@@ -9,7 +9,7 @@ from graphdr.core.errors import UserError
 
 if TYPE_CHECKING:
     from graphdr.plan.blocks import Config
-    from graphdr.plan.job import AnyJob
+    from graphdr.plan.job import Job
 
 MARKERS = {"config.yaml": paths.CONFIGS, "Snakefile": ("Snakefile", "workflow/Snakefile")}  # files and their places
 
@@ -52,13 +52,13 @@ class Plan:
             for path in jobs.outputs(stage).values()
         }
 
-    def job(self, path: str, stage: str | None = None) -> "AnyJob | None":
+    def job(self, path: str, stage: str | None = None) -> "Job | None":
         """Return the job that writes a file, if there is one (of a stage)."""
         planned, key = self._keys.get(path, ("", {}))
         return self._job(planned, **key) if planned and stage in (None, planned) else None
 
     @cache  # noqa: B019 - a plan lives as long as the process
-    def _job(self, stage: str, **key: str) -> "AnyJob":
+    def _job(self, stage: str, **key: str) -> "Job":
         make: Any = self._jobs[stage]
-        job: AnyJob = make(self._design, **key)
+        job: Job = make(self._design, **key)
         return job

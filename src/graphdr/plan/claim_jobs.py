@@ -1,7 +1,6 @@
 """Jobs that judge the paper's claims, at the paper's settings and with those of every grid, and that rank methods."""
 
 from collections.abc import Iterable
-from dataclasses import fields
 from itertools import product
 
 import graphdr.stages.judge_claims as judge
@@ -13,11 +12,10 @@ from graphdr.paper.claims import ClaimSpec, factors
 from graphdr.paper.compare import OTHER
 from graphdr.paper.predicates import cell_names
 from graphdr.plan import words
-from graphdr.plan.blocks import Claim
+from graphdr.plan.blocks import Claim, as_list
 from graphdr.plan.compute_jobs import measurements
-from graphdr.plan.design import Design, batches_of, dataset_of, experiments_behind
-from graphdr.plan.job import Job, at
-from graphdr.plan.plays import KINDS
+from graphdr.plan.design import KINDS, Design, batches_of, dataset_of, experiments_behind
+from graphdr.plan.job import Job, fill, make_job
 from graphdr.plan.problem import Problem
 from graphdr.scores import cells
 from graphdr.theory.bound_checks import GUARANTEES
@@ -28,48 +26,44 @@ TITLES = (  # factors that differ from the usual ones of a data set, in words
 )  # fmt: skip
 
 
-def judge_claims(design: Design, judged: str) -> Job[judge.Input, judge.Output, judge.Params]:
+def judge_claims(design: Design, judged: str) -> Job:
     """Return the job that judges the claims, at the paper's settings or with those of every grid, or ranks methods."""
     plans = {paths.CLAIMS: _claims_job, paths.MULTIVERSE: _multiverse_job, paths.LEADERBOARD: ranking}
-    input, params = plans[judged](design)
-    return Job("judge_claims", input, at(judge.Output(), judged=judged), params)
+    return make_job(judge, *plans[judged](design), judged=judged)
 
 
 def _claims_job(design: Design) -> tuple[judge.Input, judge.Params]:
     """Return how claims are judged at the paper's settings."""
     claims = _claims(design)
-    named = dict.fromkeys(name for claim in design.config.claims.values() for name in claim.experiments)
-    experiments = [name for name in named if batches_of(design, [name])]
+    named = dict.fromkeys(name for claim in claims.values() for name in claim.experiments)
+    measured = {name: files for name in named if (files := measurements(design, [name]))}
     scored = {spec.evaluation for spec in claims.values() if spec.evaluation and spec.built}
-    input = judge.Input(
-        paper=paths.PAPER_CLAIMS,
-        measurements={name: measurements(design, [name]) for name in experiments},
-        evaluations={name: paths.evaluation(name) for name in sorted(scored)},
-    )
-    problems = _problems(design, experiments, {"dataset", *factors(claims)})
-    return input, judge.Params(words.labels(design.config), claims, problems, sorted(OTHER))
+    evaluations = {name: paths.evaluation(name) for name in sorted(scored)}
+    problems = _problems(design, measured, {"dataset", *factors(claims)})
+    params = judge.Params(words.labels(design.config), claims, problems, sorted(OTHER))
+    return judge.Input(paths.PAPER_CLAIMS, measured, evaluations), params
 
 
 def _multiverse_job(design: Design) -> tuple[judge.Input, judge.Params]:
     """Return how claims are judged with every setting of the grids."""
-    config = design.config
-    grids = sorted(name for name, e in config.experiments.items() if e.varies and batches_of(design, [name]))
-    pairs = [(name, original) for name in grids for original in config.experiments[name].varies]
+    config, claims = design.config, _claims(design)
+    grids = {name: config.experiments[name].varies for name in sorted(config.experiments) if batches_of(design, [name])}
+    grids = {name: varied for name, varied in grids.items() if varied}
+    pairs = [(name, original) for name, varied in grids.items() for original in varied]
     originals = [original for _, original in pairs]
-    claims = _claims(design)
-    input = judge.Input(
-        paper=paths.PAPER_CLAIMS,
-        measurements={name: measurements(design, [name]) for name in grids},
-        runs={name: _runs(design, name) for name in grids},
-    )
-    grid_spec = judge.SettingsGrid(
+    files: dict[str, list[str]] = {}
+    for name in grids:
+        played = [paths.runs(*pair) for pair in product(batches_of(design, [name]), KINDS)]
+        files[name] = [path for path in played if path in design.plays]
+    spec = judge.SettingsGrid(
         variants={name: [*design.variants[name]] for name in grids},
         places=[place for pair in pairs for place in _places(design, *pair)],
         horizons=config.horizons,
         marks=_marks(design, set(originals)),
     )
+    input = judge.Input(paths.PAPER_CLAIMS, {name: measurements(design, [name]) for name in grids}, runs=files)
     problems = _problems(design, originals, {"dataset", "k", *factors(claims)})
-    return input, judge.Params(words.labels(config), claims, problems, sorted(OTHER), grid=grid_spec)
+    return input, judge.Params(words.labels(config), claims, problems, sorted(OTHER), grid=spec)
 
 
 def _claims(design: Design) -> dict[str, ClaimSpec]:
@@ -80,26 +74,22 @@ def _claim(design: Design, claim: Claim) -> ClaimSpec:
     """Return how a claim is judged: its checks, its data sets, and those of them that are built or have raw files."""
     sources = experiments_behind(design, claim)
     shown = dict.fromkeys(design.problems[p].dataset for e in sources for p in design.members[e])
-    datasets = [name for name in shown if not claim.datasets or name in claim.datasets]
+    datasets = [name for name in shown if not claim.dataset or name in as_list(claim.dataset)]
     built = {dataset_of(design, batch) for batch in batches_of(design, sources)}
-    settings = claim.model_dump(include={field.name for field in fields(ClaimSpec)})
-    return ClaimSpec(
-        **settings,
+    return fill(
+        ClaimSpec,
+        claim,
         datasets=datasets,
         built=[name for name in datasets if name in built],
         raw={name: paths.receipt(name) for name in datasets if design.config.datasets[name].is_observed},
-        experiments=claim.experiments,
     )
 
 
 def _problems(design: Design, experiments: Iterable[str], names: set[str]) -> dict[str, dict[str, object]]:
     """Return some factors of every problem of some experiments, those that it has."""
-    problems = {}
-    for experiment in experiments:
-        for name in design.members[experiment]:
-            values = {factor: getattr(design.problems[name], factor, None) for factor in sorted(names)}
-            problems[name] = {factor: value for factor, value in values.items() if value is not None}
-    return problems
+    members = [design.problems[name] for experiment in experiments for name in design.members[experiment]]
+    values = {problem.name: {factor: getattr(problem, factor, None) for factor in sorted(names)} for problem in members}
+    return {name: {f: value for f, value in factors.items() if value is not None} for name, factors in values.items()}
 
 
 def _places(design: Design, grid: str, original: str) -> Iterable[judge.Place]:
@@ -112,18 +102,12 @@ def _places(design: Design, grid: str, original: str) -> Iterable[judge.Place]:
             yield judge.Place(grid, name, problem.candidates, original, other)
 
 
-def _runs(design: Design, experiment: str) -> list[str]:
-    files = [paths.runs(*pair) for pair in product(batches_of(design, [experiment]), KINDS)]
-    return [path for path in files if path in design.plays]
-
-
 def _marks(design: Design, played: set[str]) -> dict[str, str]:
     """Return why a claim is not judged with other settings: it has none, or it was not played with them."""
     fixed = {*FACTS, *GUARANTEES, "mean"}
     marks = {}
     for name, claim in design.config.claims.items():
-        arguments = [part for check in claim.checks for part in check.values()]
-        texts = [cell for part in arguments for cell in cell_names(part)]
+        texts = [cell for _, arguments in cells.named(claim.checks) for cell in cell_names(arguments)]
         if all(cells.parse(name, text).quantity in fixed for text in texts):
             marks[name] = multiverse.NO_SETTINGS
         elif claim.evaluation or not played & set(claim.experiments):

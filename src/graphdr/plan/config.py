@@ -9,10 +9,9 @@ from pydantic_core import ErrorDetails
 
 from graphdr.core.errors import QUOTED, UserError, elide, quote
 from graphdr.plan import short_forms
-from graphdr.plan.blocks import Config
+from graphdr.plan.blocks import Config, Raw
 from graphdr.plan.overrides import Overrides
 from graphdr.plan.references import check
-from graphdr.plan.schema.values import Raw
 from graphdr.plan.yaml_files import read_yaml
 
 NO_OVERRIDES = Overrides()

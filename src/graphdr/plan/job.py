@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from types import ModuleType
+from typing import Any, TypeVar
 
 from graphdr.cache import paths
 from graphdr.cache.fingerprint import stage_code
@@ -16,20 +17,17 @@ from graphdr.core.records import to_json
 
 LONGEST_ARGUMENT = 100_000  # letters: Linux takes 128 KiB, and a shell gets the whole command as one
 
-Input = TypeVar("Input", bound=tuple[Any, ...])
-Output = TypeVar("Output", bound=tuple[Any, ...])
-Params = TypeVar("Params", bound=tuple[Any, ...])
 Record = TypeVar("Record")
 
 
 @dataclass(frozen=True)
-class Job(Generic[Input, Output, Params]):
+class Job:
     """One call of a stage, with the records that its module declares: ``Input``, ``Output`` and ``Params``."""
 
     stage: str
-    input: Input
-    output: Output
-    params: Params
+    input: Any
+    output: Any
+    params: Any
     modules: tuple[str, ...] = ()  # that the stage imports by name: an edit of them reruns this job
     optional: tuple[str, ...] = ()  # inputs that are read where they exist, but not built for this job …
     root_folder: str = ""  # … in this folder
@@ -57,19 +55,16 @@ class Job(Generic[Input, Output, Params]):
     def as_json(self) -> str:
         """Return the call of the stage with sorted keys: equal jobs are equal texts."""
         call = {name: to_json(getattr(self, name)._asdict()) for name in ("input", "output", "params")}
-        contents = {path: _digest(paths.data_file(path)) for path in _flat(self.input) if path in paths.PAPER_FILES}
-        for path in _flat(self.input):
-            if path in self.optional:
-                contents[path] = _digest(Path(self.root_folder, path))
+        inputs = _flat(self.input)
+        contents = {path: _digest(paths.data_file(path)) for path in inputs if path in paths.PAPER_FILES}
+        contents |= {path: _digest(Path(self.root_folder, path)) for path in inputs if path in self.optional}
         return json.dumps(call | ({"contents": contents} if contents else {}), sort_keys=True)
 
 
-AnyJob = Job[Any, Any, Any]
-
-
-def at(output: Output, **wildcards: str) -> Output:
-    """Fill in the wildcards of what a stage writes."""
-    return type(output)(*(path.format(**wildcards) for path in output))
+def make_job(stage: ModuleType, input: Any, params: Any, modules: tuple[str, ...] = (), **wildcards: str) -> Job:
+    """Return the call of a stage that writes the files with these wildcards."""
+    output = stage.Output(*(path.format(**wildcards) for path in stage.Output()))
+    return Job(stage.__name__.rpartition(".")[2], input, output, params, modules)
 
 
 def fill(record: type[Record], source: object, **others: Any) -> Record:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from graphdr.cache import paths
 from graphdr.core.atomic import write_text
 from graphdr.core.errors import UserError
-from graphdr.plan.schema.values import Raw
+from graphdr.plan.blocks import Raw
 from graphdr.plan.yaml_files import read_yaml
 
 

@@ -7,8 +7,7 @@ from typing import Any, get_origin
 
 from graphdr.cache.paths import data_file
 from graphdr.core.errors import UserError, no_such
-from graphdr.plan.blocks import Config
-from graphdr.plan.schema.values import Raw
+from graphdr.plan.blocks import Config, Raw
 from graphdr.plan.yaml_files import read_yaml
 
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?")
