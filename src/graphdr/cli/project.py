@@ -30,9 +30,9 @@ def require(folder: Path) -> None:
 
 def load_config() -> "Config":
     """Read and check the configuration, including options of the last build."""
-    from graphdr.plan import config, overrides
+    from graphdr.plan import config
 
-    return config.load(Path(paths.config()), Path(), overrides.recall())
+    return config.load(Path(paths.config()), Path(), config.recall())
 
 
 class Plan:

@@ -159,8 +159,8 @@ def make_figure(design: Design, figure: str) -> Job:
     return make_job(figure_of, figure_of.Input(**files), params, figure=figure)
 
 
-def _compared(design: Design) -> tuple[dict[str, str], dict[str, ComparedTable], list[str]]:
-    """Return the tables that are set beside the paper's, how each is, and the data sets that are not here."""
+def compare_paper(design: Design) -> Job:
+    """Return the job that sets tables beside the paper's: those that are built, and how each relates to its own."""
     config = design.config
     here = {dataset_of(design, batch) for batch in design.batches}
     built, specs = {}, {}
@@ -177,13 +177,9 @@ def _compared(design: Design) -> tuple[dict[str, str], dict[str, ComparedTable],
             tolerance={quantity: tolerance for quantity, tolerance in tolerances.items() if tolerance is not None},
             datasets=behind,
         )
-    return built, specs, sorted(set(config.datasets) - here)
-
-
-def compare_paper(design: Design) -> Job:
-    (built, specs, missing), config = _compared(design), design.config
-    simulated = {}
+    measured, simulated = {}, {}
     for name, papers in config.simulated_papers.items():
+        measured[name] = measurements(design, [papers.control, *papers.others])
         simulated[name] = compare.SimulatedPapers(
             control=design.members[papers.control][0],
             others=[
@@ -195,12 +191,9 @@ def compare_paper(design: Design) -> Job:
             aliases=papers.aliases,
             size=design.problems[problems_of(design, config.tables[name])[0]].instances,
         )
-    measured = {
-        name: measurements(design, [papers.control, *papers.others]) for name, papers in config.simulated_papers.items()
-    }
     params = compare.Params(
         tables=specs,
-        missing=missing,
+        missing=sorted(set(config.datasets) - here),
         cells={name: _cells(design, config.tables[name]) for name in built},
         observed=sorted(name for name, block in config.datasets.items() if block.is_observed),
         simulated_papers=simulated,
@@ -230,13 +223,13 @@ def _cells(design: Design, spec: TableView) -> dict[str, dict[str, str]]:
 
 def make_report(design: Design, page: str) -> Job:
     """Return the job of a page: the whole report, or the experiment of the headline with its own tables."""
-    (compared, specs, missing), config = _compared(design), design.config
+    compared, config = compare_paper(design), design.config
     shown = _shown(design, page)
-    tables: dict[str, PageTable] = {}
-    quantities: dict[str, Quantity] = {}
     batches = batches_of(design, shown)
     built = {design.batches[batch].experiment for batch in batches}
-    for name in compared:
+    tables: dict[str, PageTable] = {}
+    quantities: dict[str, Quantity] = {}
+    for name in compared.input.tables:
         sources = experiments_behind(design, config.tables[name])
         if set(sources) <= set(shown):
             spec = make_table(design, name).params
@@ -247,11 +240,11 @@ def make_report(design: Design, page: str) -> Job:
                 heading=FACTOR_LABELS.get(spec.heading, spec.heading),
                 rows=[(row.label, row.problem, row.method) for row in spec.row_keys],
                 experiment=next((source for source in reversed(sources) if source in built), None),
-                compared=specs[name],
+                compared=compared.params.tables[name],
             )
     input, params = outline.report_page(design, batches, tables)
-    input = input._replace(tables={name: compared[name] for name in tables})
-    cells_of = {name: _cells(design, config.tables[name]) for name in tables}
+    input = input._replace(tables={name: compared.input.tables[name] for name in tables})
+    cells_of = {name: compared.params.cells[name] for name in tables}
     params = params._replace(quantities=quantities, cells=cells_of)
     if page == paths.HEADLINE:  # no change of another experiment rebuilds it
         params = params._replace(
@@ -266,7 +259,7 @@ def make_report(design: Design, page: str) -> Job:
         claims = judge_claims(design, paths.CLAIMS).output.parquet
         input = report.Input(**input._asdict() | studies | {"claims": claims})
         unbuilt = {name: title for name, title in params.opt_in.items() if report.BUILT_BY.get(name) not in studies}
-        params = params._replace(opt_in=unbuilt, missing=missing)
+        params = params._replace(opt_in=unbuilt, missing=compared.params.missing)
     job = make_job(report, input, params, page=page)
     return replace(job, optional=tuple(report.STUDIES.values()), root_folder=design.root)
 
