@@ -108,17 +108,17 @@ Columns = Annotated[list[Pair], Field(min_length=1), WithJsonSchema(COLUMNS)]
 Checks = Annotated[list[Annotated[dict[str, dict[str, Any]], Field(min_length=1, max_length=1)]], Field(min_length=1)]
 Natural = Annotated[int, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
-Number = Annotated[float, Field(ge=0, allow_inf_nan=False), WrapValidator(_as_written)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), WrapValidator(_as_written)]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), WrapValidator(_as_written)]
-PositiveShare = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), WrapValidator(_as_written)]
-OpenShare = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False), WrapValidator(_as_written)]
+Number = Annotated[float, Field(ge=0), WrapValidator(_as_written)]
+Positive = Annotated[float, Field(gt=0), WrapValidator(_as_written)]
+Share = Annotated[float, Field(ge=0, le=1), WrapValidator(_as_written)]
+PositiveShare = Annotated[float, Field(gt=0, le=1), WrapValidator(_as_written)]
+OpenShare = Annotated[float, Field(gt=0, lt=1), WrapValidator(_as_written)]
 
 
 class Block(BaseModel):
     """A block of the configuration. It refuses keys that it does not have, and never changes."""
 
-    model_config = {"extra": "forbid", "frozen": True, "strict": True}
+    model_config = {"extra": "forbid", "frozen": True, "strict": True, "allow_inf_nan": False}
 
     @model_validator(mode="before")
     @classmethod

@@ -14,7 +14,7 @@ from graphdr.paper.predicates import cell_names
 from graphdr.plan import words
 from graphdr.plan.blocks import Claim, as_list
 from graphdr.plan.compute_jobs import measurements
-from graphdr.plan.design import KINDS, Design, batches_of, dataset_of, experiments_behind
+from graphdr.plan.design import KINDS, Design, batches_of, dataset_of, experiments_behind, problems_of
 from graphdr.plan.job import Job, fill, make_job
 from graphdr.plan.problem import Problem
 from graphdr.scores import cells
@@ -73,7 +73,7 @@ def _claims(design: Design) -> dict[str, ClaimSpec]:
 def _claim(design: Design, claim: Claim) -> ClaimSpec:
     """Return how a claim is judged: its checks, its data sets, and those of them that are built or have raw files."""
     sources = experiments_behind(design, claim)
-    shown = dict.fromkeys(design.problems[p].dataset for e in sources for p in design.members[e])
+    shown = dict.fromkeys(problem.dataset for problem in problems_of(design, claim))
     datasets = [name for name in shown if not claim.dataset or name in as_list(claim.dataset)]
     built = {dataset_of(design, batch) for batch in batches_of(design, sources)}
     return fill(
@@ -87,19 +87,20 @@ def _claim(design: Design, claim: Claim) -> ClaimSpec:
 
 def _problems(design: Design, experiments: Iterable[str], names: set[str]) -> dict[str, dict[str, object]]:
     """Return some factors of every problem of some experiments, those that it has."""
-    members = [design.problems[name] for experiment in experiments for name in design.members[experiment]]
-    values = {problem.name: {factor: getattr(problem, factor, None) for factor in sorted(names)} for problem in members}
-    return {name: {f: value for f, value in factors.items() if value is not None} for name, factors in values.items()}
+    problems = {}
+    for problem in (problem for experiment in experiments for problem in design.members[experiment]):
+        values = {factor: getattr(problem, factor, None) for factor in sorted(names)}
+        problems[problem.name] = {factor: value for factor, value in values.items() if value is not None}
+    return problems
 
 
 def _places(design: Design, grid: str, original: str) -> Iterable[judge.Place]:
     """Yield every problem of a grid with the problem of the paper's experiment that it repeats."""
     specs = [design.config.experiments[name].problems for name in (grid, original)]
     shared = {"dataset", *(factor for spec in specs for factor in spec.vary)} - {"candidates"}
-    for name, other in product(design.members[grid], design.members[original]):
-        problem, repeated = design.problems[name], design.problems[other]
+    for problem, repeated in product(design.members[grid], design.members[original]):
         if all(getattr(problem, factor) == getattr(repeated, factor) for factor in shared):
-            yield judge.Place(grid, name, problem.candidates, original, other)
+            yield judge.Place(grid, problem.name, problem.candidates, original, repeated.name)
 
 
 def _marks(design: Design, played: set[str]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Jobs from raw files to measurements: one function per stage, from its wildcards to a Job."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 import graphdr.stages.build_graph as build
@@ -90,6 +90,16 @@ def compute_basis(design: Design, graph: str, basis: str) -> Job:
     return make_job(basis_of, input, params, (module_of(name),), graph=graph, basis=basis)
 
 
+def low_basis(graph: str) -> str:
+    """Return the file of the lowest eigenvectors of a graph."""
+    return paths.basis(graph, "laplacian_low")
+
+
+def _each(path: Callable[[str], str], graphs: Iterable[str]) -> dict[str, str]:
+    """Return the file of every graph."""
+    return {graph: path(graph) for graph in sorted(graphs)}
+
+
 def _basis_file(design: Design, graph: str, basis: str, components: int) -> str:
     """Return the file of a basis with enough vectors."""
     return paths.basis(graph, wide_enough(design.bases, graph, basis, components))
@@ -124,13 +134,13 @@ def _contexts(batch: str, problems: Iterable[Problem]) -> str:
 
 def pose_problem(design: Design, batch: str) -> Job:
     problems = [posed_problem(problem) for problem in _problems(design, batch)]
-    graphs = sorted({graph for problem in problems for graph in (problem.clean, problem.graph)})
-    input = pose.Input({}, {graph: paths.nodes(graph) for graph in graphs}, {}, {}, {})
+    graphs = {graph for problem in problems for graph in (problem.clean, problem.graph)}
+    input = pose.Input({}, _each(paths.nodes, graphs), {}, {}, {})
     for problem in problems:
         graph, dataset = problem.graph, str(design.graphs[problem.graph].dataset)
         if problem.reward in PLANTED:
             source = problem.segment_rewards.items if problem.segment_rewards else problem.clean
-            input.basis[source] = paths.basis(source, "laplacian_low")
+            input.basis[source] = low_basis(source)
         if problem.contexts:
             input.edges[graph] = paths.edges(graph)
         if problem.ratings or (problem.contexts and problem.contexts.bundle_sampling == contexts.CHOSEN):
@@ -182,9 +192,9 @@ def describe_problem(design: Design, batch: str) -> Job:
     others = {FACT_BASES[fact] for fact in facts if fact in FACT_BASES}
     input = describe.Input(
         theta=paths.theta(batch),
-        basis={graph: paths.basis(graph, "laplacian_low") for graph in sorted(graphs)},
-        nodes={graph: paths.nodes(graph) for graph in sorted(graphs)},
-        edges={graph: paths.edges(graph) for graph in sorted(graphs)},
+        basis=_each(low_basis, graphs),
+        nodes=_each(paths.nodes, graphs),
+        edges=_each(paths.edges, graphs),
         others={b: {p.graph: _basis_file(design, p.graph, b, p.components) for p in observed} for b in sorted(others)},
         pilot=paths.pilot(batch) if budgets(facts, 1) else "",
         pilot_rounds=paths.pilot_rounds(batch) if needs_rounds(facts) else "",
@@ -222,8 +232,8 @@ def run_bandit(design: Design, batch: str, kind: str) -> Job:
     input = bandit.Input(
         theta=paths.theta(batch),
         basis=bases,
-        nodes={graph: paths.nodes(graph) for graph in sorted(drawn)},
-        edges={graph: paths.edges(graph) for graph in sorted(drawn)},
+        nodes=_each(paths.nodes, drawn),
+        edges=_each(paths.edges, drawn),
         facts=paths.facts(batch) if kind == INFORMED else "",
         pilot=paths.pilot(batch) if any(method.uses_pilot for method in methods.values()) else "",
         contexts=_contexts(batch, _problems(design, batch)),

@@ -81,7 +81,7 @@ class Design(NamedTuple):
     bases: Bases
     problems: dict[str, Problem]
     batches: dict[str, Batch]
-    members: dict[str, list[str]]
+    members: Members
     variants: dict[str, list[Variant]]  # by experiment: its methods, with every setting of its grid
     methods: dict[str, Method]  # those of the configuration, and all variants
     played: dict[tuple[str, str], Played]  # by problem and method
@@ -93,16 +93,18 @@ def expand(config: Config | Raw, missing: Collection[str] = (), root: str = "") 
     """Turn the blocks of a configuration into flat tables; nothing is planned on data sets that are missing."""
     config = config if isinstance(config, Config) else read(config)
     members = _members(config)
-    built = {name: [p for p in problems if p.dataset not in missing] for name, problems in members.items()}
+    problems = {problem.name: problem for several in members.values() for problem in several}
+    members = {name: [problems[problem.name] for problem in several] for name, several in members.items()}
+    built = {name: [p for p in several if p.dataset not in missing] for name, several in members.items()}
     variants = {name: list(_variants(config, config.experiments[name])) for name in members}
     made = [variant for several in variants.values() for variant in several]
     design = Design(
         config=config,
         graphs=_graphs(config, built),
         bases=_bases(config, built),
-        problems={problem.name: problem for problems in members.values() for problem in problems},
-        batches=_batches(config, members, built),
-        members={name: [problem.name for problem in problems] for name, problems in members.items()},
+        problems=problems,
+        batches=_batches(config, members, missing),
+        members=members,
         variants=variants,
         methods=config.methods | {v.name: config.methods[v.method].with_settings(v.setting) for v in made},
         played={},
@@ -125,8 +127,8 @@ def _members(config: Config) -> Members:
 
     def precedence(name: str) -> tuple[bool, int]:
         experiment = config.experiments[name]
-        factors = config.protocol.factors | experiment.problems.set.factors
-        return experiment.opt_in, factors.get("components", 0) if experiment.opt_in else 0
+        components = experiment.problems.set.components or config.protocol.components or 0
+        return experiment.opt_in, components if experiment.opt_in else 0
 
     return {name: list(_expand_problems(config, name)) for name in sorted(config.experiments, key=precedence)}
 
@@ -191,14 +193,17 @@ def wide_enough(bases: Bases, graph: str, basis: str, components: int) -> str:
     return basis if size is None or size.components >= components else f"{basis}-{components}"
 
 
-def _batches(config: Config, members: Members, built: Members) -> dict[str, Batch]:
+def _batches(config: Config, members: Members, missing: Collection[str]) -> dict[str, Batch]:
     """Split experiments into batches of problems on one data set, so that a change of it reruns no other."""
     batches = {}
-    for experiment, problems in built.items():
-        several = len({problem.dataset for problem in members[experiment]}) > 1
-        for dataset in dict.fromkeys(problem.dataset for problem in problems):
-            names = [problem.name for problem in problems if problem.dataset == dataset]
-            stem = f"{experiment}-{dataset}" if several else experiment
+    for experiment, problems in members.items():
+        by_dataset: dict[str, list[str]] = {}
+        for problem in problems:
+            by_dataset.setdefault(problem.dataset, []).append(problem.name)
+        for dataset, names in by_dataset.items():
+            if dataset in missing:
+                continue
+            stem = f"{experiment}-{dataset}" if len(by_dataset) > 1 else experiment
             for number, start in enumerate(range(0, len(names), config.batch)):
                 name = stem if len(names) <= config.batch else f"{stem}-{number}"
                 batches[name] = Batch(experiment, names[start : start + config.batch])
@@ -218,7 +223,7 @@ def _variants(config: Config, experiment: Experiment) -> Iterator[Variant]:
 def _check(design: Design) -> None:
     """Check that methods, facts and chosen settings fit their problems, and that views tell their problems apart."""
     for name, members in design.members.items():
-        for problem in (design.problems[member] for member in members):
+        for problem in members:
             spec, where = design.config.experiments[name], f"problem {problem.name}: "
             for variant, *_ in design.variants[name]:
                 mistakes = in_method(design.methods[variant].method, problem)
@@ -249,24 +254,24 @@ def tuned_on(design: Design, problem: Problem) -> list[tuple[str, str]]:
     """Return the experiments and problems where the settings of a problem are chosen: they differ only in size."""
     compared = Factors.model_fields.keys() - SIZES
     return [
-        (experiment, name)
+        (experiment, other.name)
         for experiment, spec in sorted(design.config.experiments.items())
         if spec.settings and spec.target == problem.settings_from
-        for name in design.members[experiment]
-        if all(getattr(design.problems[name], factor) == getattr(problem, factor) for factor in compared)
+        for other in design.members[experiment]
+        if all(getattr(other, factor) == getattr(problem, factor) for factor in compared)
     ]
 
 
 def _misplaced(design: Design, view: TableView | FigureView) -> Iterator[str]:
     """Yield that a view shows a problem of no experiment of it, or several at one place."""
     sources = " and ".join(view.experiments)
-    members = [problem for experiment in view.experiments for problem in design.members[experiment]]
+    members = [problem.name for experiment in view.experiments for problem in design.members[experiment]]
     yield from unknown("problem: ", f"problem of {sources}", view.problem, members)
     key = "rows" if isinstance(view, TableView) else "x"
     factor = getattr(view, key)
     if not view.experiments or (isinstance(view, FigureView) and view.kind != "sweep"):
         return
-    problems = [design.problems[problem] for problem in problems_of(design, view)]
+    problems = problems_of(design, view)
     by_name = factor in ("method", "player")
     values = {problem.name if by_name else str(getattr(problem, factor, None)) for problem in problems}
     if len(values) < len(problems) or (factor == "method" and len(problems) > 1):
@@ -303,11 +308,11 @@ def _identity(problem: Problem, method: Policy) -> tuple[Any, ...]:
     return fill(Protocol, problem), posed, method.resolve(problem), factors_of_facts
 
 
-def problems_of(design: Design, view: View | Evaluation) -> list[str]:
+def problems_of(design: Design, view: View | Evaluation) -> list[Problem]:
     """Return the problems that a view or evaluation rests on: those of its experiments, or the one that it names."""
-    members = [name for experiment in experiments_behind(design, view) for name in design.members[experiment]]
-    problem = getattr(view, "problem", None)
-    return [problem] if problem else members
+    if name := getattr(view, "problem", None):
+        return [design.problems[name]]
+    return [problem for experiment in experiments_behind(design, view) for problem in design.members[experiment]]
 
 
 def experiments_behind(design: Design, view: View | Evaluation) -> list[str]:
@@ -336,7 +341,7 @@ def dataset_of(design: Design, batch: str) -> str:
 
 def datasets_of(design: Design, view: View | Evaluation) -> set[str]:
     """Return the data sets that a table, figure or evaluation shows."""
-    return {design.problems[name].dataset for name in problems_of(design, view)}
+    return {problem.dataset for problem in problems_of(design, view)}
 
 
 def batches_of(design: Design, experiments: Iterable[str], problems: Collection[str] | None = None) -> list[str]:

@@ -26,6 +26,7 @@ from graphdr.plan.compute_jobs import (
     estimate_pilot,
     fetch_raw,
     has_pilot,
+    low_basis,
     measure_batch,
     measurements,
     pose_problem,
@@ -56,7 +57,7 @@ def evaluate_predictors(design: Design, evaluation: str) -> Job:
         evaluate.Params,
         spec,
         predictors=spec.predictor_facts,
-        groups={problem: design.problems[problem].dataset for problem in problems_of(design, spec)},
+        groups={problem.name: problem.dataset for problem in problems_of(design, spec)},
         signs={name: FAVOURABLE.get(name, 0) for name in spec.predictor_facts},
         predictor_method=spec.predictor_method or spec.method,
     )
@@ -95,11 +96,11 @@ def _rows(design: Design, spec: TableView) -> list[RowKey]:
     labels = [design.config.evaluations[name].label for name in spec.evaluations]
     rows = [RowKey(label, problem=label) for label in labels]
     for experiment in spec.experiments:
-        for problem in (design.problems[name] for name in problems_of(design, spec)):
+        methods = design.config.experiments[experiment].methods
+        for problem in design.members[experiment]:
             place = problem.name, problem.dataset
-            if problem.name not in design.members[experiment]:
+            if spec.problem and spec.problem != problem.name:
                 continue
-            methods = design.config.experiments[experiment].methods
             if spec.rows == "method":
                 rows += [RowKey(method, *place, method) for method in spec.methods or methods]
             elif spec.rows == "player":
@@ -123,7 +124,7 @@ def make_figure(design: Design, figure: str) -> Job:
     config, spec = design.config, design.config.figures[figure]
     played = [method for name in spec.experiments for method in config.experiments[name].methods]
     methods = {name: config.methods[name] for name in spec.methods or played}
-    problems = [design.problems[name] for name in problems_of(design, spec)]
+    problems = problems_of(design, spec)
     graph = problems[0].graph
     batches = batches_of(design, spec.experiments, {problem.name for problem in problems})
     datasets = {name: block.label or name for name, block in config.datasets.items()}
@@ -144,7 +145,7 @@ def make_figure(design: Design, figure: str) -> Job:
         files |= {
             "nodes": paths.nodes(graph),
             "edges": paths.edges(graph),
-            "basis": paths.basis(graph, "laplacian_low"),
+            "basis": low_basis(graph),
         }
     params = figure_of.Params(
         kind=spec.kind,
@@ -181,15 +182,15 @@ def compare_paper(design: Design) -> Job:
     for name, papers in config.simulated_papers.items():
         measured[name] = measurements(design, [papers.control, *papers.others])
         simulated[name] = compare.SimulatedPapers(
-            control=design.members[papers.control][0],
+            control=design.members[papers.control][0].name,
             others=[
-                (problem, text.format(**vars(design.problems[problem])))
+                (problem.name, text.format(**vars(problem)))
                 for experiment, text in papers.others.items()
                 for problem in design.members[experiment]
             ],
             methods=config.experiments[papers.control].methods,
             aliases=papers.aliases,
-            size=design.problems[problems_of(design, config.tables[name])[0]].instances,
+            size=problems_of(design, config.tables[name])[0].instances,
         )
     params = compare.Params(
         tables=specs,

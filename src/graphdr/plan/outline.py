@@ -9,8 +9,10 @@ from graphdr.core.records import to_json
 from graphdr.paper.compare import VERDICTS
 from graphdr.plan import words
 from graphdr.plan.blocks import Claim, Config, FigureView
+from graphdr.plan.compute_jobs import low_basis
 from graphdr.plan.design import Design, dataset_of, problems_of
 from graphdr.plan.job import fill
+from graphdr.plan.problem import Problem
 from graphdr.scores import cells
 from graphdr.show.report.experiments import ExperimentSpec, ProblemSpec
 from graphdr.show.report.numbers import PageTable
@@ -76,22 +78,21 @@ def report_page(design: Design, batches: list[str], tables: dict[str, PageTable]
 def experiment(design: Design, name: str, built: list[str]) -> ExperimentSpec:
     """Describe an experiment: title, group, methods and, unless there are many, the problems that were built."""
     spec = design.config.experiments[name]
-    observed = any(design.config.datasets[design.problems[p].dataset].is_observed for p in design.members[name])
+    observed = any(design.config.datasets[p.dataset].is_observed for p in design.members[name])
     return ExperimentSpec(
         title=spec.title or words.heading(name),
         group=_group(design.config, spec.target) if spec.target else OBSERVED if observed else SYNTHETIC,
         methods=spec.methods,
         against=spec.reference_method,
-        problems=[_problem(design, key, name) for key in built] if len(built) <= MANY else None,
+        problems=[_problem(design.config, design.problems[key], name) for key in built] if len(built) <= MANY else None,
         count=len(built),
     )
 
 
-def _problem(design: Design, name: str, experiment: str) -> ProblemSpec:
+def _problem(config: Config, problem: Problem, experiment: str) -> ProblemSpec:
     """Describe a problem by what its curves depend on most."""
-    spec = design.problems[name]
-    title = words.title(design.config, spec, design.config.experiments[experiment])
-    return fill(ProblemSpec, spec, key=name, title=title)
+    title = words.title(config, problem, config.experiments[experiment])
+    return fill(ProblemSpec, problem, key=problem.name, title=title)
 
 
 def _group(config: Config, target: str) -> str:
@@ -133,7 +134,7 @@ def _dataset(design: Design, name: str, problem: str | None) -> DatasetSpec:
 def _card(design: Design, name: str, problem: str, batch: str) -> dict[str, str]:
     """Return the files behind the card of a data set: graph, basis, rewards and, if there are any, titles."""
     graph = design.problems[problem].graph
-    files = {"nodes": paths.nodes(graph), "edges": paths.edges(graph), "basis": paths.basis(graph, "laplacian_low")}
+    files = {"nodes": paths.nodes(graph), "edges": paths.edges(graph), "basis": low_basis(graph)}
     titles = {"titles": paths.dataset_nodes(name)} if design.config.datasets[name].is_observed else {}
     return files | {"theta": paths.theta(batch)} | titles
 
@@ -149,5 +150,5 @@ def _headline(design: Design, shown: Collection[str]) -> HeadlineSpec | None:
     for spec in overviews(design.config, shown).values():
         experiment = spec.experiments[0]
         against = design.config.experiments[experiment].reference_method
-        return HeadlineSpec(experiment, against, _problem(design, problems_of(design, spec)[0], experiment))
+        return HeadlineSpec(experiment, against, _problem(design.config, problems_of(design, spec)[0], experiment))
     return None
