@@ -102,7 +102,6 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Text = Annotated[str, WithJsonSchema({"type": ["string", "object"]})]  # with a short form that is a mapping
 Distinct = Annotated[list[Item], Field(min_length=1), AfterValidator(_distinct)]
 Names = Annotated[Distinct[str], WithJsonSchema(NAME_OR_NAMES)]
-OneOrMore = Annotated[str | Annotated[list[str], Field(min_length=1)], WithJsonSchema(NAME_OR_NAMES)]
 Pair = Annotated[dict[str, str], Field(min_length=1, max_length=1)]
 Columns = Annotated[list[Pair], Field(min_length=1), WithJsonSchema(COLUMNS)]
 Checks = Annotated[list[Annotated[dict[str, dict[str, Any]], Field(min_length=1, max_length=1)]], Field(min_length=1)]
@@ -452,24 +451,14 @@ class Evaluation(Block):
 class View(Block):
     """A view of the results of experiments or of evaluations, one or several."""
 
-    experiment: OneOrMore = ABSENT
-    evaluation: OneOrMore = ABSENT
+    experiments: Names = Field(default=[], alias="experiment")
+    evaluations: Names = Field(default=[], alias="evaluation")
 
     @model_validator(mode="after")
     def _check_source(self) -> Self:
-        if bool(self.experiment) == bool(self.evaluation):
+        if bool(self.experiments) == bool(self.evaluations):
             raise mistake("either an experiment or an evaluation is needed")
         return self
-
-    @property
-    def experiments(self) -> list[str]:
-        """Return the experiments, none if it shows evaluations."""
-        return as_list(self.experiment)
-
-    @property
-    def evaluations(self) -> list[str]:
-        """Return the evaluations, none if it shows experiments."""
-        return as_list(self.evaluation)
 
 
 class TableView(View):
@@ -503,7 +492,7 @@ class Claim(View):
     where: str = ABSENT
     statement: str = ABSENT
     criterion: str = ABSENT
-    dataset: OneOrMore = ABSENT  # without it, all data sets of the experiments
+    datasets: Names = Field(default=[], alias="dataset")  # without it, all data sets of the experiments
     each: Literal["dataset"] = ABSENT
     exceptions: Names = Field(default=[], alias="except")  # data sets on which the claim states the opposite
     share: Share = ABSENT  # of the instances in which a theorem must hold; else the share of them decides

@@ -12,7 +12,7 @@ from graphdr.paper.claims import ClaimSpec, factors
 from graphdr.paper.compare import OTHER
 from graphdr.paper.predicates import cell_names
 from graphdr.plan import words
-from graphdr.plan.blocks import Claim, as_list
+from graphdr.plan.blocks import Claim
 from graphdr.plan.compute_jobs import measurements
 from graphdr.plan.design import KINDS, Design, batches_of, dataset_of, experiments_behind, problems_of
 from graphdr.plan.job import Job, fill, make_job
@@ -74,11 +74,12 @@ def _claim(design: Design, claim: Claim) -> ClaimSpec:
     """Return how a claim is judged: its checks, its data sets, and those of them that are built or have raw files."""
     sources = experiments_behind(design, claim)
     shown = dict.fromkeys(problem.dataset for problem in problems_of(design, claim))
-    datasets = [name for name in shown if not claim.dataset or name in as_list(claim.dataset)]
+    datasets = [name for name in shown if not claim.datasets or name in claim.datasets]
     built = {dataset_of(design, batch) for batch in batches_of(design, sources)}
     return fill(
         ClaimSpec,
         claim,
+        evaluation=next(iter(claim.evaluations), None),
         datasets=datasets,
         built=[name for name in datasets if name in built],
         raw={name: paths.receipt(name) for name in datasets if design.config.datasets[name].is_observed},
@@ -111,7 +112,7 @@ def _marks(design: Design, played: set[str]) -> dict[str, str]:
         texts = [cell for _, arguments in cells.named(claim.checks) for cell in cell_names(arguments)]
         if all(cells.parse(name, text).quantity in fixed for text in texts):
             marks[name] = multiverse.NO_SETTINGS
-        elif claim.evaluation or not played & set(claim.experiments):
+        elif claim.evaluations or not played & set(claim.experiments):
             marks[name] = multiverse.NOT_VARIED
     return marks
 

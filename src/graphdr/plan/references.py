@@ -4,7 +4,7 @@ Each rule yields a text per mistake, which starts with the place inside of the e
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from operator import attrgetter
+from functools import reduce
 from typing import Any
 
 from graphdr.bandit.arm_set import NODE
@@ -40,8 +40,8 @@ NAMES = {
     "evaluations": {"experiments": "experiment"},
     "tables": SHOWN,
     "figures": SHOWN,
-    "claims": SHOWN | {"dataset": "dataset"},
-    "simulated_papers": {"control": "experiment", "others": "experiment"},
+    "claims": SHOWN | {"dataset": "dataset", "except": "dataset"},
+    "simulated_papers": {"control": "experiment"},
 }
 
 
@@ -50,8 +50,8 @@ def check(config: blocks.Config) -> None:
     for block, kinds in NAMES.items():
         for name, entry in getattr(config, block).items():
             for key, kind in kinds.items():
-                choices = getattr(config, f"{kind}s")
-                refuse(f"{block}.{name}.{key}: ", unknown("", kind, attrgetter(key)(entry), choices))
+                named: Any = reduce(dict.get, key.split("."), entry.plain())
+                refuse(f"{block}.{name}.{key}: ", unknown("", kind, named, getattr(config, f"{kind}s")))
     for block, rule in RULES.items():
         for name, entry in getattr(config, block).items():
             refuse(f"{block}.{name}", rule(config, name, entry))
@@ -143,7 +143,6 @@ def _figure(config: blocks.Config, name: str, entry: blocks.FigureView) -> Mista
 
 
 def _claim(config: blocks.Config, name: str, entry: blocks.Claim) -> Mistakes:
-    yield from unknown(".except: ", "dataset", entry.exceptions, config.datasets)
     if entry.exceptions and not entry.each:
         yield ".except: only a claim on each data set by itself has exceptions"
     criteria = {"checks": entry.checks}  # these decide; alternatives are only shown
@@ -155,11 +154,12 @@ def _claim(config: blocks.Config, name: str, entry: blocks.Claim) -> Mistakes:
 
 def _simulated_papers(config: blocks.Config, table: str, entry: blocks.SimulatedPapers) -> Mistakes:
     yield from unknown(": ", "table", table, config.tables)
+    yield from unknown(".protocols: ", "experiment", entry.others, config.experiments)
     methods = config.experiments[entry.control].methods
     yield from unknown(".aliases: ", "method of the control", entry.aliases.values(), methods)
     for name in entry.others:
         played = [entry.aliases.get(method, method) for method in config.experiments[name].methods]
-        yield from unknown(".others: ", f"method of {name}", methods, played)
+        yield from unknown(".protocols: ", f"method of {name}", methods, played)
 
 
 RULES: dict[str, Callable[[blocks.Config, str, Any], Mistakes]] = {

@@ -22,8 +22,9 @@ SETS = ("problems", "methods", "facts", "scores", "columns")  # what a set can h
 LISTS = {  # where the name of a set, or of a template, can stand for its members
     "experiments": ("methods", "facts"),
     "evaluations": ("experiments", "scores"),
-    "tables": ("methods", "columns"),
-    "figures": ("methods", "columns"),
+    "tables": ("methods", "columns", "experiment", "evaluation"),
+    "figures": ("methods", "experiment", "evaluation"),
+    "claims": ("dataset", "except", "experiment", "evaluation"),
 }
 VARIABLE = re.compile(r"\{(\w+)\}")
 SPELLING = str.maketrans({".": "_", "-": "m", "+": None, "[": None, "]": None, ",": "_", " ": None, "/": "_"})
@@ -55,7 +56,7 @@ def full(raw: Any, folder: Path = Path()) -> Raw:
     for block, places in LISTS.items():
         for name, entry in config.get(block, {}).items():
             for place in places:
-                _replace(entry, place, sets.get(place, {}))
+                _replace(entry, place, sets.get(place) or sets.get(f"{place}s", {}))
             if isinstance(problems := entry.get("problems"), dict):
                 _replace(problems, "of", sets["problems"])
             if block in ("tables", "figures"):
@@ -179,14 +180,10 @@ def _like(block: str, name: str, entries: Mapping[str, Raw], seen: tuple[str, ..
 
 
 def _show(block: str, name: str, entry: Raw, config: Raw, sets: Mapping[str, Any]) -> None:
-    """Write out a table or figure: its sources, problem, rows, columns and title."""
+    """Write out a table or figure: its problem, rows, columns and title."""
     where = f"{block}.{name}"
-    for place in ("experiment", "evaluation"):
-        named = sets.get(f"{place}s", {})
-        if isinstance(entry.get(place), list) or str(entry.get(place)) in named:
-            _replace(entry, place, named)
     if block == "tables" and "evaluation" not in entry and name in config.get("experiments", {}):
-        entry.setdefault("experiment", name)
+        entry.setdefault("experiment", [name])
     if isinstance(variation := entry.get("problem"), dict):
         if not isinstance(variation.get("of"), str):
             raise UserError(f"{where}.problem: the problem that it is a variation `of` is needed")
