@@ -223,15 +223,12 @@ _LISTS: dict[str, Any] = {
     name: (_DISTINCT[info.rebuild_annotation()], ABSENT) for name, info in Factors.model_fields.items()
 }
 _LEVELS = create_model("Levels", __base__=Block, **_LISTS)
-
-
-def _check_levels(levels: Any) -> Any:
-    _LEVELS.model_validate(levels)
-    return levels
-
-
 # Lists of distinct values by factor, each as the factor takes it.
-Levels = Annotated[dict[str, list[Any]], BeforeValidator(_check_levels), WithJsonSchema(_LEVELS.model_json_schema())]
+Levels = Annotated[
+    dict[str, list[Any]],
+    BeforeValidator(lambda levels: _LEVELS.model_validate(levels).plain()),
+    WithJsonSchema(_LEVELS.model_json_schema()),
+]
 
 
 class Member(Block):

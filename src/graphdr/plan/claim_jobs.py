@@ -12,11 +12,9 @@ from graphdr.paper.claims import ClaimSpec, factors
 from graphdr.paper.compare import OTHER
 from graphdr.paper.predicates import cell_names
 from graphdr.plan import words
-from graphdr.plan.blocks import Claim
 from graphdr.plan.compute_jobs import measurements
 from graphdr.plan.design import KINDS, Design, batches_of, dataset_of, experiments_behind, problems_of
 from graphdr.plan.job import Job, fill, make_job
-from graphdr.plan.problem import Problem
 from graphdr.scores import cells
 from graphdr.theory.bound_checks import GUARANTEES
 
@@ -67,31 +65,32 @@ def _multiverse_job(design: Design) -> tuple[judge.Input, judge.Params]:
 
 
 def _claims(design: Design) -> dict[str, ClaimSpec]:
-    return {name: _claim(design, claim) for name, claim in design.config.claims.items()}
-
-
-def _claim(design: Design, claim: Claim) -> ClaimSpec:
-    """Return how a claim is judged: its checks, its data sets, and those of them that are built or have raw files."""
-    sources = experiments_behind(design, claim)
-    shown = dict.fromkeys(problem.dataset for problem in problems_of(design, claim))
-    datasets = [name for name in shown if not claim.datasets or name in claim.datasets]
-    built = {dataset_of(design, batch) for batch in batches_of(design, sources)}
-    return fill(
-        ClaimSpec,
-        claim,
-        evaluation=next(iter(claim.evaluations), None),
-        datasets=datasets,
-        built=[name for name in datasets if name in built],
-        raw={name: paths.receipt(name) for name in datasets if design.config.datasets[name].is_observed},
-    )
+    """Return how claims are judged: checks, data sets, and those of them that are built or have raw files."""
+    specs = {}
+    for name, claim in design.config.claims.items():
+        shown = dict.fromkeys(problem.dataset for problem in problems_of(design, claim))
+        datasets = [dataset for dataset in shown if not claim.datasets or dataset in claim.datasets]
+        built = {dataset_of(design, batch) for batch in batches_of(design, experiments_behind(design, claim))}
+        specs[name] = fill(
+            ClaimSpec,
+            claim,
+            evaluation=next(iter(claim.evaluations), None),
+            datasets=datasets,
+            built=[dataset for dataset in datasets if dataset in built],
+            raw={
+                dataset: paths.receipt(dataset) for dataset in datasets if design.config.datasets[dataset].is_observed
+            },
+        )
+    return specs
 
 
 def _problems(design: Design, experiments: Iterable[str], names: set[str]) -> dict[str, dict[str, object]]:
     """Return some factors of every problem of some experiments, those that it has."""
     problems = {}
-    for problem in (problem for experiment in experiments for problem in design.members[experiment]):
-        values = {factor: getattr(problem, factor, None) for factor in sorted(names)}
-        problems[problem.name] = {factor: value for factor, value in values.items() if value is not None}
+    for experiment in experiments:
+        for problem in design.members[experiment]:
+            values = {factor: getattr(problem, factor, None) for factor in sorted(names)}
+            problems[problem.name] = {factor: value for factor, value in values.items() if value is not None}
     return problems
 
 
@@ -131,19 +130,17 @@ def ranking(design: Design) -> tuple[judge.Input, judge.Params]:
         names = [name for name in design.config.experiments[experiment].methods if not methods[name].control]
         for batch in batches_of(design, [experiment]):
             for problem in design.batches[batch].problems:
-                titles[problem] = _title(design, design.problems[problem])
+                spec = design.problems[problem]
+                label = design.config.datasets[spec.dataset].label or spec.dataset
+                differing = [text for factor, value, text in TITLES if getattr(spec, factor) == value]
+                titles[problem] = ", ".join([label, *differing])
                 runs += [judge.RankedRuns(problem, name, *design.played[problem, name]) for name in names]
     ranked = dict.fromkeys(run.method for run in runs)
-    spec = judge.Ranking(
+    ranking = judge.Ranking(
         runs=runs,
         titles=titles,
         datasets={name: design.problems[name].dataset for name in titles},
         untuned=[name for name in ranked if isinstance(methods[name].method, GraphPrior)],
     )
     input = judge.Input(runs={paths.LEADERBOARD: sorted({run.path for run in runs})})
-    return input, judge.Params({name: methods[name].label for name in ranked}, ranking=spec)
-
-
-def _title(design: Design, problem: Problem) -> str:
-    label = design.config.datasets[problem.dataset].label or problem.dataset
-    return ", ".join([label, *(text for factor, value, text in TITLES if getattr(problem, factor) == value)])
+    return input, judge.Params({name: methods[name].label for name in ranked}, ranking=ranking)

@@ -12,7 +12,7 @@ from graphdr.bandit.contexts import CHOSEN
 from graphdr.bandit.method import GRAPH, Method
 from graphdr.bandit.pilot_sources import PREFIX
 from graphdr.bandit.radii import A_PRIORI
-from graphdr.bandit.rewards import PLANTED, RESAMPLED
+from graphdr.bandit.rewards import RESAMPLED
 from graphdr.core.errors import UserError
 from graphdr.facts.registry import FACT_BASES, FACTORS
 from graphdr.graphs import from_data
@@ -31,6 +31,7 @@ Mistakes = Iterator[str]
 NO_FILE = "none"  # of the factor `user_columns`: no file with columns
 TARGETS = {"all", "synthetic", "headline", "fetch", "paper"}  # of the Snakefile
 SEVERAL_EXPERIMENTS = ("dots", "widths", "specifications", "leaderboard")  # kinds of figures that show more than one
+FROM_DATA = {"reward": ("mean", "modal_group"), "n": (from_data.ALL,), "bundle_sampling": (CHOSEN,)}  # values
 SHOWN = {"experiment": "experiment", "evaluation": "evaluation"}
 
 # What the keys of a block name: an entry of another block.
@@ -176,10 +177,9 @@ RULES: dict[str, Callable[[blocks.Config, str, Any], Mistakes]] = {
 def in_problem(problem: blocks.Factors) -> Mistakes:
     """Yield which factors of one expanded problem do not go together."""
     n, is_random = from_data.most(problem.n), problem.family in FAMILIES
-    if is_random and problem.reward not in PLANTED:
-        yield f"reward = {problem.reward!r} comes from data, and a random graph has none"
-    if is_random and problem.n == from_data.ALL:
-        yield f"n = {from_data.ALL!r} takes all nodes of a data set, and a random graph has no data"
+    for factor, values in FROM_DATA.items() if is_random else ():
+        if (value := getattr(problem, factor)) in values:
+            yield f"{factor} = {value!r} comes from data, and a random graph has none"
     if problem.k_min > problem.k_max:
         yield f"k_min = {problem.k_min} is above k_max = {problem.k_max}"
     for factor in ("k", "k_star", "k_max"):
@@ -192,24 +192,20 @@ def in_problem(problem: blocks.Factors) -> Mistakes:
         yield f"horizon = {problem.horizon} is not a multiple of checkpoint = {problem.checkpoint}"
     if problem.context != NODE and problem.candidates != "uniform":
         yield f"candidates = {problem.candidates!r} are nodes; contexts are offered 'uniform'"
-    if problem.context == "bundle":
-        if is_random and problem.bundle_sampling == CHOSEN:
-            yield f"bundle_sampling = {CHOSEN!r} needs users, and a random graph has none"
-        if problem.bundle > n or problem.arms > problem.bundle_count:
-            yield f"bundle has at most n = {n} nodes, and arms at most bundle_count = {problem.bundle_count}"
+    if problem.context == "bundle" and (problem.bundle > n or problem.arms > problem.bundle_count):
+        yield f"bundle has at most n = {n} nodes, and arms at most bundle_count = {problem.bundle_count}"
+    if is_random or problem.segments > 1:
+        choices = [RING] if is_random else SEGMENTATIONS
+        yield from unknown("segment_by: ", "segmentation", problem.segment_by, choices)
     if problem.segments > 1:
         if problem.context != "segment":
             yield f"segments = {problem.segments} needs context = 'segment', not {problem.context!r}"
-        choices = [RING] if is_random else SEGMENTATIONS
-        yield from unknown("segment_by: ", "segmentation of this data set", problem.segment_by, choices)
         if problem.tail:
             yield f"tail = {problem.tail} is not drawn for segments; leave one of both out"
+    of_ratings = (problem.family, problem.reward, problem.context) == ("knn", "mean", NODE)
     for factor, value in (("holdout", SPLIT), ("noise", RESAMPLED)):
-        if getattr(problem, factor) == value and (problem.family, problem.reward) != ("knn", "mean"):
-            reason = f"family = {problem.family!r} with reward = {problem.reward!r} has none"
-            yield f"{factor} = {value!r} needs ratings by users, and {reason}"
-        elif getattr(problem, factor) == value and problem.context != NODE:
-            yield f"{factor} = {value!r} needs context = {NODE!r}, not {problem.context!r}"
+        if getattr(problem, factor) == value and not of_ratings:
+            yield f"{factor} = {value!r} needs ratings: family = 'knn', reward = 'mean' and context = {NODE!r}"
 
 
 def in_facts(facts: Collection[str], problem: blocks.Factors) -> Mistakes:
@@ -245,8 +241,6 @@ def in_method(method: Method, problem: blocks.Factors) -> Mistakes:
 
 
 def too_wide(factor: str, k: int, problem: blocks.Factors) -> Mistakes:
-    """Yield why u_2..u_{k+1} and the gap behind them are not there."""
-    if k + 2 > from_data.most(problem.n):
-        yield f"{factor} = {k} needs a graph of {k + 2} nodes, n = {problem.n}"
+    """Yield why u_2..u_{k+1} and the gap behind them are not there; no basis has more components than nodes."""
     if k + 2 > problem.components:
         yield f"{factor} = {k} needs components >= {k + 2}, components = {problem.components}"
