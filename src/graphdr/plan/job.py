@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -29,12 +29,11 @@ class Job:
     output: Any
     params: Any
     modules: tuple[str, ...] = ()  # that the stage imports by name: an edit of them reruns this job
-    optional: tuple[str, ...] = ()  # inputs that are read where they exist, but not built for this job …
-    root_folder: str = ""  # … in this folder
+    optional: Mapping[str, Path] = field(default_factory=dict)  # inputs that are read if they exist, with their places
 
     def files(self) -> list[str]:
         """Return the input files to build: not those whose contents are part of the job."""
-        return [path for path in _flat(self.input) if path not in paths.PAPER_FILES and path not in self.optional]
+        return [path for path in _flat(self.input) if path not in {*paths.PAPER_FILES, *self.optional}]
 
     def root(self, first_output: str) -> str:
         """Return the folder of the job's files, from the path of its first output."""
@@ -55,9 +54,8 @@ class Job:
     def as_json(self) -> str:
         """Return the call of the stage with sorted keys: equal jobs are equal texts."""
         call = {name: to_json(getattr(self, name)._asdict()) for name in ("input", "output", "params")}
-        inputs = _flat(self.input)
-        contents = {path: _digest(paths.data_file(path)) for path in inputs if path in paths.PAPER_FILES}
-        contents |= {path: _digest(Path(self.root_folder, path)) for path in inputs if path in self.optional}
+        places = {path: Path(paths.data_file(path)) for path in paths.PAPER_FILES} | dict(self.optional)
+        contents = {path: _digest(places[path]) for path in _flat(self.input) if path in places}
         return json.dumps(call | ({"contents": contents} if contents else {}), sort_keys=True)
 
 
@@ -73,9 +71,9 @@ def fill(record: type[Record], source: object, **others: Any) -> Record:
     return record(**fields | others)
 
 
-def _digest(path: str | Path) -> str:
+def _digest(path: Path) -> str:
     """Hash a file, if it is there."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16] if Path(path).is_file() else ""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else ""
 
 
 def _flat(role: Any) -> list[str]:

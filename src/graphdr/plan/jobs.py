@@ -225,6 +225,7 @@ def _cells(design: Design, spec: TableView) -> dict[str, dict[str, str]]:
 def make_report(design: Design, page: str) -> Job:
     """Return the job of a page: the whole report, or the experiment of the headline with its own tables."""
     compared, config = compare_paper(design), design.config
+    places = {path: Path(design.root, path) for path in report.STUDIES.values()}
     shown = _shown(design, page)
     batches = batches_of(design, shown)
     built = {design.batches[batch].experiment for batch in batches}
@@ -256,13 +257,12 @@ def make_report(design: Design, page: str) -> Job:
             opt_in={},
         )
     else:
-        studies = {name: path for name, path in report.STUDIES.items() if Path(design.root, path).is_file()}
+        studies = {name: path for name, path in report.STUDIES.items() if places[path].is_file()}
         claims = judge_claims(design, paths.CLAIMS).output.parquet
         input = report.Input(**input._asdict() | studies | {"claims": claims})
         unbuilt = {name: title for name, title in params.opt_in.items() if report.BUILT_BY.get(name) not in studies}
         params = params._replace(opt_in=unbuilt, missing=compared.params.missing)
-    job = make_job(report, input, params, page=page)
-    return replace(job, optional=tuple(report.STUDIES.values()), root_folder=design.root)
+    return replace(make_job(report, input, params, page=page), optional=places)
 
 
 def _shown(design: Design, page: str) -> list[str]:

@@ -1,7 +1,6 @@
 """What the page is to show, from the configuration alone: experiments, data sets, and what is missing."""
 
 from collections.abc import Collection
-from dataclasses import replace
 
 import graphdr.stages.make_report as report
 from graphdr.cache import manifest, paths
@@ -120,15 +119,15 @@ def _home_problems(design: Design, batches: list[str]) -> dict[str, tuple[str, s
 def _dataset(design: Design, name: str, problem: str | None) -> DatasetSpec:
     """Describe a data set: what it is called, on what terms it comes, and its problem with k."""
     block = design.config.datasets[name]
-    spec = DatasetSpec(
+    return fill(
+        DatasetSpec,
+        block.raw,
         label=block.label or name,
         observed=block.is_observed,
         parameters={FACTORS.get(key, key): value for key, value in block.factors.items() if key != "family"},
         problem=problem,
         k=design.problems[problem].k if problem else None,
     )
-    raw = block.raw
-    return replace(spec, licence=raw.licence, citation=raw.citation, page=raw.page, terms=raw.terms) if raw else spec
 
 
 def _card(design: Design, name: str, problem: str, batch: str) -> dict[str, str]:
