@@ -26,7 +26,7 @@ from graphdr.graphs.raters import SPLIT
 from graphdr.plan.blocks import Experiment
 from graphdr.plan.design import INFORMED, Design, batches_of, tuned_on, wide_enough
 from graphdr.plan.job import Job, fill, make_job
-from graphdr.plan.problem import Problem, contexts_of, has_contexts, posed_problem
+from graphdr.plan.problem import Problem
 from graphdr.raw import adapters as formats
 from graphdr.raw.fetch import file_name
 from graphdr.theory.bound_checks import TheoremConstants
@@ -129,11 +129,11 @@ def _methods(design: Design, batch: str) -> dict[str, Method]:
 
 def _contexts(batch: str, problems: Iterable[Problem]) -> str:
     """Return the contexts of a batch, if the arms of a problem are not single nodes."""
-    return paths.contexts(batch) if any(map(has_contexts, problems)) else ""
+    return paths.contexts(batch) if any(problem.contexts for problem in problems) else ""
 
 
 def pose_problem(design: Design, batch: str) -> Job:
-    problems = [posed_problem(problem) for problem in _problems(design, batch)]
+    problems = [fill(pose.PosedProblem, problem) for problem in _problems(design, batch)]
     graphs = {graph for problem in problems for graph in (problem.clean, problem.graph)}
     input = pose.Input({}, _each(paths.nodes, graphs), {}, {}, {})
     for problem in problems:
@@ -156,7 +156,7 @@ def estimate_pilot(design: Design, batch: str) -> Job:
     problems, nodes = [], {}
     for problem in _problems(design, batch):
         needed = {*budgets(facts, problem.pilot), *([problem.pilot] if by_theorem else [])}
-        is_regression = has_contexts(problem) or problem.pilot_source != PREFIX
+        is_regression = problem.contexts or problem.pilot_source != PREFIX
         ridge = problem.ridge if is_regression else 1.0  # means of nodes take no ridge
         problems.append(fill(pilot.PilotProblem, problem, budgets=sorted(needed), ridge=ridge))
         if problem.pilot_source != PREFIX:
@@ -178,15 +178,10 @@ def has_pilot(design: Design, batch: str) -> bool:
 def describe_problem(design: Design, batch: str) -> Job:
     problems, facts = _problems(design, batch), _experiment(design, batch).facts
     factors = sorted({factor for fact in facts for factor in FACTORS.get(fact, ())})
-    described = [
-        fill(
-            describe.DescribedProblem,
-            problem,
-            factors={name: getattr(problem, name) for name in factors},
-            contexts=contexts_of(problem),
-        )
-        for problem in problems
-    ]
+    described = []
+    for problem in problems:
+        used = {name: getattr(problem, name) for name in factors}
+        described.append(fill(describe.DescribedProblem, problem, factors=used))
     graphs = {graph for problem in problems for graph in (problem.clean, problem.graph)}
     observed = sorted(problems, key=lambda problem: (problem.graph, problem.name))
     others = {FACT_BASES[fact] for fact in facts if fact in FACT_BASES}
@@ -212,16 +207,8 @@ def run_bandit(design: Design, batch: str, kind: str) -> Job:
     specs = []
     for problem in problems:
         settings = {name: getattr(problem, name) for used in played[problem.name] for name in methods[used].missing}
-        specs.append(
-            fill(
-                bandit.RunProblem,
-                problem,
-                protocol=fill(bandit.Protocol, problem),
-                methods=played[problem.name],
-                settings=bandit.InheritedSettings(**settings),
-                contexts=contexts_of(problem),
-            )
-        )
+        inherited = bandit.InheritedSettings(**settings)
+        specs.append(fill(bandit.RunProblem, problem, methods=played[problem.name], settings=inherited))
     bases: dict[str, dict[str, str]] = {b: {} for b in sorted({b for m in methods.values() for b in m.bases})}
     for problem in sorted(problems, key=lambda problem: problem.components):  # the widest of a graph wins
         for basis in {basis for name in played[problem.name] for basis in methods[name].bases}:

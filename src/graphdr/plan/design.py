@@ -6,7 +6,6 @@ rewards, contexts and facts depend on are equal.
 """
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -28,10 +27,10 @@ from graphdr.plan.blocks import (
 )
 from graphdr.plan.config import read
 from graphdr.plan.job import fill
-from graphdr.plan.problem import GraphSpec, Problem, complete, graph_chain, posed_problem
+from graphdr.plan.problem import GraphSpec, Problem, complete, graph_chain
 from graphdr.plan.references import in_facts, in_method, in_problem, refuse, too_wide
 from graphdr.plan.short_forms import problem_name
-from graphdr.stages.run_bandit import Protocol
+from graphdr.stages.pose_problem import PosedProblem
 
 KINDS = PLAIN, INFORMED = "plain", "informed"  # a fact or a pilot that changes makes only the latter play again
 OWN = "none"  # of the factor `settings_from`: methods play with the settings of the configuration
@@ -304,8 +303,8 @@ def _identity(problem: Problem, method: Policy) -> tuple[Any, ...]:
     """Return what runs depend on: equal identities give equal runs."""
     names = sorted({factor for fact in method.facts for factor in FACTORS.get(fact, ())})
     factors_of_facts = repr([getattr(problem, name) for name in names])
-    posed = replace(posed_problem(problem), name="")
-    return fill(Protocol, problem), posed, method.resolve(problem), factors_of_facts
+    posed = fill(PosedProblem, problem, name="")
+    return problem.protocol, posed, method.resolve(problem), factors_of_facts
 
 
 def problems_of(design: Design, view: View | Evaluation) -> list[Problem]:

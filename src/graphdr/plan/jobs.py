@@ -44,11 +44,12 @@ from graphdr.plan.design import (
     problems_of,
 )
 from graphdr.plan.job import Job, fill, make_job
-from graphdr.plan.problem import flat, posed_problem
+from graphdr.plan.problem import flat
 from graphdr.scores import cells
 from graphdr.show.report.numbers import PageTable
 from graphdr.show.tables import Quantity, RowKey
 from graphdr.show.words import FACTORS as FACTOR_LABELS
+from graphdr.stages.pose_problem import PosedProblem
 
 
 def evaluate_predictors(design: Design, evaluation: str) -> Job:
@@ -215,7 +216,7 @@ def _cells(design: Design, spec: TableView) -> dict[str, dict[str, str]]:
             words = f"{played.method}, on {played.problem}"
         else:  # a fact: all that it depends on
             problem = design.problems[row.problem]
-            factors = flat(posed_problem(problem))
+            factors = flat(fill(PosedProblem, problem))
             factors |= {name: getattr(problem, name) for name in FACTORS.get(cell.quantity, ())}
             words = ", ".join(f"{name} {value}" for name, value in factors.items() if name != "name")
         named.setdefault(row.label, {})[column] = f"{quantity}, {words}"

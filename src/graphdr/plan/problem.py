@@ -1,4 +1,4 @@
-"""A problem with all of its factors, the graphs behind it, and the records that its rewards and contexts depend on."""
+"""A problem with all of its factors, the graphs behind it, and what its runs, rewards and contexts depend on."""
 
 import inspect
 from dataclasses import is_dataclass
@@ -14,7 +14,8 @@ from graphdr.plan.blocks import Config, Factors, Raw
 from graphdr.plan.job import fill
 from graphdr.plan.short_forms import problem_name
 from graphdr.stages.build_graph import FactorValue, GraphChange, UserSegments
-from graphdr.stages.pose_problem import PosedProblem, Ratings, SegmentRewards
+from graphdr.stages.pose_problem import Ratings, SegmentRewards
+from graphdr.stages.run_bandit import Protocol
 
 CHANGES = ("shuffle", "flip", "swap", "perturb")  # factors that change the observed graph
 
@@ -27,6 +28,26 @@ class Problem(Factors):
     items: str  # graph of the items
     clean: str  # graph with every item once per segment of users
     graph: str  # the observed graph: the clean one after a change, if there is one
+
+    @property
+    def protocol(self) -> Protocol:
+        """Return how methods play it."""
+        return fill(Protocol, self)
+
+    @property
+    def contexts(self) -> ContextSpec | None:
+        """Return what its contexts depend on, None where its arms are single nodes."""
+        return None if self.context == NODE else fill(ContextSpec, self)
+
+    @property
+    def ratings(self) -> Ratings | None:
+        """Return what resampled rewards depend on."""
+        return fill(Ratings, self) if self.noise == RESAMPLED else None
+
+    @property
+    def segment_rewards(self) -> SegmentRewards | None:
+        """Return what rewards that are drawn for several segments depend on."""
+        return fill(SegmentRewards, self) if self.segments > 1 and self.reward in PLANTED else None
 
 
 class GraphSpec(NamedTuple):
@@ -58,28 +79,6 @@ class GraphSpec(NamedTuple):
 
 GRAPH_FACTORS = sorted(set(GraphSpec._fields) & set(Factors.model_fields) - {"dataset", "segments"})
 DEFAULTS = {name: info.default for name, info in Factors.model_fields.items()}
-
-
-def has_contexts(problem: Factors) -> bool:
-    """Tell whether the arms of a problem are something else than single nodes."""
-    return problem.context != NODE
-
-
-def contexts_of(problem: Factors) -> ContextSpec | None:
-    """Return what the contexts of a problem depend on, None where its arms are single nodes."""
-    return fill(ContextSpec, problem) if has_contexts(problem) else None
-
-
-def posed_problem(problem: Problem) -> PosedProblem:
-    """Return the factors that the rewards and contexts of a problem depend on."""
-    by_segment = problem.segments > 1 and problem.reward in PLANTED
-    return fill(
-        PosedProblem,
-        problem,
-        ratings=fill(Ratings, problem) if problem.noise == RESAMPLED else None,
-        segment_rewards=fill(SegmentRewards, problem) if by_segment else None,
-        contexts=contexts_of(problem),
-    )
 
 
 def flat(record: object) -> dict[str, object]:
