@@ -153,7 +153,7 @@ def test_anchors_of_every_day_are_read(tmp_path):
     path.write_text("a: &a {x: 1}\nb: {<<: *a, y: 2}\nc: [*a, *a]\n")
     assert read_yaml(path) == {"a": {"x": 1}, "b": {"x": 1, "y": 2}, "c": [{"x": 1}, {"x": 1}]}
     for text, complaint in (
-        ("a: &a [*a]", r"\*a is part of itself"),
+        ("a: &a [*a]", "line 1 is part of itself"),
         ("[" * 300_000, "nested more than 50 levels deep"),
         ("a: *b", "undefined alias"),
     ):

@@ -92,8 +92,7 @@ def test_problems_that_see_other_data_are_on_other_graphs(factor, values):
     """A graph's files hold the rewards of its nodes, and a basis of its own is made of their content."""
     varied = {"problems": {"of": ["ml_1m"], "vary": {factor: values}}, "methods": ["graphdr", "content_pca"]}
     other = design.expand(CONFIG | NOTHING_SHOWN | {"experiments": {"e": varied}})
-    for name in other.members["e"]:
-        problem = other.problems[name]
+    for problem in other.members["e"]:
         graph = other.graphs[problem.graph]
         assert {**graph._asdict(), **graph.parameters}[factor] == getattr(problem, factor)
 
@@ -108,7 +107,7 @@ def test_batches_split_an_experiment_without_loss(plan):
     config = CONFIG | {"batch": 3}
     parts = [b.problems for b in design.expand(config).batches.values() if b.experiment == "k_sweep"]
     assert [len(part) for part in parts] == [3, 3, 1]
-    assert [name for part in parts for name in part] == plan.batches["k_sweep"].problems == plan.members["k_sweep"]
+    assert [name for part in parts for name in part] == [problem.name for problem in plan.members["k_sweep"]]
 
 
 def datasets_of(plan, batch) -> set[str]:
@@ -130,7 +129,7 @@ def test_batches_of_data_sets_in_any_order_lose_no_problem(size):
     plan = design.expand(CONFIG | NOTHING_SHOWN | {"experiments": {"e": experiment}, "batch": size})
     assert all(len(datasets_of(plan, batch)) == 1 for batch in plan.batches)
     batched = [name for spec in plan.batches.values() for name in spec.problems]
-    assert sorted(batched) == sorted(plan.members["e"])
+    assert sorted(batched) == sorted(problem.name for problem in plan.members["e"])
     assert len(batched) == 8
 
 

@@ -82,8 +82,8 @@ def test_what_is_built_on_demand_widens_no_basis_of_the_rest(config):
     ("change", "message"),
     [
         ({"settings_from": "x"}, "no study of settings 'x'"),
-        ({"grid": {"k": [40]}}, "k = 40 of 'tuning' needs components >= 42"),
-        ({"grid": {"beta": [1]}}, "no setting 'beta'; there are: alpha, k, rho, ridge"),
+        ({"grid": {"k": [40]}}, "k = 40 needs components >= 42"),
+        ({"grid": {"beta": [1]}}, "no key 'beta'; there are: alpha, k, rho, ridge"),
         ({"grid": {"alpha": [-1]}}, "settings.alpha"),
     ],
 )

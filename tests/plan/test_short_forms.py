@@ -60,7 +60,7 @@ def test_a_template_of_evaluations_is_shown_by_its_name():
     evaluations = {"e_{b}": {"for": {"b": [1, 2]}, "joint": {"g": ["g_{b}"]}}}
     config = full({"evaluations": evaluations, "tables": {"t": {"evaluation": "e_{b}"}, "u": {"evaluation": "e_1"}}})
     assert config["evaluations"] == {"e_1": {"joint": {"g": ["g_1"]}}, "e_2": {"joint": {"g": ["g_2"]}}}
-    assert config["tables"] == {"t": {"evaluation": ["e_1", "e_2"]}, "u": {"evaluation": "e_1"}}
+    assert config["tables"] == {"t": {"evaluation": ["e_1", "e_2"]}, "u": {"evaluation": ["e_1"]}}
 
 
 def test_an_entry_changes_the_one_of_its_name_from_a_template():
@@ -86,7 +86,7 @@ def test_a_table_or_figure_is_of_a_variation_and_called_after_its_data_set():
     shown = {"t": {"problem": "p", "rows": {"n": "nodes"}}, "u": {"problem": {"of": "p", "tail": "0.1", "k": 5}}}
     config = full(blocks | {"tables": shown, "figures": {"f": {"problem": "p"}}})
     assert config["tables"]["t"] == {
-        "problem": "p", "rows": "n", "heading": "nodes", "caption": "Data", "experiment": "t",
+        "problem": "p", "rows": "n", "heading": "nodes", "caption": "Data", "experiment": ["t"],
     }  # fmt: skip
     assert config["tables"]["u"]["problem"] == "p-k_5-tail_0_1" == problem_name("p", {"tail": 0.1, "k": 5})
     assert config["figures"]["f"]["title"] == "Data"

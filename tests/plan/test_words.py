@@ -45,8 +45,8 @@ def test_every_cell_of_every_claim_and_table_has_words(plan):
 
 
 def test_a_problem_is_named_by_what_its_experiment_varies(plan):
-    spec, names = plan.config.experiments["noise_stress"], plan.members["noise_stress"]
-    assert [words.title(plan.config, plan.problems[name], spec) for name in names[:2]] == [
+    spec, problems = plan.config.experiments["noise_stress"], plan.members["noise_stress"]
+    assert [words.title(plan.config, problem, spec) for problem in problems[:2]] == [
         "SBM, share of pairs flipped = 0",
         "SBM, share of pairs flipped = 0.05",
     ]

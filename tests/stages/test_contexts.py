@@ -196,7 +196,7 @@ WRONG = {
     "no source of a pilot 'guess'": {"pilot_source": "guess"},
     "no segmentation 'age'; there are: ring": {"segment_by": "age"},
     "candidates = 'popularity' are nodes; contexts are offered 'uniform'": BUNDLE | {"candidates": "popularity"},
-    "bundle_sampling = 'chosen' needs users, and a random graph has none": BUNDLE | {"bundle_sampling": "chosen"},
+    "bundle_sampling = 'chosen' comes from data, and a random graph has none": BUNDLE | {"bundle_sampling": "chosen"},
     "bundle has at most n = 30 nodes, and arms at most bundle_count = 60": BUNDLE | {"bundle": 31},
     "segments = 2 needs context = 'segment', not 'node'": {"segments": 2},
     "tail = 0.2 is not drawn for segments; leave one of both out": SEGMENT | {"segments": 2, "tail": 0.2},

@@ -16,8 +16,8 @@ from graphdr.cache import paths, times
 from graphdr.core import forks
 from graphdr.core.errors import UserError
 from graphdr.plan import config as configuration
-from graphdr.plan import compute_jobs, design, jobs, overrides, yaml_files
-from graphdr.plan.plays import KINDS
+from graphdr.plan import compute_jobs, design, jobs, yaml_files
+from graphdr.plan.design import KINDS
 from graphdr.raw import fetch
 from snakemake.logging import logger
 
@@ -169,8 +169,8 @@ SERVERS = []  # at most one
 onstart:
     check_start()
     settings = workflow.config_settings
-    overrides.remember(
-        overrides.Overrides(
+    configuration.remember(
+        configuration.Overrides(
             tuple(map(str, settings.configfiles)), dict(settings.config), settings.replace_workflow_config
         )
     )

@@ -21,7 +21,7 @@ from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.core.terminal import Answer
 from graphdr.plan import jobs
-from graphdr.plan.job import AnyJob
+from graphdr.plan.job import Job
 from graphdr.raw.fetch import HASHES
 
 STATES = ("current", "outdated", "changed", "missing", "foreign")
@@ -96,7 +96,7 @@ def _judged(seen: Mapping[str, Record], built: Mapping[str, Entry]) -> list[Cach
 
 
 def _judge(
-    record: Record, entry: Entry | None, make: Callable[[], AnyJob] | None, seen: Mapping[str, Record]
+    record: Record, entry: Entry | None, make: Callable[[], Job] | None, seen: Mapping[str, Record]
 ) -> tuple[str, str, tuple[str, ...]]:
     """Compare a file with its manifest entry, and its provenance with the present code and configuration."""
     if entry is not None:

@@ -12,7 +12,7 @@ from graphdr.core.errors import UserError
 
 if TYPE_CHECKING:
     from graphdr.plan.blocks import Config
-    from graphdr.plan.job import AnyJob
+    from graphdr.plan.job import Job
 
 MARKERS = {"config.yaml": paths.CONFIGS, "Snakefile": ("Snakefile", "workflow/Snakefile")}  # files and their places
 TABLES, FIGURES = Path(paths.table("x", "parquet")).parent, Path(paths.figure("x", "parquet")).parent
@@ -28,18 +28,18 @@ def missing(folder: Path) -> list[str]:
 
 def load_config() -> "Config":
     """Read and check the configuration, including options of the last build."""
-    from graphdr.plan import config, overrides
+    from graphdr.plan import config
 
-    return config.load(Path(paths.config()), Path(), overrides.recall())
+    return config.load(Path(paths.config()), Path(), config.recall())
 
 
-def planned_jobs() -> "dict[str, Callable[[], AnyJob]]":
+def planned_jobs() -> "dict[str, Callable[[], Job]]":
     """Return what makes the job of every file of the present configuration, by the path of the file."""
     from graphdr.plan import design, jobs
     from graphdr.raw import fetch
 
     settings = load_config()
-    planned: dict[str, Callable[[], AnyJob]] = {}
+    planned: dict[str, Callable[[], Job]] = {}
     expanded = design.expand(settings, fetch.missing_datasets(settings.plain()))
     for stage, make in jobs.JOBS.items():
         for key in jobs.keys(expanded, stage):

@@ -1,6 +1,6 @@
 """Jobs from raw files to measurements: one function per stage, from its wildcards to a Job."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 import graphdr.stages.build_graph as build
@@ -23,53 +23,51 @@ from graphdr.core.errors import UserError
 from graphdr.facts.registry import FACT_BASES, FACTORS, budgets, needs_rounds
 from graphdr.graphs.arm_features import RATINGS, USER_COLUMNS, find, module_of
 from graphdr.graphs.raters import SPLIT
-from graphdr.plan.blocks import Experiment, Factors
-from graphdr.plan.blocks import Method as MethodBlock
-from graphdr.plan.design import Design, batches_of, wide_enough
-from graphdr.plan.job import Job, at, fill
-from graphdr.plan.plays import INFORMED
-from graphdr.plan.problem import Problem, contexts_of, has_contexts, posed_problem
-from graphdr.plan.settings import OWN
+from graphdr.plan.blocks import Experiment
+from graphdr.plan.design import INFORMED, Design, batches_of, tuned_on, wide_enough
+from graphdr.plan.job import Job, fill, make_job
+from graphdr.plan.problem import Problem
 from graphdr.raw import adapters as formats
 from graphdr.raw.fetch import file_name
 from graphdr.theory.bound_checks import TheoremConstants
 
-# Factors of the size of a problem: settings that were chosen on a problem of another size are valid, too.
-SIZES = {"instances", "draws", "horizon", "first_seed", "seeds", "checkpoint", "components", "settings_from"}
 
-
-def fetch_raw(design: Design, dataset: str) -> Job[fetch.Input, fetch.Output, fetch.Params]:
+def fetch_raw(design: Design, dataset: str) -> Job:
     raw = design.config.datasets[dataset].raw.model_dump(exclude_unset=True, include={"sources", "terms", "page"})
-    return Job("fetch_raw", fetch.Input(), at(fetch.Output(), dataset=dataset), fetch.Params(dataset, raw))
+    return make_job(fetch, fetch.Input(), fetch.Params(dataset, raw), dataset=dataset)
 
 
-def tabulate_dataset(design: Design, dataset: str) -> Job[tabulate.Input, tabulate.Output, tabulate.Params]:
+def tabulate_dataset(design: Design, dataset: str) -> Job:
     raw = design.config.datasets[dataset].raw
-    lines: dict[str, dict[str, int]] = {}
-    for source in raw.sources:
-        for archive in source.archives or [source]:
-            name = file_name(archive.plain())
-            lines[name] = {role: member.lines for role, member in archive.members.items() if member.lines}
+    archives = [archive for source in raw.sources for archive in source.archives or [source]]
+    lines = {
+        file_name(archive.plain()): {role: member.lines for role, member in archive.members.items() if member.lines}
+        for archive in archives
+    }
     params = tabulate.Params(dataset, lines, raw.release, raw.options or {})
-    input, output = tabulate.Input(paths.receipt(dataset)), at(tabulate.Output(), dataset=dataset)
     adapters = tuple(formats.module(name) for name in sorted({source.format for source in raw.sources}))
-    return Job("tabulate_dataset", input, output, params, adapters)
+    return make_job(tabulate, tabulate.Input(paths.receipt(dataset)), params, adapters, dataset=dataset)
 
 
-def build_graph(design: Design, graph: str) -> Job[build.Input, build.Output, build.Params]:
+def build_graph(design: Design, graph: str) -> Job:
     spec = design.graphs[graph]
-    has_segments = spec.user_segments is not None
     source = "perturb" if spec.parent else "from_data" if spec.dataset else "random_graphs"
-    maker = f"graphdr.graphs.{'segments' if has_segments else source}"
-    changed = {"nodes": paths.nodes(spec.parent), "edges": paths.edges(spec.parent)} if spec.parent else {}
-    users = {"data_users": paths.dataset_users(spec.dataset)} if has_segments and spec.dataset else {}
-    data = _data(spec.dataset) if has_segments or not spec.parent else {}
-    input = build.Input(**changed, **data, **users)
+    maker = f"graphdr.graphs.{'segments' if spec.user_segments else source}"
+    files = {"nodes": paths.nodes(spec.parent), "edges": paths.edges(spec.parent)} if spec.parent else {}
+    if spec.user_segments or not spec.parent:
+        files |= _data(spec.dataset)
+    if spec.user_segments and spec.dataset:
+        files["data_users"] = paths.dataset_users(spec.dataset)
     params = fill(build.Params, spec, maker=maker, seed=design.config.seed)
-    return Job("build_graph", input, at(build.Output(), graph=graph), params, (maker,))
+    return make_job(build, build.Input(**files), params, (maker,), graph=graph)
 
 
-def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input, basis_of.Output, basis_of.Params]:
+def _data(dataset: str | None) -> dict[str, str]:
+    """Return the two tables of a data set, if there is one."""
+    return {"data_nodes": paths.dataset_nodes(dataset), "data_links": paths.dataset_links(dataset)} if dataset else {}
+
+
+def compute_basis(design: Design, graph: str, basis: str) -> Job:
     spec, (name, *_) = design.graphs[graph], basis.split("-")
     components, draws = design.bases[graph, basis]
     declared = find(name)
@@ -89,7 +87,22 @@ def compute_basis(design: Design, graph: str, basis: str) -> Job[basis_of.Input,
         params = params._replace(content=spec.content, rank=spec.rank, transform=transform)
         if spec.holdout == SPLIT:
             params = params._replace(holdout=spec.holdout, dataset=str(spec.dataset))
-    return Job("compute_basis", input, at(basis_of.Output(), graph=graph, basis=basis), params, (module_of(name),))
+    return make_job(basis_of, input, params, (module_of(name),), graph=graph, basis=basis)
+
+
+def low_basis(graph: str) -> str:
+    """Return the file of the lowest eigenvectors of a graph."""
+    return paths.basis(graph, "laplacian_low")
+
+
+def _each(path: Callable[[str], str], graphs: Iterable[str]) -> dict[str, str]:
+    """Return the file of every graph."""
+    return {graph: path(graph) for graph in sorted(graphs)}
+
+
+def _basis_file(design: Design, graph: str, basis: str, components: int) -> str:
+    """Return the file of a basis with enough vectors."""
+    return paths.basis(graph, wide_enough(design.bases, graph, basis, components))
 
 
 def check_files(design: Design) -> None:
@@ -101,47 +114,60 @@ def check_files(design: Design) -> None:
             raise UserError(f"user_columns: there is no file {path!r}; {needed}")
 
 
-def pose_problem(design: Design, batch: str) -> Job[pose.Input, pose.Output, pose.Params]:
-    problems = [posed_problem(problem) for problem in _batch_problems(design, batch)]
-    basis, edges, links, nodes = {}, {}, {}, {}
+def _problems(design: Design, batch: str) -> list[Problem]:
+    return [design.problems[name] for name in design.batches[batch].problems]
+
+
+def _experiment(design: Design, batch: str) -> Experiment:
+    return design.config.experiments[design.batches[batch].experiment]
+
+
+def _methods(design: Design, batch: str) -> dict[str, Method]:
+    """Return the methods of a batch, with every setting of its grid."""
+    return {name: design.methods[name].method for name, *_ in design.variants[design.batches[batch].experiment]}
+
+
+def _contexts(batch: str, problems: Iterable[Problem]) -> str:
+    """Return the contexts of a batch, if the arms of a problem are not single nodes."""
+    return paths.contexts(batch) if any(problem.contexts for problem in problems) else ""
+
+
+def pose_problem(design: Design, batch: str) -> Job:
+    problems = [fill(pose.PosedProblem, problem) for problem in _problems(design, batch)]
+    graphs = {graph for problem in problems for graph in (problem.clean, problem.graph)}
+    input = pose.Input({}, _each(paths.nodes, graphs), {}, {}, {})
     for problem in problems:
         graph, dataset = problem.graph, str(design.graphs[problem.graph].dataset)
         if problem.reward in PLANTED:
             source = problem.segment_rewards.items if problem.segment_rewards else problem.clean
-            basis[source] = paths.basis(source, "laplacian_low")
+            input.basis[source] = low_basis(source)
         if problem.contexts:
-            edges[graph] = paths.edges(graph)
-            if problem.contexts.bundle_sampling == contexts.CHOSEN:
-                links[graph] = paths.dataset_links(dataset)
+            input.edges[graph] = paths.edges(graph)
+        if problem.ratings or (problem.contexts and problem.contexts.bundle_sampling == contexts.CHOSEN):
+            input.data_links[graph] = paths.dataset_links(dataset)
         if problem.ratings:
-            links[graph] = paths.dataset_links(dataset)
-            nodes[graph] = paths.dataset_nodes(dataset)
-    graphs = sorted({graph for problem in problems for graph in (problem.clean, problem.graph)})
-    input = pose.Input(basis, {graph: paths.nodes(graph) for graph in graphs}, edges, links, nodes)
-    drawer = contexts.__name__ if edges else ""
-    params = pose.Params(problems, design.config.seed, drawer)
-    return Job("pose_problem", input, at(pose.Output(), batch=batch), params, (drawer,) if drawer else ())
+            input.data_nodes[graph] = paths.dataset_nodes(dataset)
+    drawers = (contexts.__name__,) if input.edges else ()
+    return make_job(pose, input, pose.Params(problems, design.config.seed, *drawers), drawers, batch=batch)
 
 
-def _contexts(design: Design, batch: str) -> str:
-    """Return the contexts of a batch, if the arms of a problem are not single nodes."""
-    return paths.contexts(batch) if any(map(has_contexts, _batch_problems(design, batch))) else ""
-
-
-def estimate_pilot(design: Design, batch: str) -> Job[pilot.Input, pilot.Output, pilot.Params]:
-    facts = _experiment(design, batch).facts
-    by_theorem = bool(_by_theorem(design, batch))
+def estimate_pilot(design: Design, batch: str) -> Job:
+    facts, by_theorem = _experiment(design, batch).facts, _by_theorem(design, batch)
     problems, nodes = [], {}
-    for problem in _batch_problems(design, batch):
+    for problem in _problems(design, batch):
         needed = {*budgets(facts, problem.pilot), *([problem.pilot] if by_theorem else [])}
-        is_regression = has_contexts(problem) or problem.pilot_source != PREFIX
+        is_regression = problem.contexts or problem.pilot_source != PREFIX
         ridge = problem.ridge if is_regression else 1.0  # means of nodes take no ridge
         problems.append(fill(pilot.PilotProblem, problem, budgets=sorted(needed), ridge=ridge))
         if problem.pilot_source != PREFIX:
             nodes[problem.graph] = paths.nodes(problem.graph)
-    input = pilot.Input(paths.theta(batch), _contexts(design, batch), nodes)
-    params = pilot.Params(problems, needs_rounds(facts), design.config.seed)
-    return Job("estimate_pilot", input, at(pilot.Output(), batch=batch), params)
+    input = pilot.Input(paths.theta(batch), _contexts(batch, _problems(design, batch)), nodes)
+    return make_job(pilot, input, pilot.Params(problems, needs_rounds(facts), design.config.seed), batch=batch)
+
+
+def _by_theorem(design: Design, batch: str) -> dict[str, str]:
+    """Return the methods of a batch whose radius is a theorem's, with its rule."""
+    return {name: m.radius for name, m in _methods(design, batch).items() if isinstance(m, LinUCB) and m.by_theorem}
 
 
 def has_pilot(design: Design, batch: str) -> bool:
@@ -149,185 +175,108 @@ def has_pilot(design: Design, batch: str) -> bool:
     return bool(_by_theorem(design, batch) or budgets(_experiment(design, batch).facts, 1))
 
 
-def describe_problem(design: Design, batch: str) -> Job[describe.Input, describe.Output, describe.Params]:
-    facts = _experiment(design, batch).facts
-    used = sorted({factor for fact in facts for factor in FACTORS.get(fact, ())})
-    problems = []
-    for problem in _batch_problems(design, batch):
-        factors = {name: getattr(problem, name) for name in used}
-        described = fill(describe.DescribedProblem, problem, factors=factors, contexts=contexts_of(problem))
-        problems.append(described)
-    graphs = sorted({graph for problem in problems for graph in (problem.clean, problem.graph)})
-    observed = sorted((problem.graph, problem.name) for problem in problems)
-    others = sorted({FACT_BASES[fact] for fact in facts if fact in FACT_BASES})
+def describe_problem(design: Design, batch: str) -> Job:
+    problems, facts = _problems(design, batch), _experiment(design, batch).facts
+    factors = sorted({factor for fact in facts for factor in FACTORS.get(fact, ())})
+    described = []
+    for problem in problems:
+        used = {name: getattr(problem, name) for name in factors}
+        described.append(fill(describe.DescribedProblem, problem, factors=used))
+    graphs = {graph for problem in problems for graph in (problem.clean, problem.graph)}
+    observed = sorted(problems, key=lambda problem: (problem.graph, problem.name))
+    others = {FACT_BASES[fact] for fact in facts if fact in FACT_BASES}
     input = describe.Input(
         theta=paths.theta(batch),
-        basis={graph: paths.basis(graph, "laplacian_low") for graph in graphs},
-        nodes={graph: paths.nodes(graph) for graph in graphs},
-        edges={graph: paths.edges(graph) for graph in graphs},
-        others={basis: {graph: _basis(design, name, basis) for graph, name in observed} for basis in others},
+        basis=_each(low_basis, graphs),
+        nodes=_each(paths.nodes, graphs),
+        edges=_each(paths.edges, graphs),
+        others={b: {p.graph: _basis_file(design, p.graph, b, p.components) for p in observed} for b in sorted(others)},
         pilot=paths.pilot(batch) if budgets(facts, 1) else "",
         pilot_rounds=paths.pilot_rounds(batch) if needs_rounds(facts) else "",
-        contexts=_contexts(design, batch),
+        contexts=_contexts(batch, problems),
     )
-    params = describe.Params(problems, facts, design.config.seed)
-    return Job("describe_problem", input, at(describe.Output(), batch=batch), params)
+    return make_job(describe, input, describe.Params(described, facts, design.config.seed), batch=batch)
 
 
-def run_bandit(design: Design, batch: str, kind: str) -> Job[bandit.Input, bandit.Output, bandit.Params]:
-    output = at(bandit.Output(), batch=batch, kind=kind)
+def run_bandit(design: Design, batch: str, kind: str) -> Job:
     played: dict[str, list[str]] = {}  # methods by problem
-    for runs in design.plays[output.runs]:
+    for runs in design.plays[paths.runs(batch, kind)]:
         played.setdefault(runs.problem, []).append(runs.method)
-    names = dict.fromkeys(runs.method for runs in design.plays[output.runs])
-    methods = {name: design.methods[name].method for name in names}
-    problems = [_run_problem(design, name, {m: methods[m] for m in used}) for name, used in played.items()]
-    chosen = _chosen(design, list(played), list(methods))
+    methods = {name: design.methods[name].method for names in played.values() for name in names}
+    problems = [design.problems[name] for name in played]
+    specs = []
+    for problem in problems:
+        settings = {name: getattr(problem, name) for used in played[problem.name] for name in methods[used].missing}
+        inherited = bandit.InheritedSettings(**settings)
+        specs.append(fill(bandit.RunProblem, problem, methods=played[problem.name], settings=inherited))
+    bases: dict[str, dict[str, str]] = {b: {} for b in sorted({b for m in methods.values() for b in m.bases})}
+    for problem in sorted(problems, key=lambda problem: problem.components):  # the widest of a graph wins
+        for basis in {basis for name in played[problem.name] for basis in methods[name].bases}:
+            bases[basis][problem.graph] = _basis_file(design, problem.graph, basis, problem.components)
+    chosen_in, chosen = _chosen(design, problems, methods)
     on_graphs = any(method.uses_laplacian or method.space == GRAPH for method in methods.values())
-    drawn = [p.graph for p in problems if on_graphs or p.protocol.candidates in NEEDS_GRAPH or p.segments > 1]
+    drawn = {p.graph for p in problems if on_graphs or p.candidates in NEEDS_GRAPH or p.segments > 1}
     input = bandit.Input(
         theta=paths.theta(batch),
-        basis=_bases_of(design, methods, problems),
-        nodes={graph: paths.nodes(graph) for graph in sorted({*drawn})},
-        edges={graph: paths.edges(graph) for graph in sorted({*drawn})},
+        basis=bases,
+        nodes=_each(paths.nodes, drawn),
+        edges=_each(paths.edges, drawn),
         facts=paths.facts(batch) if kind == INFORMED else "",
         pilot=paths.pilot(batch) if any(method.uses_pilot for method in methods.values()) else "",
-        contexts=_contexts(design, batch),
-        rewards=paths.rewards(batch) if any(problem.protocol.noise == RESAMPLED for problem in problems) else "",
-        chosen=sorted({path for path, *_ in chosen.values()}),
+        contexts=_contexts(batch, _problems(design, batch)),
+        rewards=paths.rewards(batch) if any(problem.noise == RESAMPLED for problem in problems) else "",
+        chosen=chosen_in,
     )
-    sources = [(*place, grid) for place, (_, grid) in chosen.items()]
     modules = {type(method).__module__ for method in methods.values()}
-    modules |= {module_of(basis) for method in methods.values() for basis in method.bases}  # which columns are features
-    params = bandit.Params(problems, methods, design.config.seed, sources)
-    return Job("run_bandit", input, output, params, tuple(sorted(modules)))
+    modules |= {module_of(basis) for basis in bases}  # which columns are features
+    params = bandit.Params(specs, methods, design.config.seed, chosen)
+    return make_job(bandit, input, params, tuple(sorted(modules)), batch=batch, kind=kind)
 
 
-def _run_problem(design: Design, name: str, methods: dict[str, Method]) -> bandit.RunProblem:
-    """Return what the runs of some methods on a problem depend on."""
-    problem = design.problems[name]
-    settings = {name: getattr(problem, name) for method in methods.values() for name in method.missing}
-    return fill(
-        bandit.RunProblem,
-        problem,
-        protocol=fill(bandit.Protocol, problem),
-        methods=list(methods),
-        settings=bandit.InheritedSettings(**settings),
-        contexts=contexts_of(problem),
-    )
-
-
-def _bases_of(
-    design: Design, methods: dict[str, Method], problems: list[bandit.RunProblem]
-) -> dict[str, dict[str, str]]:
-    """Return the files of the bases that methods take columns from, by name and graph; the widest of a graph wins."""
-    widest_last = sorted(problems, key=lambda problem: design.problems[problem.name].components)
-    files: dict[str, dict[str, str]] = {name: {} for name in sorted({b for m in methods.values() for b in m.bases})}
-    for problem in widest_last:
-        for basis in {basis for name in problem.methods for basis in methods[name].bases}:
-            files[basis][problem.graph] = _basis(design, problem.name, basis)
-    return files
-
-
-def _basis(design: Design, problem: str, basis: str) -> str:
-    """Return the file of a basis with as many vectors as a problem asks for."""
-    spec = design.problems[problem]
-    return _basis_file(design, spec.graph, basis, spec.components)
-
-
-def _basis_file(design: Design, graph: str, basis: str, components: int) -> str:
-    return paths.basis(graph, wide_enough(design.bases, graph, basis, components))
-
-
-def _chosen(design: Design, problems: list[str], methods: list[str]) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return where the settings of problems were chosen, by problem and method: measurements, and problem there.
+def _chosen(
+    design: Design, problems: list[Problem], methods: Iterable[str]
+) -> tuple[list[str], list[tuple[str, str, str]]]:
+    """Return where the settings of problems were chosen: measurements, and the problem there for every method.
 
     The factor `settings_from` names the study; its problem differs only in size, and plays the same method.
     """
-    chosen: dict[tuple[str, str], tuple[str, str]] = {}
-    for name in problems:
-        problem = design.problems[name]
-        for batch, grid in _grid_problems(design, problem.settings_from):
-            if _alike(design.problems[grid], problem):
-                played = design.config.experiments[design.batches[batch].experiment].methods
-                for method in methods:
-                    if method in played:
-                        chosen[name, method] = paths.measurements(batch), grid
-    return dict(sorted(chosen.items()))
+    grids: dict[tuple[str, str], str] = {}
+    files = set()
+    for problem in problems:
+        for experiment, grid in tuned_on(design, problem):
+            tried = [name for name in methods if name in design.config.experiments[experiment].methods]
+            grids |= {(problem.name, method): grid for method in tried}
+            files.update(measurements(design, [experiment], {grid}) if tried else [])
+    return sorted(files), [(*place, grid) for place, grid in sorted(grids.items())]
 
 
-def _grid_problems(design: Design, target: str) -> Iterator[tuple[str, str]]:
-    """Yield the batches and problems of the experiments of a target that choose settings."""
-    if target == OWN:
-        return
-    for name, spec in sorted(design.config.experiments.items()):
-        if spec.settings is not None and spec.target == target:
-            for batch in batches_of(design, [name]):
-                for problem in design.batches[batch].problems:
-                    yield batch, problem
-
-
-def _alike(problem: Problem, other: Problem) -> bool:
-    """Tell whether two problems differ in nothing but their size and names."""
-    compared = Factors.model_fields.keys() - SIZES
-    return all(getattr(problem, factor) == getattr(other, factor) for factor in compared)
-
-
-def _experiment(design: Design, batch: str) -> Experiment:
-    return design.config.experiments[design.batches[batch].experiment]
-
-
-def _by_theorem(design: Design, batch: str) -> dict[str, str]:
-    """Return the methods of a batch whose radius is a theorem's, with its rule."""
-    names = [variant.name for variant in design.variants[design.batches[batch].experiment]]
-    methods = {name: design.methods[name].method for name in names}
-    return {name: m.radius for name, m in methods.items() if isinstance(m, LinUCB) and m.by_theorem}
-
-
-def measure_batch(design: Design, batch: str) -> Job[measure.Input, measure.Output, measure.Params]:
-    spec, radii = _experiment(design, batch), _by_theorem(design, batch)
-    problems = _batch_problems(design, batch)
-    variants = design.variants[design.batches[batch].experiment]
-    methods = {variant.name: design.methods[variant.name] for variant in variants}
+def measure_batch(design: Design, batch: str) -> Job:
+    spec, radii, problems = _experiment(design, batch), _by_theorem(design, batch), _problems(design, batch)
+    methods = _methods(design, batch)
     sources = {
         method: [measure.RunSource(problem.name, *design.played[problem.name, method]) for problem in problems]
         for method in methods
     }
-    chosen = _chosen(design, design.batches[batch].problems, spec.methods)
+    chosen_in, chosen = _chosen(design, problems, spec.methods)
+    grids = {}
+    for name, adaptive in methods.items():
+        if isinstance(adaptive, LinUCB) and adaptive.plays_grid:
+            fixed = {other: getattr(m, "k", None) for other, m in methods.items() if m.bases == adaptive.bases}
+            grids[name] = {other: k for other, k in fixed.items() if isinstance(k, int)}
     params = measure.Params(
         sources=sources,
         against=spec.reference_method,
         radii=radii,
         constants={problem.name: fill(TheoremConstants, problem) for problem in problems} if radii else {},
-        grids={name: _fixed_dimensions(methods, m.method) for name, m in methods.items() if _is_adaptive(m.method)},
-        variants=[variant for variant in variants if variant.setting],
-        chosen=[(*place, grid) for place, (_, grid) in chosen.items()],
-        ranked=[name for name, method in methods.items() if not method.control] if chosen else [],
+        grids=grids,
+        variants=[variant for variant in design.variants[design.batches[batch].experiment] if variant.setting],
+        chosen=chosen,
+        ranked=[name for name in methods if not design.methods[name].control] if chosen else [],
     )
     files = sorted({runs.path for played in sources.values() for runs in played})
-    input = measure.Input(files, paths.facts(batch), sorted({path for path, _ in chosen.values()}))
-    return Job("measure_batch", input, at(measure.Output(), batch=batch), params)
+    return make_job(measure, measure.Input(files, paths.facts(batch), chosen_in), params, batch=batch)
 
 
-def _is_adaptive(method: Method) -> bool:
-    return isinstance(method, LinUCB) and method.plays_grid
-
-
-def _fixed_dimensions(methods: dict[str, MethodBlock], adaptive: Method) -> dict[str, int]:
-    """Return the methods with a fixed k on the basis of an adaptive one, with their k."""
-    others = {name: block.method for name, block in methods.items() if block.method.bases == adaptive.bases}
-    return {name: k for name, method in others.items() if isinstance(k := getattr(method, "k", None), int)}
-
-
-def measurements(design: Design, experiments: list[str], problems: set[str] | None = None) -> list[str]:
+def measurements(design: Design, experiments: Iterable[str], problems: Collection[str] | None = None) -> list[str]:
     """Return the measurements of some experiments; with ``problems``, only of batches that have one of them."""
     return [paths.measurements(batch) for batch in batches_of(design, experiments, problems)]
-
-
-def _batch_problems(design: Design, batch: str) -> list[Problem]:
-    return [design.problems[name] for name in design.batches[batch].problems]
-
-
-def _data(dataset: str | None) -> dict[str, str]:
-    """Return the two tables of a data set, if there is one."""
-    return {"data_nodes": paths.dataset_nodes(dataset), "data_links": paths.dataset_links(dataset)} if dataset else {}

@@ -1,63 +1,41 @@
-"""Expand the configuration into flat tables: graphs, bases, problems, batches, and where every run is stored."""
+"""Expand the configuration into flat tables: graphs, bases, problems, batches, and where every run is stored.
 
-import inspect
-import itertools
+Every method is played once on every problem, in the first experiment that asks. Two experiments that ask for the same
+runs, under whatever names, share them. Runs are the same if their protocol, the resolved method and all that its
+rewards, contexts and facts depend on are equal.
+"""
+
 from collections.abc import Collection, Iterable, Iterator
-from functools import cache
+from itertools import product
 from typing import Any, NamedTuple
 
+from graphdr.bandit.method import Method as Policy
 from graphdr.cache import paths
-from graphdr.core.errors import UserError
-from graphdr.facts.registry import FACT_BASES
-from graphdr.graphs import from_data
+from graphdr.facts.registry import FACT_BASES, FACTORS
 from graphdr.graphs.arm_features import find
-from graphdr.graphs.random_graphs import FAMILIES
-from graphdr.plan.blocks import Config, Evaluation, Experiment, Factors, FigureView, Method, TableView, View
+from graphdr.plan.blocks import (
+    Config,
+    Evaluation,
+    Experiment,
+    Factors,
+    FigureView,
+    Method,
+    Raw,
+    TableView,
+    View,
+    unknown,
+)
 from graphdr.plan.config import read
 from graphdr.plan.job import fill
-from graphdr.plan.plays import PLAIN, Played, assign
-from graphdr.plan.problem import Problem
-from graphdr.plan.references import check_facts, check_method, check_names, check_problem
-from graphdr.plan.schema.values import Raw
-from graphdr.plan.settings import Variant, variants
+from graphdr.plan.problem import GraphSpec, Problem, complete, graph_chain
+from graphdr.plan.references import in_facts, in_method, in_problem, refuse, too_wide
 from graphdr.plan.short_forms import problem_name
-from graphdr.stages.build_graph import FactorValue, GraphChange, UserSegments
+from graphdr.stages.pose_problem import PosedProblem
 
-CHANGES = ("shuffle", "flip", "swap", "perturb")  # factors that change the observed graph
-
-
-class GraphSpec(NamedTuple):
-    """A graph: that of a data set, a sample of it, or one of these after a change."""
-
-    name: str
-    dataset: str | None  # None for a random graph
-    family: str
-    parameters: dict[str, FactorValue]  # of the family
-    n: int | str
-    reward: str
-    content: str
-    rank: int
-    user_columns: str
-    solver: str
-    instances: int
-    holdout: str
-    change: GraphChange | None = None
-    user_segments: UserSegments | None = None
-    segments: int = 1  # of users; every segment has its own nodes
-    min_nodes: int = 0  # needed by the largest basis and candidate set
-    parent: str | None = None
-
-
-GRAPH_FACTORS = sorted(set(GraphSpec._fields) & set(Factors.model_fields) - {"dataset", "segments"})
-
-
-class GraphChain(NamedTuple):
-    """The graphs behind a problem; several may be the same."""
-
-    whole: GraphSpec  # of the data set
-    items: GraphSpec
-    clean: GraphSpec
-    graph: GraphSpec
+KINDS = PLAIN, INFORMED = "plain", "informed"  # a fact or a pilot that changes makes only the latter play again
+OWN = "none"  # of the factor `settings_from`: methods play with the settings of the configuration
+# Factors of the size of a problem: settings that were chosen on a problem of another size are valid, too.
+SIZES = {"instances", "draws", "horizon", "first_seed", "seeds", "checkpoint", "components", "settings_from"}
 
 
 class BasisSize(NamedTuple):
@@ -74,6 +52,22 @@ class Batch(NamedTuple):
     problems: list[str]
 
 
+class Variant(NamedTuple):
+    """A method with one setting of a grid: its name in the runs, the name of the method, and the setting."""
+
+    name: str
+    method: str
+    setting: dict[str, float]
+
+
+class Played(NamedTuple):
+    """Where the runs of a method on a problem are, and what both are called there."""
+
+    path: str
+    problem: str
+    method: str
+
+
 Bases = dict[tuple[str, str], BasisSize]  # by graph and name of the basis
 Members = dict[str, list[Problem]]  # by experiment
 
@@ -86,7 +80,7 @@ class Design(NamedTuple):
     bases: Bases
     problems: dict[str, Problem]
     batches: dict[str, Batch]
-    members: dict[str, list[str]]
+    members: Members
     variants: dict[str, list[Variant]]  # by experiment: its methods, with every setting of its grid
     methods: dict[str, Method]  # those of the configuration, and all variants
     played: dict[tuple[str, str], Played]  # by problem and method
@@ -98,32 +92,30 @@ def expand(config: Config | Raw, missing: Collection[str] = (), root: str = "") 
     """Turn the blocks of a configuration into flat tables; nothing is planned on data sets that are missing."""
     config = config if isinstance(config, Config) else read(config)
     members = _members(config)
-    spread = {name: variants(config.experiments[name], config.methods) for name in members}
-    built = {name: [p for p in problems if p.dataset not in missing] for name, problems in members.items()}
+    problems = {problem.name: problem for several in members.values() for problem in several}
+    members = {name: [problems[problem.name] for problem in several] for name, several in members.items()}
+    built = {name: [p for p in several if p.dataset not in missing] for name, several in members.items()}
+    variants = {name: list(_variants(config, config.experiments[name])) for name in members}
+    made = [variant for several in variants.values() for variant in several]
     design = Design(
         config=config,
         graphs=_graphs(config, built),
         bases=_bases(config, built),
-        problems={problem.name: problem for problems in members.values() for problem in problems},
-        batches=_batches(config, members, built),
-        members={name: [problem.name for problem in problems] for name, problems in members.items()},
-        variants=spread,
-        methods=_methods(config, spread),
+        problems=problems,
+        batches=_batches(config, members, missing),
+        members=members,
+        variants=variants,
+        methods=config.methods | {v.name: config.methods[v.method].with_settings(v.setting) for v in made},
         played={},
         plays={},
         root=root,
     )
-    _check_experiments(design)
-    for name, table in config.tables.items():
-        _check_shown_problem(design, f"tables.{name}", table)
-        if table.experiment:
-            _check_distinct(design, f"tables.{name}.rows", table, table.rows)
-    for name, figure in config.figures.items():
-        _check_shown_problem(design, f"figures.{name}", figure)
-        if figure.kind == "sweep":
-            _check_distinct(design, f"figures.{name}.x", figure, figure.x)
-    played = assign(_requested_runs(design), design.problems, design.methods) | _grid_runs(design)
-    return design._replace(played=played, plays=_by_file(played))
+    _check(design)
+    played = _played(design)
+    plays: dict[str, list[Played]] = {}
+    for runs in dict.fromkeys(played.values()):
+        plays.setdefault(runs.path, []).append(runs)
+    return design._replace(played=played, plays=plays)
 
 
 def _members(config: Config) -> Members:
@@ -134,126 +126,44 @@ def _members(config: Config) -> Members:
 
     def precedence(name: str) -> tuple[bool, int]:
         experiment = config.experiments[name]
-        factors = config.protocol.factors | experiment.problems.set.factors
-        return experiment.opt_in, factors.get("components", 0) if experiment.opt_in else 0
+        components = experiment.problems.set.components or config.protocol.components or 0
+        return experiment.opt_in, components if experiment.opt_in else 0
 
-    return {name: _expand_problems(config, name) for name in sorted(config.experiments, key=precedence)}
+    return {name: list(_expand_problems(config, name)) for name in sorted(config.experiments, key=precedence)}
 
 
-def _expand_problems(config: Config, experiment: str) -> list[Problem]:
-    """Return the problems of one experiment: every base problem with every combination of the varied factors."""
+def _expand_problems(config: Config, experiment: str) -> Iterator[Problem]:
+    """Yield the problems of one experiment: every base problem with every combination of the varied factors."""
     grid = config.experiments[experiment].problems
     vary = dict(sorted(grid.vary.items()))
-    problems = []
-    for base, places in itertools.product(grid.of, itertools.product(*(range(len(v)) for v in vary.values()))):
-        varied = {factor: values[at] for (factor, values), at in zip(vary.items(), places, strict=True)}
-        varied |= {factor: values[sum(places) % len(values)] for factor, values in grid.cycle.items()}
+    for base, levels in product(grid.of, product(*map(enumerate, vary.values()))):
+        varied = dict(zip(vary, (value for _, value in levels), strict=True))
+        turn = sum(place for place, _ in levels)
+        varied |= {factor: values[turn % len(values)] for factor, values in grid.cycle.items()}
         changes = grid.set.factors | varied
-        factors = _complete(config, base, config.problems[base].factors | changes)
+        factors = complete(config, base, changes)
         name = problem_name(base, changes)
-        check_problem(f"experiments.{experiment}: problem {name}", factors)
-        chain = graph_chain(config, factors)
+        refuse(f"experiments.{experiment}: problem {name}: ", in_problem(factors))
+        _, items, clean, graph = graph_chain(config, factors)
         label = config.datasets[config.problems[base].dataset].label or base
-        problem = Problem.model_construct(
+        yield Problem.model_construct(
             **vars(factors),
             name=name,
             title=", ".join([label, *(f"{factor} {value}" for factor, value in varied.items())]),
-            items=chain.items.name,
-            clean=chain.clean.name,
-            graph=chain.graph.name,
+            items=items.name,
+            clean=clean.name,
+            graph=graph.name,
         )
-        problems.append(problem)
-    return problems
-
-
-def _complete(config: Config, base: str, changes: Raw) -> Factors:
-    """Return all factors of a problem: those of its data set with some changes."""
-    factors = Factors.model_construct(**_usual(config, changes["dataset"]) | changes)
-    if absent := [name for name in _needed_factors(factors.family) if getattr(factors, name) is None]:
-        raise UserError(f"problems.{base}: factor {absent[0]!r} has no value")
-    return factors
-
-
-def _usual(config: Config, dataset: str) -> Raw:
-    """Return the factors that every problem on a data set starts from."""
-    block = config.datasets[dataset]
-    return config.protocol.factors | (config.observed.factors if block.is_observed else {}) | block.factors
-
-
-@cache  # thousands of problems share a few families
-def _parameters(family: str) -> tuple[str, ...]:
-    """Return the factors that a graph family takes: its keyword-only arguments."""
-    signature = inspect.signature((FAMILIES | from_data.FAMILIES)[family])
-    return tuple(p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY)
-
-
-@cache
-def _needed_factors(family: str) -> list[str]:
-    """Return the factors that a problem needs: all but those of other graph families, and the grid of an adaptive k."""
-    of_families = {name for other in FAMILIES | from_data.FAMILIES for name in _parameters(other)}
-    return sorted(set(Factors.model_fields) - of_families - {"k_grid"} | set(_parameters(family)))
-
-
-def graph_chain(config: Config, factors: Factors) -> GraphChain:
-    """Return the graphs behind a problem.
-
-    The items are a sample of the graph of the data set, if one is asked for. The clean graph has them once for every
-    segment of users. The observed graph is the clean one after a change, if there is one.
-    """
-    dataset, family = factors.dataset, factors.family
-    parameters = {name: getattr(factors, name) for name in _parameters(family)}
-    source = dataset if config.datasets[dataset].is_observed else None
-    whole = fill(GraphSpec, factors, name="", dataset=source, segments=1, parameters=_without_defaults(parameters))
-    usual = _usual(config, dataset)
-    named = {name: getattr(factors, name) for name in (*GRAPH_FACTORS, *parameters)}
-    changed = {name: value for name, value in named.items() if value != usual.get(name, _default(name))}
-    whole = whole._replace(name=problem_name(dataset, changed))
-    items = whole
-    if 0 < factors.sample < from_data.most(factors.n):
-        items = _derive(whole, {"sample": factors.sample}, GraphChange("sample", factors.sample))
-    clean = items
-    if factors.segments > 1:
-        users = fill(UserSegments, factors)
-        clean = _derive(items, vars(users))._replace(segments=users.segments, user_segments=users)
-    return GraphChain(whole, items, clean, _observed(clean, factors))
-
-
-def _default(factor: str) -> Any:
-    return Factors.model_fields[factor].default
-
-
-def _without_defaults(factors: Raw) -> Raw:
-    """Omit defaults, so that adding a factor invalidates no cached job."""
-    return {name: value for name, value in factors.items() if value != _default(name)}
-
-
-def _observed(clean: GraphSpec, factors: Factors) -> GraphSpec:
-    """Return the clean graph after the change that a problem asks for, if any."""
-    changes = {name: getattr(factors, name) for name in CHANGES if getattr(factors, name)}
-    if len(changes) > 1:
-        raise UserError(f"{factors.dataset}: only one of {', '.join(changes)} can change a graph")
-    if not changes:
-        return clean
-    ((kind, size),) = changes.items()
-    if kind != "perturb":
-        return _derive(clean, changes, GraphChange(kind, size))
-    return _derive(clean, changes | {"k": factors.k}, GraphChange(kind, size, factors.k))
-
-
-def _derive(parent: GraphSpec, factors: Raw, change: GraphChange | None = None) -> GraphSpec:
-    """Return a graph that is made of another one, with the factors that its name ends with."""
-    name = problem_name(parent.name, factors)
-    return parent._replace(name=name, change=change, user_segments=None, parent=parent.name)
 
 
 def _graphs(config: Config, built: Members) -> dict[str, GraphSpec]:
     """Return the graphs of all problems, each with the fewest nodes that these accept."""
     graphs: dict[str, GraphSpec] = {}
-    for problem in itertools.chain(*built.values()):
-        for graph in graph_chain(config, problem):
-            planned = graphs.get(graph.name, graph)
-            least = max(planned.min_nodes, problem.components, problem.arms)
-            graphs[graph.name] = planned._replace(min_nodes=least)
+    for problems in built.values():
+        for problem in problems:
+            for graph in graph_chain(config, problem):
+                least = max(graphs.get(graph.name, graph).min_nodes, problem.components, problem.arms)
+                graphs[graph.name] = graph._replace(min_nodes=least)
     return graphs
 
 
@@ -262,7 +172,9 @@ def _bases(config: Config, built: Members) -> Bases:
     bases: Bases = {}
     for name, problems in built.items():
         experiment = config.experiments[name]
-        names = _needed_bases(config, experiment)
+        used = {"laplacian_low"} | {FACT_BASES[fact] for fact in experiment.facts if fact in FACT_BASES}
+        used.update(*(config.methods[method].method.bases for method in experiment.methods))
+        names = sorted(used | {find(basis).stored_name for basis in used})
         for problem in problems:
             needed = [(problem.graph, basis) for basis in names]
             needed += [(problem.clean, "laplacian_low"), (problem.items, "laplacian_low")]
@@ -274,70 +186,99 @@ def _bases(config: Config, built: Members) -> Bases:
     return bases
 
 
-def _needed_bases(config: Config, experiment: Experiment) -> list[str]:
-    """Return the bases that the methods and facts of an experiment use."""
-    names = {"laplacian_low"} | {FACT_BASES[fact] for fact in experiment.facts if fact in FACT_BASES}
-    for method in experiment.methods:
-        names.update(config.methods[method].method.bases)
-    return sorted(names | {find(name).stored_name for name in names})
-
-
 def wide_enough(bases: Bases, graph: str, basis: str, components: int) -> str:
     """Return the planned basis of a graph with enough vectors: that of this name, or one with its size in its name."""
     size = bases.get((graph, basis))
     return basis if size is None or size.components >= components else f"{basis}-{components}"
 
 
-def _batches(config: Config, members: Members, built: Members) -> dict[str, Batch]:
+def _batches(config: Config, members: Members, missing: Collection[str]) -> dict[str, Batch]:
     """Split experiments into batches of problems on one data set, so that a change of it reruns no other."""
     batches = {}
-    for experiment, problems in built.items():
-        several = len({problem.dataset for problem in members[experiment]}) > 1
-        for dataset in dict.fromkeys(problem.dataset for problem in problems):
-            names = [problem.name for problem in problems if problem.dataset == dataset]
-            stem = f"{experiment}-{dataset}" if several else experiment
-            starts = range(0, len(names), config.batch)
-            for number, start in enumerate(starts):
-                name = stem if len(starts) == 1 else f"{stem}-{number}"
+    for experiment, problems in members.items():
+        by_dataset: dict[str, list[str]] = {}
+        for problem in problems:
+            by_dataset.setdefault(problem.dataset, []).append(problem.name)
+        for dataset, names in by_dataset.items():
+            if dataset in missing:
+                continue
+            stem = f"{experiment}-{dataset}" if len(by_dataset) > 1 else experiment
+            for number, start in enumerate(range(0, len(names), config.batch)):
+                name = stem if len(names) <= config.batch else f"{stem}-{number}"
                 batches[name] = Batch(experiment, names[start : start + config.batch])
     return batches
 
 
-def _methods(config: Config, spread: dict[str, list[Variant]]) -> dict[str, Method]:
-    methods = dict(config.methods)
-    for variant in itertools.chain(*spread.values()):
-        methods[variant.name] = config.methods[variant.method].with_settings(variant.setting)
-    return methods
+def _variants(config: Config, experiment: Experiment) -> Iterator[Variant]:
+    """Yield every method of an experiment with every setting of its grid, or as it is where there is none."""
+    grid = experiment.settings.plain() if experiment.settings else {}
+    for name in experiment.methods:
+        levels = {setting: grid[setting] for setting in config.methods[name].method.tunable if setting in grid}
+        for values in product(*levels.values()):
+            setting = dict(zip(levels, values, strict=True))
+            yield Variant(problem_name(name, setting), name, setting)
 
 
-def _check_experiments(design: Design) -> None:
-    """Check that the methods and facts of every experiment fit its problems."""
+def _check(design: Design) -> None:
+    """Check that methods, facts and chosen settings fit their problems, and that views tell their problems apart."""
     for name, members in design.members.items():
-        for variant, problem in itertools.product(design.variants[name], members):
-            where = f"experiments.{name}: method {variant.name} on problem {problem}"
-            check_method(where, design.methods[variant.name].method, design.problems[problem])
         for problem in members:
-            facts = design.config.experiments[name].facts
-            check_facts(f"experiments.{name}.facts: problem {problem}", facts, design.problems[problem])
+            spec, where = design.config.experiments[name], f"problem {problem.name}: "
+            for variant, *_ in design.variants[name]:
+                mistakes = in_method(design.methods[variant].method, problem)
+                refuse(f"experiments.{name}: method {variant} on {where}", mistakes)
+            refuse(f"experiments.{name}: {where}", in_facts(spec.facts, problem))
+            if problem.settings_from != OWN:
+                refuse(f"experiments.{name}: {where}", _without_settings(design, problem, spec.methods))
+    for block, views in (("tables", design.config.tables), ("figures", design.config.figures)):
+        for name, view in views.items():
+            refuse(f"{block}.{name}.", _misplaced(design, view))
 
 
-def _check_shown_problem(design: Design, where: str, view: TableView | FigureView) -> None:
-    members = [problem for experiment in view.experiments for problem in design.members[experiment]]
-    check_names(f"{where}.problem", f"problem of {' and '.join(view.experiments)}", view.problem, members)
+def _without_settings(design: Design, problem: Problem, methods: list[str]) -> Iterator[str]:
+    """Yield which methods have no setting, or too large ones, in the study that a problem takes settings from."""
+    config = design.config
+    studies = {spec.target for spec in config.experiments.values() if spec.settings}
+    yield from unknown("settings_from: ", "study of settings", problem.settings_from, studies)
+    tried = {method: grid for grid, _ in tuned_on(design, problem) for method in config.experiments[grid].methods}
+    for method in methods:
+        tunable = config.methods[method].method.tunable
+        if tunable and method not in tried:
+            yield f"no setting of {method!r} on {problem.dataset!r} in {problem.settings_from!r}"
+        if "k" in tunable and (k := config.experiments[tried[method]].settings.k):
+            yield from too_wide(f"the largest k of {method!r} in {problem.settings_from!r}", max(k), problem)
 
 
-def _check_distinct(design: Design, where: str, view: TableView | FigureView, factor: str) -> None:
-    """Check that a factor, which places the problems of a view, is different for all of them."""
-    problems = [design.problems[problem] for problem in problems_of(design, view)]
+def tuned_on(design: Design, problem: Problem) -> list[tuple[str, str]]:
+    """Return the experiments and problems where the settings of a problem are chosen: they differ only in size."""
+    compared = Factors.model_fields.keys() - SIZES
+    return [
+        (experiment, other.name)
+        for experiment, spec in sorted(design.config.experiments.items())
+        if spec.settings and spec.target == problem.settings_from
+        for other in design.members[experiment]
+        if all(getattr(other, factor) == getattr(problem, factor) for factor in compared)
+    ]
+
+
+def _misplaced(design: Design, view: TableView | FigureView) -> Iterator[str]:
+    """Yield that a view shows a problem of no experiment of it, or several at one place."""
+    sources = " and ".join(view.experiments)
+    members = [problem.name for experiment in view.experiments for problem in design.members[experiment]]
+    yield from unknown("problem: ", f"problem of {sources}", view.problem, members)
+    key = "rows" if isinstance(view, TableView) else "x"
+    factor = getattr(view, key)
+    if not view.experiments or (isinstance(view, FigureView) and view.kind != "sweep"):
+        return
+    problems = problems_of(design, view)
     by_name = factor in ("method", "player")
     values = {problem.name if by_name else str(getattr(problem, factor, None)) for problem in problems}
     if len(values) < len(problems) or (factor == "method" and len(problems) > 1):
-        sources = " and ".join(view.experiments)
-        raise UserError(f"{where}: {factor!r} does not tell the {len(problems)} problems of {sources} apart")
+        yield f"{key}: {factor!r} does not tell the {len(problems)} problems of {sources} apart"
 
 
-def _requested_runs(design: Design) -> Iterator[tuple[str, str, str]]:
-    """Yield batch, problem and method of all runs in order of precedence: small experiments before large ones."""
+def _played(design: Design) -> dict[tuple[str, str], Played]:
+    """Return where the runs of every problem and method are: in small experiments rather than in large ones."""
     experiments = design.config.experiments
 
     def precedence(batch: str) -> tuple[bool, str, int, int, int, str]:
@@ -345,35 +286,32 @@ def _requested_runs(design: Design) -> Iterator[tuple[str, str, str]]:
         spec = experiments[name]
         return spec.opt_in, spec.target or "", len(design.members[name]), len(spec.methods), len(name), name
 
+    first: dict[Any, Played] = {}
+    played: dict[tuple[str, str], Played] = {}
     for batch in sorted(design.batches, key=precedence):
-        spec = experiments[design.batches[batch].experiment]
-        if not spec.settings:
-            for problem, method in itertools.product(design.batches[batch].problems, spec.methods):
-                yield batch, problem, method
-
-
-def _grid_runs(design: Design) -> dict[tuple[str, str], Played]:
-    """Return where the runs of grids are: no other experiment has their seeds, so that none is shared."""
-    played = {}
-    for batch, (experiment, problems) in design.batches.items():
-        if design.config.experiments[experiment].settings:
-            path = paths.runs(batch, PLAIN)
-            for problem, variant in itertools.product(problems, design.variants[experiment]):
-                played[problem, variant.name] = Played(path, problem, variant.name)
+        experiment, problems = design.batches[batch]
+        for problem, variant in product(problems, design.variants[experiment]):
+            method = design.methods[variant.name].method
+            runs = Played(paths.runs(batch, INFORMED if method.facts else PLAIN), problem, variant.name)
+            if not experiments[experiment].settings:  # no other experiment has the seeds of a grid
+                runs = first.setdefault(_identity(design.problems[problem], method), runs)
+            played[problem, variant.name] = runs
     return played
 
 
-def _by_file(played: dict[tuple[str, str], Played]) -> dict[str, list[Played]]:
-    plays: dict[str, list[Played]] = {}
-    for runs in dict.fromkeys(played.values()):
-        plays.setdefault(runs.path, []).append(runs)
-    return plays
+def _identity(problem: Problem, method: Policy) -> tuple[Any, ...]:
+    """Return what runs depend on: equal identities give equal runs."""
+    names = sorted({factor for fact in method.facts for factor in FACTORS.get(fact, ())})
+    factors_of_facts = repr([getattr(problem, name) for name in names])
+    posed = fill(PosedProblem, problem, name="")
+    return problem.protocol, posed, method.resolve(problem), factors_of_facts
 
 
-def problems_of(design: Design, view: TableView | FigureView) -> list[str]:
-    """Return the problems that a table or figure shows: those of its experiments, or the one that it names."""
-    members = [name for experiment in view.experiments for name in design.members[experiment]]
-    return [view.problem] if view.problem else members
+def problems_of(design: Design, view: View | Evaluation) -> list[Problem]:
+    """Return the problems that a view or evaluation rests on: those of its experiments, or the one that it names."""
+    if name := getattr(view, "problem", None):
+        return [design.problems[name]]
+    return [problem for experiment in experiments_behind(design, view) for problem in design.members[experiment]]
 
 
 def experiments_behind(design: Design, view: View | Evaluation) -> list[str]:
@@ -400,19 +338,16 @@ def dataset_of(design: Design, batch: str) -> str:
     return design.problems[design.batches[batch].problems[0]].dataset
 
 
-def datasets_of(design: Design, view: TableView | FigureView | Evaluation) -> set[str]:
+def datasets_of(design: Design, view: View | Evaluation) -> set[str]:
     """Return the data sets that a table, figure or evaluation shows."""
-    names = [name for experiment in experiments_behind(design, view) for name in design.members[experiment]]
-    if isinstance(view, TableView | FigureView) and view.experiments and view.problem:
-        names = [view.problem]
-    return {design.problems[name].dataset for name in names}
+    return {problem.dataset for problem in problems_of(design, view)}
 
 
 def batches_of(design: Design, experiments: Iterable[str], problems: Collection[str] | None = None) -> list[str]:
     """Return the batches of some experiments; with ``problems``, only those that have one of them."""
-    names = []
-    for experiment in experiments:
-        for name, batch in design.batches.items():
-            if batch.experiment == experiment and (problems is None or set(problems) & set(batch.problems)):
-                names.append(name)
-    return names
+    return [
+        name
+        for experiment in experiments
+        for name, batch in design.batches.items()
+        if batch.experiment == experiment and (problems is None or not set(problems).isdisjoint(batch.problems))
+    ]

@@ -4,9 +4,10 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from types import ModuleType
+from typing import Any, TypeVar
 
 from graphdr.cache import paths
 from graphdr.cache.fingerprint import stage_code
@@ -15,27 +16,23 @@ from graphdr.core.records import pack, to_json
 
 LONGEST_ARGUMENT = 100_000  # letters: Linux takes 128 KiB, and a shell gets the whole command as one
 
-Input = TypeVar("Input", bound=tuple[Any, ...])
-Output = TypeVar("Output", bound=tuple[Any, ...])
-Params = TypeVar("Params", bound=tuple[Any, ...])
 Record = TypeVar("Record")
 
 
 @dataclass(frozen=True)
-class Job(Generic[Input, Output, Params]):
+class Job:
     """One call of a stage, with the records that its module declares: ``Input``, ``Output`` and ``Params``."""
 
     stage: str
-    input: Input
-    output: Output
-    params: Params
+    input: Any
+    output: Any
+    params: Any
     modules: tuple[str, ...] = ()  # that the stage imports by name: an edit of them reruns this job
-    optional: tuple[str, ...] = ()  # inputs that are read where they exist, but not built for this job …
-    root_folder: str = ""  # … in this folder
+    optional: Mapping[str, Path] = field(default_factory=dict)  # inputs that are read if they exist, with their places
 
     def files(self) -> list[str]:
         """Return the input files to build: not those whose contents are part of the job."""
-        return [path for path in _flat(self.input) if path not in paths.PAPER_FILES and path not in self.optional]
+        return [path for path in _flat(self.input) if path not in {*paths.PAPER_FILES, *self.optional}]
 
     def root(self, first_output: str) -> str:
         """Return the folder of the job's files, from the path of its first output."""
@@ -56,19 +53,15 @@ class Job(Generic[Input, Output, Params]):
     def as_json(self) -> str:
         """Return the call of the stage with sorted keys: equal jobs are equal texts."""
         call = {name: to_json(getattr(self, name)._asdict()) for name in ("input", "output", "params")}
-        contents = {path: _digest(paths.data_file(path)) for path in _flat(self.input) if path in paths.PAPER_FILES}
-        for path in _flat(self.input):
-            if path in self.optional:
-                contents[path] = _digest(Path(self.root_folder, path))
+        places = {path: Path(paths.data_file(path)) for path in paths.PAPER_FILES} | dict(self.optional)
+        contents = {path: _digest(places[path]) for path in _flat(self.input) if path in places}
         return json.dumps(call | ({"contents": contents} if contents else {}), sort_keys=True)
 
 
-AnyJob = Job[Any, Any, Any]
-
-
-def at(output: Output, **wildcards: str) -> Output:
-    """Fill in the wildcards of what a stage writes."""
-    return type(output)(*(path.format(**wildcards) for path in output))
+def make_job(stage: ModuleType, input: Any, params: Any, modules: tuple[str, ...] = (), **wildcards: str) -> Job:
+    """Return the call of a stage that writes the files with these wildcards."""
+    output = stage.Output(*(path.format(**wildcards) for path in stage.Output()))
+    return Job(stage.__name__.rpartition(".")[2], input, output, params, modules)
 
 
 def fill(record: type[Record], source: object, **others: Any) -> Record:
@@ -77,9 +70,9 @@ def fill(record: type[Record], source: object, **others: Any) -> Record:
     return record(**fields | others)
 
 
-def _digest(path: str | Path) -> str:
+def _digest(path: Path) -> str:
     """Hash a file, if it is there."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16] if Path(path).is_file() else ""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else ""
 
 
 def _flat(role: Any) -> list[str]:

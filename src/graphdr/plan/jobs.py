@@ -1,10 +1,12 @@
 """All jobs by stage and wildcards: from measurements to tables, figures and pages here, the others in *_jobs."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from importlib import import_module
 from itertools import product
 from pathlib import Path
-from string import Formatter
+from typing import Any
 
 import graphdr.stages.compare_paper as compare
 import graphdr.stages.evaluate_predictors as evaluate
@@ -15,7 +17,7 @@ from graphdr.cache import manifest, paths
 from graphdr.facts.registry import FACTORS, FAVOURABLE
 from graphdr.paper.compare import ComparedTable
 from graphdr.plan import outline, words
-from graphdr.plan.blocks import Dataset, SimulatedPapers, TableView
+from graphdr.plan.blocks import Dataset, TableView, as_list
 from graphdr.plan.claim_jobs import judge_claims, ranked_experiments
 from graphdr.plan.compute_jobs import (
     build_graph,
@@ -24,6 +26,7 @@ from graphdr.plan.compute_jobs import (
     estimate_pilot,
     fetch_raw,
     has_pilot,
+    low_basis,
     measure_batch,
     measurements,
     pose_problem,
@@ -31,6 +34,7 @@ from graphdr.plan.compute_jobs import (
     tabulate_dataset,
 )
 from graphdr.plan.design import (
+    KINDS,
     Design,
     batches_of,
     dataset_of,
@@ -39,237 +43,72 @@ from graphdr.plan.design import (
     is_opt_in,
     problems_of,
 )
-from graphdr.plan.job import AnyJob, Job, at, fill
-from graphdr.plan.plays import KINDS
-from graphdr.plan.problem import Problem, flat, posed_problem
+from graphdr.plan.job import Job, fill, make_job
+from graphdr.plan.problem import flat
 from graphdr.scores import cells
+from graphdr.show.report.numbers import PageTable
 from graphdr.show.tables import Quantity, RowKey
+from graphdr.show.words import FACTORS as FACTOR_LABELS
+from graphdr.stages.pose_problem import PosedProblem
 
 
-def evaluate_predictors(design: Design, evaluation: str) -> Job[evaluate.Input, evaluate.Output, evaluate.Params]:
+def evaluate_predictors(design: Design, evaluation: str) -> Job:
     spec = design.config.evaluations[evaluation]
-    members = [problem for name in spec.experiments for problem in design.members[name]]
     params = fill(
         evaluate.Params,
         spec,
         predictors=spec.predictor_facts,
-        groups={problem: design.problems[problem].dataset for problem in members},
+        groups={problem.name: problem.dataset for problem in problems_of(design, spec)},
         signs={name: FAVOURABLE.get(name, 0) for name in spec.predictor_facts},
         predictor_method=spec.predictor_method or spec.method,
     )
     input = evaluate.Input({name: measurements(design, [name]) for name in spec.experiments})
-    return Job("evaluate_predictors", input, at(evaluate.Output(), evaluation=evaluation), params)
+    return make_job(evaluate, input, params, evaluation=evaluation)
 
 
-def make_table(design: Design, table: str) -> Job[table_of.Input, table_of.Output, table_of.Params]:
-    spec = design.config.tables[table]
-    rows = _rows(design, spec)
-    measured = measurements(design, spec.experiments, {row.problem for row in rows})
-    files = measured + [paths.evaluation(name) for name in spec.evaluations]
-    columns = [cells.parse(table, text) for _, text in cells.named(spec.columns)]
-    mentioned = {cell.key for cell in columns} | {row.method for row in rows}
-    methods = {name: method for name, method in design.config.methods.items() if name in mentioned}
-    datasets = {row.dataset: design.config.datasets[row.dataset] for row in rows if row.dataset}
+def make_table(design: Design, table: str) -> Job:
+    config, spec = design.config, design.config.tables[table]
+    rows, columns = _rows(design, spec), cells.parse_columns(spec.columns)
+    files = measurements(design, spec.experiments, {row.problem for row in rows})
+    files += [paths.evaluation(name) for name in spec.evaluations]
+    mentioned = {cell.key for _, cell in columns} | {row.method for row in rows}
+    methods = {name: method for name, method in config.methods.items() if name in mentioned}
+    datasets = {row.dataset: config.datasets[row.dataset] for row in rows if row.dataset}
     labels = {name: method.label for name, method in methods.items()}
     labels |= {name: dataset.label for name, dataset in datasets.items() if dataset.label}
     if spec.rows == "player":
-        labels |= {
-            row.label: f"{labels[row.dataset]}, {labels[row.method]}" for row in rows if row.dataset and row.method
-        }
+        labels |= {row.label: f"{labels[str(row.dataset)]}, {labels[str(row.method)]}" for row in rows}
     notes = [f"{method.label}: {method.note}." for method in methods.values() if method.note]
     params = fill(
         table_of.Params,
         spec,
         heading=spec.heading or spec.rows,
         row_keys=rows,
-        labels=labels | words.predictors(design.config, spec.evaluations),
+        labels=labels | words.predictors(config, spec.evaluations),
         controls=sorted(name for name, method in methods.items() if method.control),
         notes=notes + _origins(datasets),
-        quantities={cell.quantity: fill(Quantity, design.config.quantities[cell.quantity]) for cell in columns},
+        quantities={cell.quantity: fill(Quantity, config.quantities[cell.quantity]) for _, cell in columns},
     )
-    return Job("make_table", table_of.Input(files), at(table_of.Output(), table=table), params)
-
-
-def make_figure(design: Design, figure: str) -> Job[figure_of.Input, figure_of.Output, figure_of.Params]:
-    spec = design.config.figures[figure]
-    played = [method for name in spec.experiments for method in design.config.experiments[name].methods]
-    methods = {name: design.config.methods[name] for name in spec.methods or played}
-    problems = [design.problems[name] for name in problems_of(design, spec)]
-    first = problems[0]
-    batches = batches_of(design, spec.experiments, {problem.name for problem in problems})
-    input = figure_of.Input(measurements=[paths.measurements(batch) for batch in batches])
-    params = figure_of.Params(
-        kind=spec.kind,
-        title=spec.title,
-        datasets=sorted({problem.dataset for problem in problems}),
-        labels={name: method.label for name, method in methods.items()},
-        styles={name: method.look for name, method in methods.items() if method.style},
-        claim=spec.claim,
-        y_label=spec.y_label,
-    )
-    if spec.kind in ("sweep", "widths"):
-        positions = {problem.name: getattr(problem, spec.x) for problem in problems}
-        params = params._replace(x=spec.x, positions=positions)
-    if spec.kind == "dots":
-        params = params._replace(rows=[[problem.name, problem.title] for problem in problems])
-    elif spec.kind == "widths":
-        params = params._replace(rows=[[problem.name, _dataset_label(design, problem.dataset)] for problem in problems])
-    elif spec.kind == "specifications":
-        params = params._replace(dataset_labels={name: _dataset_label(design, name) for name in design.config.datasets})
-        input = figure_of.Input(multiverse=paths.multiverse("parquet"))
-    elif spec.kind == paths.LEADERBOARD:
-        input = figure_of.Input(leaderboard=paths.leaderboard("parquet"))
-    elif spec.kind != "sweep":
-        params = params._replace(problem=first.name, k=first.k)
-        input = figure_of.Input(curves=[paths.curves(batch) for batch in batches])
-    if spec.kind == "overview":
-        nodes, edges = paths.nodes(first.graph), paths.edges(first.graph)
-        input = input._replace(nodes=nodes, edges=edges, basis=paths.basis(first.graph, "laplacian_low"))
-    return Job("make_figure", input, at(figure_of.Output(), figure=figure), params)
-
-
-def _dataset_label(design: Design, name: str) -> str:
-    return design.config.datasets[name].label or name
-
-
-def _compared(design: Design) -> tuple[dict[str, str], dict[str, ComparedTable], list[str]]:
-    """Return the tables that are set beside the paper's, how each is, and the data sets that are not here."""
-    tables = design.config.tables
-    specs = {}
-    for name, spec in tables.items():
-        paper_rows = {str(paper): _label(row) for paper, row in spec.paper_rows.items()}
-        specs[name] = ComparedTable(paper_rows, _tolerances(design, name), _behind(design, spec))
-    here = {dataset_of(design, batch) for batch in design.batches}
-    usual = [name for name, spec in tables.items() if datasets_of(design, spec) & here and not is_opt_in(design, spec)]
-    built = {name: paths.table(name, "parquet") for name in usual}
-    return built, specs, sorted(set(design.config.datasets) - here)
-
-
-def compare_paper(design: Design) -> Job[compare.Input, compare.Output, compare.Params]:
-    built, specs, missing = _compared(design)
-    simulated = design.config.simulated_papers
-    measured = {name: measurements(design, [spec.control, *spec.others]) for name, spec in simulated.items()}
-    params = compare.Params(
-        tables=specs,
-        missing=missing,
-        cells={name: _cells(design, design.config.tables[name]) for name in built},
-        observed=sorted(name for name, block in design.config.datasets.items() if block.is_observed),
-        simulated_papers={name: _simulated_papers(design, name, spec) for name, spec in simulated.items()},
-    )
-    return Job("compare_paper", compare.Input(paths.PAPER, built, measured), compare.Output(), params)
-
-
-def _simulated_papers(design: Design, table: str, spec: SimulatedPapers) -> compare.SimulatedPapers:
-    """Return the problems of our protocol and of others, these in words, the methods, and the size of the table."""
-    others = []
-    for experiment, text in spec.others.items():
-        others += [(name, text.format(**vars(design.problems[name]))) for name in design.members[experiment]]
-    return compare.SimulatedPapers(
-        control=design.members[spec.control][0],
-        others=others,
-        methods=design.config.experiments[spec.control].methods,
-        aliases=spec.aliases,
-        size=design.problems[problems_of(design, design.config.tables[table])[0]].instances,
-    )
-
-
-def _cells(design: Design, spec: TableView) -> dict[str, dict[str, str]]:
-    """Name what stands in every cell of a table, by row and column: equal names are the same number of ours."""
-    evaluations = {design.config.evaluations[name].label: name for name in spec.evaluations}
-    named: dict[str, dict[str, str]] = {}
-    for row in _rows(design, spec):
-        for column, text in cells.named(spec.columns):
-            cell = cells.parse(column, text)
-            method = cell.key or row.method
-            quantity = cell.quantity if cell.statistic == "value" else f"{cell.statistic} of {cell.quantity}"
-            if row.problem in evaluations:
-                words = f"{quantity}, {method}, over {evaluations[row.problem]}"
-            elif played := design.played.get((row.problem, method or "")):
-                words = f"{quantity}, {played.method}, on {played.problem}"
-            else:
-                words = f"{quantity}, {_behind_fact(design, row.problem, cell.quantity)}"
-            named.setdefault(row.label, {})[column] = words
-    return named
-
-
-def _behind_fact(design: Design, problem: str, fact: str) -> str:
-    """Spell all that a fact depends on."""
-    spec = design.problems[problem]
-    factors = flat(posed_problem(spec)) | {name: getattr(spec, name) for name in FACTORS.get(fact, ())}
-    return ", ".join(f"{name} {value}" for name, value in factors.items() if name != "name")
-
-
-def _tolerances(design: Design, table: str) -> dict[str, float]:
-    """Return the quantities of a table that are compared by difference, each with the difference that matches."""
-    shown = {cells.parse(table, text).quantity for _, text in cells.named(design.config.tables[table].columns)}
-    tolerances = {name: design.config.quantities[name].tolerance for name in sorted(shown)}
-    return {name: tolerance for name, tolerance in tolerances.items() if tolerance is not None}
-
-
-def _behind(design: Design, spec: TableView) -> dict[str, list[str]]:
-    """Return the data sets behind every row of a table: one, or all that a score pools."""
-    if spec.experiment:
-        return {row.label: [row.dataset] for row in _rows(design, spec) if row.dataset}
-    evaluations = [design.config.evaluations[name] for name in spec.evaluations]
-    return {evaluation.label: sorted(datasets_of(design, evaluation)) for evaluation in evaluations}
-
-
-def make_report(design: Design, page: str) -> Job[report.Input, report.Output, report.Params]:
-    """Return the job of a page: the whole report, or the experiment of the headline with its own tables."""
-    (compared, specs, missing), config = _compared(design), design.config
-    is_headline = page == paths.HEADLINE
-    simulated = {name for spec in config.simulated_papers.values() for name in (spec.control, *spec.others)}
-    shown = [name for name, spec in config.experiments.items() if not spec.opt_in and name not in simulated]
-    if is_headline:
-        shown = [config.figures[name].experiments[0] for name in outline.overviews(design, shown)]
-    tables = {}
-    for name in compared:
-        sources = experiments_behind(design, config.tables[name])
-        if set(sources) <= set(shown):
-            spec = make_table(design, name).params
-            tables[name] = outline.BuiltTable(compared[name], spec, sources, specs[name])
-    batches = {name: dataset_of(design, name) for name in batches_of(design, shown)}
-    input = outline.report_input(design, batches, tables)
-    page_spec = outline.report_spec(design, batches, tables)
-    if is_headline:
-        page_spec = outline.without_other_experiments(page_spec, config, list(input.datasets))
-        missing = []
-    else:
-        studies = {name: path for name, path in report.STUDIES.items() if Path(design.root, path).is_file()}
-        input = input._replace(
-            claims=judge_claims(design, paths.CLAIMS).output.parquet,
-            multiverse=studies.get("multiverse", ""),
-            leaderboard=studies.get("leaderboard", ""),
-            calibrated=studies.get("calibrated", ""),
-        )
-        unbuilt = {name: title for name, title in page_spec.opt_in.items() if report.BUILT_BY.get(name) not in studies}
-        page_spec = page_spec._replace(opt_in=unbuilt)
-    params = page_spec._replace(cells={name: _cells(design, config.tables[name]) for name in tables}, missing=missing)
-    optional = tuple(report.STUDIES.values())
-    return Job("make_report", input, at(report.Output(), page=page), params, optional=optional, root_folder=design.root)
+    return make_job(table_of, table_of.Input(files), params, table=table)
 
 
 def _rows(design: Design, spec: TableView) -> list[RowKey]:
     """Return the rows of a table: label, problem, data set and, where rows are methods, the method."""
-    if spec.evaluation:
-        labels = [design.config.evaluations[name].label for name in spec.evaluations]
-        return [RowKey(label, problem=label) for label in labels]
-    members = [design.problems[name] for name in problems_of(design, spec)]
-    if spec.rows == "method":
-        played = [method for e in spec.experiments for method in design.config.experiments[e].methods]
-        return [_row(members[0], method, method) for method in spec.methods or dict.fromkeys(played)]
-    if spec.rows == "player":
-        rows = []
-        for experiment, problem in product(spec.experiments, members):
-            if problem.name in design.members[experiment]:
-                for method in design.config.experiments[experiment].methods:
-                    rows.append(_row(problem, f"{problem.dataset} {method}", method))
-        return rows
-    return [_row(problem, _label(getattr(problem, spec.rows))) for problem in members]
-
-
-def _row(problem: Problem, label: str, method: str | None = None) -> RowKey:
-    return RowKey(label, problem.name, problem.dataset, method)
+    labels = [design.config.evaluations[name].label for name in spec.evaluations]
+    rows = [RowKey(label, problem=label) for label in labels]
+    for experiment in spec.experiments:
+        methods = design.config.experiments[experiment].methods
+        for problem in design.members[experiment]:
+            place = problem.name, problem.dataset
+            if spec.problem and spec.problem != problem.name:
+                continue
+            if spec.rows == "method":
+                rows += [RowKey(method, *place, method) for method in spec.methods or methods]
+            elif spec.rows == "player":
+                rows += [RowKey(f"{problem.dataset} {method}", *place, method) for method in methods]
+            else:
+                rows.append(RowKey(cells.label(getattr(problem, spec.rows)), *place))
+    return list(dict.fromkeys(rows))
 
 
 def _origins(datasets: dict[str, Dataset]) -> list[str]:
@@ -282,12 +121,163 @@ def _origins(datasets: dict[str, Dataset]) -> list[str]:
     return [f"{', '.join(names)}: {text}" for text, names in named.items()]
 
 
-def _label(value: object) -> str:
-    return f"{value:.12g}" if isinstance(value, int | float) else str(value)
+def make_figure(design: Design, figure: str) -> Job:
+    config, spec = design.config, design.config.figures[figure]
+    played = [method for name in spec.experiments for method in config.experiments[name].methods]
+    methods = {name: config.methods[name] for name in spec.methods or played}
+    problems = problems_of(design, spec)
+    graph = problems[0].graph
+    batches = batches_of(design, spec.experiments, {problem.name for problem in problems})
+    datasets = {name: block.label or name for name, block in config.datasets.items()}
+    files: dict[str, Any] = {"measurements": [paths.measurements(batch) for batch in batches]}
+    shown: dict[str, Any] = {}
+    if spec.kind in ("sweep", "widths"):
+        shown = {"x": spec.x, "positions": {problem.name: getattr(problem, spec.x) for problem in problems}}
+    if spec.kind in ("dots", "widths"):
+        titles = [problem.title if spec.kind == "dots" else datasets[problem.dataset] for problem in problems]
+        shown["rows"] = [[problem.name, title] for problem, title in zip(problems, titles, strict=True)]
+    elif spec.kind == "specifications":
+        files, shown = {"multiverse": paths.multiverse("parquet")}, {"dataset_labels": datasets}
+    elif spec.kind == paths.LEADERBOARD:
+        files = {"leaderboard": paths.leaderboard("parquet")}
+    elif spec.kind != "sweep":
+        files, shown = {"curves": [paths.curves(b) for b in batches]}, {"problem": problems[0].name, "k": problems[0].k}
+    if spec.kind == "overview":
+        files |= {
+            "nodes": paths.nodes(graph),
+            "edges": paths.edges(graph),
+            "basis": low_basis(graph),
+        }
+    params = figure_of.Params(
+        kind=spec.kind,
+        title=spec.title,
+        datasets=sorted({problem.dataset for problem in problems}),
+        labels={name: method.label for name, method in methods.items()},
+        styles={name: method.look for name, method in methods.items() if method.style},
+        claim=spec.claim,
+        y_label=spec.y_label,
+        **shown,
+    )
+    return make_job(figure_of, figure_of.Input(**files), params, figure=figure)
+
+
+def compare_paper(design: Design) -> Job:
+    """Return the job that sets tables beside the paper's: those that are built, and how each relates to its own."""
+    config = design.config
+    here = {dataset_of(design, batch) for batch in design.batches}
+    built, specs = {}, {}
+    for name, spec in config.tables.items():
+        if datasets_of(design, spec) & here and not is_opt_in(design, spec):
+            built[name] = paths.table(name, "parquet")
+        shown = sorted({cell.quantity for _, cell in cells.parse_columns(spec.columns)})
+        tolerances = {quantity: config.quantities[quantity].tolerance for quantity in shown}
+        behind = {row.label: [row.dataset] for row in _rows(design, spec) if row.dataset}
+        for evaluation in (config.evaluations[name] for name in spec.evaluations):  # a score pools data sets
+            behind[evaluation.label] = sorted(datasets_of(design, evaluation))
+        specs[name] = ComparedTable(
+            paper_rows={str(paper): cells.label(row) for paper, row in spec.paper_rows.items()},
+            tolerance={quantity: tolerance for quantity, tolerance in tolerances.items() if tolerance is not None},
+            datasets=behind,
+        )
+    measured, simulated = {}, {}
+    for name, papers in config.simulated_papers.items():
+        measured[name] = measurements(design, [papers.control, *papers.others])
+        simulated[name] = compare.SimulatedPapers(
+            control=design.members[papers.control][0].name,
+            others=[
+                (problem.name, text.format(**vars(problem)))
+                for experiment, text in papers.others.items()
+                for problem in design.members[experiment]
+            ],
+            methods=config.experiments[papers.control].methods,
+            aliases=papers.aliases,
+            size=problems_of(design, config.tables[name])[0].instances,
+        )
+    params = compare.Params(
+        tables=specs,
+        missing=sorted(set(config.datasets) - here),
+        cells={name: _cells(design, config.tables[name]) for name in built},
+        observed=sorted(name for name, block in config.datasets.items() if block.is_observed),
+        simulated_papers=simulated,
+    )
+    return make_job(compare, compare.Input(paths.PAPER, built, measured), params)
+
+
+def _cells(design: Design, spec: TableView) -> dict[str, dict[str, str]]:
+    """Name what stands in every cell of a table, by row and column: equal names are the same number of ours."""
+    evaluations = {design.config.evaluations[name].label: name for name in spec.evaluations}
+    named: dict[str, dict[str, str]] = {}
+    for row, (column, cell) in product(_rows(design, spec), cells.parse_columns(spec.columns)):
+        method = cell.key or row.method
+        quantity = cell.quantity if cell.statistic == "value" else f"{cell.statistic} of {cell.quantity}"
+        if row.problem in evaluations:
+            words = f"{method}, over {evaluations[row.problem]}"
+        elif played := design.played.get((row.problem, method or "")):
+            words = f"{played.method}, on {played.problem}"
+        else:  # a fact: all that it depends on
+            problem = design.problems[row.problem]
+            factors = flat(fill(PosedProblem, problem))
+            factors |= {name: getattr(problem, name) for name in FACTORS.get(cell.quantity, ())}
+            words = ", ".join(f"{name} {value}" for name, value in factors.items() if name != "name")
+        named.setdefault(row.label, {})[column] = f"{quantity}, {words}"
+    return named
+
+
+def make_report(design: Design, page: str) -> Job:
+    """Return the job of a page: the whole report, or the experiment of the headline with its own tables."""
+    compared, config = compare_paper(design), design.config
+    places = {path: Path(design.root, path) for path in report.STUDIES.values()}
+    shown = _shown(design, page)
+    batches = batches_of(design, shown)
+    built = {design.batches[batch].experiment for batch in batches}
+    tables: dict[str, PageTable] = {}
+    quantities: dict[str, Quantity] = {}
+    for name in compared.input.tables:
+        sources = experiments_behind(design, config.tables[name])
+        if set(sources) <= set(shown):
+            spec = make_table(design, name).params
+            quantities |= spec.quantities
+            tables[name] = fill(
+                PageTable,
+                spec,
+                heading=FACTOR_LABELS.get(spec.heading, spec.heading),
+                rows=[(row.label, row.problem, row.method) for row in spec.row_keys],
+                experiment=next((source for source in reversed(sources) if source in built), None),
+                compared=compared.params.tables[name],
+            )
+    input, params = outline.report_page(design, batches, tables)
+    input = input._replace(tables={name: compared.input.tables[name] for name in tables})
+    cells_of = {name: compared.params.cells[name] for name in tables}
+    params = params._replace(quantities=quantities, cells=cells_of)
+    if page == paths.HEADLINE:  # no change of another experiment rebuilds it
+        params = params._replace(
+            datasets={name: params.datasets[name] for name in input.datasets},
+            settings={name: params.settings[name] for name in ("seed", "protocol", "methods")},
+            labels={name: method.label for name, method in config.methods.items()},
+            first=[],
+            opt_in={},
+        )
+    else:
+        studies = {name: path for name, path in report.STUDIES.items() if places[path].is_file()}
+        claims = judge_claims(design, paths.CLAIMS).output.parquet
+        input = report.Input(**input._asdict() | studies | {"claims": claims})
+        unbuilt = {name: title for name, title in params.opt_in.items() if report.BUILT_BY.get(name) not in studies}
+        params = params._replace(opt_in=unbuilt, missing=compared.params.missing)
+    return replace(make_job(report, input, params, page=page), optional=places)
+
+
+def _shown(design: Design, page: str) -> list[str]:
+    """Return the experiments on a page."""
+    config = design.config
+    simulated = {name for spec in config.simulated_papers.values() for name in (spec.control, *spec.others)}
+    shown = [name for name, spec in config.experiments.items() if not spec.opt_in and name not in simulated]
+    if page == paths.HEADLINE:
+        return [figure.experiments[0] for figure in outline.overviews(config, shown).values()]
+    return shown
 
 
 # All stages, in order of execution.
-JOBS: dict[str, Callable[..., AnyJob]] = {
+JOBS: dict[str, Callable[..., Job]] = {
     job.__name__: job
     for job in (
         fetch_raw, tabulate_dataset, build_graph, compute_basis, pose_problem, estimate_pilot, describe_problem,
@@ -295,12 +285,6 @@ JOBS: dict[str, Callable[..., AnyJob]] = {
         make_report,
     )
 }  # fmt: skip
-
-
-def _studied(design: Design) -> list[tuple[str]]:
-    """Return what is judged besides the claims at the paper's settings."""
-    studies = ((paths.MULTIVERSE, design.config.horizons), (paths.LEADERBOARD, ranked_experiments(design)))
-    return [(name,) for name, there in studies if there]
 
 
 def outputs(stage: str) -> dict[str, str]:
@@ -314,26 +298,23 @@ def written(stage: str) -> dict[str, str]:
     return files | {"entry": manifest.entry_path(list(files.values()))}
 
 
-def wildcards(stage: str) -> list[str]:
-    """Return the names of a stage's wildcards."""
-    names = (name for path in outputs(stage).values() for _, name, _, _ in Formatter().parse(path))
-    return list(dict.fromkeys(name for name in names if name))
-
-
-def keys(design: Design, stage: str) -> Iterable[dict[str, str]]:
+def keys(design: Design, stage: str) -> Iterator[dict[str, str]]:
     """Yield the wildcards of every job of a stage."""
-    names = wildcards(stage)
     config, batches = design.config, design.batches
-    values: dict[tuple[str, ...], Iterable[tuple[str, ...]]] = {
+    studies = {paths.CLAIMS: True, paths.MULTIVERSE: config.horizons, paths.LEADERBOARD: ranked_experiments(design)}
+    values: dict[tuple[str, ...], Iterable[str | tuple[str, ...]]] = {
         (): [()],
-        ("dataset",): [(name,) for name, block in config.datasets.items() if block.raw],
-        ("graph",): [(name,) for name in design.graphs],
+        ("dataset",): [name for name, block in config.datasets.items() if block.is_observed],
+        ("graph",): design.graphs,
         ("graph", "basis"): design.bases,
-        ("batch",): [(name,) for name in batches if stage != "estimate_pilot" or has_pilot(design, name)],
-        ("judged",): [(paths.CLAIMS,), *_studied(design)],
-        ("page",): [(page,) for page in paths.PAGES if make_report(design, page).input.measurements],
+        ("batch",): [name for name in batches if stage != "estimate_pilot" or has_pilot(design, name)],
         ("batch", "kind"): [pair for pair in product(batches, KINDS) if paths.runs(*pair) in design.plays],
+        ("evaluation",): config.evaluations,
+        ("table",): config.tables,
+        ("figure",): config.figures,
+        ("judged",): [name for name, there in studies.items() if there],
+        ("page",): [page for page in paths.PAGES if batches_of(design, _shown(design, page))],
     }
-    for block in ("evaluation", "table", "figure"):
-        values[(block,)] = [(name,) for name in getattr(config, f"{block}s")]
-    return (dict(zip(names, value, strict=True)) for value in values[tuple(names)])
+    wildcards = tuple(dict.fromkeys(re.findall(r"{(\w+)}", " ".join(outputs(stage).values()))))
+    for value in values[wildcards]:
+        yield dict(zip(wildcards, as_list(value), strict=True))

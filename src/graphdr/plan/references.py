@@ -1,18 +1,20 @@
-"""Check every name in the configuration against what it refers to, and factors against each other."""
+"""Check every name in the configuration against what it refers to, and factors against each other.
 
-from collections.abc import Collection
-from itertools import product
+Each rule yields a text per mistake, which starts with the place inside of the entry that it is about.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import reduce
+from typing import Any
 
 from graphdr.bandit.arm_set import NODE
-from graphdr.bandit.contexts import BUNDLES, CHOSEN, CONTEXTS
-from graphdr.bandit.environment import CANDIDATES
+from graphdr.bandit.contexts import CHOSEN
 from graphdr.bandit.method import GRAPH, Method
-from graphdr.bandit.pilot_sources import PREFIX, SOURCES
-from graphdr.bandit.policies.linucb import LinUCB
+from graphdr.bandit.pilot_sources import PREFIX
 from graphdr.bandit.radii import A_PRIORI
-from graphdr.bandit.rewards import PLANTED, RESAMPLED
-from graphdr.core.errors import UserError, no_such
-from graphdr.facts.registry import FACT_BASES, FACTORS, FACTS
+from graphdr.bandit.rewards import RESAMPLED
+from graphdr.core.errors import UserError
+from graphdr.facts.registry import FACT_BASES, FACTORS
 from graphdr.graphs import from_data
 from graphdr.graphs.arm_features import CONTENT, IDENTITY, RATINGS, USER_COLUMNS, find
 from graphdr.graphs.random_graphs import FAMILIES
@@ -20,93 +22,75 @@ from graphdr.graphs.raters import SPLIT
 from graphdr.graphs.segments import SEGMENTATIONS
 from graphdr.paper.predicates import check_arguments
 from graphdr.plan import blocks
-from graphdr.plan.schema.datasets import Archive, Source
-from graphdr.plan.settings import OWN
-from graphdr.raw.adapters import formats
+from graphdr.plan.blocks import RING, unknown
 from graphdr.scores import cells
 from graphdr.scores.measure import MEASURES
-from graphdr.scores.predictor_scores import SCORES
-from graphdr.show.figures import KINDS
 
-Names = str | Collection[str] | None
+Mistakes = Iterator[str]
+
 NO_FILE = "none"  # of the factor `user_columns`: no file with columns
-RING = "ring"  # of segments of a random graph, which has no users
 TARGETS = {"all", "synthetic", "headline", "fetch", "paper"}  # of the Snakefile
 SEVERAL_EXPERIMENTS = ("dots", "widths", "specifications", "leaderboard")  # kinds of figures that show more than one
+FROM_DATA = {"reward": ("mean", "modal_group"), "n": (from_data.ALL,), "bundle_sampling": (CHOSEN,)}  # values
+SHOWN = {"experiment": "experiment", "evaluation": "evaluation"}
+
+# What the keys of a block name: an entry of another block.
+NAMES = {
+    "problems": {"dataset": "dataset"},
+    "experiments": {"methods": "method", "varies": "experiment", "problems.of": "problem"},
+    "evaluations": {"experiments": "experiment"},
+    "tables": SHOWN,
+    "figures": SHOWN,
+    "claims": SHOWN | {"dataset": "dataset", "except": "dataset"},
+    "simulated_papers": {"control": "experiment"},
+}
 
 
 def check(config: blocks.Config) -> None:
     """Raise a UserError that names the place and the valid choices for the first mistake."""
-    for name, dataset in config.datasets.items():
-        _dataset(f"datasets.{name}", dataset)
-    for name, problem in config.problems.items():
-        check_names(f"problems.{name}.dataset", "dataset", problem.dataset, config.datasets)
-    for name, method in config.methods.items():
-        _method(config, f"methods.{name}", method)
-    for name, experiment in config.experiments.items():
-        _experiment(config, f"experiments.{name}", experiment)
-    for name, evaluation in config.evaluations.items():
-        _evaluation(config, f"evaluations.{name}", evaluation)
-    for name, table in config.tables.items():
-        _table(config, f"tables.{name}", table)
-    for name, figure in config.figures.items():
-        _figure(config, f"figures.{name}", figure)
-    for name, claim in config.claims.items():
-        _claim(config, f"claims.{name}", claim)
-    for name, papers in config.simulated_papers.items():
-        _simulated_papers(config, name, papers)
+    for block, kinds in NAMES.items():
+        for name, entry in getattr(config, block).items():
+            for key, kind in kinds.items():
+                named: Any = reduce(dict.get, key.split("."), entry.plain())
+                refuse(f"{block}.{name}.{key}: ", unknown("", kind, named, getattr(config, f"{kind}s")))
+    for block, rule in RULES.items():
+        for name, entry in getattr(config, block).items():
+            refuse(f"{block}.{name}", rule(config, name, entry))
 
 
-def check_names(where: str, kind: str, names: Names, choices: Collection[str]) -> None:
-    """Raise a UserError with the valid choices for the first name that is not among them."""
-    for name in [names] if isinstance(names, str) else names or ():
-        if name not in choices:
-            raise no_such(where, kind, name, choices)
+def refuse(where: str, mistakes: Iterable[str]) -> None:
+    """Raise a UserError for the first mistake."""
+    for text in mistakes:
+        raise UserError(f"{where}{text}")
 
 
-def _dataset(where: str, entry: blocks.Dataset) -> None:
-    kind, families = ("observed", from_data.FAMILIES) if entry.is_observed else ("random", FAMILIES)
-    check_names(f"{where}.family", f"family of {kind} graphs", entry.family, families)
-    if not entry.is_observed:
-        return
-    if where.removeprefix("datasets.") in TARGETS:
-        raise UserError(f"{where}: a data set with raw files is a target of its own; {sorted(TARGETS)} are taken")
-    for place, source in enumerate(entry.raw.sources):
-        _source(f"{where}.raw.sources.{place}", source)
+def _dataset(config: blocks.Config, name: str, entry: blocks.Dataset) -> Mistakes:
+    if entry.is_observed and name in TARGETS:
+        yield f": a data set with raw files is a target of its own; {sorted(TARGETS)} are taken"
 
 
-def _source(where: str, source: Source) -> None:
-    check_names(f"{where}.format", "format", source.format, formats())
-    if source.archives and (source.archive or source.wheel or source.members):
-        raise UserError(f"{where}: either archives, or one archive or wheel with members, is needed")
-    places: dict[str, Archive] = {where: source}
-    if source.archives:
-        places = {f"{where}.archives.{number}": archive for number, archive in enumerate(source.archives)}
-    for place, archive in places.items():
-        if not ((archive.archive or archive.wheel) and archive.members):
-            raise UserError(f"{place}: an archive or a wheel, and its members, are needed")
-
-
-def _method(config: blocks.Config, where: str, entry: blocks.Method) -> None:
-    method = entry.method
-    if isinstance(method, LinUCB) and method.by_theorem and method.k is not None:
-        raise UserError(f"{where}.k: the radius {method.radius!r} takes the k of its problem; leave it out")
-
-
-def _experiment(config: blocks.Config, where: str, entry: blocks.Experiment) -> None:
-    check_names(f"{where}.methods", "method", entry.methods, config.methods)
-    check_names(f"{where}.facts", "fact", entry.facts, FACTS)
-    check_names(f"{where}.varies", "experiment", entry.varies, config.experiments)
-    check_names(f"{where}.problems.of", "problem", entry.problems.of, config.problems)
-    check_names(f"{where}.against", "method of this experiment", entry.reference_method, entry.methods)
-    _data_bases(config, where, entry)
-    _target(config, where, entry)
-    _varied_experiments(config, where, entry)
-    if entry.problems.set.settings_from != OWN:
-        _check_settings_from(config, where, entry)
-    for name in entry.methods:
-        if lacking := sorted(set(config.methods[name].method.facts) - set(entry.facts)):
-            raise UserError(f"{where}.facts: method {name!r} needs {lacking[0]!r}; add it to the facts")
+def _experiment(config: blocks.Config, name: str, entry: blocks.Experiment) -> Mistakes:
+    yield from unknown(".against: ", "method of this experiment", entry.against, entry.methods)
+    methods = {method: config.methods[method].method for method in entry.methods}
+    if not all(config.datasets[config.problems[problem].dataset].is_observed for problem in entry.problems.of):
+        bases = {method: settings.bases for method, settings in methods.items()}
+        bases |= {fact: (FACT_BASES[fact],) for fact in entry.facts if fact in FACT_BASES}
+        for player, needed in bases.items():
+            for basis in needed:
+                if _data_behind(basis) in (CONTENT, RATINGS):
+                    yield f": {player!r} needs {basis!r}, which a random graph does not have"
+    if entry.target in TARGETS | set(config.datasets):
+        yield f".target: {entry.target!r} is a target already"
+    if entry.opt_in and not entry.target:
+        yield ".target: an experiment that is opt_in needs a target that builds it"
+    if entry.varies and not (entry.settings and config.horizons):
+        yield ".varies: settings, and horizons at the top level, are needed to judge claims again"
+    for original in entry.varies:
+        for factor in sorted(entry.settings.model_fields_set & config.experiments[original].problems.vary.keys()):
+            yield f".settings.{factor}: the experiment {original!r} in `varies` varies it already"
+    for method, settings in methods.items():
+        for fact in sorted(set(settings.facts) - set(entry.facts)):
+            yield f".facts: method {method!r} needs {fact!r}; add it to the facts"
 
 
 def _data_behind(basis: str) -> str | None:
@@ -114,273 +98,149 @@ def _data_behind(basis: str) -> str | None:
     return None if basis == IDENTITY else find(find(basis).stored_name).data
 
 
-def _data_bases(config: blocks.Config, where: str, entry: blocks.Experiment) -> None:
-    """Check that bases of ratings or content are used on data sets alone."""
-    datasets = [config.datasets[config.problems[problem].dataset] for problem in entry.problems.of]
-    if all(dataset.is_observed for dataset in datasets):
-        return
-    bases = {name: next(iter(config.methods[name].method.bases), IDENTITY) for name in entry.methods} | FACT_BASES
-    for name in [*entry.methods, *entry.facts]:
-        if _data_behind(bases.get(name, IDENTITY)) in (CONTENT, RATINGS):
-            raise UserError(f"{where}: {name!r} needs {bases[name]!r}, which a random graph does not have")
-
-
-def _target(config: blocks.Config, where: str, entry: blocks.Experiment) -> None:
-    if entry.target in TARGETS | set(config.datasets):
-        raise UserError(f"{where}.target: {entry.target!r} is a target already")
-    if entry.opt_in and not entry.target:
-        raise UserError(f"{where}.target: an experiment that is opt_in needs a target that builds it")
-
-
-def _varied_experiments(config: blocks.Config, where: str, entry: blocks.Experiment) -> None:
-    """Check that an experiment can judge the claims of others with its settings."""
-    if entry.varies and not (entry.settings and config.horizons):
-        needed = "settings, and horizons at the top level, are needed to judge claims again"
-        raise UserError(f"{where}.varies: {needed}")
-    for name in entry.varies:
-        varied = config.experiments[name].problems.vary
-        if both := sorted(set(varied) & entry.settings.model_fields_set):
-            raise UserError(f"{where}.settings.{both[0]}: the experiment {name!r} in `varies` varies it already")
-
-
-def _check_settings_from(config: blocks.Config, where: str, entry: blocks.Experiment) -> None:
-    """Check that the study that settings are taken from has them for every method on every data set."""
-    factors = config.protocol.factors | entry.problems.set.factors
-    target, components = factors["settings_from"], factors.get("components", 0)
-    grids = [spec for spec in config.experiments.values() if spec.target == target and spec.settings]
-    check_names(
-        f"{where}.problems.set.settings_from",
-        "study of settings",
-        target,
-        [spec.target for spec in config.experiments.values() if spec.settings],
-    )
-    for method, problem in product(
-        [name for name in entry.methods if config.methods[name].method.tunable], entry.problems.of
-    ):
-        dataset = config.problems[problem].dataset
-        tried = [
-            g for g in grids if method in g.methods and dataset in {config.problems[p].dataset for p in g.problems.of}
-        ]
-        if not tried:
-            raise UserError(
-                f"{where}.problems.set.settings_from: no setting of {method!r} on {dataset!r} in {target!r}"
-            )
-        most = max([*(tried[-1].settings.k or []), 0]) if "k" in config.methods[method].method.tunable else 0
-        if most + 2 > components:
-            raise UserError(f"{where}.problems.set: k = {most} of {target!r} needs components >= {most + 2}")
-
-
-def _evaluation(config: blocks.Config, where: str, entry: blocks.Evaluation) -> None:
-    check_names(f"{where}.experiments", "experiment", entry.experiments, config.experiments)
-    check_names(f"{where}.scores", "score", entry.scores, SCORES)
-    check_names(f"{where}.target", "measure", entry.target, MEASURES)
+def _evaluation(config: blocks.Config, name: str, entry: blocks.Evaluation) -> Mistakes:
     if not entry.predictor_facts:
-        raise UserError(f"{where}: predictors, or joint ones, are needed")
-    for name in entry.experiments:
-        experiment = config.experiments[name]
-        check_names(f"{where}.method", f"method of {name}", entry.method, experiment.methods)
-        check_names(f"{where}.means", f"fact of {name}", entry.means, experiment.facts)
-        kind, choices = f"fact or measure of {name}", [*experiment.facts, *MEASURES]
-        check_names(f"{where}.predictors", kind, entry.predictors, choices)
-        for predictor, facts in entry.joint.items():
-            check_names(f"{where}.joint.{predictor}", kind, facts, choices)
+        yield ": predictors, or joint ones, are needed"
+    for experiment in entry.experiments:
+        spec = config.experiments[experiment]
+        yield from unknown(".method: ", f"method of {experiment}", entry.method, spec.methods)
+        yield from unknown(".means: ", f"fact of {experiment}", entry.means, spec.facts)
+        for predictor, facts in entry.predictor_facts.items():
+            where, kind = f": predictor {predictor!r}: ", f"fact or measure of {experiment}"
+            yield from unknown(where, kind, facts, [*spec.facts, *MEASURES])
 
 
-def _check_view(config: blocks.Config, where: str, entry: blocks.View) -> None:
-    """Check that a view shows either known experiments or known evaluations."""
-    if bool(entry.experiment) == bool(entry.evaluation):
-        raise UserError(f"{where}: either an experiment or an evaluation is needed")
-    check_names(f"{where}.experiment", "experiment", entry.experiment, config.experiments)
-    check_names(f"{where}.evaluation", "evaluation", entry.evaluation, config.evaluations)
-
-
-def _table(config: blocks.Config, where: str, entry: blocks.TableView) -> None:
-    _check_view(config, where, entry)
-    check_names(
-        f"{where}.rows", "factor", entry.rows, [*blocks.Factors.model_fields, "method", "player", "label", "title"]
-    )
-    quantities, keys = _cells_of_experiments(config, entry)
+def _table(config: blocks.Config, name: str, entry: blocks.TableView) -> Mistakes:
+    quantities, keys = (list(MEASURES) if entry.experiments else ["mean"]), list[str]()
+    for experiment in entry.experiments:
+        quantities += config.experiments[experiment].facts
+        keys += config.experiments[experiment].methods
+    for evaluation in entry.evaluations:
+        spec = config.evaluations[evaluation]
+        quantities += spec.scores
+        keys += [*spec.predictor_facts, *(f"{fact}_{dataset}" for fact in spec.means for dataset in config.datasets)]
     if entry.experiments:
-        check_names(f"{where}.methods", "method there", entry.methods, keys)
-    else:
-        quantities, keys = _cells_of_evaluations(config, entry)
+        yield from unknown(".methods: ", "method there", entry.methods, keys)
     for column, text in cells.named(entry.columns):
-        place = f"{where}.columns.{column}"
-        cell = cells.parse(place, text)
-        check_names(place, "quantity measured there", cell.quantity, quantities)
-        check_names(place, "quantity", cell.quantity, config.quantities)
-        check_names(place, "method or predictor there", cell.key, keys)
+        place = f".columns.{column}: "
+        cell = cells.parse(f"tables.{name}.columns.{column}", text)
+        yield from unknown(place, "quantity measured there", cell.quantity, quantities)
+        yield from unknown(place, "quantity", cell.quantity, config.quantities)
+        yield from unknown(place, "method or predictor there", cell.key, keys)
 
 
-def _cells_of_experiments(config: blocks.Config, entry: blocks.TableView) -> tuple[list[str], list[str]]:
-    """Return the quantities and the methods that a table of experiments can show."""
-    quantities, methods = list(MEASURES), list[str]()
-    for name in entry.experiments:
-        quantities += config.experiments[name].facts
-        methods += config.experiments[name].methods
-    return quantities, methods
-
-
-def _cells_of_evaluations(config: blocks.Config, entry: blocks.TableView) -> tuple[list[str], list[str]]:
-    """Return the quantities and the predictors that a table of evaluations can show."""
-    quantities, predictors = ["mean"], list[str]()
-    for name in entry.evaluations:
-        evaluation = config.evaluations[name]
-        quantities += evaluation.scores
-        predictors += evaluation.predictor_facts
-        predictors += [f"{fact}_{dataset}" for fact in evaluation.means for dataset in config.datasets]
-    return quantities, predictors
-
-
-def _figure(config: blocks.Config, where: str, entry: blocks.FigureView) -> None:
-    _check_view(config, where, entry)
-    check_names(f"{where}.kind", "kind of figure", entry.kind, KINDS)
-    if entry.evaluation:
-        raise UserError(f"{where}.evaluation: a figure shows an experiment")
+def _figure(config: blocks.Config, name: str, entry: blocks.FigureView) -> Mistakes:
     experiments = [config.experiments[name] for name in entry.experiments]
+    if not experiments:
+        yield ".evaluation: a figure shows an experiment"
     if len(experiments) > 1 and entry.kind not in SEVERAL_EXPERIMENTS:
-        raise UserError(f"{where}.experiment: a figure of kind {entry.kind!r} shows one experiment")
+        yield f".experiment: a figure of kind {entry.kind!r} shows one experiment"
     methods = [method for experiment in experiments for method in experiment.methods]
-    check_names(f"{where}.methods", "method of this experiment", entry.methods, methods)
-    if entry.kind in ("sweep", "widths"):
-        for experiment in experiments:
-            check_names(f"{where}.x", "varied factor", entry.x or "", experiment.problems.vary)
+    yield from unknown(".methods: ", "method of this experiment", entry.methods, methods)
+    for experiment in experiments if entry.kind in ("sweep", "widths") else ():
+        yield from unknown(".x: ", "varied factor", entry.x or "", experiment.problems.vary)
     if entry.kind == "specifications":
-        check_names(f"{where}.claim", "claim", entry.claim or "", config.claims)
+        yield from unknown(".claim: ", "claim", entry.claim or "", config.claims)
 
 
-def _claim(config: blocks.Config, where: str, entry: blocks.Claim) -> None:
-    """Check the data sets and predicates of a claim."""
-    _check_view(config, where, entry)
-    check_names(f"{where}.dataset", "dataset", entry.dataset, config.datasets)
-    check_names(f"{where}.except", "dataset", entry.exceptions, config.datasets)
+def _claim(config: blocks.Config, name: str, entry: blocks.Claim) -> Mistakes:
     if entry.exceptions and not entry.each:
-        raise UserError(f"{where}.except: only a claim on each data set by itself has exceptions")
+        yield ".except: only a claim on each data set by itself has exceptions"
     criteria = {"checks": entry.checks}  # these decide; alternatives are only shown
     criteria |= {f"alternatives.{label}": checks for label, checks in entry.alternatives.items()}
     for place, checks in criteria.items():
-        for check in checks:
-            for predicate, arguments in check.items():
-                check_arguments(f"{where}.{place}", predicate, arguments)
+        for predicate, arguments in cells.named(checks):
+            check_arguments(f"claims.{name}.{place}", predicate, arguments)
 
 
-def _simulated_papers(config: blocks.Config, table: str, entry: blocks.SimulatedPapers) -> None:
-    where = f"simulated_papers.{table}"
-    check_names(f"{where}.control", "experiment", entry.control, config.experiments)
-    check_names(f"{where}.others", "experiment", entry.others, config.experiments)
-    check_names(where, "table", table, config.tables)
+def _simulated_papers(config: blocks.Config, table: str, entry: blocks.SimulatedPapers) -> Mistakes:
+    yield from unknown(": ", "table", table, config.tables)
+    yield from unknown(".protocols: ", "experiment", entry.others, config.experiments)
     methods = config.experiments[entry.control].methods
-    check_names(f"{where}.aliases", "method of the control", entry.aliases.values(), methods)
+    yield from unknown(".aliases: ", "method of the control", entry.aliases.values(), methods)
     for name in entry.others:
         played = [entry.aliases.get(method, method) for method in config.experiments[name].methods]
-        check_names(f"{where}.others", f"method of {name}", methods, played)
+        yield from unknown(".protocols: ", f"method of {name}", methods, played)
 
 
-def check_problem(where: str, problem: blocks.Factors) -> None:
-    """Check the factors of one expanded problem against each other."""
-    check_names(where, "candidate construction", problem.candidates, CANDIDATES)
-    check_names(f"{where}: context", "kind of context", problem.context, CONTEXTS)
-    check_names(f"{where}: bundle_sampling", "way to bundle", problem.bundle_sampling, BUNDLES)
-    check_names(f"{where}: pilot_source", "source of a pilot", problem.pilot_source, SOURCES)
-    segmentations = [RING] if problem.family in FAMILIES else [RING, *SEGMENTATIONS]
-    check_names(f"{where}: segment_by", "segmentation", problem.segment_by, segmentations)
-    if problem.family in FAMILIES:
-        _check_random_graph(where, problem)
-    _check_sizes(where, problem)
-    _check_arms(where, problem)
-    if problem.segments > 1:
-        _check_segments(where, problem)
-    _check_ratings(where, problem)
+RULES: dict[str, Callable[[blocks.Config, str, Any], Mistakes]] = {
+    "datasets": _dataset,
+    "experiments": _experiment,
+    "evaluations": _evaluation,
+    "tables": _table,
+    "figures": _figure,
+    "claims": _claim,
+    "simulated_papers": _simulated_papers,
+}
 
 
-def _check_random_graph(where: str, problem: blocks.Factors) -> None:
-    if problem.reward not in PLANTED:
-        raise UserError(f"{where}: reward = {problem.reward!r} comes from data, and a random graph has none")
-    if problem.n == from_data.ALL:
-        raise UserError(f"{where}: n = {from_data.ALL!r} takes all nodes of a data set, and a random graph has no data")
-    if problem.context == "bundle" and problem.bundle_sampling == CHOSEN:
-        raise UserError(f"{where}: bundle_sampling = {CHOSEN!r} needs users, and a random graph has none")
-
-
-def _check_sizes(where: str, problem: blocks.Factors) -> None:
-    n = from_data.most(problem.n)
+def in_problem(problem: blocks.Factors) -> Mistakes:
+    """Yield which factors of one expanded problem do not go together."""
+    n, is_random = from_data.most(problem.n), problem.family in FAMILIES
+    for factor, values in FROM_DATA.items() if is_random else ():
+        if (value := getattr(problem, factor)) in values:
+            yield f"{factor} = {value!r} comes from data, and a random graph has none"
     if problem.k_min > problem.k_max:
-        raise UserError(f"{where}: k_min = {problem.k_min} is above k_max = {problem.k_max}")
+        yield f"k_min = {problem.k_min} is above k_max = {problem.k_max}"
     for factor in ("k", "k_star", "k_max"):
-        _check_fits(where, factor, getattr(problem, factor), problem)
+        yield from too_wide(factor, getattr(problem, factor), problem)
     if problem.arms > n:
-        raise UserError(f"{where}: arms = {problem.arms} candidates per round are more than n = {n} nodes")
+        yield f"arms = {problem.arms} candidates per round are more than n = {n} nodes"
     if problem.components > n:
-        raise UserError(f"{where}: components = {problem.components} are more than n = {n} nodes")
+        yield f"components = {problem.components} are more than n = {n} nodes"
     if problem.horizon % problem.checkpoint:
-        raise UserError(f"{where}: horizon = {problem.horizon} is not a multiple of checkpoint = {problem.checkpoint}")
-
-
-def _check_arms(where: str, problem: blocks.Factors) -> None:
+        yield f"horizon = {problem.horizon} is not a multiple of checkpoint = {problem.checkpoint}"
     if problem.context != NODE and problem.candidates != "uniform":
-        raise UserError(f"{where}: candidates = {problem.candidates!r} are nodes; contexts are offered 'uniform'")
-    n = from_data.most(problem.n)
+        yield f"candidates = {problem.candidates!r} are nodes; contexts are offered 'uniform'"
     if problem.context == "bundle" and (problem.bundle > n or problem.arms > problem.bundle_count):
-        limits = f"bundle has at most n = {n} nodes, and arms at most bundle_count = {problem.bundle_count}"
-        raise UserError(f"{where}: {limits}")
-
-
-def _check_segments(where: str, problem: blocks.Factors) -> None:
-    if problem.context != "segment":
-        raise UserError(f"{where}: segments = {problem.segments} needs context = 'segment', not {problem.context!r}")
-    if problem.family not in FAMILIES and problem.segment_by == RING:
-        raise UserError(f"{where}: segment_by = {RING!r} is for random graphs; there are: {', '.join(SEGMENTATIONS)}")
-    if problem.tail:
-        raise UserError(f"{where}: tail = {problem.tail} is not drawn for segments; leave one of both out")
-
-
-def _check_ratings(where: str, problem: blocks.Factors) -> None:
-    """Check that there are ratings where users are held out or rewards are resampled."""
+        yield f"bundle has at most n = {n} nodes, and arms at most bundle_count = {problem.bundle_count}"
+    if is_random or problem.segments > 1:
+        choices = [RING] if is_random else SEGMENTATIONS
+        yield from unknown("segment_by: ", "segmentation", problem.segment_by, choices)
+    if problem.segments > 1:
+        if problem.context != "segment":
+            yield f"segments = {problem.segments} needs context = 'segment', not {problem.context!r}"
+        if problem.tail:
+            yield f"tail = {problem.tail} is not drawn for segments; leave one of both out"
+    of_ratings = (problem.family, problem.reward, problem.context) == ("knn", "mean", NODE)
     for factor, value in (("holdout", SPLIT), ("noise", RESAMPLED)):
-        if getattr(problem, factor) != value:
-            continue
-        if (problem.family, problem.reward) != (from_data.knn.__name__, "mean"):
-            reason = f"family = {problem.family!r} with reward = {problem.reward!r} has none"
-            raise UserError(f"{where}: {factor} = {value!r} needs ratings by users, and {reason}")
-        if problem.context != NODE:
-            raise UserError(f"{where}: {factor} = {value!r} needs context = {NODE!r}, not {problem.context!r}")
+        if getattr(problem, factor) == value and not of_ratings:
+            yield f"{factor} = {value!r} needs ratings: family = 'knn', reward = 'mean' and context = {NODE!r}"
 
 
-def check_facts(where: str, facts: Collection[str], problem: blocks.Factors) -> None:
-    """Check that facts about the noise have a number to start from."""
+def in_facts(facts: Collection[str], problem: blocks.Factors) -> Mistakes:
+    """Yield which facts about the noise have no number to start from."""
     for fact in facts:
         if problem.noise == RESAMPLED and "noise" in FACTORS.get(fact, ()):
-            raise UserError(f"{where}: {fact!r} needs a number for the noise, not {RESAMPLED!r}; leave one of both out")
+            yield f"{fact!r} needs a number for the noise, not {RESAMPLED!r}; leave one of both out"
 
 
-def check_method(where: str, method: Method, problem: blocks.Factors) -> None:
-    """Check that a method fits a problem: its bases, its dimensions, its facts and what its arms are."""
+def in_method(method: Method, problem: blocks.Factors) -> Mistakes:
+    """Yield why a method does not fit a problem: its bases, its dimensions, its facts and what its arms are."""
     radius = getattr(method, "radius", None)
     if radius == A_PRIORI and (problem.context, problem.pilot_source) != (NODE, PREFIX):
         means = f"context = {NODE!r} and pilot_source = {PREFIX!r}"
-        raise UserError(f"{where}: the radius {A_PRIORI!r} knows the error of means of nodes alone; it needs {means}")
-    from_user = [basis for basis in method.bases if _data_behind(basis) == USER_COLUMNS]
-    if from_user and problem.user_columns == NO_FILE:
-        needed = "a parquet file with a column 'node' and columns of numbers"
-        raise UserError(f"{where}: the basis {min(from_user)!r} needs the factor 'user_columns', {needed}")
+        yield f"the radius {A_PRIORI!r} knows the error of means of nodes alone; it needs {means}"
+    for basis in method.bases:
+        if problem.user_columns == NO_FILE and _data_behind(basis) == USER_COLUMNS:
+            needed = "a parquet file with a column 'node' and columns of numbers"
+            yield f"the basis {basis!r} needs the factor 'user_columns', {needed}"
     if getattr(method, "noise_units", False) and not problem.noise:
-        raise UserError(f"{where}: noise_units measures width and ridge in noise, and there is none; leave it out")
+        yield "noise_units measures width and ridge in noise, and there is none; leave it out"
     if method.space == GRAPH and problem.context == "bundle":
-        raise UserError(f"{where}: the arms of {method.policy!r} are nodes of the graph, not bundles of them")
+        yield f"the arms of {method.policy!r} are nodes of the graph, not bundles of them"
     if problem.noise == RESAMPLED and method.uses_pilot:
-        raise UserError(f"{where}: the radius {radius!r} needs a number for the noise, not {RESAMPLED!r}")
+        yield f"the radius {radius!r} needs a number for the noise, not {RESAMPLED!r}"
     if method.plays_grid:
         grid = getattr(method, "k_grid", None) or problem.k_grid
         if grid is None:
-            raise UserError(f"{where}: factor 'k_grid' has no value, and an adaptive k is one of it")
-        _check_fits(where, "k_grid", max(grid), problem)
+            yield "factor 'k_grid' has no value, and an adaptive k is one of it"
+        yield from too_wide("k_grid", max(grid), problem)
     elif isinstance(k := getattr(method, "k", None), int):
-        _check_fits(where, "k", k, problem)
+        yield from too_wide("k", k, problem)
 
 
-def _check_fits(where: str, factor: str, k: int, problem: blocks.Factors) -> None:
-    """Check that u_2..u_{k+1} and the gap behind them are there."""
-    if k + 2 > from_data.most(problem.n):
-        raise UserError(f"{where}: {factor} = {k} needs a graph of {k + 2} nodes, n = {problem.n}")
+def too_wide(factor: str, k: int, problem: blocks.Factors) -> Mistakes:
+    """Yield why u_2..u_{k+1} and the gap behind them are not there; no basis has more components than nodes."""
     if k + 2 > problem.components:
-        raise UserError(f"{where}: {factor} = {k} needs components >= {k + 2}, components = {problem.components}")
+        yield f"{factor} = {k} needs components >= {k + 2}, components = {problem.components}"

@@ -24,9 +24,4 @@ EXPERIMENT_KEYS = {"stands_for": "varies"}
 CLAIM_KEYS = {"beside": "alternatives", "pool": "min_problems"}
 SIMULATED_PAPER_KEYS = {"stand_ins": "aliases"}
 TOP_KEYS = {"pseudo_papers": "simulated_papers"}
-
-
-def new_keys(old: object) -> list[str]:
-    """Return the new names of an old key: one for every kind of block that had it."""
-    groups = (METHOD_KEYS, FACTORS, EXPERIMENT_KEYS, CLAIM_KEYS, SIMULATED_PAPER_KEYS, TOP_KEYS)
-    return [names[old] for names in groups if isinstance(old, str) and old in names]
+KEYS = (METHOD_KEYS, FACTORS, EXPERIMENT_KEYS, CLAIM_KEYS, SIMULATED_PAPER_KEYS, TOP_KEYS)

@@ -7,8 +7,7 @@ from typing import Any, get_origin
 
 from graphdr.cache.paths import data_file
 from graphdr.core.errors import UserError, no_such
-from graphdr.plan.blocks import Config
-from graphdr.plan.schema.values import Raw
+from graphdr.plan.blocks import Config, Raw, as_list
 from graphdr.plan.yaml_files import read_yaml
 
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?")
@@ -18,12 +17,14 @@ TEXTS = (
     "where", "statement", "criterion",
 )  # fmt: skip
 BLOCKS = [name for name, info in Config.model_fields.items() if get_origin(info.annotation) is dict]
+ATTACHED = {"checks": "claims", "studies": "experiments"}  # further entries of a block, whose own keys win
 SETS = ("problems", "methods", "facts", "scores", "columns")  # what a set can hold
 LISTS = {  # where the name of a set, or of a template, can stand for its members
     "experiments": ("methods", "facts"),
     "evaluations": ("experiments", "scores"),
-    "tables": ("methods", "columns"),
-    "figures": ("methods", "columns"),
+    "tables": ("methods", "columns", "experiment", "evaluation"),
+    "figures": ("methods", "experiment", "evaluation"),
+    "claims": ("dataset", "except", "experiment", "evaluation"),
 }
 VARIABLE = re.compile(r"\{(\w+)\}")
 SPELLING = str.maketrans({".": "_", "-": "m", "+": None, "[": None, "]": None, ",": "_", " ": None, "/": "_"})
@@ -32,21 +33,30 @@ SPELLING = str.maketrans({".": "_", "-": "m", "+": None, "[": None, "]": None, "
 def full(raw: Any, folder: Path = Path()) -> Raw:
     """Return the configuration without short forms; names of files are relative to ``folder``."""
     config = _mapping("top level", typed(raw))
-    for block in BLOCKS:
+    for block in (*BLOCKS, *ATTACHED, "sources"):
         if isinstance(named := config.get(block), str):
             config[block] = typed(read_yaml(data_file(named, folder), f"{block}: "))
-        _entries(block, config.get(block, {}))
-    _attach(config, folder)
+        for name, entry in _mapping(block, config.get(block, {})).items():
+            _mapping(f"{block}.{name}", entry)
+    datasets = config.get("datasets", {})
+    for name, source in config.pop("sources", {}).items():
+        if name not in datasets:
+            raise no_such("sources", "dataset", name, datasets)
+        datasets[name]["raw"] = source | _mapping(f"datasets.{name}.raw", datasets[name].get("raw", {}))
+    for key, block in ATTACHED.items():
+        if attached := config.pop(key, {}):
+            own = config.get(block, {})
+            config[block] = own | {name: entry | own.get(name, {}) for name, entry in attached.items()}
     sets = _sets(config)
     for block in BLOCKS:
-        entries, templates = _written_out(block, config.get(block, {}), sets["problems"])
-        sets[block] = sets.get(block, {}) | templates  # in a list, a template stands for its entries
         if block in config:
+            entries, templates = _written_out(block, config[block], sets["problems"])
+            sets[block] = sets.get(block, {}) | templates  # in a list, a template stands for its entries
             config[block] = {name: _like(block, name, entries) for name in entries}
     for block, places in LISTS.items():
         for name, entry in config.get(block, {}).items():
             for place in places:
-                _replace(entry, place, sets[place])
+                _replace(entry, place, sets.get(place) or sets.get(f"{place}s", {}))
             if isinstance(problems := entry.get("problems"), dict):
                 _replace(problems, "of", sets["problems"])
             if block in ("tables", "figures"):
@@ -81,31 +91,6 @@ def _mapping(where: str, value: Any) -> Raw:
     return value
 
 
-def _entries(where: str, block: Any) -> dict[str, Raw]:
-    return {name: _mapping(f"{where}.{name}", entry) for name, entry in _mapping(where, block).items()}
-
-
-def _attach(config: Raw, folder: Path) -> None:
-    """Add sources to their data sets, checks to the claims and studies to the experiments, whose own keys win."""
-    files = {}
-    for key in ("sources", "checks", "studies"):
-        named = config.pop(key, {})
-        whole = typed(read_yaml(data_file(named, folder), f"{key}: ")) if isinstance(named, str) else named
-        files[key] = _entries(key, whole)
-    datasets = config.get("datasets", {})
-    for name, source in files["sources"].items():
-        if name not in datasets:
-            raise no_such("sources", "dataset", name, datasets)
-        datasets[name]["raw"] = source | _mapping(f"datasets.{name}.raw", datasets[name].get("raw", {}))
-    if files["checks"]:
-        config["claims"] = files["checks"] | config.get("claims", {})
-    if files["studies"]:
-        experiments = config.get("experiments", {})
-        config["experiments"] = experiments | {
-            name: entry | experiments.get(name, {}) for name, entry in files["studies"].items()
-        }
-
-
 def _sets(config: Raw) -> dict[str, dict[str, list[Any]]]:
     sets = _mapping("sets", config.pop("sets", {}))
     for kind, members in sets.items():
@@ -128,28 +113,27 @@ def _written_out(block: str, entries: Raw, problems: Mapping[str, Any]) -> tuple
     templates: dict[str, list[str]] = {}
     for key, entry in entries.items():
         if "for" not in entry:
-            written[key] = _merged(written[key], entry) if key in written else entry
+            written[key] = _merged(written.get(key, {}), entry)
             continue
-        where = f"{block}.{key}"
+        where, templates[key] = f"{block}.{key}", []
         body = {name: value for name, value in entry.items() if name != "for"}
-        templates[key] = []
         for row in _rows(f"{where}.for", entry["for"], problems):
             name = str(_fill(where, key, row))
             if name == key or any(name in names for names in templates.values()):
                 raise UserError(f"{where}: two entries have the name {name!r}")
-            filled = _fill(where, body, row)
-            written[name] = _merged(filled, written[name]) if name in written else filled
+            written[name] = _merged(_fill(where, body, row), written.get(name, {}))
             templates[key].append(name)
     return written, templates
 
 
 def _merged(base: Raw, entry: Raw) -> Raw:
     """Return an entry with the keys that it lacks taken from a base, also inside a mapping."""
-    merged = base | entry
-    for key, value in entry.items():
-        if isinstance(value, dict) and isinstance(base.get(key), dict):
-            merged[key] = base[key] | value
-    return merged
+    inner = {
+        key: base[key] | value
+        for key, value in entry.items()
+        if isinstance(value, dict) and isinstance(base.get(key), dict)
+    }
+    return base | entry | inner
 
 
 def _rows(where: str, variables: Any, problems: Mapping[str, Any]) -> list[Raw]:
@@ -174,8 +158,9 @@ def _fill(where: str, value: Any, row: Mapping[str, Any]) -> Any:
         return [_fill(where, part, row) for part in value]
     if not isinstance(value, str):
         return value
-    if unknown := [name for name in VARIABLE.findall(value) if name not in row]:
-        raise no_such(where, "variable", unknown[0], row)
+    for name in VARIABLE.findall(value):
+        if name not in row:
+            raise no_such(where, "variable", name, row)
     whole = VARIABLE.fullmatch(value)
     return row[whole[1]] if whole else VARIABLE.sub(lambda match: str(row[match[1]]), value)
 
@@ -194,14 +179,11 @@ def _like(block: str, name: str, entries: Mapping[str, Raw], seen: tuple[str, ..
     return _merged(base, {key: value for key, value in entry.items() if key != "like"})
 
 
-def _show(block: str, name: str, entry: Raw, config: Mapping[str, Any], sets: Mapping[str, Any]) -> None:
-    """Write out a table or figure: its sources, problem, rows, columns and title."""
+def _show(block: str, name: str, entry: Raw, config: Raw, sets: Mapping[str, Any]) -> None:
+    """Write out a table or figure: its problem, rows, columns and title."""
     where = f"{block}.{name}"
-    for place in ("experiment", "evaluation"):
-        if isinstance(entry.get(place), list) or str(entry.get(place)) in sets[f"{place}s"]:
-            _replace(entry, place, sets[f"{place}s"])
     if block == "tables" and "evaluation" not in entry and name in config.get("experiments", {}):
-        entry.setdefault("experiment", name)
+        entry.setdefault("experiment", [name])
     if isinstance(variation := entry.get("problem"), dict):
         if not isinstance(variation.get("of"), str):
             raise UserError(f"{where}.problem: the problem that it is a variation `of` is needed")
@@ -230,8 +212,9 @@ def _columns(where: str, column: Any, problems: Mapping[str, Any]) -> list[Any]:
 
 def _replace(entry: Raw, place: str, sets: Mapping[str, list[Any]]) -> None:
     """Replace the names of sets in a list by their members; a single name is a list, too."""
-    names = entry.get(place)
-    names = [names] if isinstance(names, str) else names
-    if isinstance(names, list):
-        parts = [sets[name] if isinstance(name, str) and name in sets else [name] for name in names]
-        entry[place] = [name for part in parts for name in part]
+    if isinstance(entry.get(place), str | list):
+        entry[place] = [
+            member
+            for name in as_list(entry[place])
+            for member in (sets.get(name, [name]) if isinstance(name, str) else [name])
+        ]

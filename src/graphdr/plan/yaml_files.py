@@ -17,74 +17,55 @@ def read_yaml(path: str | Path, where: str = "") -> Any:
     """Read a YAML file that is named somewhere."""
     try:
         text = bounded.contents(Path(path)).decode()
-        _check_size(path, text)
+        depth = 0
+        for event in yaml.parse(text, Loader=SafeLoader):  # one at a time: the rest of a refused text is never parsed
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST:
+                raise UserError(f"{path}: lists or mappings are nested more than {DEEPEST} levels deep")
         loader = SafeLoader(text)
         try:
             document = loader.get_single_node()
-            _check_keys(path, document)
-            return None if document is None else loader.construct_document(document)
+            if document is None:
+                return None
+            _count(path, document, {})
+            return loader.construct_document(document)
         finally:
             loader.dispose()
     except UserError as error:
         raise UserError(f"{where}{error}") from None
     except (ValueError, yaml.YAMLError) as error:
-        raise UserError(f"{where}{path}: cannot be read ({_problem(error)})") from None
+        problem = join_names([getattr(error, "problem", None) or error])  # the message may hold the whole text
+        mark = getattr(error, "problem_mark", None)
+        line = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise UserError(f"{where}{path}: cannot be read ({line}{problem})") from None
 
 
-def _problem(error: ValueError | yaml.YAMLError) -> str:
-    """Describe what is wrong with a text, with its line if known; the message of YAML may hold the whole text."""
-    problem = join_names([getattr(error, "problem", None) or error])
-    mark = getattr(error, "problem_mark", None)
-    return f"line {mark.line + 1}, column {mark.column + 1}: {problem}" if mark else problem
+def _count(path: str | Path, node: yaml.Node, counts: dict[int, int]) -> int:
+    """Return how many values a node stands for; refuse too many, and a key that stands twice in one mapping."""
+    line = node.start_mark.line + 1
+    if counts.setdefault(id(node), 0):  # an alias is the node that it stands for
+        return counts[id(node)]
+    parts = node.value if isinstance(node, yaml.SequenceNode) else []
+    if isinstance(node, yaml.MappingNode):
+        parts = [part for pair in node.value for part in pair]
+        _check_keys(path, [key for key, _ in node.value])
+    count = 1
+    for part in parts:
+        if counts.get(id(part)) == 0:
+            raise UserError(f"{path}: the list or mapping in line {line} is part of itself")
+        count += _count(path, part, counts)
+        if count > MOST_VALUES:
+            raise UserError(f"{path}: more than {MOST_VALUES:,} values, with its aliases written out")
+    counts[id(node)] = count
+    return count
 
 
-def _check_keys(path: str | Path, document: yaml.Node | None) -> None:
-    """Refuse a key that stands twice in one mapping: YAML's loader would silently take the last."""
-    waiting, seen = [document], set()
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, yaml.CollectionNode) and id(node) not in seen:
-            seen.add(id(node))  # an alias is the node that it stands for
-            if isinstance(node, yaml.MappingNode):
-                _check_mapping(path, node)
-                waiting += [value for _, value in node.value]
-            else:
-                waiting += node.value
-
-
-def _check_mapping(path: str | Path, mapping: yaml.MappingNode) -> None:
+def _check_keys(path: str | Path, keys: list[yaml.Node]) -> None:
+    """Refuse a key that stands twice: YAML's loader would silently take the last."""
     lines: dict[str, int] = {}
-    for key, _ in mapping.value:
+    for key in keys:
         line = key.start_mark.line + 1
         if isinstance(key.value, str) and key.value in lines:
             where = f"in lines {lines[key.value]} and {line}" if lines[key.value] != line else f"in line {line}"
             raise UserError(f"{path}: the key {quote(key.value)} stands twice, {where}; keep one of them")
         lines[str(key.value)] = line
-
-
-def _check_size(path: str | Path, text: str) -> None:
-    """Refuse a text whose aliases stand for too many values, or that is nested too deeply, before it is built."""
-    sizes: dict[str, int] = {}  # values behind every anchor
-    open_: list[tuple[str | None, int]] = [(None, 0)]  # collections that are not closed, with the values in them
-    for event in yaml.parse(text, Loader=SafeLoader):  # one at a time: the rest of a refused text is never parsed
-        if isinstance(event, yaml.CollectionStartEvent):
-            open_.append((event.anchor, 1))
-            if len(open_) > DEEPEST:
-                raise UserError(f"{path}: lists or mappings are nested more than {DEEPEST} levels deep")
-            continue
-        if isinstance(event, yaml.CollectionEndEvent):
-            anchor, count = open_.pop()
-        elif isinstance(event, yaml.AliasEvent):
-            if any(anchor == event.anchor for anchor, _ in open_):
-                raise UserError(f"{path}: *{join_names([event.anchor])} is part of itself")
-            anchor, count = None, sizes.get(event.anchor or "", 1)
-        elif isinstance(event, yaml.ScalarEvent):
-            anchor, count = event.anchor, 1
-        else:
-            continue
-        if anchor:
-            sizes[anchor] = count
-        outer, before = open_.pop()
-        open_.append((outer, before + count))
-        if before + count > MOST_VALUES:
-            raise UserError(f"{path}: more than {MOST_VALUES:,} values, with its aliases written out")

@@ -1,1 +1,0 @@
-"""The blocks of config.yaml as types with their defaults, one module per group of blocks."""
