@@ -58,7 +58,7 @@ def test_settings_are_found_from_discounted_rewards():
     policy.update_many(ARMS, PAID)
     policy.tune()
     seen, state = discounted(0.999, 10, 1500), policy._posterior
-    found = tuning.graph_prior(seen, tuning.columns(state.rows, 1, policy._learner.roughness))
+    found = tuning.graph_prior(seen, tuning.columns(state.rows, 1, policy._state.roughness))
     assert_allclose(state.precision, found.precision, rtol=1e-6)
     assert_allclose([state.residual, state.noise], [found.residual, found.noise], rtol=1e-6)
 

@@ -281,7 +281,7 @@ def test_a_weight_of_three_is_three_rewards(parameters):
     for policy in (one, other):
         policy.update_many(arms[:50], paid[:50])
         policy.tune()
-        policy._learner.next_tuning = 1000
+        policy._state.next_tuning = 1000
     one.update_many(arms[50:], paid[50:], weights=np.full(50, 3.0))
     for arm, reward in zip(arms[50:], paid[50:], strict=True):
         other.update_many([arm] * 3, [reward] * 3)

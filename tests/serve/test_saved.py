@@ -18,7 +18,7 @@ from tests.support.policies import EXACT, GIVEN, GRAPH, MODES, NAMES, THETA, ass
 def serve(policy: GraphDRLinUCB, rounds: int, seed: int) -> list:
     """Play and learn, with weights; return all choices."""
     rng, played = np.random.default_rng(seed), []
-    segments = list(policy._arms.segment)
+    segments = list(policy._state.arms.segment)
     for turn in range(rounds):
         some = rng.choice(policy.names, 8, replace=False).tolist()
         segment = segments[turn % 2] if segments else None
@@ -40,7 +40,7 @@ def test_a_loaded_policy_goes_on_choice_by_choice(mode, rounds):
     assert loaded.n_features_in_ == GRAPH.n
     assert serve(loaded, 120, seed=2) == serve(policy, 120, seed=2)
     assert_same(policy, loaded)
-    segment = next(iter(policy._arms.segment)) if policy._arms.segment else None
+    segment = next(iter(policy._state.arms.segment)) if policy._state.arms.segment else None
     assert [loaded.choose(NAMES[:9], segment=segment) for _ in range(20)] == [
         policy.choose(NAMES[:9], segment=segment) for _ in range(20)
     ]

@@ -1,7 +1,6 @@
 """The bases of a served graph, connected or not, and the extension of eigenvectors to new nodes."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -147,33 +146,6 @@ class Extender:
         """Return this without some nodes."""
         fitted = self.fitted - int(np.count_nonzero(places < self.fitted))
         return replace(self, degrees=np.delete(self.degrees, places), fitted=fitted)
-
-
-class Features(NamedTuple):
-    """The features of arms: n x k columns, the roughness of each, and what a policy needs to use and extend them."""
-
-    columns: np.ndarray
-    roughness: np.ndarray
-    laplacian: np.ndarray | None  # k x k, restricted to the columns, where a penalty needs it
-    extender: Extender | None  # where features of new arms can be computed
-
-    @classmethod
-    def none(cls, n: int) -> "Features":
-        """Return the features of n arms that share nothing."""
-        return cls(np.empty((n, 0)), np.empty(0), None, None)
-
-
-def arm_features_of(graph: Graph, basis: str, k: int, *, seed: int, penalty: bool, extendable: bool) -> Features:
-    """Compute at most k features of the nodes of a graph, as the workflow does."""
-    k = min(k, graph.n - 1)
-    computed = compute(basis, graph, k + 1, seed)
-    columns = arm_features.select(basis, computed.vectors, k)
-    restricted = columns.T @ laplacian(graph) @ columns if penalty else None
-    extender = None
-    if extendable and basis == GRAPHDR:
-        extender = Extender.of_fitted(columns, computed.values[1 : k + 1], graph.adjacency.sum(axis=1))
-    roughness = arm_features.roughness(basis, computed.values, k)[: columns.shape[1]]
-    return Features(columns, roughness, restricted, extender)
 
 
 def _seed(random_state: object) -> int:
