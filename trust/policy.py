@@ -123,7 +123,8 @@ def differing(policy: GraphDRLinUCB, other: GraphDRLinUCB) -> list[str]:
     mine, theirs = policy._posterior, other._posterior
     names = [name for name in (*ARRAYS, *SCALARS) if not np.array_equal(getattr(mine, name), getattr(theirs, name))]
     generators = [one._state.rng.bit_generator.state for one in (policy, other)]
-    return names if generators[0] == generators[1] and policy.rounds == other.rounds else [*names, "rounds or generator"]
+    same = generators[0] == generators[1] and policy.rounds == other.rounds
+    return names if same else [*names, "rounds or generator"]
 
 
 def check(mode: str, folder: Path, plan: Plan, seed: int) -> list[str]:

@@ -129,13 +129,14 @@ def write(target: File, settings: Json, names: Sequence[Name], arrays: Arrays) -
     """Write settings, names and arrays of one or two dimensions; a path atomically."""
     kinds = [SETTINGS] + [NAMES] * len(names)
     labels = [json.dumps(settings), *map(json.dumps, names)]
-    values: list[Any] = [np.zeros(0)] * len(labels)
+    values = [pa.array([[]] * len(labels), SCHEMA.field("values").type)]
     for name, array in arrays.items():
         rows = np.atleast_2d(array)
         kinds += [name] * len(rows)
         labels += [""] if array.ndim == 1 else map(str, range(len(rows)))
-        values += [*rows]
-    table = pa.table([kinds, labels, values], schema=SCHEMA)
+        starts = pa.array(rows.shape[1] * np.arange(len(rows) + 1), pa.int32())
+        values.append(pa.ListArray.from_arrays(starts, pa.array(rows.ravel())))
+    table = pa.table([kinds, labels, pa.concat_arrays(values)], schema=SCHEMA)
     facts = {io.KIND: KIND, io.HASH: io.content_hash(table, KIND), io.PROVENANCE: json.dumps({"version": __version__})}
     table = table.replace_schema_metadata(facts)
     if not isinstance(target, str | PathLike):
