@@ -72,11 +72,9 @@ def test_parameters_are_saved_but_for_the_objects_of_generators():
 def test_what_contexts_taught_is_saved():
     policy = fit(**GIVEN)
     policy.update_many(vectors=np.eye(GRAPH.n)[:40], rewards=THETA[:40])
-    policy.update_many(NAMES, THETA)
     loaded = reloaded(policy)
     for one in (policy, loaded):
-        one.forget = 0.9
-        one.update_many(NAMES[:5], THETA[:5])
+        one.set_params(forget=0.9).update_many(NAMES[:5], THETA[:5])
     assert_same(policy, loaded)
 
 
