@@ -131,4 +131,13 @@ def test_a_file_that_is_no_saved_policy_is_one_line(tmp_path):
     }.items():
         with refused(message, FileNotFoundError if name == "none" else UserError):
             GraphDRLinUCB.load(tmp_path / f"{name}.parquet")
-    assert settings["format"] == 3
+    # Files of this format stay readable.
+    assert {name: sorted(settings[name]) for name in ("learned", "play")} == {
+        "learned": ["boost", "noise", "residual", "within"],
+        "play": ["_due", "_next", "_ready", "rounds"],
+    }
+    assert {"format", "parameters", "segments", "retired_centre", "fitted", "nodes", "generator"} < set(settings)
+    assert (settings["format"], names) == (3, NAMES)
+    features = {"rows", "roughness", "eigenvalues", "degrees", "mean_squares"}
+    learned = {"pulls", "sums", "precision", "inverse", "mean", "context_v", "context_right"}
+    assert set(arrays) == features | learned

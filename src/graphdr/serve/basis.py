@@ -1,6 +1,7 @@
 """The bases of a served graph, connected or not, and the extension of eigenvectors to new nodes."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,15 +19,19 @@ SERVED = tuple(name for name, basis in all_bases().items() if find(basis.stored_
 SMALLEST = 1e-3  # of |1 - eigenvalue|: the extension divides by it, which multiplies every error
 
 
-def compute(basis: str, graph: Graph, components: int, random_state: object = None) -> Basis:
+def compute(basis: str, graph: Graph, components: int, random_state: Any = None) -> Basis:
     """Compute a basis as the workflow does, or a unique one for a graph in several components.
 
     ``random_state`` is a seed, a generator of scikit-learn's kind, or None; only random bases use it.
     """
     if not graph.adjacency.nnz:
         raise ValueError("the graph has no edges")
+    if not isinstance(random_state, int | np.integer):
+        from sklearn.utils import check_random_state
+
+        random_state = check_random_state(random_state).randint(2**31)
     spec = find(basis)
-    rng = stream(_seed(random_state), "served basis", basis=spec.stream_name)
+    rng = stream(int(random_state), "served basis", basis=spec.stream_name)
     source = arm_features.Source(graph.n, graph)
     count, label = connected_components(graph.adjacency, directed=False)
     with one_thread():
@@ -146,11 +151,3 @@ class Extender:
         """Return this without some nodes."""
         fitted = self.fitted - int(np.count_nonzero(places < self.fitted))
         return replace(self, degrees=np.delete(self.degrees, places), fitted=fitted)
-
-
-def _seed(random_state: object) -> int:
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    from sklearn.utils import check_random_state
-
-    return int(check_random_state(random_state).randint(2**31))

@@ -52,16 +52,16 @@ def save(parameters: Mapping[str, Any], state: State, ready: bool, target: File)
     if extender:
         arrays |= {"eigenvalues": extender.values, "degrees": extender.degrees, "mean_squares": extender.mean_squares}
     segments = parameters["segments"]
-    plain = {name: _plain(value) for name, value in parameters.items()}
+    edges = None if segments is None else _segment_edges(segments)
     settings = {
         "format": FORMAT,
-        "parameters": plain | {"segments": None if segments is None else _segment_edges(segments)},
+        "parameters": {**parameters, "segments": edges},
         "learned": {name: getattr(posterior, name) for name in SCALARS},
         "segments": list(state.arms.segment),
         "retired_centre": retired.centre if retired else 0.0,
         "fitted": extender.fitted if extender else 0,
         "nodes": state.nodes,
-        "generator": _plain(state.rng.bit_generator.state),
+        "generator": state.rng.bit_generator.state,
         "play": {"rounds": state.rounds, "_due": state.pending, "_next": state.next_tuning, "_ready": ready},
     }
     write(target, settings, state.arms.names, arrays)
@@ -109,12 +109,8 @@ def load(source: File) -> tuple[Json, State]:
 
 
 def _plain(value: object) -> object:
-    """Return a value as JSON has it; None for an object such as a generator, whose state is stored apart."""
-    if isinstance(value, Mapping):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    return value if value is None or isinstance(value, str | int | float | bool | list) else None
+    """Return NumPy's numbers as JSON has them; None for an object such as a generator, whose state is stored apart."""
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else None
 
 
 def _segment_edges(segments: Any) -> list[Any]:
@@ -128,7 +124,7 @@ def _segment_edges(segments: Any) -> list[Any]:
 def write(target: File, settings: Json, names: Sequence[Name], arrays: Arrays) -> None:
     """Write settings, names and arrays of one or two dimensions; a path atomically."""
     kinds = [SETTINGS] + [NAMES] * len(names)
-    labels = [json.dumps(settings), *map(json.dumps, names)]
+    labels = [json.dumps(settings, default=_plain), *map(json.dumps, names)]
     values = [pa.array([[]] * len(labels), SCHEMA.field("values").type)]
     for name, array in arrays.items():
         rows = np.atleast_2d(array)

@@ -173,8 +173,7 @@ class GraphDRLinUCB(BaseEstimator):
 
         An arm that the new graph lacks is gone, with its rewards. Rewards of contexts cannot be kept.
         """
-        self._check_fitted()
-        self._check_not_frozen()
+        self._check_fitted(changes=True)
         old, before = self._posterior, self._state
         if old.context_v.any() or old.context_right.any():
             raise ValueError("what contexts taught belongs to the old features: fit again")
@@ -241,13 +240,15 @@ class GraphDRLinUCB(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_checked")
 
-    def _check_fitted(self) -> None:
+    def _check_fitted(self, changes: bool = False) -> None:
         if not hasattr(self, "_checked"):
             raise NotFittedError("this policy is not fitted yet: call fit(graph) first")
+        if changes and self._frozen:
+            raise ValueError("a snapshot does not change: tell the policy that it was taken of")
 
-    def _check(self) -> None:
+    def _check(self, changes: bool = False) -> None:
         """Refuse a policy that is not fitted, or whose parameters were changed to what it cannot play with."""
-        self._check_fitted()
+        self._check_fitted(changes)
         values = _values(self)
         if all(map(is_, values, self._checked)):
             return
@@ -256,14 +257,6 @@ class GraphDRLinUCB(BaseEstimator):
                 raise ValueError(f"{name} was changed after fit: call fit again, or refit to keep what was learned")
         parameters.check(self)
         self._checked = values
-
-    def _check_not_frozen(self) -> None:
-        if self._frozen:
-            raise ValueError("a snapshot does not change: tell the policy that it was taken of")
-
-    def _check_changes(self) -> None:
-        self._check()
-        self._check_not_frozen()
 
     @property
     def _posterior(self) -> Posterior:
@@ -319,7 +312,7 @@ class GraphDRLinUCB(BaseEstimator):
         as they are. ``add({name: [neighbour, …]})`` stands for weights of one. Without edges, ``add({name: {}})``, an
         arm shares only the mean with others.
         """
-        self._check_changes()
+        self._check(changes=True)
         state, posterior, first = self._state, self._posterior, int(self.intercept)
         if state.arms.segment:
             raise ValueError("arms cannot be added to a policy with segments: refit it, with the new ones")
@@ -342,7 +335,7 @@ class GraphDRLinUCB(BaseEstimator):
 
     def remove(self, names: Iterable[Name]) -> None:
         """Remove arms and free their rows; their rewards still inform the estimates of others."""
-        self._check_changes()
+        self._check(changes=True)
         state, names = self._state, [*dict.fromkeys(check_names(names))]
         rows = np.concatenate([state.arms.places(names, segment) for segment in state.arms.segment or [None]])
         if self._start is not None:
@@ -514,8 +507,7 @@ class GraphDRLinUCB(BaseEstimator):
         ``weight`` says how many rewards of this value it stands for. With ``unknown="ignore"``, the reward of an arm
         that is not there, such as one that was removed, is skipped; by default it is an error.
         """
-        arms = None if arm is None else (arm,)
-        weights = None if weight == 1.0 else (weight,)
+        arms, weights = None if arm is None else (arm,), None if weight == 1.0 else (weight,)
         self.update_many(arms, (reward,), weights=weights, vectors=vector, segment=segment, unknown=unknown)
 
     def update_many(
@@ -532,7 +524,7 @@ class GraphDRLinUCB(BaseEstimator):
 
         With ``unknown="ignore"``, rewards of arms that are not there are skipped, and of contexts with such an arm.
         """
-        self._check_changes()
+        self._check(changes=True)
         parameters.check_unknown(unknown)
         items, kept = "arms" if vectors is None else "vectors", None
         if unknown == parameters.IGNORE and vectors is None:
@@ -557,7 +549,7 @@ class GraphDRLinUCB(BaseEstimator):
 
     def tune(self) -> None:
         """Find the settings from the rewards seen; this happens by itself whenever these have doubled."""
-        self._check_changes()
+        self._check(changes=True)
         if self._tuned_prior is not None:
             self._state.tune(self._tuned_prior, self.forget)
 
@@ -594,7 +586,8 @@ class GraphDRLinUCB(BaseEstimator):
         if posterior.residual:
             raise ValueError("full LinUCB knows arms one by one and takes no vectors: fit a policy with k features")
         contexts = self._state.arms.context_rows(vectors, segment)
-        rows = project(contexts.data, contexts.indices, contexts.indptr, posterior.rows)
+        nodes, starts = (part.astype(np.int64, copy=False) for part in (contexts.indices, contexts.indptr))
+        rows = project(contexts.data, nodes, starts, posterior.rows)
         return Candidates(self._state.arms.token, np.arange(len(rows), dtype=np.uint32), rows)
 
     def _posterior_of(self, offer: Candidates) -> Posterior:
@@ -618,7 +611,7 @@ class GraphDRLinUCB(BaseEstimator):
 
     def worker(self) -> "GraphDRLinUCB":
         """Return a copy that learns on its own, and whose ``delta`` this policy can ``merge``."""
-        self._check_changes()
+        self._check(changes=True)
         if self.forget < 1:
             raise ValueError(merging.NEEDS_ALL_REWARDS)
         other = self._copied()
@@ -642,7 +635,7 @@ class GraphDRLinUCB(BaseEstimator):
 
         With ``unknown="ignore"``, what workers learned of arms that are not there, such as removed ones, is skipped.
         """
-        self._check_changes()
+        self._check(changes=True)
         parameters.check_unknown(unknown)
         parts = [part for delta in deltas for part in delta]
         merging.check(parts, self._state, unknown)

@@ -99,33 +99,28 @@ def new_edges(
 ) -> list[Neighbours]:
     """Return the neighbours of every new arm, among present arms and new ones before it.
 
-    An arm without neighbours is refused unless ``isolated`` ones are allowed.
+    A list of neighbours stands for weights of one. An arm without neighbours is refused unless ``isolated`` ones are
+    allowed.
     """
     places, joined = dict(place), []
     for name, neighbours in edges.items():
-        weight_of = _weights_by_neighbour(name, neighbours)
-        if unknown := [other for other in weight_of if other not in places]:
-            raise ValueError(f"new arm {name!r}: no arm {unknown[0]!r} to be joined to")
-        weights = tables.as_numbers(list(weight_of.values()))
+        new = f"new arm {name!r}"
+        if not isinstance(neighbours, Mapping):
+            if isinstance(neighbours, str | bytes) or not isinstance(neighbours, Iterable):
+                shapes = "{neighbour: weight} or [neighbour, …]"
+                raise ValueError(f"{new}: its neighbours are {shapes}, not {neighbours!r}")
+            listed = Counter(check_names(neighbours, f"{new}: a neighbour"))
+            if twice := [other for other, count in listed.items() if count > 1]:
+                raise ValueError(f"{new}: joined twice to {twice[0]!r}; give a weight, {{neighbour: weight}}")
+            neighbours = listed
+        if unknown := [other for other in neighbours if other not in places]:
+            raise ValueError(f"{new}: no arm {unknown[0]!r} to be joined to")
+        weights = tables.as_numbers(list(neighbours.values()))
         if not (np.isfinite(weights) & (weights > 0)).all() or not (isolated or len(weights)):
-            raise ValueError(f"new arm {name!r}: needs edges to known arms, of positive finite weight")
-        joined.append((np.array([places[other] for other in weight_of], int), weights))
+            raise ValueError(f"{new}: needs edges to known arms, of positive finite weight")
+        joined.append((np.array([places[other] for other in neighbours], int), weights))
         places[name] = len(places)
     return joined
-
-
-def _weights_by_neighbour(name: Name, neighbours: Mapping[Name, float] | Iterable[Name]) -> Mapping[Name, float]:
-    """Return the weights of a new arm's edges; a list of neighbours stands for weights of one."""
-    if isinstance(neighbours, Mapping):
-        return neighbours
-    if isinstance(neighbours, str | bytes) or not isinstance(neighbours, Iterable):
-        raise ValueError(
-            f"new arm {name!r}: its neighbours are {{neighbour: weight}} or [neighbour, …], not {neighbours!r}"
-        )
-    names = check_names(neighbours, f"new arm {name!r}: a neighbour")
-    if twice := [other for other, count in Counter(names).items() if count > 1]:
-        raise ValueError(f"new arm {name!r}: joined twice to {twice[0]!r}; give a weight, {{neighbour: weight}}")
-    return dict.fromkeys(names, 1.0)
 
 
 def _read(source: object) -> Graph:
