@@ -122,9 +122,8 @@ def differing(policy: GraphDRLinUCB, other: GraphDRLinUCB) -> list[str]:
     """Return the names of all saved values that are not equal to the last digit in both policies."""
     mine, theirs = policy._posterior, other._posterior
     names = [name for name in (*ARRAYS, *SCALARS) if not np.array_equal(getattr(mine, name), getattr(theirs, name))]
-    if not np.array_equal(mine.retired.products, theirs.retired.products):
-        names.append("retired")
-    same = policy._rng.bit_generator.state == other._rng.bit_generator.state and policy.rounds == other.rounds
+    generators = [one._state.rng.bit_generator.state for one in (policy, other)]
+    same = generators[0] == generators[1] and policy.rounds == other.rounds
     return names if same else [*names, "rounds or generator"]
 
 

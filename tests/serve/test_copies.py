@@ -3,6 +3,7 @@
 import itertools
 import pickle
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -35,6 +36,12 @@ def lots(count=3, size=70) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(rng.choice(NAMES[20 * at : 20 * at + 60], size), rng.standard_normal(size)) for at in range(count)]
 
 
+def told(arms, rewards, *policies: GraphDRLinUCB, **further) -> None:
+    """Tell several policies the same."""
+    for policy in policies:
+        policy.update_many(arms, rewards, **further)
+
+
 def assert_same_tuned(*policies: GraphDRLinUCB) -> None:
     """Compare two policies after settings were found from all rewards."""
     for policy in policies:
@@ -46,33 +53,23 @@ def assert_same_tuned(*policies: GraphDRLinUCB) -> None:
 
 
 @pytest.mark.parametrize("mode", UNFADING)
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0), None], ids=["together", "reversed", "lot by lot"])
 def test_two_workers_merged_are_one_policy_told_all(mode, order):
-    first, *rest = lots()
+    first, *rest = lots(5, 40)
     policy, whole = fit(**MODES[mode]), fit(**MODES[mode])
-    for each in (policy, whole):
-        each.update_many(*first)
-    workers = [policy.worker() for _ in rest]
-    for worker, lot in zip(workers, rest, strict=True):
-        worker.update_many(*lot)
-        whole.update_many(*lot)
-    assert policy.rounds == 70
-    deltas = [pickle.loads(pickle.dumps(worker.delta())) for worker in workers]
-    policy.merge(*(deltas[at] for at in order))
+    told(*first, policy, whole)
+    workers = [policy.worker(), policy.worker()]
+    for turn, lot in enumerate(rest):
+        told(*lot, workers[turn % 2], whole)
+        if order is None:
+            policy.merge(pickle.loads(pickle.dumps(workers[turn % 2].delta())))
+    if order is not None:
+        assert policy.rounds == 40
+        deltas = [worker.delta() for worker in workers]
+        policy.merge(*(deltas[at] for at in order))
     policy.merge(workers[0].delta())  # which is empty by now
     assert_same_tuned(policy, whole)
     assert policy.recommend() == whole.recommend()
-
-
-def test_merging_one_by_one_is_merging_together():
-    policy, whole = fit(), fit()
-    worker = policy.worker()
-    for lot in lots(5, 40):
-        worker.update_many(*lot)
-        whole.update_many(*lot)
-        policy.merge(worker.delta())
-        assert policy._posterior.noise > 0  # found whenever rewards have doubled
-    assert_same_tuned(policy, whole)
 
 
 def test_workers_may_know_new_arms_contexts_and_segments():
@@ -92,8 +89,7 @@ def test_workers_may_know_new_arms_contexts_and_segments():
     policy, whole = fit(segments=AGES), fit(segments=AGES)
     workers = {name: policy.worker() for name in AGES}
     for (name, worker), lot in zip(workers.items(), lots(2), strict=True):
-        worker.update_many(*lot, segment=name)
-        whole.update_many(*lot, segment=name)
+        told(*lot, worker, whole, segment=name)
     policy.merge(*(worker.delta() for worker in workers.values()))
     assert_same_tuned(policy, whole)
     assert policy._posterior.pulls[GRAPH.n :].sum() == 70
@@ -126,25 +122,6 @@ def test_workers_explore_each_in_their_own_way_and_repeatably():
     runs = played()
     assert all(one != other for one, other in itertools.combinations(runs, 2))
     assert runs == played()
-
-
-def test_what_cannot_be_merged_is_refused():
-    plain, split, wide = (policy.worker() for policy in (fit(), fit(segments=AGES), fit(**GIVEN, k=9)))
-    plain.update("item 1", 1.0)
-    split.update("item 1", 1.0, segment="old")
-    wide.update(reward=1.0, vector={"item 1": 1.0})
-    for worker, policy, message in (
-        (split, fit(), "a worker learned of segment 'old', which this policy does not have"),
-        (plain, fit(segments=AGES), "a worker learned of segment None"),
-        (wide, fit(**GIVEN), "what contexts taught a worker belongs to other features"),
-    ):
-        with refused(message):
-            policy.merge(worker.delta())
-        assert policy.rounds == 0
-    wide.forget = 0.9
-    for call in (fit(forget=0.9).worker, wide.delta):
-        with refused("cannot be merged where rewards are forgotten"):
-            call()
 
 
 # Snapshots
@@ -202,34 +179,28 @@ def test_readers_of_snapshots_are_not_disturbed_by_a_writer():
     rng = np.random.default_rng(0)
     policy.update_many(NAMES * 20, np.tile(10 * THETA, 20))
     assert policy._ready  # choices are not random
-    shared, wrong, stop = [policy.snapshot()], [], threading.Event()
+    shared, stop = [policy.snapshot()], threading.Event()
 
     def read() -> None:
-        try:
-            while not stop.is_set():
-                snapshot = shared[-1]
-                choice, expected = snapshot.recommend(), snapshot.expect()
-                for _ in range(5):
-                    if snapshot.recommend() != choice or not np.array_equal(snapshot.expect(), expected):
-                        wrong.append(snapshot)
-        except Exception as error:
-            wrong.append(error)
+        while not stop.is_set():
+            snapshot = shared[-1]
+            choice, expected = snapshot.recommend(), snapshot.expect()
+            for _ in range(5):
+                assert snapshot.recommend() == choice
+                assert_array_equal(snapshot.expect(), expected)
 
-    readers = [threading.Thread(target=read) for _ in range(3)]
-    for reader in readers:
-        reader.start()
-    try:
-        for turn in range(60):
-            policy.update_many(NAMES[100:], 10 * THETA[100:] + rng.standard_normal(50))
-            if turn % 10 == 5:
-                policy.add({f"new {turn}": {"item 149": 1.0}})
-                policy.remove([f"item {turn}"])
-            shared.append(policy.snapshot())
-    finally:
-        stop.set()
-        for reader in readers:
-            reader.join()
-    assert not wrong
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(read) for _ in range(3)]
+        try:
+            for turn in range(60):
+                policy.update_many(NAMES[100:], 10 * THETA[100:] + rng.standard_normal(50))
+                if turn % 10 == 5:
+                    policy.add({f"new {turn}": {"item 149": 1.0}})
+                    policy.remove([f"item {turn}"])
+                shared.append(policy.snapshot())
+        finally:
+            stop.set()
+    assert [reader.result() for reader in readers] == [None] * 3
     assert len({snapshot.rounds for snapshot in shared}) == 61
 
 
@@ -248,8 +219,7 @@ def moved() -> model.Graph:
 def test_a_refitted_policy_is_a_new_one_told_the_same_rewards(mode):
     policy, fresh = fit(**MODES[mode]), fit(source=moved(), names=None, **MODES[mode])
     for lot in lots():
-        policy.update_many(*lot)
-        fresh.update_many(*lot)
+        told(*lot, policy, fresh)
     assert policy.refit(moved()) is policy
     fresh.tune()
     assert policy.names == moved().origin.tolist()
@@ -287,9 +257,8 @@ def test_the_noise_of_arms_that_are_gone_is_not_counted_for_those_that_stay():
 
 def test_segments_are_refitted_each_with_its_own_rewards():
     policy, fresh = fit(segments=AGES), fit(segments=AGES, source=moved(), names=None)
-    for one in (policy, fresh):
-        for name, lot in zip(AGES, lots(2), strict=True):
-            one.update_many(*lot, segment=name)
+    for name, lot in zip(AGES, lots(2), strict=True):
+        told(*lot, policy, fresh, segment=name)
     policy.refit(moved())
     fresh.tune()
     assert_same(policy, fresh, **CLOSE)
@@ -302,8 +271,7 @@ def test_segments_are_refitted_each_with_its_own_rewards():
 
 def test_refit_takes_parameters_that_were_changed():
     policy, fresh = fit(), fit(k=3, **GIVEN)
-    for one in (policy, fresh):
-        one.update_many(*lots()[0])
+    told(*lots()[0], policy, fresh)
     policy.set_params(k=3, **GIVEN)
     with refused("was changed after fit: call fit again, or refit to keep what was learned"):
         policy.recommend()
@@ -314,11 +282,9 @@ def test_refit_takes_parameters_that_were_changed():
 def test_refitting_does_not_put_off_what_is_due_to_be_forgotten():
     plain, refitted = fit(forget=0.9975, **GIVEN), fit(forget=0.9975, **GIVEN)
     (arms, paid), *_ = lots()
-    for policy in (plain, refitted):
-        policy.update_many(arms[:3], paid[:3])
+    told(arms[:3], paid[:3], plain, refitted)
     refitted.refit(GRAPH, names=NAMES)
-    for policy in (plain, refitted):
-        policy.update_many(arms[3:], paid[3:])
+    told(arms[3:], paid[3:], plain, refitted)
     assert_same(plain, refitted, **CLOSE)
 
 
@@ -327,8 +293,7 @@ def test_refitting_does_not_put_off_what_is_due_to_be_forgotten():
 
 def test_removed_arms_are_gone_and_what_they_taught_stays():
     policy, other = linucb(), linucb()
-    for one in (policy, other):
-        one.update_many(NAMES, THETA)
+    told(NAMES, THETA, policy, other)
     policy.remove(["item 3", "item 4"])
     assert "item 3" not in policy
     assert len(policy) == GRAPH.n - 2

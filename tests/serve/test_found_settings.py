@@ -14,7 +14,7 @@ from graphdr.bandit.graph_prior import evidence, model, posterior
 from graphdr.serve import tuning
 from graphdr.serve.policy import GraphDRLinUCB
 from graphdr.serve.posterior import Prior
-from tests.support.policies import GRAPH, NAMES, assert_same, assert_same_knowledge, assert_unchanged
+from tests.support.policies import GRAPH, MODES, NAMES, assert_same, assert_same_knowledge, assert_unchanged, fit
 
 K, ROUNDS, FIRST = 20, 4000, 20
 LOW = graphdr.low_eigenpairs(GRAPH, K + 1)
@@ -248,26 +248,17 @@ def test_few_different_rewards_do_no_harm(arms):
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.data())
-def test_rewards_in_any_order_and_in_any_batches_are_the_same_rewards(data):
-    count = data.draw(st.integers(1, 120))
-    seed = data.draw(st.integers(0, 2**20))
+@given(st.integers(1, 120), st.integers(0, 2**20), st.sampled_from(["graph", "ridge", "given"]))
+def test_rewards_in_any_order_and_in_any_batches_are_the_same_rewards(count, seed, mode):
     rng = np.random.default_rng(seed)
-    arms, paid = rng.integers(12, size=count), rng.standard_normal(count)
-    weights = rng.choice([0.5, 1.0, 3.0], size=count)
-    parameters = data.draw(st.sampled_from([{}, {"prior": "ridge"}, {"prior": "ridge", "ridge": 0.5, "radius": 1.0}]))
-    one, other = (GraphDRLinUCB(4, **parameters).fit(GRAPH.adjacency) for _ in range(2))
+    arms, paid, weights = rng.integers(12, size=count), rng.standard_normal(count), rng.choice([0.5, 1.0, 3.0], count)
+    one, other = fit(4, names=None, **MODES[mode]), fit(4, names=None, **MODES[mode])
     one.update_many(arms, paid, weights=weights)
-    order = data.draw(st.permutations(range(count)))
-    at = 0
-    while at < count:
-        size = data.draw(st.integers(1, count - at))
-        own = list(order[at : at + size])
-        if size == 1:
-            other.update(int(arms[own[0]]), paid[own[0]], weight=weights[own[0]])
+    for part in np.split(rng.permutation(count), np.sort(rng.integers(count, size=rng.integers(9)))):
+        if len(part) == 1:
+            other.update(int(arms[part[0]]), paid[part[0]], weight=weights[part[0]])
         else:
-            other.update_many(arms[own], paid[own], weights=weights[own])
-        at += size
+            other.update_many(arms[part], paid[part], weights=weights[part])
     one.tune()
     other.tune()
     assert_same(one, other, rtol=1e-6, atol=1e-8)
@@ -281,7 +272,7 @@ def test_a_weight_of_three_is_three_rewards(parameters):
     for policy in (one, other):
         policy.update_many(arms[:50], paid[:50])
         policy.tune()
-        policy._learner.next_tuning = 1000
+        policy._state.next_tuning = 1000
     one.update_many(arms[50:], paid[50:], weights=np.full(50, 3.0))
     for arm, reward in zip(arms[50:], paid[50:], strict=True):
         other.update_many([arm] * 3, [reward] * 3)

@@ -86,6 +86,19 @@ def assert_unchanged(policy: GraphDRLinUCB, before: Posterior) -> None:
         assert_array_equal(getattr(policy._posterior, name), value)
 
 
+def play(policy: GraphDRLinUCB, rounds: int, seed: int) -> list:
+    """Play and learn, with weights and in all segments; return the choices."""
+    rng, played = np.random.default_rng(seed), []
+    segments = list(policy._state.arms.segment) or [None]
+    for turn in range(rounds):
+        candidates, segment = rng.choice(policy.names, 8, replace=False).tolist(), segments[turn % len(segments)]
+        arm = policy.recommend(candidates, segment=segment)
+        reward = 10 * THETA[NAMES.index(arm) if arm in NAMES else 0] + rng.standard_normal()
+        policy.update(arm, reward, weight=1.0 + turn % 3, segment=segment)
+        played.append(arm)
+    return played
+
+
 def reloaded(policy: GraphDRLinUCB) -> GraphDRLinUCB:
     """Return a policy as it comes out of its file."""
     file = io.BytesIO()

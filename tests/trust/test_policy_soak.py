@@ -20,7 +20,7 @@ def test_a_policy_that_knows_something_else_is_seen():
         soak.play(policy, 1000)
     assert soak.differing(one, other) == []
     assert soak.drift(one) < soak.ALLOWED
-    other._rng.random()
+    other._state.rng.random()
     assert soak.differing(one, other) == ["rounds or generator"]
     other._posterior.sums[3] += 1e-9
     assert soak.differing(one, other)[0] == "sums"

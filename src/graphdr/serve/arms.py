@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -68,16 +69,6 @@ class Arms:
         removed = {*names}
         return Arms([name for name in self.names if name not in removed], self.segment)
 
-    def name_of(self, row: int) -> Name:
-        """Return the name of the arm in a row of the features."""
-        return self.names[row % len(self.names)]
-
-    def rows_of(self, names: list[Name]) -> np.ndarray:
-        """Return the rows of arms in all segments."""
-        places = np.array([self.place[name] for name in names], int)
-        starts = len(self.names) * np.arange(max(len(self.segment), 1))
-        return np.add.outer(starts, places).ravel()
-
     def known_only(self, items: object, segment: Segment, contexts: bool) -> tuple[Any, Segment, np.ndarray | None]:
         """Drop unknown arms, or contexts with such arms, and their segments.
 
@@ -90,27 +81,27 @@ class Arms:
         items = items.tolist() if isinstance(items, np.ndarray) else [*items]
         if contexts and not all(isinstance(item, Mapping) for item in items):
             return items, segment, None
-        names = [[*item] if isinstance(item, Mapping) else [item] for item in items]
         try:
-            kept = np.array([all(name in self.place for name in part) for part in names], bool)
+            known = [all(name in self.place for name in (item if contexts else [item])) for item in items]
         except TypeError:
             raise ValueError(f"arms are given as a sequence of their names, not as {items!r}") from None
         if not is_single(segment):
-            segment = [name for name, keep in zip(for_each(segment, len(items)), kept, strict=True) if keep]
-        return [item for item, keep in zip(items, kept, strict=True) if keep], segment, kept
+            segment = [*compress(for_each(segment, len(items)), known)]
+        return [*compress(items, known)], segment, np.array(known, bool)
 
     def places(self, arms: Iterable[Name] | None, segment: Segment = None) -> np.ndarray:
         """Return the rows of arms, by default of all; refuse unknown ones."""
         places = np.arange(len(self.names), dtype=np.uint32) if arms is None else self._places(arms)
-        return places + self._shift(segment, len(places)) if self._has_segments(segment) else places
+        shift = self._shift(segment, len(places))
+        return places if shift is None else places + shift
 
     def context_rows(self, vectors: Vectors, segment: Segment = None) -> sp.csr_array:
         """Return contexts as vectors over the rows of the features."""
         rows = context_rows(self._weights(vectors), len(self.names))
-        if not self._has_segments(segment):
+        shift = self._shift(segment, rows.shape[0])
+        if shift is None:
             return rows
-        shift = np.broadcast_to(self._shift(segment, rows.shape[0]), rows.shape[0])
-        columns = rows.indices + np.repeat(shift, np.diff(rows.indptr))
+        columns = rows.indices + np.repeat(np.broadcast_to(shift, rows.shape[0]), np.diff(rows.indptr))
         shape = rows.shape[0], len(self.segment) * len(self.names)
         return sp.csr_array((rows.data, columns, rows.indptr), shape=shape)
 
@@ -162,22 +153,18 @@ class Arms:
         starts = np.concatenate([[0], np.cumsum([*map(len, vectors)], dtype=int)])
         return sp.csr_array((weights, columns, starts), shape=(len(vectors), len(self.names)))
 
-    def _has_segments(self, segment: Segment) -> bool:
-        """Return whether there are segments; refuse one where there are none."""
-        if segment is not None and not self.segment:
-            raise ValueError("this policy has no segments; fit one with segments")
-        return bool(self.segment)
-
-    def _shift(self, segment: Segment, count: int) -> np.ndarray:
+    def _shift(self, segment: Segment, count: int) -> np.ndarray | None:
         """Return how many rows lie before those of a segment, or before those of each of ``count`` segments."""
-        segments = for_each(segment, 1 if is_single(segment) else count)
-        try:
-            return len(self.names) * np.array([self.segment[name] for name in segments], np.uint32)
-        except (KeyError, TypeError):
-            names = list(self.segment)
-            wrong = next(name for name in segments if name not in names)
-        shown = "given" if wrong is None else repr(wrong)
-        raise ValueError(f"no segment {shown}; there are: {', '.join(map(repr, names))}")
+        if not self.segment:
+            if segment is not None:
+                raise ValueError("this policy has no segments; fit one with segments")
+            return None
+        names, segments = list(self.segment), for_each(segment, 1 if is_single(segment) else count)
+        for name in segments:
+            if name not in names:
+                shown = "given" if name is None else repr(name)
+                raise ValueError(f"no segment {shown}; there are: {', '.join(map(repr, names))}")
+        return len(self.names) * np.array([self.segment[name] for name in segments], np.uint32)
 
 
 def for_each(segment: Any, count: int) -> list[Name | None]:
@@ -192,7 +179,7 @@ def for_each(segment: Any, count: int) -> list[Name | None]:
 
 def is_single(segment: Segment) -> bool:
     """Return whether a segment is one for all."""
-    return segment is None or not isinstance(segment, Iterable) or isinstance(segment, str)
+    return not isinstance(segment, Iterable) or isinstance(segment, str)
 
 
 def _are_texts(names: Sequence[Name]) -> bool:

@@ -1,7 +1,7 @@
 """The bases of a served graph, connected or not, and the extension of eigenvectors to new nodes."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,15 +19,19 @@ SERVED = tuple(name for name, basis in all_bases().items() if find(basis.stored_
 SMALLEST = 1e-3  # of |1 - eigenvalue|: the extension divides by it, which multiplies every error
 
 
-def compute(basis: str, graph: Graph, components: int, random_state: object = None) -> Basis:
+def compute(basis: str, graph: Graph, components: int, random_state: Any = None) -> Basis:
     """Compute a basis as the workflow does, or a unique one for a graph in several components.
 
     ``random_state`` is a seed, a generator of scikit-learn's kind, or None; only random bases use it.
     """
     if not graph.adjacency.nnz:
         raise ValueError("the graph has no edges")
+    if not isinstance(random_state, int | np.integer):
+        from sklearn.utils import check_random_state
+
+        random_state = check_random_state(random_state).randint(2**31)
     spec = find(basis)
-    rng = stream(_seed(random_state), "served basis", basis=spec.stream_name)
+    rng = stream(int(random_state), "served basis", basis=spec.stream_name)
     source = arm_features.Source(graph.n, graph)
     count, label = connected_components(graph.adjacency, directed=False)
     with one_thread():
@@ -147,38 +151,3 @@ class Extender:
         """Return this without some nodes."""
         fitted = self.fitted - int(np.count_nonzero(places < self.fitted))
         return replace(self, degrees=np.delete(self.degrees, places), fitted=fitted)
-
-
-class Features(NamedTuple):
-    """The features of arms: n x k columns, the roughness of each, and what a policy needs to use and extend them."""
-
-    columns: np.ndarray
-    roughness: np.ndarray
-    laplacian: np.ndarray | None  # k x k, restricted to the columns, where a penalty needs it
-    extender: Extender | None  # where features of new arms can be computed
-
-    @classmethod
-    def none(cls, n: int) -> "Features":
-        """Return the features of n arms that share nothing."""
-        return cls(np.empty((n, 0)), np.empty(0), None, None)
-
-
-def arm_features_of(graph: Graph, basis: str, k: int, *, seed: int, penalty: bool, extendable: bool) -> Features:
-    """Compute at most k features of the nodes of a graph, as the workflow does."""
-    k = min(k, graph.n - 1)
-    computed = compute(basis, graph, k + 1, seed)
-    columns = arm_features.select(basis, computed.vectors, k)
-    restricted = columns.T @ laplacian(graph) @ columns if penalty else None
-    extender = None
-    if extendable and basis == GRAPHDR:
-        extender = Extender.of_fitted(columns, computed.values[1 : k + 1], graph.adjacency.sum(axis=1))
-    roughness = arm_features.roughness(basis, computed.values, k)[: columns.shape[1]]
-    return Features(columns, roughness, restricted, extender)
-
-
-def _seed(random_state: object) -> int:
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    from sklearn.utils import check_random_state
-
-    return int(check_random_state(random_state).randint(2**31))

@@ -19,9 +19,8 @@ from graphdr.core.errors import MissingFile, UserError
 from graphdr.core.records import Json
 from graphdr.serve.arms import Arms
 from graphdr.serve.basis import Extender
-from graphdr.serve.learning import Learner, State
-from graphdr.serve.posterior import Posterior, Prior
-from graphdr.serve.retired import Retired
+from graphdr.serve.posterior import Posterior, Prior, Retired
+from graphdr.serve.state import State
 from graphdr.serve.tables import Name
 
 FORMAT = 3
@@ -42,35 +41,28 @@ Arrays = dict[str, np.ndarray]
 
 def save(parameters: Mapping[str, Any], state: State, ready: bool, target: File) -> None:
     """Write a policy, unless its estimates are not finite."""
-    learner, extender = state.learner, state.extender
-    posterior = learner.posterior
+    posterior, extender, retired = state.posterior, state.extender, state.posterior.retired
     if not posterior.is_finite:
         raise ValueError(
             "this policy cannot be saved: its estimates are not finite; load an earlier file, or fit again"
         )
-    arrays: Arrays = {name: getattr(posterior, name) for name in ARRAYS} | {"roughness": learner.roughness}
-    if posterior.retired:
-        products = posterior.retired.products
-        arrays |= {"retired_arms": posterior.retired.arms, "retired_products": products.reshape(len(products), -1)}
-    if extender is not None:
+    arrays: Arrays = {name: getattr(posterior, name) for name in ARRAYS} | {"roughness": state.roughness}
+    if retired:
+        arrays |= {"retired_arms": retired.arms, "retired_products": retired.products.reshape(len(retired.arms), -1)}
+    if extender:
         arrays |= {"eigenvalues": extender.values, "degrees": extender.degrees, "mean_squares": extender.mean_squares}
     segments = parameters["segments"]
-    plain = {name: _plain(value) for name, value in parameters.items()}
+    edges = None if segments is None else _segment_edges(segments)
     settings = {
         "format": FORMAT,
-        "parameters": plain | {"segments": None if segments is None else _segment_edges(segments)},
+        "parameters": {**parameters, "segments": edges},
         "learned": {name: getattr(posterior, name) for name in SCALARS},
         "segments": list(state.arms.segment),
-        "retired_centre": posterior.retired.centre,
-        "fitted": 0 if extender is None else extender.fitted,
+        "retired_centre": retired.centre if retired else 0.0,
+        "fitted": extender.fitted if extender else 0,
         "nodes": state.nodes,
-        "generator": _plain(state.rng.bit_generator.state),
-        "play": {
-            "rounds": learner.rounds,
-            "_due": learner.pending,
-            "_next": learner.next_tuning,
-            "_ready": ready,
-        },
+        "generator": state.rng.bit_generator.state,
+        "play": {"rounds": state.rounds, "_due": state.pending, "_next": state.next_tuning, "_ready": ready},
     }
     write(target, settings, state.arms.names, arrays)
 
@@ -80,48 +72,45 @@ def load(source: File) -> tuple[Json, State]:
     settings, names, arrays = read(source)
     if settings["format"] != FORMAT:
         raise UserError(f"{source}: saved by another version of the package, in a format that this one does not know")
-    scalars: list[float] = [number for number in settings["learned"].values() if number is not None]
-    if not all(np.isfinite(part).all() for part in (*arrays.values(), np.array(scalars))):
-        raise UserError(f"{source}: has numbers that are not finite: no policy can be played with them")
-    parameters = settings["parameters"]
+    parameters, play, columns = settings["parameters"], settings["play"], len(arrays["context_right"])
     if parameters["segments"] is not None:
         parameters["segments"] = {name: dict(map(tuple, edges)) for name, edges in parameters["segments"]}
-    posterior = _posterior(settings, arrays)
-    prior = None if parameters["ridge"] is None else Prior(posterior.precision, posterior.residual)
-    learner = Learner(posterior, arrays["roughness"], parameters["intercept"], prior)
-    play = settings["play"]
-    learner.rounds, learner.pending, learner.next_tuning = play["rounds"], play["_due"], play["_next"]
+    # The file lacks arrays without rows.
+    posterior = Posterior(np.empty((len(arrays.get("pulls", ())), columns)), Prior(np.empty((0, 0))))
+    for name in ARRAYS:
+        setattr(posterior, name, arrays.get(name, getattr(posterior, name)))
+    for name in SCALARS:
+        setattr(posterior, name, settings["learned"][name])
+    if "retired_arms" in arrays:
+        products = arrays["retired_products"].reshape(-1, columns + 2, columns + 2)
+        posterior.retired = Retired(arrays["retired_arms"], products, settings["retired_centre"])
+    if not posterior.is_finite:
+        raise UserError(f"{source}: has numbers that are not finite: no policy can be played with them")
     extender = None
     if "eigenvalues" in arrays:
         degrees = arrays.get("degrees", np.empty(0))
         extender = Extender(arrays["eigenvalues"], degrees, settings["fitted"], arrays["mean_squares"])
     rng = np.random.Generator(getattr(np.random, settings["generator"]["bit_generator"])())
     rng.bit_generator.state = settings["generator"]
-    return parameters, State(Arms(names, settings["segments"]), learner, extender, rng, settings["nodes"])
-
-
-def _posterior(settings: Json, arrays: Arrays) -> Posterior:
-    """Return the posterior of a file, which lacks arrays without rows."""
-    columns = len(arrays["context_right"])
-    empty = np.empty((0, 0))
-    posterior = Posterior(arrays.get("rows", np.empty((len(arrays.get("pulls", ())), columns))), Prior(empty))
-    for name in ARRAYS:
-        setattr(posterior, name, arrays.get(name, getattr(posterior, name, empty)))
-    for name in SCALARS:
-        setattr(posterior, name, settings["learned"][name])
-    if "retired_arms" in arrays:
-        products = arrays["retired_products"].reshape(-1, columns + 2, columns + 2)
-        posterior.retired = Retired(arrays["retired_arms"], products, settings["retired_centre"])
-    return posterior
+    state = State(
+        Arms(names, settings["segments"]),
+        posterior,
+        arrays["roughness"],
+        parameters["intercept"],
+        None if parameters["ridge"] is None else Prior(posterior.precision, posterior.residual),
+        extender,
+        rng,
+        settings["nodes"],
+        play["rounds"],
+        play["_due"],
+        play["_next"],
+    )
+    return parameters, state
 
 
 def _plain(value: object) -> object:
-    """Return a value as JSON has it; None for an object such as a generator, whose state is stored apart."""
-    if isinstance(value, Mapping):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    return value if value is None or isinstance(value, str | int | float | bool | list) else None
+    """Return NumPy's numbers as JSON has them; None for an object such as a generator, whose state is stored apart."""
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else None
 
 
 def _segment_edges(segments: Any) -> list[Any]:
@@ -135,17 +124,15 @@ def _segment_edges(segments: Any) -> list[Any]:
 def write(target: File, settings: Json, names: Sequence[Name], arrays: Arrays) -> None:
     """Write settings, names and arrays of one or two dimensions; a path atomically."""
     kinds = [SETTINGS] + [NAMES] * len(names)
-    labels = [json.dumps(settings), *map(json.dumps, names)]
-    lengths, numbers = [np.zeros(len(labels), int)], []
+    labels = [json.dumps(settings, default=_plain), *map(json.dumps, names)]
+    values = [pa.array([[]] * len(labels), SCHEMA.field("values").type)]
     for name, array in arrays.items():
         rows = np.atleast_2d(array)
         kinds += [name] * len(rows)
-        labels += [""] if array.ndim == 1 else [*map(str, range(len(rows)))]
-        lengths.append(np.full(len(rows), rows.shape[1]))
-        numbers.append(rows.ravel())
-    offsets = pa.array(np.concatenate([[0], np.cumsum(np.concatenate(lengths))]), pa.int32())
-    values = pa.ListArray.from_arrays(offsets, pa.array(np.concatenate(numbers)))
-    table = pa.Table.from_arrays([pa.array(kinds), pa.array(labels), values], schema=SCHEMA)
+        labels += [""] if array.ndim == 1 else map(str, range(len(rows)))
+        starts = pa.array(rows.shape[1] * np.arange(len(rows) + 1), pa.int32())
+        values.append(pa.ListArray.from_arrays(starts, pa.array(rows.ravel())))
+    table = pa.table([kinds, labels, pa.concat_arrays(values)], schema=SCHEMA)
     facts = {io.KIND: KIND, io.HASH: io.content_hash(table, KIND), io.PROVENANCE: json.dumps({"version": __version__})}
     table = table.replace_schema_metadata(facts)
     if not isinstance(target, str | PathLike):
@@ -169,14 +156,12 @@ def read(source: File) -> tuple[Json, list[Name], Arrays]:
         raise UserError(f"{source}: not a saved policy")
     if io.content_hash(table, KIND) != facts.get(io.HASH, b"").decode(errors="replace"):
         raise UserError(f"{source}: the content does not match its hash; it was changed after it was saved")
-    kinds, labels = io.values(table["field"]), table["name"].to_pylist()
-    lists = table["values"].combine_chunks()
-    numbers, offsets = io.values(lists.values), io.values(lists.offsets)
+    kinds, labels, lists = io.values(table["field"]), table["name"].to_pylist(), table["values"].combine_chunks()
     names = [json.loads(label) for label, kind in zip(labels, kinds, strict=True) if kind == NAMES]
     arrays = {}
     for kind in dict.fromkeys(kinds):
         if kind not in (SETTINGS, NAMES):
             rows = np.flatnonzero(kinds == kind)
-            block = numbers[offsets[rows[0]] : offsets[rows[-1] + 1]].copy()  # the memory of the file is read-only
+            block = io.values(lists.take(rows).flatten()).copy()  # the memory of the file is read-only
             arrays[kind] = block.reshape(len(rows), -1) if labels[rows[0]] else block
     return json.loads(labels[0]), names, arrays

@@ -18,13 +18,14 @@ FIT_PARAMS = (
     "segments",
 )  # fmt: skip
 PLAY_PARAMS = ("radius", "explore", "forget")  # these take effect with the next call
-WITHOUT_INTERCEPT = f"without an intercept, prior={RIDGE!r} with a ridge and a radius is needed"
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 
-def check_fit(k: Any, basis: object, prior: object, ridge: Any, laplacian: Any, intercept: object) -> None:
-    """Refuse parameters that no policy can be fitted with."""
+def check(policy: Any) -> None:
+    """Refuse parameters that no policy can be fitted or play with."""
+    k, basis, prior, ridge, laplacian = policy.k, policy.basis, policy.prior, policy.ridge, policy.laplacian
+    radius, explore, forget = policy.radius, policy.explore, policy.forget
     if basis not in SERVED:
         raise ValueError(f"no basis {basis!r}; there are: {', '.join(SERVED)}")
     if prior not in (GRAPH, RIDGE):
@@ -35,24 +36,18 @@ def check_fit(k: Any, basis: object, prior: object, ridge: Any, laplacian: Any, 
         raise ValueError(f"laplacian is finite and not negative, not {laplacian!r}")
     if ridge is not None and (not is_number(ridge) or ridge <= 0):
         raise ValueError(f"ridge is finite and positive, or None (found from the rewards), not {ridge!r}")
-    if prior == GRAPH and (ridge is not None or laplacian):
-        raise ValueError(f"ridge and laplacian belong to prior={RIDGE!r}; prior={GRAPH!r} finds its own")
-    if laplacian and (ridge is None or basis == IDENTITY):
-        raise ValueError(f"a Laplacian penalty needs a ridge, and a basis that is not {IDENTITY!r}")
-    if not intercept and (prior == GRAPH or ridge is None):
-        raise ValueError(WITHOUT_INTERCEPT)
-
-
-def check_play(radius: Any, explore: Any, forget: Any, intercept: object) -> None:
-    """Refuse parameters that no policy can play with."""
-    if radius is None and not intercept:
-        raise ValueError(WITHOUT_INTERCEPT)
     if radius is not None and (not is_number(radius) or radius < 0):
         raise ValueError(f"radius is finite and not negative, or None (found from the rewards), not {radius!r}")
     if explore not in (UCB, TS) and (not is_number(explore) or not 0 <= explore <= 1):
         raise ValueError(f"explore is {UCB!r}, {TS!r} or the share of random rounds, from 0 to 1, not {explore!r}")
     if not is_number(forget) or not 0 < forget <= 1:
         raise ValueError(f"forget is what is kept from one reward to the next, above 0 and at most 1, not {forget!r}")
+    if prior == GRAPH and (ridge is not None or laplacian):
+        raise ValueError(f"ridge and laplacian belong to prior={RIDGE!r}; prior={GRAPH!r} finds its own")
+    if laplacian and (ridge is None or basis == IDENTITY):
+        raise ValueError(f"a Laplacian penalty needs a ridge, and a basis that is not {IDENTITY!r}")
+    if not policy.intercept and (prior == GRAPH or ridge is None or radius is None):
+        raise ValueError(f"without an intercept, prior={RIDGE!r} with a ridge and a radius is needed")
 
 
 def check_unknown(unknown: object) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
 from math import isfinite
 from numbers import Integral
-from operator import attrgetter
+from operator import attrgetter, is_
 from os import PathLike
 from typing import IO, Any
 
@@ -18,16 +18,17 @@ from sklearn.exceptions import NotFittedError
 
 from graphdr.bandit.graph_prior.model import COLUMNS
 from graphdr.core.extras import needed_for
+from graphdr.graphs import arm_features
 from graphdr.graphs.arm_features import IDENTITY
-from graphdr.graphs.model import Graph
+from graphdr.graphs.model import laplacian
 from graphdr.serve import merging, parameters
 from graphdr.serve.arms import IGNORE_ADVICE, Arms, Candidates, Context, Segment, UnknownArm, Vectors, for_each
-from graphdr.serve.basis import GRAPHDR, SMALLEST, Features, arm_features_of
-from graphdr.serve.learning import Learner, State
+from graphdr.serve.basis import GRAPHDR, SMALLEST, Extender, compute
 from graphdr.serve.merging import Delta
 from graphdr.serve.posterior import Posterior, Prior, first_best, project
 from graphdr.serve.round_log import Choice
 from graphdr.serve.sources import Segments, as_graph, new_edges, new_names, with_segments
+from graphdr.serve.state import State
 from graphdr.serve.tables import Name, check_names
 from graphdr.serve.tuning import GRAPH, RIDGE, WIDE, bordered
 
@@ -39,7 +40,7 @@ ONE_OF_TWO = "arms are given by name or as vectors: one of the two"
 NOT_FINITE = "estimates are not finite: a reward or a weight was too large; load an earlier file, or fit again"
 Offer = Iterable[Name] | Candidates | None
 
-_comparable = attrgetter(*(set(parameters.FIT_PARAMS) - {"segments"}), *parameters.PLAY_PARAMS)  # one call: fast
+_values = attrgetter(*parameters.FIT_PARAMS, *parameters.PLAY_PARAMS)  # one call: fast
 
 
 class GraphDRLinUCB(BaseEstimator):
@@ -164,9 +165,7 @@ class GraphDRLinUCB(BaseEstimator):
         GraphDRLinUCB
             Itself.
         """
-        self._check_parameters()
-        graph, names = as_graph(X, names=names, components=self.components, self_loops=self.self_loops)
-        self._enter(self._build(graph, names, parameters.generator(self.random_state)))
+        self._enter(self._build(X, names, parameters.generator(self.random_state)))
         return self
 
     def refit(self, X: object, *, names: Iterable[Name] | None = None) -> "GraphDRLinUCB":
@@ -174,111 +173,94 @@ class GraphDRLinUCB(BaseEstimator):
 
         An arm that the new graph lacks is gone, with its rewards. Rewards of contexts cannot be kept.
         """
-        self._check_fitted()
-        self._check_not_frozen()
-        self._check_parameters()
-        old = self._posterior
+        self._check_fitted(changes=True)
+        old, before = self._posterior, self._state
         if old.context_v.any() or old.context_right.any():
             raise ValueError("what contexts taught belongs to the old features: fit again")
-        graph, names = as_graph(X, names=names, components=self.components, self_loops=self.self_loops)
-        state = self._build(graph, names, deepcopy(self._rng))  # a mistake below changes nothing
-        if list(self._arms.segment) != list(state.arms.segment):
+        state = self._build(X, names, deepcopy(before.rng))  # a mistake below changes nothing
+        if list(before.arms.segment) != list(state.arms.segment):
             raise ValueError("a refitted policy has the segments that it had")
-        new = state.learner.posterior
-        staying = [name for name in state.arms.names if name in self._arms.place]
-        for segment in self._arms.segment or [None]:
-            before, after = self._arms.places(staying, segment), state.arms.places(staying, segment)
-            new.pulls[after], new.sums[after] = old.pulls[before], old.sums[before]
+        new = state.posterior
+        staying = [name for name in state.arms.names if name in before.arms.place]
+        for segment in before.arms.segment or [None]:
+            here, there = before.arms.places(staying, segment), state.arms.places(staying, segment)
+            new.pulls[there], new.sums[there] = old.pulls[here], old.sums[here]
         # Squares within arms are summed over all arms: those that stay get their share by degrees of freedom.
         freedom = old.degrees_of_freedom
         new.within = old.within * (new.degrees_of_freedom / freedom if freedom else 1.0)
-        state.learner.rounds, state.learner.pending = self.rounds, self._learner.pending
+        state.rounds, state.pending = before.rounds, before.pending
         new.rebuild()
         if self._tuned_prior is not None:
-            state.learner.tune(self._tuned_prior, self.forget)
+            state.tune(self._tuned_prior, self.forget)
         self._enter(state)
         return self
 
-    def _check_parameters(self) -> None:
-        parameters.check_fit(self.k, self.basis, self.prior, self.ridge, self.laplacian, self.intercept)
-        parameters.check_play(self.radius, self.explore, self.forget, self.intercept)
-
-    def _build(self, graph: Graph, names: list[Name], rng: np.random.Generator) -> State:
+    def _build(self, source: object, names: Iterable[Name] | None, rng: np.random.Generator) -> State:
         """Compute the features of a graph and the state of a policy without rewards."""
-        nodes = graph.n
-        segments: list[Name] = []
+        parameters.check(self)
+        graph, arms = as_graph(source, names=names, components=self.components, self_loops=self.self_loops)
+        nodes, segments = graph.n, list[Name]()
         if self.segments is not None:
             graph, segments = with_segments(graph, self.segments, self.segment_coupling)
-        features = self._features(graph, rng)
-        prior, inverse = self._ridge_prior(features)
-        rows = np.column_stack([np.ones((graph.n, int(self.intercept))), features.columns])
-        posterior = Posterior(rows, UNTUNED if prior is None else prior, inverse)
-        learner = Learner(posterior, features.roughness[: COLUMNS[-1]], self.intercept, prior)
-        return State(Arms(names, segments), learner, features.extender, rng, nodes)
+        features, roughness, extender = np.empty((graph.n, 0)), np.empty(0), None
+        if self.basis != IDENTITY:
+            k, seed = min(int(self.k), graph.n - 1), self.random_state
+            seed = int(seed) if isinstance(seed, int | np.integer) else int(rng.integers(2**31))
+            basis = compute(self.basis, graph, k + 1, seed)
+            features = arm_features.select(self.basis, basis.vectors, k)
+            roughness = arm_features.roughness(self.basis, basis.values, k)[: features.shape[1]]
+            if self.basis == GRAPHDR and not segments:
+                extender = Extender.of_fitted(features, basis.values[1 : k + 1], graph.adjacency.sum(axis=1))
+        prior, inverse = None, None
+        if self.ridge is not None:
+            k = features.shape[1]
+            precision: np.ndarray = self.ridge * np.eye(k)
+            inverse = np.eye(k) / self.ridge
+            if self.laplacian:
+                inverse = np.linalg.inv(precision + self.laplacian * (features.T @ laplacian(graph) @ features))
+                precision = np.linalg.inv(inverse)
+            if self.intercept:
+                precision, inverse = bordered(precision, WIDE), bordered(inverse, 1.0 / WIDE)
+            prior = Prior(precision, residual=0.0 if k else 1.0 / self.ridge)  # without features: full LinUCB
+        rows = np.column_stack([np.ones((graph.n, int(self.intercept))), features])
+        posterior = Posterior(rows, prior or UNTUNED, inverse)
+        roughness = roughness[: COLUMNS[-1]]
+        return State(Arms(arms, segments), posterior, roughness, self.intercept, prior, extender, rng, nodes)
 
     def _enter(self, state: State) -> None:
         """Take the state of a fitted or loaded policy."""
-        self._arms, self._learner, self._extender, self._rng, self.n_features_in_ = state
-        self._fitted_with = {name: getattr(self, name) for name in parameters.FIT_PARAMS}
-        self._checked = _comparable(self)
+        self._state, self.n_features_in_ = state, state.nodes
+        self._checked: tuple[Any, ...] = _values(self)
         self._frozen = False
-        self._start: merging.Start | None = None  # of a worker's next delta
-
-    def _features(self, graph: Graph, rng: np.random.Generator) -> Features:
-        if self.basis == IDENTITY:
-            return Features.none(graph.n)
-        state = self.random_state
-        seed = int(state) if isinstance(state, int | np.integer) else int(rng.integers(2**31))
-        extendable, penalty = self.segments is None, bool(self.laplacian)
-        return arm_features_of(graph, self.basis, int(self.k), seed=seed, penalty=penalty, extendable=extendable)
-
-    def _ridge_prior(self, features: Features) -> tuple[Prior | None, np.ndarray | None]:
-        """Return the prior of a given ridge and the inverse of its precision."""
-        if self.ridge is None:
-            return None, None
-        k = features.columns.shape[1]
-        residual = 0.0 if k else 1.0 / self.ridge  # full LinUCB
-        precision: np.ndarray = self.ridge * np.eye(k)
-        inverse: np.ndarray = np.eye(k) / self.ridge
-        if features.laplacian is not None:
-            inverse = np.linalg.inv(precision + self.laplacian * features.laplacian)
-            precision = np.linalg.inv(inverse)
-        if self.intercept:
-            precision, inverse = bordered(precision, WIDE), bordered(inverse, 1.0 / WIDE)
-        return Prior(precision, residual), inverse
+        self._start: State | None = None  # of a worker's next delta
+        self._learned: Delta = ()  # by a worker since its last delta, before it removed arms
 
     # Checks
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_checked")
 
-    def _check_fitted(self) -> None:
+    def _check_fitted(self, changes: bool = False) -> None:
         if not hasattr(self, "_checked"):
             raise NotFittedError("this policy is not fitted yet: call fit(graph) first")
-
-    def _check(self) -> None:
-        """Refuse a policy that is not fitted, or whose parameters were changed to what it cannot play with."""
-        self._check_fitted()
-        if _comparable(self) == self._checked and self.segments is self._fitted_with["segments"]:
-            return
-        for name, value in self._fitted_with.items():
-            now = getattr(self, name)
-            if now is not value and (name == "segments" or now != value):
-                raise ValueError(f"{name} was changed after fit: call fit again, or refit to keep what was learned")
-        parameters.check_play(self.radius, self.explore, self.forget, self.intercept)
-        self._checked = _comparable(self)
-
-    def _check_not_frozen(self) -> None:
-        if self._frozen:
+        if changes and self._frozen:
             raise ValueError("a snapshot does not change: tell the policy that it was taken of")
 
-    def _check_changes(self) -> None:
-        self._check()
-        self._check_not_frozen()
+    def _check(self, changes: bool = False) -> None:
+        """Refuse a policy that is not fitted, or whose parameters were changed to what it cannot play with."""
+        self._check_fitted(changes)
+        values = _values(self)
+        if all(map(is_, values, self._checked)):
+            return
+        for name, value, before in zip(parameters.FIT_PARAMS, values, self._checked, strict=False):
+            if value is not before and (name == "segments" or value != before):
+                raise ValueError(f"{name} was changed after fit: call fit again, or refit to keep what was learned")
+        parameters.check(self)
+        self._checked = values
 
     @property
     def _posterior(self) -> Posterior:
-        return self._learner.posterior
+        return self._state.posterior
 
     @property
     def _tuned_prior(self) -> str | None:
@@ -288,8 +270,10 @@ class GraphDRLinUCB(BaseEstimator):
 
     @property
     def _ready(self) -> bool:
-        """Whether there are estimates to play by; until then, arms are random."""
-        return (self.ridge is not None and self.radius is not None) or self._learner.has_prior
+        """Whether there are estimates to play by, which tell arms apart; until then, arms are random."""
+        posterior = self._posterior
+        found = posterior.noise is not None and (posterior.residual > 0 or len(posterior.precision) > 1)
+        return found or (self.ridge is not None and self.radius is not None)
 
     @property
     def _width_factor(self) -> float:
@@ -305,21 +289,21 @@ class GraphDRLinUCB(BaseEstimator):
     def rounds(self) -> int:
         """The number of rewards learned."""
         self._check_fitted()
-        return self._learner.rounds
+        return self._state.rounds
 
     @property
     def names(self) -> list[Name]:
         """The arms, in the order of their places."""
         self._check_fitted()
-        return [*self._arms.place]
+        return [*self._state.arms.names]
 
     def __len__(self) -> int:
         self._check_fitted()
-        return len(self._arms.place)
+        return len(self._state.arms.names)
 
     def __contains__(self, name: object) -> bool:
         self._check_fitted()
-        return name in self._arms.place
+        return name in self._state.arms.place
 
     def add(self, edges: Mapping[Name, Mapping[Name, float] | Iterable[Name]]) -> None:
         """Add arms, each with the weights of its edges to earlier arms; with a wrong one among them, none.
@@ -328,16 +312,16 @@ class GraphDRLinUCB(BaseEstimator):
         as they are. ``add({name: [neighbour, …]})`` stands for weights of one. Without edges, ``add({name: {}})``, an
         arm shares only the mean with others.
         """
-        self._check_changes()
-        if self._arms.segment:
+        self._check(changes=True)
+        state, posterior, first = self._state, self._posterior, int(self.intercept)
+        if state.arms.segment:
             raise ValueError("arms cannot be added to a policy with segments: refit it, with the new ones")
-        names, posterior, first = new_names(edges, self._arms.place), self._posterior, int(self.intercept)
-        rows = np.ones((len(names), posterior.rows.shape[1]))
-        extender = self._extender
+        names = new_names(edges, state.arms.place)
+        rows, extender = np.ones((len(names), posterior.rows.shape[1])), state.extender
         if self.basis != IDENTITY:
             if extender is None:
                 raise ValueError(f"new arms need basis {GRAPHDR!r} or {IDENTITY!r}; this one is {self.basis!r}")
-            joined = new_edges(edges, self._arms.place, isolated=self.prior != RIDGE)
+            joined = new_edges(edges, state.arms.place, isolated=self.prior != RIDGE)
             if np.abs(1.0 - extender.values).min() < SMALLEST and any(len(places) for places, _ in joined):
                 raise ValueError(
                     f"an eigenvalue is within {SMALLEST} of 1, where no arm can be joined: fit a smaller k"
@@ -347,22 +331,20 @@ class GraphDRLinUCB(BaseEstimator):
             if not (np.isfinite(rows).all() and np.isfinite(extender.degrees).all()):
                 raise ValueError("new arms: the weights of their edges are too large for their features to be finite")
         posterior.grow(rows)
-        self._extender = extender
-        self._arms = self._arms.added(names)
+        state.arms, state.extender = state.arms.added(names), extender
 
     def remove(self, names: Iterable[Name]) -> None:
         """Remove arms and free their rows; their rewards still inform the estimates of others."""
-        self._check_changes()
-        names = [*dict.fromkeys(check_names(names))]
-        if unknown := [name for name in names if name not in self._arms.place]:
-            raise ValueError(f"no arm {unknown[0]!r}")
-        deltas = () if self._start is None else (*self._start.deltas, self._since_start(self._start))
-        rows = self._arms.rows_of(names)
-        self._posterior.retire(rows)
-        self._arms = self._arms.without(names)
-        self._extender = None if self._extender is None else self._extender.without(rows)
+        self._check(changes=True)
+        state, names = self._state, [*dict.fromkeys(check_names(names))]
+        rows = np.concatenate([state.arms.places(names, segment) for segment in state.arms.segment or [None]])
         if self._start is not None:
-            self._start = merging.start_of(self._learner, deltas)
+            self._learned = (*self._learned, merging.since(self._start, state))
+        state.posterior.retire(rows)
+        state.arms = state.arms.without(names)
+        state.extender = None if state.extender is None else state.extender.without(rows)
+        if self._start is not None:
+            self._start = state.copied()
 
     # Choosing arms
 
@@ -409,7 +391,7 @@ class GraphDRLinUCB(BaseEstimator):
         """
         offer = self._offered(candidates, vectors, segment)
         shares = self._shares(offer)
-        place = int(self._rng.choice(len(offer), p=shares))
+        place = int(self._state.rng.choice(len(offer), p=shares))
         return Choice(self._name(offer, place), float(shares[place]))
 
     def probabilities(
@@ -438,16 +420,22 @@ class GraphDRLinUCB(BaseEstimator):
         offers = []
         for item, name in zip(items, for_each(segment, len(items)), strict=True):
             offers.append(self._offered(item, None, name) if vectors is None else self._offered(None, item, name))
-        if pending:
-            return [self._name(offer, place) for offer, place in zip(offers, self._best_pending(offers), strict=True)]
         contexts = any(offer.rows is not None for offer in offers)
-        if not offers or contexts or not self._ready or self.explore != parameters.UCB:
-            return [self._name(offer, self._best(offer, 1)[0]) for offer in offers]
-        starts = np.concatenate([[0], np.cumsum([*map(len, offers)])])
-        places = np.concatenate([offer.places for offer in offers])
-        scores = self._posterior.scores(places, self._width_factor)
-        _first_maximum(scores)
-        return [self._arms.name_of(row) for row in places[first_best(scores, starts)].tolist()]
+        if offers and not (contexts or pending) and self._ready and self.explore == parameters.UCB:
+            starts = np.concatenate([[0], np.cumsum([*map(len, offers)])])
+            places = np.concatenate([offer.places for offer in offers])
+            scores = self._posterior.scores(places, self._width_factor)
+            _first_maximum(scores)
+            names = self._state.arms.names
+            return [names[row % len(names)] for row in places[first_best(scores, starts)].tolist()]
+        optimist, chosen = self._copied() if pending else self, []
+        for offer in offers:
+            (place,) = optimist._best(offer, 1)
+            chosen.append(self._name(offer, place))
+            if pending:
+                posterior, played = optimist._posterior_of(offer), offer.places[[place]]
+                posterior.learn(played, posterior.expect(played)[0], ONE)
+        return chosen
 
     def expect(
         self, arms: Offer = None, *, vectors: Vectors | None = None, segment: Segment = None
@@ -459,7 +447,9 @@ class GraphDRLinUCB(BaseEstimator):
         self._check()
         offer = self._look_up(arms, vectors, segment, all_arms=True)
         if not self._ready:
-            return np.full(len(offer), self._posterior.mean_reward), np.full(len(offer), np.inf)
+            seen = self._posterior.statistics
+            mean_reward = seen.pulls_and_mean()[1] if seen.pulls.any() or seen.groups else 0.0
+            return np.full(len(offer), mean_reward), np.full(len(offer), np.inf)
         mean, width = self._posterior_of(offer).expect(offer.places)
         if not (np.isfinite(mean).all() and np.isfinite(width).all()):
             raise ValueError(NOT_FINITE)
@@ -468,22 +458,14 @@ class GraphDRLinUCB(BaseEstimator):
     def _best(self, offer: Candidates, n: int) -> list[int]:
         """Return the places of the n best candidates in the offer."""
         share = 0.0 if isinstance(self.explore, str) else self.explore
-        if not self._ready or (share and self._rng.random() < share):
-            return self._rng.choice(len(offer), n, replace=False).tolist()
-        scores = self._draws(offer, 1)[0] if self.explore == parameters.TS else self._scores(offer)
+        if not self._ready or (share and self._state.rng.random() < share):
+            return self._state.rng.choice(len(offer), n, replace=False).tolist()
+        if self.explore == parameters.TS:
+            scores = self._draws(offer, 1)[0]
+        else:
+            scores = self._posterior_of(offer).scores(offer.places, self._width_factor)
         best = _first_maximum(scores)
         return [best] if n == 1 else np.argsort(-scores, kind="stable")[:n].tolist()
-
-    def _best_pending(self, offers: list[Candidates]) -> list[int]:
-        """Return the best of every offer, as if the plays before had paid what was expected."""
-        optimist = self._copied()
-        best = []
-        for offer in offers:
-            (place,) = optimist._best(offer, 1)
-            best.append(place)
-            posterior, played = optimist._posterior_of(offer), offer.places[[place]]
-            posterior.learn(played, posterior.expect(played)[0], ONE)
-        return best
 
     def _shares(self, offer: Candidates) -> np.ndarray:
         """Return the probability of every candidate."""
@@ -497,20 +479,16 @@ class GraphDRLinUCB(BaseEstimator):
                 _first_maximum(draws.ravel())
                 shares += np.bincount(draws.argmax(axis=1), minlength=len(offer))
             return shares / DRAWS
-        shares[_first_maximum(self._scores(offer))] = 1.0
+        shares[_first_maximum(self._posterior_of(offer).scores(offer.places, self._width_factor))] = 1.0
         random = 0.0 if isinstance(self.explore, str) else self.explore
         return (1.0 - random) * shares + random / len(offer)
-
-    def _scores(self, offer: Candidates) -> np.ndarray:
-        """Return the upper bounds of candidates."""
-        return self._posterior_of(offer).scores(offer.places, self._width_factor)
 
     def _draws(self, offer: Candidates, count: int) -> np.ndarray:
         """Return draws of expected rewards from the posterior (count x candidates)."""
         posterior = self._posterior
         if not (np.isfinite(posterior.inverse).all() and np.isfinite(posterior.mean).all()):
             raise ValueError(NOT_FINITE)
-        return self._posterior_of(offer).draws(offer.places, self._width_factor, count, self._rng)
+        return self._posterior_of(offer).draws(offer.places, self._width_factor, count, self._state.rng)
 
     # Learning
 
@@ -529,8 +507,7 @@ class GraphDRLinUCB(BaseEstimator):
         ``weight`` says how many rewards of this value it stands for. With ``unknown="ignore"``, the reward of an arm
         that is not there, such as one that was removed, is skipped; by default it is an error.
         """
-        arms = None if arm is None else (arm,)
-        weights = None if weight == 1.0 else (weight,)
+        arms, weights = None if arm is None else (arm,), None if weight == 1.0 else (weight,)
         self.update_many(arms, (reward,), weights=weights, vectors=vector, segment=segment, unknown=unknown)
 
     def update_many(
@@ -547,19 +524,18 @@ class GraphDRLinUCB(BaseEstimator):
 
         With ``unknown="ignore"``, rewards of arms that are not there are skipped, and of contexts with such an arm.
         """
-        self._check_changes()
-        kept: np.ndarray | None = None
-        if unknown != parameters.RAISE:
-            parameters.check_unknown(unknown)
-            if vectors is None:
-                arms, segment, kept = self._arms.known_only(arms, segment, contexts=False)
-            else:
-                vectors, segment, kept = self._arms.known_only(vectors, segment, contexts=True)
+        self._check(changes=True)
+        parameters.check_unknown(unknown)
+        items, kept = "arms" if vectors is None else "vectors", None
+        if unknown == parameters.IGNORE and vectors is None:
+            arms, segment, kept = self._state.arms.known_only(arms, segment, contexts=False)
+        elif unknown == parameters.IGNORE:
+            vectors, segment, kept = self._state.arms.known_only(vectors, segment, contexts=True)
         try:
             batch = self._look_up(arms, vectors, segment)
         except UnknownArm as error:
             raise ValueError(f"{error}; {IGNORE_ADVICE}") from None
-        count, items = len(batch) if kept is None else len(kept), "arms" if vectors is None else "vectors"
+        count = len(batch) if kept is None else len(kept)
         values = _numbers(rewards, count, items, "reward")
         if weights is None:
             sizes = ONE if count == 1 else np.ones(count)
@@ -569,18 +545,19 @@ class GraphDRLinUCB(BaseEstimator):
                 raise ValueError(f"a weight is {sizes.min()}; weights are positive")
         if kept is not None:
             values, sizes = values[kept], sizes[kept]
-        self._learner.learn(batch, values, sizes, self._tuned_prior, self.forget)
+        self._state.learn(batch, values, sizes, self._tuned_prior, self.forget)
 
     def tune(self) -> None:
         """Find the settings from the rewards seen; this happens by itself whenever these have doubled."""
-        self._check_changes()
+        self._check(changes=True)
         if self._tuned_prior is not None:
-            self._learner.tune(self._tuned_prior, self.forget)
+            self._state.tune(self._tuned_prior, self.forget)
 
     # Looking up candidates
 
     def _name(self, offer: Candidates, place: int) -> Name | int:
-        return place if offer.rows is not None else self._arms.name_of(int(offer.places[place]))
+        names = self._state.arms.names
+        return place if offer.rows is not None else names[int(offer.places[place]) % len(names)]
 
     def _offered(self, arms: Offer, vectors: Vectors | None = None, segment: Segment = None) -> Candidates:
         """Look up candidates, by default all arms; refuse a set without any."""
@@ -592,24 +569,26 @@ class GraphDRLinUCB(BaseEstimator):
 
     def _look_up(self, arms: Offer, vectors: Vectors | None, segment: Segment, all_arms: bool = False) -> Candidates:
         """Return the places of arms or the rows of contexts, unless they were looked up before."""
-        if (arms is None and vectors is None and not all_arms) or (arms is not None and vectors is not None):
+        kinds = (arms is not None) + (vectors is not None)
+        if kinds > 1 or not (kinds or all_arms):
             raise ValueError(ONE_OF_TWO)
         if isinstance(arms, Candidates):
-            if arms.token not in self._arms.tokens:
+            if arms.token not in self._state.arms.tokens:
                 raise ValueError("these candidates were looked up in another policy, or before its arms were changed")
             if segment is not None:
                 raise ValueError("candidates that were looked up before have their segment already")
             return arms
         if vectors is None:
-            return Candidates(self._arms.token, self._arms.places(arms, segment))
+            return Candidates(self._state.arms.token, self._state.arms.places(arms, segment))
         if self._tuned_prior is not None:
             raise ValueError(f"vectors need prior={RIDGE!r} with a ridge and a radius")
         posterior = self._posterior
         if posterior.residual:
             raise ValueError("full LinUCB knows arms one by one and takes no vectors: fit a policy with k features")
-        contexts = self._arms.context_rows(vectors, segment)
-        rows = project(contexts.data, contexts.indices, contexts.indptr, posterior.rows)
-        return Candidates(self._arms.token, np.arange(len(rows), dtype=np.uint32), rows)
+        contexts = self._state.arms.context_rows(vectors, segment)
+        nodes, starts = (part.astype(np.int64, copy=False) for part in (contexts.indices, contexts.indptr))
+        rows = project(contexts.data, nodes, starts, posterior.rows)
+        return Candidates(self._state.arms.token, np.arange(len(rows), dtype=np.uint32), rows)
 
     def _posterior_of(self, offer: Candidates) -> Posterior:
         """Return the posterior that the places of candidates belong to."""
@@ -620,23 +599,24 @@ class GraphDRLinUCB(BaseEstimator):
     def _copied(self) -> "GraphDRLinUCB":
         """Return a copy that learns independently, with the same generator."""
         other = copy(self)
-        other._learner = self._learner.copied()
+        other._state = self._state.copied()
         return other
 
     def snapshot(self) -> "GraphDRLinUCB":
         """Return a copy that does not learn, for readers in other threads while one writer goes on."""
         self._check()
         other = self._copied()
-        other._rng, other._frozen = parameters.spawn(self._rng), True
+        other._state.rng, other._frozen = parameters.spawn(self._state.rng), True
         return other
 
     def worker(self) -> "GraphDRLinUCB":
         """Return a copy that learns on its own, and whose ``delta`` this policy can ``merge``."""
-        self._check_changes()
+        self._check(changes=True)
         if self.forget < 1:
             raise ValueError(merging.NEEDS_ALL_REWARDS)
         other = self._copied()
-        other._rng, other._start = parameters.spawn(self._rng), merging.start_of(self._learner)
+        other._state.rng = parameters.spawn(self._state.rng)
+        other._start, other._learned = self._state.copied(), ()
         return other
 
     def delta(self) -> Delta:
@@ -646,25 +626,23 @@ class GraphDRLinUCB(BaseEstimator):
             raise ValueError("only a worker has a delta: make one with worker()")
         if self.forget < 1:
             raise ValueError(merging.NEEDS_ALL_REWARDS)
-        delta = merging.join([*self._start.deltas, self._since_start(self._start)])
-        self._start = merging.start_of(self._learner)
+        delta = (*self._learned, merging.since(self._start, self._state))
+        self._start, self._learned = self._state.copied(), ()
         return delta
-
-    def _since_start(self, start: merging.Start) -> Delta:
-        return merging.since(start, self._learner, self._arms)
 
     def merge(self, *deltas: Delta, unknown: str = "raise") -> None:
         """Learn what workers learned; their arms must be known here; with a wrong one among them, nothing.
 
         With ``unknown="ignore"``, what workers learned of arms that are not there, such as removed ones, is skipped.
         """
-        self._check_changes()
+        self._check(changes=True)
         parameters.check_unknown(unknown)
-        merging.check(deltas, self._posterior, self._arms, unknown)
-        for delta in deltas:
-            merging.add(delta, self._learner, self._arms)
+        parts = [part for delta in deltas for part in delta]
+        merging.check(parts, self._state, unknown)
+        for part in parts:
+            merging.add(part, self._state)
         self._posterior.rebuild()
-        self._learner.tune_if_due(self._tuned_prior, self.forget)
+        self._state.tune_if_due(self._tuned_prior, self.forget)
 
     # Files
 
@@ -674,8 +652,7 @@ class GraphDRLinUCB(BaseEstimator):
             from graphdr.serve import file
 
         self._check()
-        state = State(self._arms, self._learner, self._extender, self._rng, self.n_features_in_)
-        file.save(self.get_params(deep=False), state, self._ready, target)
+        file.save(self.get_params(deep=False), self._state, self._ready, target)
 
     @classmethod
     def load(cls, source: str | PathLike[str] | IO[bytes]) -> "GraphDRLinUCB":

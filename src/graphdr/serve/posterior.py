@@ -7,21 +7,22 @@ variance residual / d_i + x_i^T V^-1 x_i / d_i^2. LinUCB has no residual; full L
 1 / ridge. Choices and updates are those of the kernels in ``linucb``, operation by operation.
 """
 
+from collections import defaultdict
 from copy import copy
 from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.bandit.graph_prior.model import Statistics
+from graphdr.bandit.graph_prior.model import CHUNK, Groups, Statistics
 from graphdr.bandit.graph_prior.posterior import add_arms
 from graphdr.bandit.linucb_core import mean_and_half_square, multiply, update
 from graphdr.core.compiled import inlined, kernel, prefetch
-from graphdr.serve.retired import Retired
 
 LANES = 64  # candidates scored at a time: enough to fill the vector instructions, few enough for the fastest cache
 LINE = 64  # bytes that come from memory together
-BY_ARM = ("pulls", "sums", "counts", "squares")
+BY_ARM = ("counts", "pulls", "sums", "squares")
 NEGLIGIBLE = 1e-6  # pulls that decayed below this are set to zero
+STEP = np.sqrt(2.0)  # factor by which pulls in a group of removed arms may differ: 1, 2 and 3 are in different groups
 
 
 class Prior(NamedTuple):
@@ -36,6 +37,24 @@ class Prior(NamedTuple):
     boost: float = 1.0
 
 
+class Retired(NamedTuple):
+    """The rewards of removed arms, summed over groups of arms of about equal pulls.
+
+    A removed arm counts in V with pulls / (1 + pulls residual), and the residual changes whenever the prior is tuned.
+    Arms of equal pulls share this factor, so that a sum over them is enough. A group uses the factor of its mean pulls.
+    """
+
+    arms: np.ndarray  # number of arms in every group
+    # Groups x (columns + 2) x (columns + 2): the sum of pulls z z^T with z = (x, 1, mean reward less the centre).
+    products: np.ndarray
+    centre: float  # a typical reward: differences from it are small and keep their digits
+
+    @property
+    def pulls(self) -> np.ndarray:
+        """Return the mean pulls of an arm in every group."""
+        return self.products[:, -2, -2] / self.arms
+
+
 class Posterior:
     """Rows x_i of the arms (n x columns), their pulls and sums of rewards, and V^-1 and m of the columns in use.
 
@@ -47,10 +66,10 @@ class Posterior:
     def __init__(self, rows: np.ndarray, prior: Prior, inverse: np.ndarray | None = None):
         n, width = rows.shape
         self.rows = np.array(rows, float, order="C")
-        self.pulls, self.sums, self.within = np.zeros(n), np.zeros(n), 0.0
-        self.counts, self.squares = np.zeros(n), np.zeros(n)
+        self.counts, self.pulls, self.sums, self.squares = (np.zeros(n) for _ in BY_ARM)
+        self.within = 0.0
         self.context_v, self.context_right = np.zeros((width, width)), np.zeros(width)
-        self.retired = Retired.empty(width)
+        self.retired: Retired | None = None
         self.take(prior, inverse)
 
     def take(self, prior: Prior, inverse: np.ndarray | None = None) -> None:
@@ -70,45 +89,39 @@ class Posterior:
         v, right = self.precision + self.context_v[:size, :size], self.context_right[:size].copy()
         add_arms(v, right, lambda part: self.rows[part, :size], self.statistics, self.residual)
         if self.retired:
-            v_retired, right_retired = self.retired.precision(self.residual, size)
-            v, right = v + v_retired, right + right_retired
+            products, centre = self.retired.products, self.retired.centre
+            kept = 1.0 / (1.0 + self.retired.pulls * self.residual)
+            v = v + np.tensordot(kept, products[:, :size, :size], 1)
+            right = right + kept @ (products[:, :size, -1] + centre * products[:, :size, -2])
         inverse = np.linalg.inv(v)
         self.inverse = np.ascontiguousarray(0.5 * (inverse + inverse.T))
         self.mean = self.inverse @ right
 
     @property
-    def tells_arms_apart(self) -> bool:
-        """Whether arms differ under the prior."""
-        return self.residual > 0 or len(self.precision) > 1
-
-    @property
     def statistics(self) -> Statistics:
-        """The sufficient statistics for the evidence of a prior."""
-        return Statistics(self.pulls, self.sums, self.within, self.retired.groups)
-
-    @property
-    def mean_reward(self) -> float:
-        """The mean of all rewards, zero where there are none."""
-        pulls, total = self.pulls.sum() + self.retired.total_pulls, self.sums.sum() + self.retired.total_sum
-        return total / max(pulls, 1.0)
+        """The sufficient statistics for the evidence of a prior, in which removed arms lack the intercept's column."""
+        gone = self.retired
+        groups = Groups(gone.arms, gone.pulls, gone.products[:, 1:, 1:], gone.centre) if gone else None
+        return Statistics(self.pulls, self.sums, self.within, groups)
 
     @property
     def degrees_of_freedom(self) -> float:
         """The degrees of freedom of the squares within arms."""
-        return np.maximum(self.pulls - 1.0, 0.0).sum() + self.retired.degrees_of_freedom
+        freedom: float = np.maximum(self.pulls - 1.0, 0.0).sum()
+        if self.retired:
+            freedom += float(np.maximum(self.retired.products[:, -2, -2] - self.retired.arms, 0.0).sum())
+        return freedom
 
     @property
     def is_finite(self) -> bool:
         """Whether all numbers behind the estimates are finite."""
-        arrays = self.rows, self.pulls, self.sums, self.precision, self.inverse, self.mean, self.retired.products
-        contexts, numbers = (self.context_v, self.context_right), (self.within, self.residual, self.boost)
-        noise = 0.0 if self.noise is None else self.noise
-        return all(np.isfinite(part).all() for part in (*arrays, *contexts, *numbers, noise))
+        parts = [*vars(self).values(), *(self.retired or ())]
+        return all(np.isfinite(part).all() for part in parts if isinstance(part, np.ndarray | float))
 
     def copied(self) -> "Posterior":
-        """Return a copy that learns independently; it shares the rows, which never change in place."""
+        """Return a copy that learns independently; it shares what never changes in place."""
         other = copy(self)
-        for name in ("pulls", "sums", "counts", "squares", "inverse", "mean", "context_v", "context_right"):
+        for name in (*BY_ARM, "inverse", "mean", "context_v", "context_right"):
             setattr(other, name, getattr(self, name).copy())
         return other
 
@@ -116,7 +129,7 @@ class Posterior:
         """Return a view for contexts with the given rows: both share V^-1 and m, and contexts have no pulls."""
         other = copy(self)
         other.rows = rows
-        other.pulls, other.sums, other.counts, other.squares = np.zeros((4, len(rows)))
+        other.counts, other.pulls, other.sums, other.squares = np.zeros((4, len(rows)))
         return other
 
     def scores(self, places: np.ndarray, radius: float) -> np.ndarray:
@@ -147,36 +160,62 @@ class Posterior:
 
     def learn_contexts(self, rows: np.ndarray, rewards: np.ndarray, weights: np.ndarray) -> None:
         """Update with the rewards of contexts; they count for the columns, not for single arms."""
-        places = np.arange(len(rows), dtype=np.uint32)
-        self.over(rows).learn(places, rewards, weights)
+        self.over(rows).learn(np.arange(len(rows), dtype=np.uint32), rewards, weights)
         self.context_v += (rows * weights[:, None]).T @ rows
         self.context_right += rows.T @ (weights * rewards)
 
     def decay(self, share: float) -> None:
         """Keep a share of all rewards: without new ones, the posterior returns to the prior."""
-        self.pulls *= share
-        self.sums *= share
+        for array in (self.pulls, self.sums, self.squares, self.context_v, self.context_right):
+            array *= share
         self.within *= share
-        self.squares *= share
-        self.retired = self.retired.decayed(share, NEGLIGIBLE)
-        self.context_v *= share
-        self.context_right *= share
+        if self.retired:
+            kept = self.retired.pulls * share >= NEGLIGIBLE
+            arms, products = self.retired.arms[kept], self.retired.products[kept] * share
+            self.retired = Retired(arms, products, self.retired.centre) if len(arms) else None
         negligible = self.pulls < NEGLIGIBLE
         self.pulls[negligible] = self.sums[negligible] = 0.0
         self.rebuild()
 
     def grow(self, rows: np.ndarray) -> None:
         """Append arms without rewards."""
-        zeros = np.zeros(len(rows))
         self.rows = np.vstack([self.rows, rows])
         for name in BY_ARM:
-            setattr(self, name, np.append(getattr(self, name), zeros))
+            setattr(self, name, np.append(getattr(self, name), np.zeros(len(rows))))
 
     def retire(self, places: np.ndarray) -> None:
         """Drop the rows of arms; their rewards still inform the estimates of others."""
-        self.retired = self.retired.joined_by(self.rows[places], self.pulls[places], self.sums[places])
+        pulled = places[self.pulls[places] > 0]
+        if len(pulled):
+            self.retired = _joined(self.retired, self.rows[pulled], self.pulls[pulled], self.sums[pulled])
         for name in ("rows", *BY_ARM):
             setattr(self, name, np.delete(getattr(self, name), places, axis=0))
+
+
+def _joined(retired: Retired | None, rows: np.ndarray, pulls: np.ndarray, sums: np.ndarray) -> Retired:
+    """Return groups of removed arms with more such arms, all of them pulled."""
+    groups: dict[int, list[tuple[float, np.ndarray]]] = defaultdict(list)  # numbers of arms and products, by level
+    if retired:  # decay may have moved two groups to the same level
+        for level, count, product in zip(_levels(retired.pulls), retired.arms, retired.products, strict=True):
+            groups[level].append((count, product))
+    centre = retired.centre if retired else float(sums.sum() / pulls.sum())
+    levels = np.array(_levels(pulls))
+    for level in np.unique(levels).tolist():
+        members = np.flatnonzero(levels == level)
+        for start in range(0, len(members), CHUNK):
+            part = members[start : start + CHUNK]
+            z = np.column_stack([rows[part], np.ones(len(part)), sums[part] / pulls[part] - centre])
+            groups[level].append((len(part), (z * pulls[part][:, None]).T @ z))
+    arms, products = [], []
+    for group in groups.values():
+        arms.append(sum(count for count, _ in group))
+        products.append(sum(product for _, product in group))
+    return Retired(np.array(arms, float), np.array(products), centre)
+
+
+def _levels(pulls: np.ndarray) -> list[int]:
+    """Return the number of the group that pulls belong to."""
+    return np.floor(np.log(pulls) / np.log(STEP) + 1e-9).astype(int).tolist()
 
 
 def between(pulls: np.ndarray, sums: np.ndarray, more_pulls: np.ndarray, more_sums: np.ndarray) -> np.ndarray:
@@ -188,13 +227,9 @@ def between(pulls: np.ndarray, sums: np.ndarray, more_pulls: np.ndarray, more_su
     return squares
 
 
-def project(weights: np.ndarray, nodes: np.ndarray, starts: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the rows z = E^T x of contexts in CSR form: SciPy's product, in two thirds of its time at 100,000 arms."""
-    return _project(weights, nodes.astype(np.int64, copy=False), starts.astype(np.int64, copy=False), rows)
-
-
 @kernel
-def _project(weights, nodes, starts, rows):
+def project(weights, nodes, starts, rows):
+    """Return the rows z = E^T x of contexts in CSR form: SciPy's product, in two thirds of its time at 100,000 arms."""
     k = rows.shape[1]
     z = np.zeros((len(starts) - 1, k))
     for row in range(len(z)):

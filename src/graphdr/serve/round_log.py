@@ -6,6 +6,7 @@ import math
 import os
 import warnings
 from collections.abc import Iterable
+from mmap import ACCESS_READ, mmap
 from os import PathLike
 from typing import NamedTuple
 
@@ -15,7 +16,6 @@ from graphdr.serve.tables import Name, check_names
 COLUMNS = ("candidates", "action", "reward", "propensity")
 SEPARATOR = "|"  # between candidates
 SMALLEST = 1e-12  # propensity that readers accept: they divide by it
-TAIL = 1 << 16  # bytes at the end of a file that are searched first for its last line
 
 
 class Choice(NamedTuple):
@@ -116,14 +116,11 @@ class RoundLog:
                 raise UserError(f"{self.path}: no log of rounds; its first line is not {','.join(COLUMNS)}")
             self._file.truncate(0)
             self._append(COLUMNS)
-        end = self._file.seek(0, os.SEEK_END)
-        tail, size = b"", TAIL
-        while b"\n" not in tail:  # the header has one
-            start = self._file.seek(max(0, end - size))
-            tail, size = self._file.read(), 2 * size
-        if not tail.endswith(b"\n"):
+        with mmap(self._file.fileno(), 0, access=ACCESS_READ) as content:
+            end, size = content.rfind(b"\n") + 1, len(content)
+        if end < size:
             warnings.warn(f"{self.path}: the last line was cut off, and is left out", stacklevel=3)
-            self._file.truncate(start + tail.rfind(b"\n") + 1)
+            self._file.truncate(end)
 
     def _append(self, fields: Iterable[object]) -> None:
         line = io.StringIO()

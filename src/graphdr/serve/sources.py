@@ -36,8 +36,10 @@ def as_graph(
     applies to graphs in several components, and ``self_loops`` ("refuse", "keep") to nodes joined to themselves: a kept
     loop counts once in the node's degree.
     """
-    _check_choice("components", components, (REFUSE, LARGEST, KEEP))
-    _check_choice("self_loops", self_loops, (REFUSE, KEEP))
+    choices = {"components": (components, (REFUSE, LARGEST, KEEP)), "self_loops": (self_loops, (REFUSE, KEEP))}
+    for argument, (choice, allowed) in choices.items():
+        if choice not in allowed:
+            raise ValueError(f"{argument} is one of {', '.join(map(repr, allowed))}, not {choice!r}")
     graph = _read(source)
     if not graph.n:
         raise ValueError("the graph has no nodes")
@@ -97,38 +99,28 @@ def new_edges(
 ) -> list[Neighbours]:
     """Return the neighbours of every new arm, among present arms and new ones before it.
 
-    An arm without neighbours is refused unless ``isolated`` ones are allowed.
+    A list of neighbours stands for weights of one. An arm without neighbours is refused unless ``isolated`` ones are
+    allowed.
     """
     places, joined = dict(place), []
     for name, neighbours in edges.items():
-        weight_of = _weights_by_neighbour(name, neighbours)
-        if unknown := [other for other in weight_of if other not in places]:
-            raise ValueError(f"new arm {name!r}: no arm {unknown[0]!r} to be joined to")
-        weights = tables.as_numbers(list(weight_of.values()))
+        new = f"new arm {name!r}"
+        if not isinstance(neighbours, Mapping):
+            if isinstance(neighbours, str | bytes) or not isinstance(neighbours, Iterable):
+                shapes = "{neighbour: weight} or [neighbour, …]"
+                raise ValueError(f"{new}: its neighbours are {shapes}, not {neighbours!r}")
+            listed = Counter(check_names(neighbours, f"{new}: a neighbour"))
+            if twice := [other for other, count in listed.items() if count > 1]:
+                raise ValueError(f"{new}: joined twice to {twice[0]!r}; give a weight, {{neighbour: weight}}")
+            neighbours = listed
+        if unknown := [other for other in neighbours if other not in places]:
+            raise ValueError(f"{new}: no arm {unknown[0]!r} to be joined to")
+        weights = tables.as_numbers(list(neighbours.values()))
         if not (np.isfinite(weights) & (weights > 0)).all() or not (isolated or len(weights)):
-            raise ValueError(f"new arm {name!r}: needs edges to known arms, of positive finite weight")
-        joined.append((np.array([places[other] for other in weight_of], int), weights))
+            raise ValueError(f"{new}: needs edges to known arms, of positive finite weight")
+        joined.append((np.array([places[other] for other in neighbours], int), weights))
         places[name] = len(places)
     return joined
-
-
-def _weights_by_neighbour(name: Name, neighbours: Mapping[Name, float] | Iterable[Name]) -> Mapping[Name, float]:
-    """Return the weights of a new arm's edges; a list of neighbours stands for weights of one."""
-    if isinstance(neighbours, Mapping):
-        return neighbours
-    if isinstance(neighbours, str | bytes) or not isinstance(neighbours, Iterable):
-        raise ValueError(
-            f"new arm {name!r}: its neighbours are {{neighbour: weight}} or [neighbour, …], not {neighbours!r}"
-        )
-    names = check_names(neighbours, f"new arm {name!r}: a neighbour")
-    if twice := [other for other, count in Counter(names).items() if count > 1]:
-        raise ValueError(f"new arm {name!r}: joined twice to {twice[0]!r}; give a weight, {{neighbour: weight}}")
-    return dict.fromkeys(names, 1.0)
-
-
-def _check_choice(argument: str, choice: str, choices: tuple[str, ...]) -> None:
-    if choice not in choices:
-        raise ValueError(f"{argument} is one of {', '.join(map(repr, choices))}, not {choice!r}")
 
 
 def _read(source: object) -> Graph:
@@ -145,18 +137,19 @@ def _read(source: object) -> Graph:
 def _from_networkx(source: Any) -> Graph:
     if source.is_directed():
         raise ValueError("the graph is directed: make it undirected with graph.to_undirected()")
-    names = list(source)
-    place = {name: at for at, name in enumerate(names)}
-    edges = [(place[i], place[j], weight) for i, j, weight in source.edges(data="weight", default=1.0)]
-    return _join(names, edges)
+    adjacency = sys.modules["networkx"].to_scipy_sparse_array(source, dtype=float) if len(source) else np.empty((0, 0))
+    return _from_matrix(adjacency)._replace(origin=as_objects(source))
 
 
 def _from_igraph(source: Any) -> Graph:
+    """Join nodes; parallel edges count with their sum, and one from a node to itself counts once."""
     if source.is_directed():
         raise ValueError("the graph is directed: make it undirected with graph.as_undirected()")
     names = source.vs["name"] if "name" in source.vs.attributes() else range(source.vcount())
-    weights = source.es["weight"] if "weight" in source.es.attributes() else [1.0] * source.ecount()
-    return _join(names, [(*ends, weight) for ends, weight in zip(source.get_edgelist(), weights, strict=True)])
+    weights = source.es["weight"] if "weight" in source.es.attributes() else np.ones(source.ecount())
+    ends = np.array(source.get_edgelist(), int).reshape(-1, 2).T
+    half = sp.coo_array((tables.as_numbers(weights), ends), shape=(len(names), len(names))).tocsr()
+    return Graph(half + half.T - sp.diags_array(half.diagonal()), as_objects(names))
 
 
 def _from_frame(source: Any) -> Graph:
@@ -174,18 +167,6 @@ READERS: dict[tuple[str, str], Callable[[Any], Graph]] = {
     ("igraph", "Graph"): _from_igraph,
     ("pandas", "DataFrame"): _from_frame,
 }
-
-
-def _join(names: Iterable[Name], edges: list[tuple[int, int, float]]) -> Graph:
-    """Join nodes; parallel edges count with their sum, and one from a node to itself counts once."""
-    sources, targets, weights = zip(*edges, strict=True) if edges else ((), (), ())
-    i, j, weight = np.array(sources, np.int64), np.array(targets, np.int64), tables.as_numbers(weights)
-    origin = as_objects(names)
-    check_weights(weight, place=lambda at: f"{origin[i[at]]!r}–{origin[j[at]]!r}")
-    back = i != j
-    ends = np.concatenate([i, j[back]]), np.concatenate([j, i[back]])
-    matrix = sp.coo_array((np.concatenate([weight, weight[back]]), ends), shape=(len(origin), len(origin)))
-    return Graph(matrix.tocsr(), origin)
 
 
 def _from_matrix(source: Any) -> Graph:

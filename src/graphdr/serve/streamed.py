@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,30 +22,6 @@ WHOLE = ("approximate",)  # searches that cannot be split by rows
 BUCKET = 16_000_000  # interactions that a task sorts in memory, about 0.5 GB
 ENTRY = np.dtype([("key", np.int32), ("other", np.int32), ("value", np.float32)])
 SIDES = {"rows": ("item", "user"), "columns": ("user", "item")}  # roles of rows and columns of the matrix
-
-
-class RowGroup(NamedTuple):
-    """A part of a parquet file."""
-
-    path: str
-    number: int
-    rows: int
-
-
-class Buckets(NamedTuple):
-    """How items and users are divided into buckets of consecutive numbers."""
-
-    folder: Path
-    number: int
-    width: dict[str, int]  # by role
-
-
-class Range(NamedTuple):
-    """The rows of one bucket of a matrix, and its number of columns."""
-
-    first: int
-    rows: int
-    columns: int
 
 
 def from_parquet(
@@ -123,29 +99,32 @@ def sort(files: Sequence[str | Path], user: str, item: str, value: str | None, f
     with needed_for("graphdr.from_parquet", "scale"):
         from dask.delayed import delayed
     names = {"user": user, "item": item} | ({"value": value} if value else {})
-    groups, shape = _survey([str(path) for path in files], names)
-    count = -(-sum(group.rows for group in groups) // BUCKET)
-    buckets = Buckets(folder / "pieces", count, {role: -(-size // count) for role, size in shape.items()})
-    buckets.folder.mkdir()
-    compute([delayed(_split)(at, group, names, buckets) for at, group in enumerate(groups)])
+    groups, rows, shape = _survey([str(path) for path in files], names)
+    count, pieces = -(-rows // BUCKET), folder / "pieces"
+    pieces.mkdir()
+    # A bucket holds a range of keys, which begins and ends at two of these.
+    limits = {role: np.minimum(np.arange(count + 1) * -(-size // count), size) for role, size in shape.items()}
+    compute([delayed(_split)(pieces, at, group, names, limits) for at, group in enumerate(groups)])
     for side, (key, other) in SIDES.items():
-        firsts = [min(bucket * buckets.width[key], shape[key]) for bucket in range(count + 1)]
-        ranges = [Range(firsts[at], firsts[at + 1] - firsts[at], shape[other]) for at in range(count)]
-        tasks = [delayed(_join)(buckets.folder, side, at, len(groups), rows) for at, rows in enumerate(ranges)]
+        ranges = zip(limits[key][:-1], limits[key][1:], strict=True)
+        tasks = [
+            delayed(_join)(pieces, side, bucket, len(groups), first, (last - first, shape[other]))
+            for bucket, (first, last) in enumerate(ranges)
+        ]
         lengths = compute(tasks)
         for part in ("indices", "data"):
             with (folder / f"{side}-{part}").open("wb") as whole:
                 for bucket in range(count):
-                    whole.write((buckets.folder / f"{side}-{part}-{bucket}").read_bytes())
+                    whole.write((pieces / f"{side}-{part}-{bucket}").read_bytes())
         np.save(folder / f"{side}-starts.npy", np.concatenate([[0], np.cumsum(np.concatenate(lengths))]))
-    rmtree(buckets.folder)
+    rmtree(pieces)
 
 
-def _survey(files: list[str], names: dict[str, str]) -> tuple[list[RowGroup], dict[str, int]]:
-    """Return all row groups and the numbers of users and items, from the footers of the files alone."""
+def _survey(files: list[str], names: dict[str, str]) -> tuple[list[tuple[str, int]], int, dict[str, int]]:
+    """Return all row groups, the number of their rows, and of users and items, from the footers of the files alone."""
     import pyarrow.parquet as pq
 
-    groups, shape = [], {"user": 0, "item": 0}
+    groups, rows, shape = [], 0, {"user": 0, "item": 0}
     for path in files:
         footer = pq.read_metadata(path)
         columns = {footer.schema.column(at).name: at for at in range(len(footer.schema))}
@@ -155,7 +134,8 @@ def _survey(files: list[str], names: dict[str, str]) -> tuple[list[RowGroup], di
             group = footer.row_group(number)
             if not group.num_rows:
                 continue
-            groups.append(RowGroup(path, number, group.num_rows))
+            groups.append((path, number))
+            rows += group.num_rows
             for role in shape:
                 limits = group.column(columns[names[role]]).statistics
                 if limits is None or not limits.has_min_max or not isinstance(limits.min, int) or limits.min < 0:
@@ -165,59 +145,56 @@ def _survey(files: list[str], names: dict[str, str]) -> tuple[list[RowGroup], di
         raise ValueError("there are no interactions")
     if max(shape.values()) >= 2**31:
         raise ValueError(f"users and items are numbers below 2³¹ - 1, not {max(shape.values()) - 1}: number them anew")
-    return groups, shape
+    return groups, rows, shape
 
 
-def _split(at: int, group: RowGroup, names: dict[str, str], buckets: Buckets) -> None:
+def _split(pieces: Path, at: int, group: tuple[str, int], names: dict[str, str], limits: dict[str, np.ndarray]) -> None:
     """Write a row group twice, sorted into buckets of items and of users, with the start of each bucket."""
     import pyarrow.parquet as pq
 
-    table = pq.ParquetFile(group.path).read_row_group(group.number, columns=list(names.values()))
+    path, number = group
+    table = pq.ParquetFile(path).read_row_group(number, columns=list(names.values()))
     if any(table[name].null_count for name in names.values()):
-        raise ValueError(f"{group.path}: row group {group.number} has missing values: leave such rows out")
-    columns = {role: table[name].to_numpy() for role, name in names.items()}
-    values = columns.get("value", np.ones(group.rows, np.float32)).astype(np.float32)
+        raise ValueError(f"{path}: row group {number} has missing values: leave such rows out")
+    columns = {"value": np.ones(len(table))} | {role: table[name].to_numpy() for role, name in names.items()}
+    values = columns["value"].astype(np.float32)
     if not (np.isfinite(values) & (values > 0)).all():
-        raise ValueError(f"{group.path}: row group {group.number} has values that are not finite and positive")
+        raise ValueError(f"{path}: row group {number} has values that are not finite and positive")
     for side, (key, other) in SIDES.items():
-        bucket = columns[key] // buckets.width[key]
+        bucket = np.digitize(columns[key], limits[key]) - 1
         order = np.argsort(bucket, kind="stable")
         entries = np.empty(len(order), ENTRY)
         entries["key"], entries["other"], entries["value"] = columns[key][order], columns[other][order], values[order]
-        starts = np.searchsorted(bucket[order], np.arange(buckets.number + 1))
-        np.save(buckets.folder / f"{side}-{at}.npy", entries)
-        np.save(buckets.folder / f"{side}-{at}-starts.npy", starts)
+        np.save(pieces / f"{side}-{at}.npy", entries)
+        np.save(pieces / f"{side}-{at}-starts.npy", np.searchsorted(bucket[order], np.arange(len(limits[key]))))
 
 
-def _join(folder: Path, side: str, bucket: int, groups: int, block: Range) -> np.ndarray:
+def _join(pieces: Path, side: str, bucket: int, groups: int, first: int, shape: tuple[int, int]) -> np.ndarray:
     """Write the rows of one bucket, sorted and repeats added up; return the number of entries of each."""
     parts = []
     for at in range(groups):
-        starts = np.load(folder / f"{side}-{at}-starts.npy")
-        entries = np.load(folder / f"{side}-{at}.npy", mmap_mode="r")
+        starts: np.ndarray = np.load(pieces / f"{side}-{at}-starts.npy")
+        entries: np.ndarray = np.load(pieces / f"{side}-{at}.npy", mmap_mode="r")
         parts.append(np.array(entries[starts[bucket] : starts[bucket + 1]]))
     entries = np.concatenate(parts)
-    places = entries["key"] - block.first, entries["other"]
-    rows = sp.coo_array((entries["value"], places), shape=(block.rows, block.columns)).tocsr()
-    rows.indices.astype(np.int32).tofile(folder / f"{side}-indices-{bucket}")
-    rows.data.astype(np.float32).tofile(folder / f"{side}-data-{bucket}")
+    rows = sp.coo_array((entries["value"], (entries["key"] - first, entries["other"])), shape=shape).tocsr()
+    rows.indices.astype(np.int32).tofile(pieces / f"{side}-indices-{bucket}")
+    rows.data.astype(np.float32).tofile(pieces / f"{side}-data-{bucket}")
     return np.diff(rows.indptr)
 
 
 def open_matrix(folder: Path) -> Sides:
     """Return the matrix in a folder, mapped into memory."""
     starts = {side: np.load(folder / f"{side}-starts.npy") for side in SIDES}
-    n, users = len(starts["rows"]) - 1, len(starts["columns"]) - 1
-    rows = _map_side(folder, "rows", starts["rows"], (n, users))
-    return Sides(rows=rows, columns=_map_side(folder, "columns", starts["columns"], (users, n)))
-
-
-def _map_side(folder: Path, side: str, starts: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
-    indices = np.memmap(folder / f"{side}-indices", np.int32, "r")
-    data = np.memmap(folder / f"{side}-data", np.float32, "r")
-    matrix = sp.csr_array((data, indices, starts.astype(np.int32 if starts[-1] < 2**31 else np.int64)), shape=shape)
-    matrix.has_sorted_indices = matrix.has_canonical_format = True  # _join sorted them: skip a check of all
-    return matrix
+    sides = {}
+    for side, other in (("rows", "columns"), ("columns", "rows")):
+        indices = np.memmap(folder / f"{side}-indices", np.int32, "r")
+        data = np.memmap(folder / f"{side}-data", np.float32, "r")
+        indptr = starts[side].astype(np.int32 if starts[side][-1] < 2**31 else np.int64)
+        matrix = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(starts[other]) - 1))
+        matrix.has_sorted_indices = matrix.has_canonical_format = True  # _join sorted them: skip a check of all
+        sides[side] = matrix
+    return Sides(**sides)
 
 
 def compute(tasks: list[Any]) -> tuple[Any, ...]:

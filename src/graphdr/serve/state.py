@@ -1,17 +1,13 @@
-"""How a policy learns: it updates its posterior, tunes its prior to the rewards, and discounts old rewards.
+"""The state of a policy: what fit makes of a graph, what rewards change, and what a file holds.
 
 The prior is tuned after the first rewards and again whenever their number has doubled. Until the first time, there are
-no estimates.
+no estimates. Old rewards are discounted whenever a small share of the memory is new.
 """
 
-import sys
-from copy import copy
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from graphdr.bandit.graph_prior.model import Statistics
 from graphdr.bandit.graph_prior.play import FIRST
 from graphdr.core.threads import one_thread
 from graphdr.serve import tuning
@@ -23,48 +19,54 @@ PENDING = 0.01  # share of the memory that is learned before old rewards are dis
 
 
 @dataclass(slots=True)
-class Learner:
-    """A posterior, and the rounds after which it is tuned and old rewards are discounted.
+class State:
+    """What a policy knows, and the rounds after which its prior is tuned and old rewards are discounted.
 
     In the methods, ``prior`` is the kind of prior to tune, None where all settings are given, and ``forget`` is the
     share of old rewards that is kept with every new one.
     """
 
+    arms: Arms
     posterior: Posterior
     roughness: np.ndarray  # of the columns of features that tuning chooses from
     intercept: bool  # whether a column of ones comes before the features
     ridge_prior: Prior | None  # where the ridge is given
+    extender: Extender | None  # of features to new arms
+    rng: np.random.Generator
+    nodes: int  # of the fitted graph
     rounds: int = 0
     pending: int = 0  # rewards since old ones were last discounted
     next_tuning: int = FIRST  # rounds after which the prior is tuned
 
-    @property
-    def has_prior(self) -> bool:
-        """Whether a prior was found under which arms differ."""
-        return self.posterior.noise is not None and self.posterior.tells_arms_apart
-
-    def copied(self) -> "Learner":
-        """Return a copy that learns independently."""
-        other = copy(self)
-        other.posterior = self.posterior.copied()
-        return other
+    def copied(self) -> "State":
+        """Return a copy that learns independently, with the same generator."""
+        return replace(self, posterior=self.posterior.copied())
 
     def learn(
         self, batch: Candidates, rewards: np.ndarray, weights: np.ndarray, prior: str | None, forget: float
     ) -> None:
         """Learn the rewards of arms or contexts in their order; tune and discount whenever it is time."""
+        block = 0 if forget == 1 else max(1, int(PENDING * memory(forget)))  # rewards between two discounts
         start = 0
         while start < len(rewards):
-            part = slice(start, start + self._rewards_until_change(prior, forget))
+            count = len(rewards) - start
+            if prior is not None:
+                count = min(count, max(1, self.next_tuning - self.rounds))
+            if block:
+                count = min(count, max(1, block - self.pending))
+            part = slice(start, start + count)
             if batch.rows is None:
                 self.posterior.learn(batch.places[part], rewards[part], weights[part])
             else:
                 self.posterior.learn_contexts(batch.rows[part], rewards[part], weights[part])
-            count = min(part.stop, len(rewards)) - start
             self.rounds += count
-            self._discount(count, forget)
-            self.tune_if_due(prior, forget)
             start += count
+            if block:
+                self.pending += count
+                if self.pending >= block:
+                    self.posterior.decay(forget**self.pending)
+                    self.pending = 0
+            self.tune_if_due(prior, forget)
 
     def tune_if_due(self, prior: str | None, forget: float) -> None:
         """Tune the prior if enough rewards came since the last time."""
@@ -73,7 +75,7 @@ class Learner:
 
     def tune(self, prior: str, forget: float) -> None:
         """Estimate the prior from all rewards; while these do not differ, wait for more."""
-        statistics: Statistics = self.posterior.statistics
+        statistics = self.posterior.statistics
         if not len(statistics.pulls):
             return
         step = FIRST
@@ -87,37 +89,7 @@ class Learner:
             step = max(self.rounds, FIRST)
         self.next_tuning = self.rounds + (step if forget == 1 else min(step, memory(forget)))
 
-    def _rewards_until_change(self, prior: str | None, forget: float) -> int:
-        """Return how many rewards to learn before the prior is tuned or old rewards are discounted."""
-        count = sys.maxsize if prior is None else self.next_tuning - self.rounds
-        if forget != 1:
-            count = min(count, _block(forget) - self.pending)
-        return max(1, count)
-
-    def _discount(self, count: int, forget: float) -> None:
-        if forget == 1:
-            return
-        self.pending += count
-        if self.pending >= _block(forget):
-            self.posterior.decay(forget**self.pending)
-            self.pending = 0
-
-
-class State(NamedTuple):
-    """The state of a policy: all that fit makes of a graph, that rewards change, and that a file holds."""
-
-    arms: Arms
-    learner: Learner
-    extender: Extender | None  # of features to new arms
-    rng: np.random.Generator
-    nodes: int  # of the fitted graph
-
 
 def memory(forget: float) -> int:
     """Return for how many rewards a reward is remembered on average."""
     return int(np.ceil(1.0 / (1.0 - forget)))
-
-
-def _block(forget: float) -> int:
-    """Return after how many rewards old ones are discounted."""
-    return max(1, int(PENDING * memory(forget)))
