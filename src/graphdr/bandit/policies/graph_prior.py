@@ -18,6 +18,7 @@ from graphdr.bandit.method import (
     Choices,
     GraphInputs,
     Method,
+    from_problem,
     setting,
 )
 from graphdr.core.errors import UserError, required
@@ -62,20 +63,12 @@ class GraphPrior(Method):
     streams: ClassVar[tuple[str, ...]] = ("random",)
     basis: str = setting(BASIS_NAMES, "laplacian_low")
     second_basis: str | None = setting(BASIS_NAMES)
-    components: int | None = setting(COUNT)
+    components: int | None = from_problem(COUNT)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.second_basis == self.basis:
             raise ValueError(f"second_basis: {self.second_basis!r} is the first basis already; leave it out")
-
-    @property
-    def inherited(self) -> tuple[str, ...]:
-        return ("components",)
-
-    @property
-    def bases(self) -> tuple[str, ...]:
-        return (self.basis, self.second_basis) if self.second_basis else (self.basis,)
 
     def features(self, inputs: GraphInputs) -> ArmFeatures:
         features, roughness = self._graded(self.basis, required(inputs.basis, "basis"))

@@ -25,9 +25,6 @@ class Thompson(PenalisedMethod):
     policy: str = "thompson"
     basis: str = setting(BASIS_NAMES, "laplacian_low")
     streams: ClassVar[tuple[str, ...]] = ("thompson",)
-    citation: ClassVar[str] = (
-        "Agrawal and Goyal. Thompson sampling for contextual bandits with linear payoffs. ICML 2013."
-    )
 
     def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
         features = required(problem.features, "features")
