@@ -83,11 +83,14 @@ class GraphPrior(Method):
         return features[:, : self.components], roughness[: self.components]
 
     def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
-        from graphdr.bandit.graph_prior import fit_summary, play
+        from graphdr.bandit.graph_prior import play
 
         _check_problem(problem)
-        history = play.play(problem, rounds, rng.columns(rounds))
-        return Choices(history.arms, fit_summary.describe(problem, rounds, history, ucb_bound))
+        columns, normals, bound = rng.columns(rounds), None, ucb_bound
+        if "thompson" in self.streams:
+            normals, bound = rng.generator("thompson"), thompson_bound
+        played = play.play(problem, rounds, columns, normals)
+        return Choices(played.arms, play.describe(problem, rounds, played, bound))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,13 +99,6 @@ class GraphPriorThompson(GraphPrior):
 
     policy: str = "graph_prior_thompson"
     streams: ClassVar[tuple[str, ...]] = ("random", "thompson")
-
-    def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
-        from graphdr.bandit.graph_prior import fit_summary, play
-
-        _check_problem(problem)
-        history = play.play(problem, rounds, rng.columns(rounds), rng.generator("thompson"))
-        return Choices(history.arms, fit_summary.describe(problem, rounds, history, thompson_bound))
 
 
 def _check_problem(problem: BanditProblem) -> None:
