@@ -12,7 +12,6 @@ import numpy as np
 
 from graphdr.bandit.environment import Rounds, bandit_of
 from graphdr.bandit.method import BanditProblem, grid_columns
-from graphdr.bandit.rank_one import rotate
 from graphdr.core.compiled import kernel
 
 SIZE = 1.0  # S of the confidence radius: rewards have unit norm
@@ -75,9 +74,21 @@ def _balanced(features, grid, bandit, constants):
         arm = arms[t, best]
         width_sums[learner] += width
         chosen[t], player[t] = arm, learner
-        # R and c = R^-T sum z r (``right``) after this reward.
+        # R and c = R^-T sum z r (``right``) after this reward: (x, y) is a further row below (R, right). Rotation i
+        # mixes it with row i such that x_i becomes zero.
         x[:] = features[arm]
-        rotate(root, right, x, theta[arm] + noise[t, best], widest)
+        y = theta[arm] + noise[t, best]
+        for i in range(widest):
+            norm = np.sqrt(root[i, i] * root[i, i] + x[i] * x[i])
+            cosine, sine = root[i, i] / norm, x[i] / norm
+            root[i, i] = norm
+            for j in range(i + 1, widest):
+                before = root[i, j]
+                root[i, j] = cosine * before + sine * x[j]
+                x[j] = cosine * x[j] - sine * before
+            before = right[i]
+            right[i] = cosine * before + sine * y
+            y = cosine * y - sine * before
         # log det V / ridge^k, and c_1^2 + … + c_k^2: its difference is the squared distance of two estimates.
         grown = squares = 0.0
         at = 0

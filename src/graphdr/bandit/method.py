@@ -227,6 +227,10 @@ class Method:
         """Whether runs on different instances can be played together."""
         return self.space != GRAPH and not self.plays_grid
 
+    def numbers(self, *names: str) -> tuple[float, ...]:
+        """Return settings as numbers; one that is still None is a ValueError."""
+        return tuple(float(required(getattr(self, name), name)) for name in names)
+
     def with_settings(self, settings: Mapping[str, Any]) -> Self:
         """Return the method with other values of some settings."""
         return replace(self, **settings) if settings else self

@@ -31,7 +31,7 @@ class Club(Method):
         starts, neighbours, _ = required(problem.edges, "edges")
         rows = np.repeat(np.arange(len(problem.theta)), np.diff(starts))
         graph = starts, neighbours, np.lexsort((rows, neighbours))  # and the place of j-i for every i-j
-        return Choices(_cluster(graph, bandit_of(problem.theta, rounds), float(required(self.alpha, "alpha"))))
+        return Choices(_cluster(graph, bandit_of(problem.theta, rounds), *self.numbers("alpha")))
 
 
 @inlined

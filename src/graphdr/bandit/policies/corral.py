@@ -50,8 +50,7 @@ class Corral(BasisMethod):
     def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
         grid, features = grid_columns(problem, required(self.k_grid, "k_grid"))
         bandit = bandit_of(problem.theta, rounds)
-        alpha, ridge = float(required(self.alpha, "alpha")), float(required(self.ridge, "ridge"))
-        return Choices(_master(features, grid, bandit, alpha, ridge, rng.generator("learners")))
+        return Choices(_master(features, grid, bandit, *self.numbers("alpha", "ridge"), rng.generator("learners")))
 
 
 @inlined

@@ -56,8 +56,7 @@ class GraphUCB(Method):
         state = np.zeros(n), np.zeros(n), np.zeros(n), np.empty(horizon, np.uint32)
         inverse = dense_inverse(required(problem.v0_inverse, "v0_inverse"))
         bandit, graph = bandit_of(problem.theta, rounds), _graph_arrays(required(problem.edges, "edges"))
-        alpha, delta = float(required(self.alpha, "alpha")), float(required(self.delta, "delta"))
-        settings = alpha, float(self.laplacian), float(problem.noise), delta
+        settings = *self.numbers("alpha", "laplacian", "delta"), float(problem.noise)
         play_in_blocks(inverse, horizon, lambda start: _until_full(start, inverse, bandit, graph, state, settings))
         return Choices(state[-1])
 
@@ -76,7 +75,7 @@ def _until_full(start, inverse, bandit, graph, state, settings):
     theta, arms, noise = bandit
     starts, neighbours, links, root_degrees = graph
     estimate, pulls, means, chosen = state  # the estimate is z
-    alpha, weight, sigma, delta = settings
+    alpha, weight, delta, sigma = settings
     slot, n, (rounds, m) = inverse.slot, len(theta), arms.shape
     h, u = np.empty(len(inverse.rows)), np.empty(n)
     size = 0

@@ -155,14 +155,13 @@ class LinUCB(PenalisedMethod):
         return self.radius == CONSTANT and super().batchable
 
     def play_many(self, runs: Sequence[Run]) -> list[Choices]:
-        ridge = required(self.ridge, "ridge")
         if self.plays_grid:
             from graphdr.bandit import adaptive_k
 
-            grid, delta, alpha = (required(getattr(self, name), name) for name in ("k_grid", "delta", "alpha"))
-            return [Choices(adaptive_k.play(run.problem, run.rounds, grid, alpha, ridge, delta).arms) for run in runs]
+            grid, constants = required(self.k_grid, "k_grid"), self.numbers("alpha", "ridge", "delta")
+            return [Choices(adaptive_k.play(run.problem, run.rounds, grid, *constants).arms) for run in runs]
         radius = RADII[self.radius](self._radius_inputs(runs[0]))
-        choices = play_with_radius(runs, radius, ridge)
+        choices = play_with_radius(runs, radius, *self.numbers("ridge"))
         if self.radius not in OF_PILOT:
             return choices
         # The kernel followed the residual of a pilot; what the true one did is measured afterwards.
@@ -179,12 +178,12 @@ class LinUCB(PenalisedMethod):
             return RadiusInputs(rounds, alpha=self.alpha)
         if self.radius != SPECTRAL:
             return required(problem.radius_inputs, "radius_inputs")
-        ridge = required(self.ridge, "ridge")
+        ridge, delta = self.numbers("ridge", "delta")
         if problem.v0_inverse is None:
-            spectrum = np.full(required(problem.features, "features").shape[1], float(ridge))
+            spectrum = np.full(required(problem.features, "features").shape[1], ridge)
         else:
             spectrum = np.sort(1.0 / np.linalg.eigvalsh(problem.v0_inverse))
-        constants = Constants(len(spectrum), problem.noise, required(self.delta, "delta"), ridge)
+        constants = Constants(len(spectrum), problem.noise, delta, ridge)
         return RadiusInputs(rounds, constants, spectrum=spectrum)
 
 
@@ -201,7 +200,7 @@ class PerSegment(LearningMethod):
 
     def play_many(self, runs: Sequence[Run]) -> list[Choices]:
         radius = constant(RadiusInputs(len(runs[0].rounds.arms), alpha=self.alpha))
-        return play_with_radius(runs, radius, required(self.ridge, "ridge"))
+        return play_with_radius(runs, radius, *self.numbers("ridge"))
 
 
 def repeat_columns(features: np.ndarray, blocks: int) -> np.ndarray:

@@ -30,11 +30,12 @@ class Thompson(PenalisedMethod):
         features = required(problem.features, "features")
         k = features.shape[1]
         padding = (0, -k % WHOLE)
-        half = np.eye(k) / np.sqrt(required(self.ridge, "ridge"))
+        alpha, ridge = self.numbers("alpha", "ridge")
+        half = np.eye(k) / np.sqrt(ridge)
         if problem.v0_inverse is not None:
             half = np.linalg.cholesky(problem.v0_inverse).T
         half, features = np.pad(half, padding), np.pad(features, ((0, 0), padding))
-        bandit, alpha = bandit_of(problem.theta, rounds), float(required(self.alpha, "alpha"))
+        bandit = bandit_of(problem.theta, rounds)
         return Choices(_sample(features, half, k, bandit, alpha, rng.generator("thompson")))
 
 
