@@ -1,7 +1,5 @@
 """An adaptive k: the kernel makes the choices of its twin, and a learner whose model holds is not eliminated."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +10,6 @@ from numpy.testing import assert_array_equal
 from graphdr.bandit import adaptive_k
 from graphdr.bandit.environment import Rounds
 from graphdr.bandit.method import BanditProblem
-from graphdr.bandit.policies.linucb import LinUCB
 from graphdr.scores import measure
 from tests.support import twins
 from tests.support.playing import play_linucb, run_of
@@ -31,9 +28,8 @@ def pose(seed: int, n: int, kept: int, rounds: int, m: int = 5, columns: int = 7
 
 
 def play(features, grid, theta, arms, noise, alpha):
-    settings = LinUCB(basis="laplacian_low", k="adaptive", k_grid=grid, alpha=alpha, ridge=CONSTANTS["ridge"])
     problem = BanditProblem(theta, features, noise=CONSTANTS["sigma"])
-    return adaptive_k.play(problem, Rounds(arms, noise), replace(settings, delta=CONSTANTS["delta"]))
+    return adaptive_k.play(problem, Rounds(arms, noise), grid, alpha, CONSTANTS["ridge"], CONSTANTS["delta"])
 
 
 @settings(max_examples=25)

@@ -92,9 +92,3 @@ def test_lanes_keep_the_leverage_and_the_widths_of_a_run_alone(k, inflation):
             np.testing.assert_allclose(ours, theirs, rtol=1e-12)
             np.testing.assert_allclose(ours, again, rtol=1e-9)
         assert np.array_equal(together.arms, alone.arms)
-
-
-def test_runs_with_and_without_a_residual_are_not_played_together():
-    runs = [draw_run(0, 2, 3, 10, ties=False), with_residual(draw_run(1, 2, 3, 10, ties=False), np.zeros(30))]
-    with pytest.raises(ValueError, match="all a residual or none"):
-        play_linucb(runs, 1.0)

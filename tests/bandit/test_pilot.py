@@ -76,19 +76,6 @@ def test_a_long_pilot_finds_theta():
     assert errors[1] < 5 * SIGMA / np.sqrt(40_000) < errors[0]
 
 
-def test_the_full_budget_is_theta_itself():
-    theta, u, p = reward(30), columns(30, 4), columns(30, 4, seed=1)
-    full = pilot.play(theta, SIGMA, None, generator(0))
-    margin = diagnosis.gamma(theta, u, p)
-    assert np.array_equal(full.theta, theta)
-    assert pilot.pilot_error(full.theta, theta, u) == 0
-    assert expected_error(full.pulls, SIGMA) == 0
-    assert diagnosis.energy_bias(full.pulls, SIGMA, u) == 0
-    assert diagnosis.gamma_debiased(full, SIGMA, u, p) == margin
-    again = diagnosis.resample(full, 5, generator(0))
-    assert_allclose(diagnosis.gamma_interval(full, again, u, p), (margin, margin), rtol=1e-12)
-
-
 def test_the_error_is_that_of_the_residuals():
     theta, u = reward(30), columns(30, 4)
     estimate = pilot.play(theta, SIGMA, 100, generator(0)).theta
@@ -97,11 +84,6 @@ def test_the_error_is_that_of_the_residuals():
     assert pilot.pilot_error(np.array([4.0, 1.0, 5.0]), np.ones(3), np.empty((3, 0))) == 5.0
     assert_allclose(np.linalg.norm(arm_features.residual(theta, u)), arm_features.tail(theta, u))
     assert_allclose(u.T @ arm_features.residual(theta, u), 0, atol=1e-12)
-
-
-def test_the_expected_error_by_hand():
-    assert_allclose(expected_error(np.array([1.0, 4, 4, 2]), 0.5), 0.5 * np.sqrt(1 + 1 / 4 + 1 / 4 + 1 / 2))
-    assert_allclose(expected_error(np.array([1.0, 4, 0, 0]), 0.5), np.sqrt(0.25 * 1.25 + 2 / 4))
 
 
 @pytest.mark.parametrize("budget", [1, 4, 16, 64])
@@ -136,14 +118,6 @@ def test_the_error_known_beforehand_is_exceeded_with_its_chance_at_most(budget, 
         assert np.median(bound / true) < 2
     if (budget, chance) == (16, 0.25):
         assert np.mean(true > bound) > 0.01  # a bound that can be exceeded
-
-
-def test_a_full_pilot_has_no_error_beforehand_and_one_node_unseen_has_its_own():
-    theta, u = reward(12), columns(12, 2)
-    full = pilot.play(theta, SIGMA, None, generator(0))
-    assert pilot.error_bound(full, SIGMA, u, 0.05) == 0
-    unseen = full._replace(pulls=np.r_[0.0, full.pulls[1:]])
-    assert_allclose(pilot.error_bound(unseen, SIGMA, u, 0.05), 1 + abs(theta[0]))
 
 
 @given(seed=SEEDS, k=st.sampled_from([1, 3, 5, 12]), m=st.integers(1, 6), ridge=st.sampled_from([0.5, 1.0, 2.0]))

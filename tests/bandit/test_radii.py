@@ -81,10 +81,10 @@ def test_radii_are_those_printed(t):
     [
         ("constant", "alpha"),
         ("spectral", "spectrum"),
-        ("generic", "nu_k and s_k_bar"),
+        ("generic", "s_k_bar"),
         ("oracle", "residual"),
-        ("estimated", "pilot_residual and error"),
-        ("a_priori", "pilot_residual and error"),
+        ("estimated", "pilot_residual"),
+        ("a_priori", "pilot_residual"),
     ],
 )
 def test_a_rule_says_what_it_lacks(rule, needs):

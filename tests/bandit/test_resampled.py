@@ -12,7 +12,6 @@ from graphdr.bandit import adaptive_k, environment, linucb_batched, rewards
 from graphdr.bandit.environment import Rounds, RoundsSpec, by_candidate
 from graphdr.bandit.graph_prior import play as graph_prior
 from graphdr.bandit.method import BanditProblem
-from graphdr.bandit.policies.linucb import LinUCB
 from tests.support import graph_prior_twin, twins
 from tests.support.playing import play_linucb, run_of
 
@@ -106,8 +105,8 @@ def test_linucb_learns_from_the_candidate_that_it_played(seed, k, m, rounds):
 def test_an_adaptive_k_learns_from_the_candidate_that_it_played():
     features, theta, arms, noise = pose(3, 16, 7, 5, 80)
     constants = {"ridge": 1.0, "sigma": 0.1, "delta": 0.05}
-    method = LinUCB(basis="laplacian_low", k="adaptive", k_grid=[1, 3, 7], alpha=0.8, ridge=1.0, delta=0.05)
-    played = adaptive_k.play(BanditProblem(theta, features, noise=0.1), Rounds(arms, noise), method)
+    problem = BanditProblem(theta, features, noise=0.1)
+    played = adaptive_k.play(problem, Rounds(arms, noise), [1, 3, 7], alpha=0.8, ridge=1.0, delta=0.05)
     twin = twins.adaptive(features, [1, 3, 7], theta, arms, noise, 0.8, **constants)
     assert_array_equal(played.arms, twin.arms)
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.special import ndtr
 
 from graphdr.bandit.environment import Rounds
-from graphdr.bandit.graph_prior import fit_summary, model, play
+from graphdr.bandit.graph_prior import model, play
 from graphdr.bandit.graph_prior.evidence import fit
 from graphdr.bandit.graph_prior.posterior import predict
 from graphdr.bandit.method import BanditProblem, Choices
@@ -219,7 +219,7 @@ def test_the_share_that_evidence_finds_is_near_the_true_one():
         features, roughness = arm_features.graded("laplacian_low", low)
         basis = model.columns(features, roughness)
         weights = fit(model.statistics(graph.n, arms, theta[arms] + 0.1 * rng.standard_normal(4000)), basis)
-        columns = fit_summary.prior_columns(weights, basis)
+        columns = play.prior_columns(weights, basis)
         expected = gaussian.expected_share(columns, weights.residual, weights.columns)
         ratios.append(expected / gaussian.true_share(theta, columns))
     assert 0.7 < np.median(ratios) < 1.4
@@ -263,12 +263,12 @@ def test_a_run_is_described_by_its_last_fit(thompson):
     problem = BanditProblem(theta, features, roughness=np.arange(6.0))
     choices = play.play(problem, rounds, rng.integers(4, size=200), rng if thompson else None)
     bound = gaussian.thompson_bound if thompson else gaussian.ucb_bound
-    found = fit_summary.describe(problem, rounds, choices, bound)
+    found = play.describe(problem, rounds, choices, bound)
     assert found[:6] == choices.fits[-1][1]
     assert 0 <= found.fit_share <= 1
-    columns = fit_summary.prior_columns(choices.fits[-1][1], model.columns(features, problem.roughness))
+    columns = play.prior_columns(choices.fits[-1][1], model.columns(features, problem.roughness))
     assert 0 < found.gain < greatest_gain(columns, found.fit_residual, 200)
-    assert fit_summary.describe(problem, rounds, choices._replace(fits=[]), bound) is None
+    assert play.describe(problem, rounds, choices._replace(fits=[]), bound) is None
 
 
 def test_a_run_on_two_bases_is_described_by_the_columns_that_were_taken():
@@ -278,6 +278,6 @@ def test_a_run_on_two_bases_is_described_by_the_columns_that_were_taken():
     theta, rounds = second.sum(axis=1), Rounds(offer(40, 400, 4, rng), 0.05 * rng.standard_normal(400))
     problem = BanditProblem(theta, first, roughness=np.zeros(4), second_basis=(second, np.zeros(4)))
     choices = play.play(problem, rounds, rng.integers(4, size=400))
-    found = fit_summary.describe(problem, rounds, choices, gaussian.ucb_bound)
+    found = play.describe(problem, rounds, choices, gaussian.ucb_bound)
     assert (found.fit_basis, found.fit_columns) == (1, 4)
     assert found.true_share < 1e-12

@@ -5,15 +5,14 @@ of the largest V, and one Cholesky factor V = R^T R serves them all: with y = R^
 estimates y_1 c_1 + … + y_k c_k and its squared width is y_1^2 + … + y_k^2.
 """
 
-from typing import NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from graphdr.bandit.environment import Rounds, bandit_of
 from graphdr.bandit.method import BanditProblem, grid_columns
-from graphdr.bandit.rank_one import rotate
 from graphdr.core.compiled import kernel
-from graphdr.core.errors import required
 
 SIZE = 1.0  # S of the confidence radius: rewards have unit norm
 
@@ -26,47 +25,25 @@ class Choices(NamedTuple):
     smallest_k: np.ndarray
 
 
-class Constants(NamedTuple):
-    """The width's factor, the ridge, the noise's standard deviation, and 2 ln(learners / delta)."""
-
-    alpha: float
-    ridge: float
-    sigma: float
-    chance: float
-
-
-class Settings(Protocol):
-    """The settings that it reads from a method."""
-
-    @property
-    def k_grid(self) -> tuple[int, ...] | None: ...
-    @property
-    def alpha(self) -> float | None: ...
-    @property
-    def ridge(self) -> float | None: ...
-    @property
-    def delta(self) -> float | None: ...
-
-
-def play(problem: BanditProblem, rounds: Rounds, settings: Settings) -> Choices:
+def play(
+    problem: BanditProblem, rounds: Rounds, k_grid: Sequence[int], alpha: float, ridge: float, delta: float
+) -> Choices:
     """Play with learners on the first k columns of n x K features, for every k of a grid up to K.
 
     The learner with the smallest sum of widths over its choices plays; ties go to the smaller k. A learner is
     eliminated when its estimate leaves the confidence ellipsoid of a larger one, which holds for all of them at once
     with probability 1 - delta under the noise of the problem.
     """
-    grid, features = grid_columns(problem, required(settings.k_grid, "k_grid"))
-    chance = 2.0 * np.log(len(grid) / required(settings.delta, "delta"))
-    alpha, ridge = float(required(settings.alpha, "alpha")), float(required(settings.ridge, "ridge"))
-    constants = Constants(alpha, ridge, float(problem.noise), chance)
+    grid, features = grid_columns(problem, k_grid)
+    constants = float(alpha), float(ridge), float(problem.noise), 2.0 * np.log(len(grid) / delta)
     chosen, player, smallest = _balanced(features, grid, bandit_of(problem.theta, rounds), constants)
     return Choices(chosen, grid[player], grid[smallest])
 
 
 @kernel
-def _balanced(features, grid, bandit, settings):
+def _balanced(features, grid, bandit, constants):
     theta, arms, noise = bandit
-    alpha, ridge, sigma, chance = settings
+    alpha, ridge, sigma, chance = constants  # chance is 2 ln(learners / delta)
     rounds, m = arms.shape
     widest, learners = features.shape[1], len(grid)
     root, right, x = np.zeros((widest, widest)), np.zeros(widest), np.empty(widest)
@@ -97,9 +74,21 @@ def _balanced(features, grid, bandit, settings):
         arm = arms[t, best]
         width_sums[learner] += width
         chosen[t], player[t] = arm, learner
-        # R and c = R^-T sum z r (``right``) after this reward.
+        # R and c = R^-T sum z r (``right``) after this reward: (x, y) is a further row below (R, right). Rotation i
+        # mixes it with row i such that x_i becomes zero.
         x[:] = features[arm]
-        rotate(root, right, x, theta[arm] + noise[t, best], widest)
+        y = theta[arm] + noise[t, best]
+        for i in range(widest):
+            norm = np.sqrt(root[i, i] * root[i, i] + x[i] * x[i])
+            cosine, sine = root[i, i] / norm, x[i] / norm
+            root[i, i] = norm
+            for j in range(i + 1, widest):
+                before = root[i, j]
+                root[i, j] = cosine * before + sine * x[j]
+                x[j] = cosine * x[j] - sine * before
+            before = right[i]
+            right[i] = cosine * before + sine * y
+            y = cosine * y - sine * before
         # log det V / ridge^k, and c_1^2 + … + c_k^2: its difference is the squared distance of two estimates.
         grown = squares = 0.0
         at = 0

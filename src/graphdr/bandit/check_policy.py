@@ -48,15 +48,40 @@ def check_policy(policy: Any) -> None:
     AssertionError: Clairvoyant looks at expected rewards: equal rewards with another mean changed its choices
     """
     trial = _Trial(policy() if isinstance(policy, type) else policy)
-    arms = trial.play(trial.problem, trial.rounds)
-    trial.check_shape(arms)
-    trial.check_inputs_unchanged()
-    trial.check_same(trial.rounds, arms, HORIZON, "is not deterministic: equal random numbers gave other choices")
-    trial.check_later_rounds(arms)
-    trial.check_other_rewards(arms)
+    problem, rounds = trial.problem, trial.rounds
+    arms = trial.play(problem, rounds)
+
+    def check(holds: bool, message: str) -> None:
+        assert holds, f"{trial.name} {message}"
+
+    def check_same(problem: BanditProblem, rounds: Rounds, message: str, until: int = HORIZON) -> None:
+        check(np.array_equal(trial.play(problem, rounds)[:until], arms[:until]), message)
+
+    check(arms.shape == (HORIZON,), f"returns an array of shape {arms.shape}, not ({HORIZON},)")
+    check(np.issubdtype(arms.dtype, np.integer), f"returns {arms.dtype} numbers, not whole ones")
+    wrong = np.flatnonzero(~(rounds.arms == arms[:, None]).any(axis=1))
+    check(not len(wrong), f"plays an arm in round {wrong.min(initial=HORIZON)} that is not among its candidates")
+    fresh = _Trial(trial.policy)
+    for inputs, others in ((problem, fresh.problem), (rounds, fresh.rounds)):
+        for name in inputs.__annotations__:
+            check(_equal(getattr(inputs, name), getattr(others, name)), f"changes its inputs: {name} is not as it was")
+    check_same(problem, rounds, "is not deterministic: equal random numbers gave other choices")
+    for start in CHANGED:
+        offered, noise = rounds.arms.copy(), rounds.noise.copy()
+        offered[start:], noise[start:] = offered[start:, ::-1], noise[start:] + GRAIN * offered[start:]
+        later = Rounds(offered, noise)
+        check_same(problem, later, "looks at later rounds: changing them changed choices", until=start)
+    noise = np.where(rounds.arms == arms[:, None], rounds.noise, rounds.noise + 3.0)
+    check_same(problem, Rounds(rounds.arms, noise), "looks at rewards of candidates that it did not play")
     if not getattr(policy, "sees_theta", False):
-        trial.check_expected_rewards(arms)
-    trial.check_ties()
+        shift = 16 * GRAIN * np.arange(ARMS)
+        shifted = Rounds(rounds.arms, rounds.noise + shift[rounds.arms])
+        message = "looks at expected rewards: equal rewards with another mean changed its choices"
+        check_same(replace(problem, theta=problem.theta - shift), shifted, message)
+    alike = trial.described(np.zeros(ARMS), np.full((ARMS, COLUMNS), 0.25))
+    first_round = Rounds(rounds.arms[:1], np.zeros((1, CANDIDATES)))
+    drawn = {int(trial.play(alike, first_round, seed)[0]) for seed in range(8)}
+    check(drawn == {int(rounds.arms[0, 0])} or len(drawn) > 1, "does not play the first of equal candidates")
 
 
 class _Settings(Defaults):
@@ -73,11 +98,11 @@ class _Trial:
         if isinstance(policy, Method):
             self.policy = policy.resolve(_Settings)
         columns = np.linalg.qr(rng.standard_normal((ARMS, COLUMNS)))[0]
-        self.problem = self._described(_in_grains(rng.standard_normal(ARMS)), columns)
+        self.problem = self.described(_in_grains(rng.standard_normal(ARMS)), columns)
         candidates = np.array([rng.permutation(ARMS)[:CANDIDATES] for _ in range(HORIZON)], np.uint32)
         self.rounds = Rounds(candidates, _in_grains(0.2 * rng.standard_normal((HORIZON, CANDIDATES))))
 
-    def _described(self, theta: np.ndarray, columns: np.ndarray) -> BanditProblem:
+    def described(self, theta: np.ndarray, columns: np.ndarray) -> BanditProblem:
         """Return a problem with the features that the policy asks for, on a ring of arms."""
         roughness = np.linspace(0.1, 1.0, COLUMNS)
         around = np.sort([(np.arange(ARMS) - 1) % ARMS, (np.arange(ARMS) + 1) % ARMS], axis=0).T
@@ -95,54 +120,6 @@ class _Trial:
         """Return the arms that the policy chooses."""
         played = self.policy.play(problem, rounds, OneGenerator(np.random.default_rng(seed)))
         return np.asarray(played.arms if isinstance(played, Choices) else played)
-
-    def check_shape(self, arms: np.ndarray) -> None:
-        """Check that there is one candidate for every round."""
-        assert arms.shape == (HORIZON,), f"{self.name} returns an array of shape {arms.shape}, not ({HORIZON},)"
-        assert np.issubdtype(arms.dtype, np.integer), f"{self.name} returns {arms.dtype} numbers, not whole ones"
-        wrong = np.flatnonzero(~(self.rounds.arms == arms[:, None]).any(axis=1))
-        assert not len(wrong), f"{self.name} plays an arm in round {wrong[0]} that is not among its candidates"
-
-    def check_inputs_unchanged(self) -> None:
-        """Check that all arrays that the policy got are as they were."""
-        fresh = _Trial(self.policy)
-        for inputs, others in ((self.problem, fresh.problem), (self.rounds, fresh.rounds)):
-            for name in inputs.__annotations__:
-                same = _equal(getattr(inputs, name), getattr(others, name))
-                assert same, f"{self.name} changes its inputs: {name} is not as it was"
-
-    def check_same(self, rounds: Rounds, arms: np.ndarray, until: int, message: str) -> None:
-        """Check that the policy chooses the same arms in the first rounds."""
-        assert np.array_equal(self.play(self.problem, rounds)[:until], arms[:until]), f"{self.name} {message}"
-
-    def check_later_rounds(self, arms: np.ndarray) -> None:
-        """Check that choices do not depend on later candidates and rewards."""
-        for start in CHANGED:
-            offered, noise = self.rounds.arms.copy(), self.rounds.noise.copy()
-            offered[start:], noise[start:] = offered[start:, ::-1], noise[start:] + GRAIN * offered[start:]
-            self.check_same(Rounds(offered, noise), arms, start, "looks at later rounds: changing them changed choices")
-
-    def check_other_rewards(self, arms: np.ndarray) -> None:
-        """Check that choices do not depend on rewards of candidates that were not played."""
-        noise = np.where(self.rounds.arms == arms[:, None], self.rounds.noise, self.rounds.noise + 3.0)
-        message = "looks at rewards of candidates that it did not play"
-        self.check_same(Rounds(self.rounds.arms, noise), arms, HORIZON, message)
-
-    def check_expected_rewards(self, arms: np.ndarray) -> None:
-        """Check that choices depend on rewards alone, not on how much of them is expected."""
-        shift = 16 * GRAIN * np.arange(ARMS)
-        rounds = Rounds(self.rounds.arms, self.rounds.noise + shift[self.rounds.arms])
-        again = self.play(replace(self.problem, theta=self.problem.theta - shift), rounds)
-        message = "looks at expected rewards: equal rewards with another mean changed its choices"
-        assert np.array_equal(again, arms), f"{self.name} {message}"
-
-    def check_ties(self) -> None:
-        """Check that the first of equal candidates is played, unless the policy draws among them."""
-        alike = self._described(np.zeros(ARMS), np.full((ARMS, COLUMNS), 0.25))
-        rounds = Rounds(self.rounds.arms[:1], np.zeros((1, CANDIDATES)))
-        drawn = {int(self.play(alike, rounds, seed)[0]) for seed in range(8)}
-        first = drawn == {int(rounds.arms[0, 0])} or len(drawn) > 1
-        assert first, f"{self.name} does not play the first of equal candidates"
 
 
 def _in_grains(values: np.ndarray) -> np.ndarray:

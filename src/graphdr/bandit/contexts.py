@@ -21,24 +21,12 @@ class Choices(NamedTuple):
     nodes: np.ndarray
 
 
-def node(
-    spec: ContextSpec,
-    n: int,
-    rng: np.random.Generator,
-    candidate_source: CandidateSource,
-    choices: Choices | None,
-) -> ArmSet:
+def node(spec: ContextSpec, *_: Any) -> ArmSet:
     """Offer single nodes, as the experiments of the paper do."""
     return ArmSet()
 
 
-def segment(
-    spec: ContextSpec,
-    n: int,
-    rng: np.random.Generator,
-    candidate_source: CandidateSource,
-    choices: Choices | None,
-) -> ArmSet:
+def segment(spec: ContextSpec, *_: Any) -> ArmSet:
     """Offer pairs of a segment and an item, all of the segment whose user arrives: nodes are sorted by segment."""
     return ArmSet(blocks=spec.segments)
 

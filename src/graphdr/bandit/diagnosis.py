@@ -85,12 +85,8 @@ def resample(pilot: Pilot, count: int, rng: np.random.Generator) -> np.ndarray:
     the means that were fitted: a node played once would show no noise of its own. All is nan if no node was played
     twice.
     """
-    again = np.tile(pilot.theta, (count, 1))
-    rewards = required(pilot.rewards, "rewards")
-    rounds = len(rewards)
-    if not rounds:
-        return again
-    played = pilot.pulls > 0
+    again, rewards = np.tile(pilot.theta, (count, 1)), required(pilot.rewards, "rewards")
+    rounds, played = len(rewards), pilot.pulls > 0
     if played.sum() == rounds:
         return np.full_like(again, np.nan)
     pulls = pilot.pulls[played]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,17 +33,9 @@ def by_candidate(rounds: Rounds) -> np.ndarray:
     return _spread(noise) if noise.flags.c_contiguous else noise
 
 
-class Bandit(NamedTuple):
-    """What kernels play: the expected reward of every arm, the candidates, and their noise (both rounds x m)."""
-
-    theta: np.ndarray
-    arms: np.ndarray
-    noise: np.ndarray
-
-
-def bandit_of(theta: np.ndarray, rounds: Rounds) -> Bandit:
-    """Return rounds as kernels play them."""
-    return Bandit(theta, rounds.arms, by_candidate(rounds))
+def bandit_of(theta: np.ndarray, rounds: Rounds) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what kernels play: the expected reward of every arm, candidates, and their noise (both rounds x m)."""
+    return theta, rounds.arms, by_candidate(rounds)
 
 
 def _spread(noise: np.ndarray) -> np.ndarray:
@@ -240,17 +232,20 @@ class RoundsSpec:
     blocks: int = 1
 
 
-class RandomNumbers(Protocol):
+class RandomNumbers:
     """The random numbers of a policy, besides those of its rounds."""
 
     def columns(self, rounds: Rounds) -> np.ndarray:
         """Draw the column of a uniformly random candidate for every round."""
+        return self.generator("random").integers(rounds.arms.shape[1], size=len(rounds.arms))
 
     def generator(self, purpose: str) -> np.random.Generator:
         """Return the generator for one of the policy's ``streams``."""
+        raise NotImplementedError
 
 
-class PolicyRng(NamedTuple):
+@dataclass(frozen=True)
+class PolicyRng(RandomNumbers):
     """Random numbers of a policy from named streams: equal set-ups in two experiments draw equal numbers."""
 
     root: int
@@ -259,27 +254,17 @@ class PolicyRng(NamedTuple):
     instance: int
     seed: int
 
-    def columns(self, rounds: Rounds) -> np.ndarray:
-        """Draw the column of a uniformly random candidate for every round."""
-        return self.generator("random").integers(self.spec.arms, size=len(rounds.arms))
-
     def generator(self, purpose: str) -> np.random.Generator:
-        """Return the generator for one of the policy's ``streams``."""
         return stream(self.root, purpose, **_key(self.spec, self.n, self.instance, self.seed))
 
 
-class OneGenerator(NamedTuple):
+@dataclass(frozen=True)
+class OneGenerator(RandomNumbers):
     """Random numbers of a policy that all come from one generator, in the order in which they are asked for."""
 
     rng: np.random.Generator
 
-    def columns(self, rounds: Rounds) -> np.ndarray:
-        """Draw the column of a uniformly random candidate for every round."""
-        count, m = rounds.arms.shape
-        return self.rng.integers(m, size=(count,))
-
     def generator(self, purpose: str) -> np.random.Generator:
-        """Return the generator, whatever the purpose."""
         return self.rng
 
 
@@ -317,9 +302,9 @@ def draw_rounds(
     """
     key = _key(spec, n, instance, seed)
     arms = offer(spec, n, stream(root, "arms", **key), stream(root, "arrivals", **key), candidate_source)
-    if isinstance(spec.noise, EmpiricalNoise):
-        return Rounds(arms, resample(spec.noise, arms, stream(root, "ratings", **key)))
-    return Rounds(arms, spec.noise * stream(root, "noise", **key).standard_normal(spec.horizon))
+    if not isinstance(spec.noise, EmpiricalNoise):
+        return Rounds(arms, spec.noise * stream(root, "noise", **key).standard_normal(spec.horizon))
+    return Rounds(arms, resample(spec.noise, arms, stream(root, "ratings", **key)))
 
 
 def _key(spec: RoundsSpec, n: int, instance: int, seed: int) -> dict[str, int | str]:
@@ -340,21 +325,18 @@ def offer(
     arrivals_rng: np.random.Generator,
     candidate_source: CandidateSource | None = None,
 ) -> np.ndarray:
-    """Draw the candidates of every round among n arms, or in one of several blocks of them."""
+    """Draw the candidates of every round among n arms, or in one of several blocks of them.
+
+    The block of a round is drawn in proportion to the popularity of its arms.
+    """
     size = n // spec.blocks
     if spec.arms > size:
         raise ValueError(f"{spec.arms} candidates per round are more than {size} arms")
     arms = CANDIDATES[spec.candidates](size, spec.horizon, spec.arms, rng, candidate_source)
     if spec.blocks == 1:
         return arms
-    return arms + np.uint32(size) * arrivals(spec.blocks, spec.horizon, arrivals_rng, candidate_source)[:, None]
-
-
-def arrivals(
-    blocks: int, rounds: int, rng: np.random.Generator, candidate_source: CandidateSource | None
-) -> np.ndarray:
-    """Draw the block that every round offers, in proportion to the popularity of its arms."""
-    shares = np.ones(blocks)
+    shares = np.ones(spec.blocks)
     if candidate_source is not None:
-        shares = candidate_source.popularity.reshape(blocks, -1).sum(axis=1)
-    return rng.choice(blocks, rounds, p=shares / shares.sum()).astype(np.uint32)
+        shares = candidate_source.popularity.reshape(spec.blocks, -1).sum(axis=1)
+    block = arrivals_rng.choice(spec.blocks, spec.horizon, p=shares / shares.sum()).astype(np.uint32)
+    return arms + np.uint32(size) * block[:, None]

@@ -4,8 +4,6 @@ All of them score ``estimate + radius[t] * width`` and play the first maximum.
 The slow twins that define them are in the tests.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from graphdr.bandit.environment import Rounds, bandit_of, by_candidate
@@ -13,7 +11,6 @@ from graphdr.bandit.linucb_core import (
     BLOCK,
     LANES,
     ROWS,
-    LinUCBInputs,
     dense_inverse,
     enter,
     first_maximum,
@@ -55,13 +52,12 @@ def projected(
     missing = 0 if axes else -features.shape[1] % ROWS  # zeros fill the last block of many features and change no sum
     if missing:
         features, v0_inverse = np.pad(features, ((0, 0), (0, missing))), np.pad(v0_inverse, (0, missing))
-    inputs = LinUCBInputs(features, v0_inverse, theta, arms, noise, radius, float(inflation), residual, every)
-    return _projected(inputs, axes)
+    return _projected(features, v0_inverse, (theta, arms, noise), radius, float(inflation), residual, every, axes)
 
 
 @kernel
-def _projected(inputs, axes):
-    features, v0_inverse, theta, arms, noise, radius, inflation, residual, every = inputs
+def _projected(features, v0_inverse, bandit, radius, inflation, residual, every, axes):
+    theta, arms, noise = bandit
     (rounds, m), k = arms.shape, len(axes) if len(axes) else features.shape[1]
     v = v0_inverse.copy()
     estimate, leverage, bias, u, w = np.zeros(k), np.zeros(k), np.zeros(k), np.empty(k), np.empty(k)
@@ -129,14 +125,6 @@ def _one_hot(ridge, bandit, radius):
     return chosen
 
 
-class NodeState(NamedTuple):
-    """What a run in node space changes: the estimate and the diagonal of V^-1 of all arms, and the arms chosen."""
-
-    estimate: np.ndarray
-    diagonal: np.ndarray
-    chosen: np.ndarray
-
-
 @kernel
 def _until_full(start, inverse, bandit, radius, state):
     """Play rounds until another distinct arm would overflow the block; return (round, size of the block)."""
@@ -178,9 +166,11 @@ def node_space(
     Return the arms chosen, the final estimate and the final diagonal of V^-1.
     """
     inverse, bandit = dense_inverse(v0_inverse, block), bandit_of(theta, Rounds(arms, noise))
-    state = NodeState(np.zeros(len(theta)), inverse.lower.diagonal().copy(), np.empty(len(arms), np.uint32))
+    estimate, diagonal = np.zeros(len(theta)), inverse.lower.diagonal().copy()
+    chosen = np.empty(len(arms), np.uint32)
+    state = estimate, diagonal, chosen
     play_in_blocks(inverse, len(arms), lambda start: _until_full(start, inverse, bandit, radius, state))
-    return state.chosen, state.estimate, state.diagonal
+    return chosen, estimate, diagonal
 
 
 @kernel

@@ -4,7 +4,6 @@ Every run goes through the operations of ``linucb.projected`` in the same order,
 """
 
 from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,23 +11,6 @@ from graphdr.core.compiled import kernel
 
 LANES = 16  # fewer would be unrolled into scalar code, more would leave the fastest cache
 FEWEST = 11  # runs that fill the lanes so well that one after the other would be slower
-
-
-class Joined(NamedTuple):
-    """Arrays of several lanes, one after the other; that of a lane starts at ``starts[lane]``."""
-
-    values: np.ndarray
-    starts: np.ndarray
-
-
-class Batch(NamedTuple):
-    """The rounds of all lanes (lanes x rounds, with m candidates each), and what the lanes have in common."""
-
-    arms: np.ndarray
-    noise: np.ndarray
-    radius: np.ndarray
-    inflation: float
-    every: int
 
 
 def side_by_side(
@@ -41,18 +23,18 @@ def side_by_side(
     """
     lanes = runs + runs[-1:] * (LANES - len(runs))
     features, inverses, thetas, arms, noises, residuals = zip(*lanes, strict=True)
-    batch = Batch(np.stack(arms), np.stack(noises), radius, inflation, every)
+    batch = np.stack(arms), np.stack(noises), radius, float(inflation), every
     joined = _joined(features), _joined(thetas), _joined(residuals)
     axes = (0,) * features[0].shape[1]
     traces = _side_by_side(*joined, np.stack(inverses, axis=-1).ravel(), batch, axes)
     return list(zip(*traces, strict=True))[: len(runs)]
 
 
-def _joined(parts: tuple[np.ndarray, ...]) -> Joined:
-    """Concatenate the distinct arrays, so that lanes that share one share the cache."""
+def _joined(parts: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Concatenate the distinct arrays, so that lanes that share one share the cache; return also their starts."""
     distinct = {id(part): part for part in parts}
     starts = dict(zip(distinct, accumulate(map(len, distinct.values()), initial=0), strict=False))
-    return Joined(np.concatenate(list(distinct.values())), np.array([starts[id(part)] for part in parts], np.uint32))
+    return np.concatenate(list(distinct.values())), np.array([starts[id(part)] for part in parts], np.uint32)
 
 
 @kernel

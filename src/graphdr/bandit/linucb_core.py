@@ -22,23 +22,6 @@ ROWS = 4  # rows of V^-1 that meet as many features at a time: more would not fi
 BLOCK = 32  # distinct arms between two flushes of a dense inverse: fewer flush too often, more slow each round
 
 
-class LinUCBInputs(NamedTuple):
-    """The arguments of LinUCB on features (n x k).
-
-    ``residual`` is xi(a) of every arm, or empty; ``every`` is the number of rounds between two checkpoints.
-    """
-
-    features: np.ndarray
-    v0_inverse: np.ndarray
-    theta: np.ndarray
-    arms: np.ndarray
-    noise: np.ndarray
-    radius: np.ndarray
-    inflation: float
-    residual: np.ndarray
-    every: int
-
-
 def unrolled_axes(features: np.ndarray) -> tuple[int, ...]:
     """Return a tuple of k zeros, whose length a kernel knows when it is compiled; an empty one if k is large."""
     k = features.shape[1]

@@ -14,7 +14,7 @@ import numpy as np
 from graphdr.bandit.arm_set import ArmSet, covariance
 from graphdr.bandit.environment import Edges, RandomNumbers, Rounds
 from graphdr.bandit.linucb import EVERY
-from graphdr.bandit.radii import RadiusInputs
+from graphdr.bandit.radii import CONSTANT, RadiusInputs
 from graphdr.core.errors import check_dense, quote, required
 from graphdr.graphs import arm_features, filters
 from graphdr.graphs.arm_features import IDENTITY, Basis, all_bases, find
@@ -36,21 +36,7 @@ DIMENSION = {"anyOf": [COUNT, {"enum": list(K_FACTS)}]}
 
 
 class ArmFeatures(NamedTuple):
-    """What a method knows of the arms before it plays.
-
-    Attributes
-    ----------
-    features : ndarray of shape (n, k), optional
-        None for one-hot arms.
-    v0_inverse : ndarray of shape (k, k), optional
-        V_0^-1; None for that of a ridge.
-    roughness : ndarray of shape (k,), optional
-        That of every column, for the graph prior.
-    edges : Edges, optional
-        Edges between arms, for policies on the graph.
-    second_basis : tuple of two ndarrays, optional
-        Columns of a second basis and their roughness, for the graph prior.
-    """
+    """What a method knows of the arms before it plays, as in ``BanditProblem``."""
 
     features: np.ndarray | None = None
     v0_inverse: np.ndarray | None = None
@@ -116,21 +102,18 @@ class Run(NamedTuple):
     checkpoint: int = EVERY
 
 
-class Leverage(NamedTuple):
-    """What a residual did along a run, at the checkpoints: SRL, and the summed widths of the arms or CRW."""
-
-    srl: np.ndarray
-    widths: np.ndarray | None = None
-    crw: np.ndarray | None = None
-
-
 class Choices(NamedTuple):
-    """The arm of every round and, where the policy kept them, its last fit and the leverage of residuals."""
+    """The arm of every round and what the policy kept: its last fit, and at the checkpoints what a residual did.
+
+    SRL and the summed widths are those of the problem's residual, ``srl_pilot`` and ``crw_pilot`` those of a pilot's.
+    """
 
     arms: np.ndarray
     fit: Fit | None = None
-    leverage: Leverage | None = None  # of the problem's residual
-    pilot_leverage: Leverage | None = None  # of the residual that a pilot estimated
+    srl: np.ndarray | None = None
+    widths: np.ndarray | None = None
+    srl_pilot: np.ndarray | None = None
+    crw_pilot: np.ndarray | None = None
 
 
 class Policy(Protocol):
@@ -159,6 +142,11 @@ def setting(schema: Mapping[str, Any], default: Any = None) -> Any:
     return field(default=default, metadata={"schema": schema})
 
 
+def from_problem(schema: Mapping[str, Any]) -> Any:
+    """Declare a setting that a method takes from its problem where it has no value of its own."""
+    return field(default=None, metadata={"schema": schema, "inherited": True})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Method:
     """A policy with its settings. A setting that is None is taken from the problem by ``resolve``.
@@ -170,7 +158,6 @@ class Method:
     space: ClassVar[str] = NOTHING
     streams: ClassVar[tuple[str, ...]] = ()  # purposes of the random numbers that it draws
     sees_theta: ClassVar[bool] = False  # whether it looks at expected rewards, which a learner cannot know
-    citation: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         for setting in fields(self):
@@ -191,42 +178,44 @@ class Method:
     @property
     def inherited(self) -> tuple[str, ...]:
         """The settings that it takes from its problem where it has none of its own."""
-        return ()
+        return tuple(setting.name for setting in fields(self) if setting.metadata.get("inherited"))
+
+    @property
+    def missing(self) -> list[str]:
+        """The settings that the method takes from its problem, having none of its own."""
+        return [name for name in self.inherited if getattr(self, name) is None]
 
     @property
     def tunable(self) -> tuple[str, ...]:
         """The settings that a grid may set."""
-        return ()
+        return tuple(name for name in ("alpha", "ridge") if name in self.inherited)
 
     @property
     def bases(self) -> tuple[str, ...]:
         """The bases that it takes columns from."""
-        return ()
+        names = getattr(self, "basis", IDENTITY), getattr(self, "second_basis", None) or IDENTITY
+        return tuple(name for name in names if name != IDENTITY)
 
     @property
     def facts(self) -> tuple[str, ...]:
         """The facts of a problem that it starts from."""
-        return ()
+        fact = arm_features.k_fact(getattr(self, "k", None))
+        return (fact,) if fact else ()
 
     @property
     def uses_pilot(self) -> bool:
         """Whether it starts from a pilot."""
-        return False
+        return "pilot" in self.inherited
 
     @property
     def uses_laplacian(self) -> bool:
         """Whether a dense Laplacian is part of V_0."""
-        return False
+        return bool(getattr(self, "laplacian", 0))
 
     @property
     def plays_grid(self) -> bool:
         """Whether it plays with every k of a grid."""
-        return False
-
-    @property
-    def batchable(self) -> bool:
-        """Whether runs on different instances can be played together."""
-        return self.space != GRAPH and not self.plays_grid
+        return "k_grid" in self.inherited
 
     @property
     def leaves_residual(self) -> bool:
@@ -234,9 +223,13 @@ class Method:
         return False
 
     @property
-    def missing(self) -> list[str]:
-        """The settings that the method takes from its problem, having none of its own."""
-        return [name for name in self.inherited if getattr(self, name) is None]
+    def batchable(self) -> bool:
+        """Whether runs on different instances can be played together."""
+        return self.space != GRAPH and not self.plays_grid
+
+    def numbers(self, *names: str) -> tuple[float, ...]:
+        """Return settings as numbers; one that is still None is a ValueError."""
+        return tuple(float(required(getattr(self, name), name)) for name in names)
 
     def with_settings(self, settings: Mapping[str, Any]) -> Self:
         """Return the method with other values of some settings."""
@@ -257,7 +250,10 @@ class Method:
 
     def feature_settings(self) -> Self:
         """Return the method without the settings that its features do not depend on."""
-        return self
+        unused = {"noise_units": False, "radius": CONSTANT, "alpha": None, "delta": None, "pilot": None, "ridge": None}
+        if self.uses_laplacian:
+            del unused["ridge"]
+        return self.with_settings({name: value for name, value in unused.items() if hasattr(self, name)})
 
     def features(self, inputs: GraphInputs) -> ArmFeatures:
         """Compute what the method knows of the nodes before it plays."""
@@ -276,7 +272,7 @@ class Method:
 
     def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
         """Return the arm of every round."""
-        raise NotImplementedError
+        return self.play_many([Run(problem, rounds, rng)])[0]
 
     def play_many(self, runs: Sequence[Run]) -> list[Choices]:
         """Play runs of one shape: as many features, rounds and candidates per round."""
@@ -301,27 +297,24 @@ class BasisMethod(Method):
         if self.filter != filters.CUT and self.basis == IDENTITY:
             advice = "take `laplacian: rho * ridge`, which is the filter 'smooth', or another basis"
             raise ValueError(f"filter: the basis {IDENTITY!r} has no columns to weigh; {advice}")
-
-    @property
-    def bases(self) -> tuple[str, ...]:
-        return () if self.basis == IDENTITY else (self.basis,)
+        if self.plays_grid and not find(self.basis).is_nested:
+            nested = sorted(name for name, basis in all_bases().items() if basis.is_nested)
+            kind = "basis whose columns are the same for every k"
+            raise ValueError(f"basis: no {kind} {quote(self.basis)}; there are: {', '.join(nested)}")
 
     @property
     def dimension(self) -> int:
         """The number of columns that it takes."""
-        return int(getattr(self, "k"))  # noqa: B009
+        name = "k_grid" if self.plays_grid else "k"
+        return int(np.max(required(getattr(self, name), name)))
 
     @property
-    def _tunable_filter(self) -> tuple[str, ...]:
-        return () if self.filter == filters.CUT else ("rho",)
+    def tunable(self) -> tuple[str, ...]:
+        return super().tunable if self.filter == filters.CUT else (*super().tunable, "rho")
 
     @property
     def leaves_residual(self) -> bool:
         return self.basis == "laplacian_low" and self.filter == filters.CUT and not self.plays_grid
-
-    def feature_settings(self) -> Self:
-        unused = {"alpha": None, "ridge": None, "noise_units": False}
-        return self.with_settings({name: value for name, value in unused.items() if hasattr(self, name)})
 
     def features(self, inputs: GraphInputs) -> ArmFeatures:
         if inputs.basis is None:
@@ -331,12 +324,6 @@ class BasisMethod(Method):
             roughness = arm_features.roughness(self.basis, inputs.basis.values, self.dimension)
             weights = filters.column_weights(self.filter, roughness, self.rho)
         return ArmFeatures(arm_features.select(self.basis, inputs.basis.vectors, self.dimension, weights))
-
-    def _needs_nested_basis(self) -> None:
-        if not find(self.basis).is_nested:
-            nested = sorted(name for name, basis in all_bases().items() if basis.is_nested)
-            kind = "basis whose columns are the same for every k"
-            raise ValueError(f"basis: no {kind} {quote(self.basis)}; there are: {', '.join(nested)}")
 
 
 def grid_columns(problem: BanditProblem, k_grid: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:

@@ -10,8 +10,7 @@ from graphdr.graphs import arm_features
 class Pilot(NamedTuple):
     """What a pilot knows of every node: an estimated reward, pulls, and the rewards' sum and sum of squares.
 
-    The rounds behind it, nodes played and rewards paid, are None where they were not kept. The full budget is theta
-    itself, after infinitely many pulls of every node and with no rounds to show.
+    The rounds behind it, nodes played and rewards paid, are None where they were not kept.
     """
 
     theta: np.ndarray
@@ -23,17 +22,14 @@ class Pilot(NamedTuple):
 
 
 def play(
-    theta: np.ndarray, noise: float, rounds: int | None, rng: np.random.Generator, chance: np.ndarray | None = None
+    theta: np.ndarray, noise: float, rounds: int, rng: np.random.Generator, chance: np.ndarray | None = None
 ) -> Pilot:
     """Play random nodes, uniform or by their chance, and estimate each by its mean reward.
 
     A random one of uniform candidates is a random node, so no candidates are drawn and one pilot serves every
-    way to draw them. With the same stream a smaller budget is the beginning of a larger one; None is the full one.
+    way to draw them. With the same stream a smaller budget is the beginning of a larger one.
     """
     n = len(theta)
-    if rounds is None:
-        endless = np.full(n, np.inf)
-        return Pilot(theta, endless, endless * np.sign(theta), endless, np.empty(0, np.int64), np.empty(0))
     node_rng, noise_rng = rng.spawn(2)
     nodes = node_rng.integers(n, size=rounds) if chance is None else node_rng.choice(n, rounds, p=chance)
     rewards = theta[nodes] + noise * noise_rng.standard_normal(rounds)

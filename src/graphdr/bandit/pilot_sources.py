@@ -11,7 +11,7 @@ import numpy as np
 
 from graphdr.bandit.arm_set import ArmSet, Sparse
 from graphdr.bandit.pilot import Pilot, means, play
-from graphdr.core.errors import check_dense
+from graphdr.core.errors import check_dense, required
 
 EXPLORED = 0.5  # share of logged rounds in which any arm was as likely as any other
 
@@ -32,28 +32,34 @@ def prefix(setting: Setting, rounds: int, rng: np.random.Generator) -> Pilot:
     played = play(arm_set(setting.theta), setting.noise, rounds, rng)
     if arm_set.rows is None:
         return played
-    return _on_nodes(arm_set, played, fit(arm_set, len(setting.theta), *_rounds(played), setting.ridge))
+    arms, rewards = required(played.nodes, "nodes"), required(played.rewards, "rewards")
+    return _on_nodes(arm_set, played, fit(arm_set, len(setting.theta), arms, rewards, setting.ridge))
 
 
 def logged(setting: Setting, rounds: int, rng: np.random.Generator) -> Pilot:
     """Take logged rounds with the chance of every arm, and correct the model by what they add to it (doubly robust)."""
-    chance = propensities(setting)
-    played = play(setting.arm_set(setting.theta), setting.noise, rounds, rng, chance)
-    model = fit(setting.arm_set, len(setting.theta), *_rounds(played), setting.ridge)
-    return _robust(setting, played, corrected(setting.arm_set, *_rounds(played), chance, model))
+    return _doubly_robust(setting, rounds, rng, folds=1)
 
 
 def cross_fitted(setting: Setting, rounds: int, rng: np.random.Generator) -> Pilot:
     """Take the same logged rounds, and correct in either half of them the model that the other half gives."""
-    chance = propensities(setting)
-    played = play(setting.arm_set(setting.theta), setting.noise, rounds, rng, chance)
-    arms, rewards = _rounds(played)
-    halves = [np.arange(start, rounds, 2) for start in (0, 1)]
+    return _doubly_robust(setting, rounds, rng, folds=2)
+
+
+def _doubly_robust(setting: Setting, rounds: int, rng: np.random.Generator, folds: int) -> Pilot:
+    """Play with the chance of every arm, correct the model of the opposite fold in each, and return to the nodes."""
+    arm_set, chance = setting.arm_set, propensities(setting)
+    played = play(arm_set(setting.theta), setting.noise, rounds, rng, chance)
+    arms, rewards = required(played.nodes, "nodes"), required(played.rewards, "rewards")
+    parts = [np.arange(start, rounds, folds) for start in range(folds)]
     values = np.zeros(len(chance))
-    for here, other in (halves, halves[::-1]):
-        model = fit(setting.arm_set, len(setting.theta), arms[other], rewards[other], setting.ridge)
-        values += corrected(setting.arm_set, arms[here], rewards[here], chance, model) / 2
-    return _robust(setting, played, values)
+    for here, other in zip(parts, parts[::-1], strict=True):
+        model = fit(arm_set, len(setting.theta), arms[other], rewards[other], setting.ridge)
+        values += corrected(arm_set, arms[here], rewards[here], chance, model) / folds
+    if arm_set.rows is None:
+        return played._replace(theta=values)
+    each = rounds / len(values)  # as many plays as uniform ones would have been
+    return _on_nodes(arm_set, played, ridge(arm_set.rows, np.full(len(values), each), each * values, setting.ridge))
 
 
 SOURCES: dict[str, Callable[[Setting, int, np.random.Generator], Pilot]] = {
@@ -95,15 +101,6 @@ def corrected(
     return predicted + np.bincount(arms, missed, len(predicted)) / len(arms)
 
 
-def _robust(setting: Setting, played: Pilot, values: np.ndarray) -> Pilot:
-    """Bring doubly robust rewards of the arms back to the nodes."""
-    arm_set = setting.arm_set
-    if arm_set.rows is None:
-        return played._replace(theta=values)
-    each = len(_rounds(played)[1]) / len(values)  # as many plays as uniform ones would have been
-    return _on_nodes(arm_set, played, ridge(arm_set.rows, np.full(len(values), each), each * values, setting.ridge))
-
-
 def _on_nodes(arm_set: ArmSet, played: Pilot, theta: np.ndarray) -> Pilot:
     """Return what rounds with contexts say of the nodes: a node is played with every context that holds it."""
     rows: Sparse = arm_set.rows
@@ -114,9 +111,3 @@ def _on_nodes(arm_set: ArmSet, played: Pilot, theta: np.ndarray) -> Pilot:
         sums=rows.T @ played.sums,
         sums_of_squares=rows.T @ played.sums_of_squares,
     )
-
-
-def _rounds(played: Pilot) -> tuple[np.ndarray, np.ndarray]:
-    assert played.nodes is not None  # what was just played has its rounds
-    assert played.rewards is not None
-    return played.nodes, played.rewards

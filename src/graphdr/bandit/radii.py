@@ -5,11 +5,12 @@ holds for it; a constant radius and that of another paper have none.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from graphdr.bandit.arm_set import ArmSet
+from graphdr.core.errors import required
 from graphdr.graphs import arm_features
 from graphdr.theory.constants import Constants, after_pilot, beta0, nu, potential, split
 
@@ -69,14 +70,13 @@ class Radius(NamedTuple):
     """A radius per round, whether the leverage of a residual is added to it, and that residual."""
 
     radius: np.ndarray
-    inflation: float
-    residual: np.ndarray | None
+    inflation: float = 0.0
+    residual: np.ndarray | None = None
 
 
 def constant(inputs: RadiusInputs) -> Radius:
     """Use alpha in every round, as the experiments do."""
-    (alpha,) = _required(inputs, "alpha")
-    return Radius(np.full(inputs.rounds, float(alpha)), 0.0, None)
+    return Radius(np.full(inputs.rounds, float(required(inputs.alpha, "alpha"))))
 
 
 def spectral(inputs: RadiusInputs) -> Radius:
@@ -85,44 +85,41 @@ def spectral(inputs: RadiusInputs) -> Radius:
     Its effective dimension d is the largest with (d - 1) lambda_d <= T / ln(1 + T / ridge), where lambda_d are the
     eigenvalues of V_0. The reward has unit norm in that of V_0, as its C = 1 says.
     """
-    (spectrum,) = _required(inputs, "spectrum")
-    c = _constants(inputs)
+    spectrum, c = required(inputs.spectrum, "spectrum"), required(inputs.constants, "constants")
     volume = np.log(1.0 + inputs.rounds / c.ridge)
     dimension = 1 + np.flatnonzero(np.arange(len(spectrum)) * spectrum <= inputs.rounds / volume)[-1]
     width = 2.0 * c.noise * np.sqrt(dimension * volume + 2.0 * np.log(1.0 / c.delta)) + 1.0
-    return Radius(np.full(inputs.rounds, width), 0.0, None)
+    return Radius(np.full(inputs.rounds, width))
 
 
 def exact(inputs: RadiusInputs) -> Radius:
     """Use the radius of Theorem 1, for a reward inside the subspace."""
-    return Radius(_beta0(inputs, _constants(inputs)), 0.0, None)
+    return Radius(_beta0(inputs))
 
 
 def generic(inputs: RadiusInputs) -> Radius:
     """Use the radius of Theorem 2: all that a residual of at most nu_k could have done so far."""
-    nu_k, s_k_bar = _required(inputs, "nu_k", "s_k_bar")
-    c = _constants(inputs)
+    c = required(inputs.constants, "constants")._replace(size=required(inputs.s_k_bar, "s_k_bar"))
     before = potential(np.arange(inputs.rounds), c.k, c.ridge, c.bound_x)
-    return Radius(_beta0(inputs, c._replace(size=s_k_bar)) + nu_k * before, 0.0, None)
+    return Radius(_beta0(inputs._replace(constants=c)) + required(inputs.nu_k, "nu_k") * before)
 
 
 def oracle(inputs: RadiusInputs) -> Radius:
     """Use the radius of Theorem 3, with what the true residual has done so far in place of the horizon's SRL_T."""
-    (residual,) = _required(inputs, "residual")
-    return Radius(_beta0(inputs, _constants(inputs)), 1.0, residual)
+    return Radius(_beta0(inputs), 1.0, required(inputs.residual, "residual"))
 
 
 def estimated(inputs: RadiusInputs) -> Radius:
     """Use the online radius of Theorem 4: what a pilot's residual has done so far, and what its error may hide."""
-    residual, error = _required(inputs, "pilot_residual", "error")
-    c = _constants(inputs)
+    residual, error = required(inputs.pilot_residual, "pilot_residual"), required(inputs.error, "error")
+    c = required(inputs.constants, "constants")
     hidden = c.bound_x * error * potential(np.arange(1, 1 + inputs.rounds), c.k, c.ridge, c.bound_x)
-    return Radius(_beta0(inputs, c) + hidden, 1.0, residual)
+    return Radius(_beta0(inputs) + hidden, 1.0, residual)
 
 
 def a_priori(inputs: RadiusInputs) -> Radius:
     """Use the radius of Theorem 4 with an error known before the run, which the pilot seldom exceeds."""
-    return estimated(inputs._replace(constants=after_pilot(_constants(inputs))))
+    return estimated(inputs._replace(constants=after_pilot(required(inputs.constants, "constants"))))
 
 
 def uninflated(inputs: RadiusInputs) -> Radius:
@@ -148,18 +145,5 @@ def facts_behind(rule: str) -> tuple[str, ...]:
     return (*THEORY_FACTS, ERROR_BOUND) if rule == A_PRIORI else THEORY_FACTS
 
 
-def _beta0(inputs: RadiusInputs, constants: Constants) -> np.ndarray:
-    return beta0(np.arange(1, 1 + inputs.rounds), *constants)
-
-
-def _constants(inputs: RadiusInputs) -> Constants:
-    (constants,) = _required(inputs, "constants")
-    return constants
-
-
-def _required(inputs: RadiusInputs, *names: str) -> tuple[Any, ...]:
-    """Return the fields of these names; refuse to guess those that are missing."""
-    missing = [name for name in names if getattr(inputs, name) is None]
-    if missing:
-        raise ValueError(f"this radius needs {' and '.join(missing)}")
-    return tuple(getattr(inputs, name) for name in names)
+def _beta0(inputs: RadiusInputs) -> np.ndarray:
+    return beta0(np.arange(1, 1 + inputs.rounds), *required(inputs.constants, "constants"))

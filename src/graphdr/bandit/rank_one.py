@@ -1,29 +1,10 @@
-"""Add x x^T to V where kernels keep a square root: the Cholesky factor of V, or Q with V^-1 = Q^T Q."""
+"""Add x x^T to V where kernels keep a square root Q of its inverse, V^-1 = Q^T Q."""
 
 import numpy as np
 
 from graphdr.core.compiled import inlined, summed
 
 WHOLE = 8  # square roots of inverses are padded with zeros to whole blocks of so many rows and columns
-
-
-@inlined
-def rotate(root, right, x, y, k):
-    """Add x x^T to V = R^T R and y x to r, of which R and right = R^-T r are kept.
-
-    (x, y) is a further row below (R, right). Rotation i mixes it with row i such that x_i becomes zero.
-    """
-    for i in range(k):
-        norm = np.sqrt(root[i, i] * root[i, i] + x[i] * x[i])
-        cosine, sine = root[i, i] / norm, x[i] / norm
-        root[i, i] = norm
-        for j in range(i + 1, k):
-            before = root[i, j]
-            root[i, j] = cosine * before + sine * x[j]
-            x[j] = cosine * x[j] - sine * before
-        before = right[i]
-        right[i] = cosine * before + sine * y
-        y = cosine * y - sine * before
 
 
 @summed

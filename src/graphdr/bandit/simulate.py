@@ -6,7 +6,7 @@ import numpy as np
 
 from graphdr.bandit.environment import OneGenerator, RandomNumbers, Rounds
 from graphdr.bandit.linucb import EVERY, regret
-from graphdr.bandit.method import BanditProblem, Choices, Leverage, Method, Policy, Run
+from graphdr.bandit.method import BanditProblem, Choices, Method, Policy, Run
 from graphdr.bandit.residuals import residual_leverage, residual_width
 from graphdr.core.errors import required
 from graphdr.theory.results import RunResult
@@ -78,34 +78,25 @@ def simulate_many(policy: Policy, runs: Sequence[Run]) -> list[RunResult]:
         policy = policy.resolve(Defaults)
         choices = policy.play_many(runs)
     else:
-        choices = [_as_choices(policy.play(run.problem, run.rounds, run.rng)) for run in runs]
+        played = [policy.play(run.problem, run.rounds, run.rng) for run in runs]
+        choices = [part if isinstance(part, Choices) else Choices(np.asarray(part)) for part in played]
     ridge = getattr(policy, "ridge", None) or 1.0
     return [measure(run, chosen, ridge) for run, chosen in zip(runs, choices, strict=True)]
 
 
-def _as_choices(played: Choices | np.ndarray) -> Choices:
-    return played if isinstance(played, Choices) else Choices(np.asarray(played))
-
-
 def measure(run: Run, choices: Choices, ridge: float = 1.0) -> RunResult:
     """Measure the regret along the arms chosen and, if the problem has a residual, SRL, CRW and widths."""
-    problem, arms = run.problem, run.rounds.arms
-    losses = regret(problem.theta, arms, choices.arms, run.checkpoint)
-    result = RunResult(run.checkpoint * np.arange(1, 1 + len(losses)), losses, arms=choices.arms, fit=choices.fit)
-    if choices.pilot_leverage is not None:
-        result = result._replace(srl_pilot=choices.pilot_leverage.srl, crw_pilot=choices.pilot_leverage.crw)
+    problem, arms, every = run.problem, run.rounds.arms, run.checkpoint
+    losses = regret(problem.theta, arms, choices.arms, every)
+    checkpoints = every * np.arange(1, 1 + len(losses))
+    pilot = choices.srl_pilot, choices.crw_pilot
+    result = RunResult(checkpoints, losses, None, None, None, *pilot, choices.arms, choices.fit)
     if problem.residual is None:
         return result
-    leverage = choices.leverage or _leverage(run, choices, ridge)
-    crw = residual_width(problem.residual, arms, run.checkpoint)
-    return result._replace(srl=leverage.srl, crw=crw, widths=leverage.widths)
-
-
-def _leverage(run: Run, choices: Choices, ridge: float) -> Leverage:
-    """Follow the residual of a problem along the arms chosen, where the kernel that played did not."""
-    features, v0_inverse = required(run.problem.features, "features"), run.problem.v0_inverse
-    residual = required(run.problem.residual, "residual")
-    if v0_inverse is None:
-        v0_inverse = np.eye(features.shape[1]) / ridge
-    srl, widths = residual_leverage(features, v0_inverse, choices.arms, residual, run.checkpoint)
-    return Leverage(srl, widths)
+    srl, widths = choices.srl, choices.widths
+    if srl is None:  # the kernel that played did not follow this residual
+        features, v0_inverse = required(problem.features, "features"), problem.v0_inverse
+        if v0_inverse is None:
+            v0_inverse = np.eye(features.shape[1]) / ridge
+        srl, widths = residual_leverage(features, v0_inverse, choices.arms, problem.residual, every)
+    return result._replace(srl=srl, crw=residual_width(problem.residual, arms, every), widths=widths)

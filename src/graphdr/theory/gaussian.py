@@ -18,11 +18,7 @@ def information_gain(columns: np.ndarray, residual: float, pulls: np.ndarray) ->
 
 def greatest_variance(columns: np.ndarray, residual: float) -> float:
     """Return kappa, the greatest prior variance of an arm around the mean, in units of the noise."""
-    return _longest(columns) + residual
-
-
-def _longest(columns: np.ndarray) -> float:
-    return float(np.einsum("ij,ij->i", columns, columns).max(initial=0.0))
+    return float(np.einsum("ij,ij->i", columns, columns).max(initial=0.0)) + residual
 
 
 def thompson_bound(gain: float, kappa: float, noise: float, rounds: int, candidates: int, first: int) -> float:

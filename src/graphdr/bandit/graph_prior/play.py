@@ -4,7 +4,7 @@ Between two refits a round costs O(J^2). With x_i = (1, u_i), k_i = 1 / (1 + pul
 the posterior of f_i has mean k_i x_i^T m + residual k_i sum_i and variance noise (residual k_i + k_i^2 q_i).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -13,12 +13,14 @@ import numpy as np
 from graphdr.bandit.environment import Rounds, bandit_of
 from graphdr.bandit.graph_prior import model
 from graphdr.bandit.graph_prior.evidence import fit
-from graphdr.bandit.graph_prior.model import Statistics, Weights
+from graphdr.bandit.graph_prior.model import Columns, Statistics, Weights, shares
 from graphdr.bandit.graph_prior.posterior import normal_equations
 from graphdr.bandit.linucb_core import first_maximum, multiply, update
 from graphdr.bandit.method import BanditProblem
 from graphdr.bandit.rank_one import WHOLE, dot, draw, through
 from graphdr.core.compiled import inlined, kernel
+from graphdr.theory import gaussian
+from graphdr.theory.results import Fit
 
 # The rounds of the refits were chosen among eight schedules, BETA among 0.5, 1 and 2 (docs/graph_prior.md).
 FIRST = 20  # random rounds before the first fit; after twice as many, the weights are fitted again, and so on
@@ -31,28 +33,6 @@ class Choices(NamedTuple):
 
     arms: np.ndarray
     fits: list[tuple[int, Weights]]
-
-
-class History(NamedTuple):
-    """What a run changes: pulls and sum of rewards of every arm, and the arms chosen."""
-
-    pulls: np.ndarray
-    sums: np.ndarray
-    chosen: np.ndarray
-
-
-class Span(NamedTuple):
-    """The rounds between two refits, and the prior that they are played with.
-
-    x_i = (1, u_i) has ``size`` entries; ``residual`` is in units of ``noise``, the variance of a reward.
-    """
-
-    features: np.ndarray
-    size: int
-    residual: float
-    noise: float
-    start: int
-    stop: int
 
 
 def refits(horizon: int) -> Iterator[int]:
@@ -74,29 +54,58 @@ def play(
     candidates = model.candidates(problem.graded_features, problem.second_basis)
     horizon, n = len(rounds.arms), len(problem.theta)
     bandit = bandit_of(problem.theta, rounds)
-    history = History(np.zeros(n), np.zeros(n), np.empty(horizon, np.uint32))
+    history = pulls, sums, chosen = np.zeros(n), np.zeros(n), np.empty(horizon, np.uint32)
     stops = [*refits(horizon), horizon]
     within = _at_random(bandit, history, columns, stops[0])
     fits = []
     for start, stop in pairwise(stops):
-        seen = Statistics(history.pulls, history.sums, within)
+        seen = Statistics(pulls, sums, within)
         weights = fit(seen, *candidates)
         basis = candidates[weights.basis]
         fits.append((start, weights))
-        v, right = (_padded(part) for part in normal_equations(weights, seen, basis))
-        span = Span(basis.features, 1 + weights.columns, weights.residual, weights.noise, start, stop)
+        v, right = normal_equations(weights, seen, basis)
+        missing = 0, -len(right) % WHOLE  # zeros up to whole blocks of a sum
+        v, right = np.pad(v, missing), np.pad(right, missing)
+        span = basis.features, 1 + weights.columns, weights.residual, weights.noise, start, stop
         if rng is None:
             inverse = np.linalg.inv(v + np.diag(np.diagonal(v) == 0))
             within += _ucb(bandit, history, span, 0.5 * (inverse + inverse.T), inverse @ right)
         else:
             half = np.linalg.inv(np.linalg.cholesky(v + np.diag(np.diagonal(v) == 0)))
             within += _thompson(bandit, history, span, half, half.T @ (half @ right), rng)
-    return Choices(history.chosen, fits)
+    return Choices(chosen, fits)
 
 
-def _padded(part: np.ndarray) -> np.ndarray:
-    """Add zeros up to whole blocks of a sum."""
-    return np.pad(part, (0, -len(part) % WHOLE))
+def prior_columns(weights: Weights, basis: Columns) -> np.ndarray:
+    """Return the fitted columns, each times the standard deviation of its weight over that of the noise."""
+    fitted = slice(weights.columns)
+    return basis.features[:, fitted] * np.sqrt(weights.scale * shares(basis, weights.rho)[fitted])
+
+
+def describe(problem: BanditProblem, rounds: Rounds, choices: Choices, bound: Callable[..., float]) -> Fit | None:
+    """Return the last fit of a run and what theory says if its weights are the true ones; None without a fit.
+
+    ``bound`` is the one of theory.gaussian for the policy that was played.
+    """
+    if not choices.fits:
+        return None
+    (_, weights), (horizon, arms) = choices.fits[-1], rounds.arms.shape
+    candidates = model.candidates(problem.graded_features, problem.second_basis)
+    columns = prior_columns(weights, candidates[weights.basis])
+    prior = columns, weights.residual
+    gain = gaussian.information_gain(*prior, np.bincount(choices.arms, minlength=len(problem.theta)).astype(float))
+    return Fit(
+        fit_columns=weights.columns,
+        fit_rho=weights.rho,
+        fit_scale=weights.scale,
+        fit_residual=weights.residual,
+        fit_noise=weights.noise,
+        fit_basis=weights.basis,
+        fit_share=gaussian.expected_share(*prior, weights.columns),
+        true_share=gaussian.true_share(problem.theta, columns),
+        gain=gain,
+        gain_bound=bound(gain, gaussian.greatest_variance(*prior), weights.noise, horizon, arms, FIRST),
+    )
 
 
 @inlined

@@ -4,41 +4,14 @@ Gentile, C., Li, S. and Zappella, G. Online clustering of bandits. ICML 2014.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
 from graphdr.bandit.environment import RandomNumbers, Rounds, bandit_of
-from graphdr.bandit.method import FLAG, GRAPH, NUMBER, BanditProblem, Choices, Method, setting
+from graphdr.bandit.method import FLAG, GRAPH, NUMBER, BanditProblem, Choices, Method, from_problem, setting
 from graphdr.core.compiled import inlined, kernel
 from graphdr.core.errors import required
-
-
-class Graph(NamedTuple):
-    """Edges in CSR form; ``reverse`` is the place of j-i for every i-j."""
-
-    starts: np.ndarray
-    neighbours: np.ndarray
-    reverse: np.ndarray
-
-
-class Search(NamedTuple):
-    """Scratch of the searches: edges left, the last search that met an arm, arms in order, arms to be met."""
-
-    kept: np.ndarray
-    met_in: np.ndarray
-    queue: np.ndarray
-    awaited: np.ndarray
-
-
-class Clusters(NamedTuple):
-    """Pulls and sums of rewards of every arm, the component of every arm, and the pulls and sums of components."""
-
-    pulls: np.ndarray
-    sums: np.ndarray
-    component_of: np.ndarray
-    pooled_pulls: np.ndarray
-    pooled_sums: np.ndarray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,21 +24,14 @@ class Club(Method):
 
     policy: str = "club"
     space: ClassVar[str] = GRAPH
-    citation: ClassVar[str] = "Gentile, Li and Zappella. Online clustering of bandits. ICML 2014."
-    alpha: float | None = setting(NUMBER)
+    alpha: float | None = from_problem(NUMBER)
     noise_units: bool = setting(FLAG, False)  # alpha is in standard deviations of the noise
-
-    @property
-    def inherited(self) -> tuple[str, ...]:
-        return ("alpha",)
-
-    tunable = inherited
 
     def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
         starts, neighbours, _ = required(problem.edges, "edges")
         rows = np.repeat(np.arange(len(problem.theta)), np.diff(starts))
-        graph = Graph(starts, neighbours, np.lexsort((rows, neighbours)))
-        return Choices(_cluster(graph, bandit_of(problem.theta, rounds), float(required(self.alpha, "alpha"))))
+        graph = starts, neighbours, np.lexsort((rows, neighbours))  # and the place of j-i for every i-j
+        return Choices(_cluster(graph, bandit_of(problem.theta, rounds), *self.numbers("alpha")))
 
 
 @inlined
@@ -77,7 +43,8 @@ def _width(pulls):
 def _reach(seed, number, graph, search, left):
     """Write the arms connected to a seed into the queue; return how many, 0 once ``left`` awaited arms were met.
 
-    Every arm that is met gets the number of this search.
+    Every arm that is met gets the number of this search. Scratch of the searches: edges left, the last search that met
+    an arm, arms in order, arms to be met.
     """
     starts, neighbours, _ = graph
     kept, met_in, queue, awaited = search
@@ -100,7 +67,10 @@ def _reach(seed, number, graph, search, left):
 
 @inlined
 def _join(component, queue, size, clusters):
-    """Make the arms of the queue one component."""
+    """Make the arms of the queue one component.
+
+    Clusters are pulls and sums of rewards of every arm, its component, and the pulls and sums of components.
+    """
     pulls, sums, component_of, pooled_pulls, pooled_sums = clusters
     pooled_pulls[component] = pooled_sums[component] = 0.0
     for i in range(size):
@@ -116,10 +86,10 @@ def _cluster(graph, bandit, alpha):
     (rounds, m), n = arms.shape, len(theta)
     kept, awaited = np.ones(len(neighbours), np.bool_), np.zeros(n, np.bool_)
     met_in, queue = np.full(n, -1), np.empty(n, np.int64)
-    search = Search(kept, met_in, queue, awaited)
+    search = kept, met_in, queue, awaited
     pulls, sums, component_of = np.zeros(n), np.zeros(n), np.full(n, -1)
     pooled_pulls, pooled_sums = np.zeros(n), np.zeros(n)
-    clusters = Clusters(pulls, sums, component_of, pooled_pulls, pooled_sums)
+    clusters = pulls, sums, component_of, pooled_pulls, pooled_sums
     chosen = np.empty(rounds, np.uint32)
     components = searches = 0
     for seed in range(n):

@@ -21,6 +21,7 @@ from graphdr.bandit.method import (
     BanditProblem,
     BasisMethod,
     Choices,
+    from_problem,
     grid_columns,
     setting,
 )
@@ -41,37 +42,15 @@ class Corral(BasisMethod):
     policy: str = "corral"
     basis: str = setting(BASIS_NAMES, "laplacian_low")
     streams: ClassVar[tuple[str, ...]] = ("learners",)
-    citation: ClassVar[str] = "Agarwal, Luo, Neyshabur and Schapire. Corralling a band of bandit algorithms. COLT 2017."
-    alpha: float | None = setting(NUMBER)
-    ridge: float | None = setting(POSITIVE)
-    k_grid: tuple[int, ...] | None = setting(COUNTS)
+    alpha: float | None = from_problem(NUMBER)
+    ridge: float | None = from_problem(POSITIVE)
+    k_grid: tuple[int, ...] | None = from_problem(COUNTS)
     noise_units: bool = setting(FLAG, False)  # alpha is in standard deviations of the noise, ridge in variances
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._needs_nested_basis()
-
-    @property
-    def inherited(self) -> tuple[str, ...]:
-        return "alpha", "ridge", "k_grid"
-
-    @property
-    def tunable(self) -> tuple[str, ...]:
-        return "alpha", "ridge", *self._tunable_filter
-
-    @property
-    def plays_grid(self) -> bool:
-        return True
-
-    @property
-    def dimension(self) -> int:
-        return max(required(self.k_grid, "k_grid"))
 
     def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
         grid, features = grid_columns(problem, required(self.k_grid, "k_grid"))
         bandit = bandit_of(problem.theta, rounds)
-        alpha, ridge = float(required(self.alpha, "alpha")), float(required(self.ridge, "ridge"))
-        return Choices(_master(features, grid, bandit, alpha, ridge, rng.generator("learners")))
+        return Choices(_master(features, grid, bandit, *self.numbers("alpha", "ridge"), rng.generator("learners")))
 
 
 @inlined

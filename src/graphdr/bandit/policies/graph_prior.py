@@ -18,6 +18,7 @@ from graphdr.bandit.method import (
     Choices,
     GraphInputs,
     Method,
+    from_problem,
     setting,
 )
 from graphdr.core.errors import UserError, required
@@ -62,20 +63,12 @@ class GraphPrior(Method):
     streams: ClassVar[tuple[str, ...]] = ("random",)
     basis: str = setting(BASIS_NAMES, "laplacian_low")
     second_basis: str | None = setting(BASIS_NAMES)
-    components: int | None = setting(COUNT)
+    components: int | None = from_problem(COUNT)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.second_basis == self.basis:
             raise ValueError(f"second_basis: {self.second_basis!r} is the first basis already; leave it out")
-
-    @property
-    def inherited(self) -> tuple[str, ...]:
-        return ("components",)
-
-    @property
-    def bases(self) -> tuple[str, ...]:
-        return (self.basis, self.second_basis) if self.second_basis else (self.basis,)
 
     def features(self, inputs: GraphInputs) -> ArmFeatures:
         features, roughness = self._graded(self.basis, required(inputs.basis, "basis"))
@@ -90,11 +83,14 @@ class GraphPrior(Method):
         return features[:, : self.components], roughness[: self.components]
 
     def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
-        from graphdr.bandit.graph_prior import fit_summary, play
+        from graphdr.bandit.graph_prior import play
 
         _check_problem(problem)
-        history = play.play(problem, rounds, rng.columns(rounds))
-        return Choices(history.arms, fit_summary.describe(problem, rounds, history, ucb_bound))
+        columns, normals, bound = rng.columns(rounds), None, ucb_bound
+        if "thompson" in self.streams:
+            normals, bound = rng.generator("thompson"), thompson_bound
+        played = play.play(problem, rounds, columns, normals)
+        return Choices(played.arms, play.describe(problem, rounds, played, bound))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,13 +99,6 @@ class GraphPriorThompson(GraphPrior):
 
     policy: str = "graph_prior_thompson"
     streams: ClassVar[tuple[str, ...]] = ("random", "thompson")
-
-    def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
-        from graphdr.bandit.graph_prior import fit_summary, play
-
-        _check_problem(problem)
-        history = play.play(problem, rounds, rng.columns(rounds), rng.generator("thompson"))
-        return Choices(history.arms, fit_summary.describe(problem, rounds, history, thompson_bound))
 
 
 def _check_problem(problem: BanditProblem) -> None:

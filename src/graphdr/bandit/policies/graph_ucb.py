@@ -8,7 +8,7 @@ LinUCB in node space on rewards times D^1/2, of which this takes the estimate al
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from graphdr.bandit.method import (
     Choices,
     GraphInputs,
     Method,
+    from_problem,
     penalised_inverse,
     setting,
 )
@@ -35,56 +36,16 @@ from graphdr.core.errors import required
 RIDGE = 1e-6
 
 
-class GraphArrays(NamedTuple):
-    """The graph in CSR form, with links = weight / degree (row i of D^-1 A), and D^1/2."""
-
-    starts: np.ndarray
-    neighbours: np.ndarray
-    links: np.ndarray
-    root_degrees: np.ndarray
-
-
-class GraphUCBState(NamedTuple):
-    """What a run changes: z, and of every node the pulls and the mean reward; and the arms chosen."""
-
-    estimate: np.ndarray
-    pulls: np.ndarray
-    means: np.ndarray
-    chosen: np.ndarray
-
-
-class Settings(NamedTuple):
-    """``alpha`` times the width of the paper, the weight w, the noise's standard deviation, and delta."""
-
-    alpha: float
-    weight: float
-    sigma: float
-    delta: float
-
-
 @dataclass(frozen=True, kw_only=True)
 class GraphUCB(Method):
     """Play the largest estimate + alpha times the width of the paper."""
 
     policy: str = "graph_ucb"
     space: ClassVar[str] = GRAPH
-    citation: ClassVar[str] = "Yang, Dong and Toni. Laplacian-regularized graph bandits. AISTATS 2020."
     laplacian: float = setting(POSITIVE, 1)  # weight of the Laplacian
-    alpha: float | None = setting(NUMBER)
-    delta: float | None = setting(SHARE)
+    alpha: float | None = from_problem(NUMBER)
+    delta: float | None = from_problem(SHARE)
     noise_units: bool = setting(FLAG, False)  # alpha is in standard deviations of the noise
-
-    @property
-    def inherited(self) -> tuple[str, ...]:
-        return "alpha", "delta"
-
-    @property
-    def tunable(self) -> tuple[str, ...]:
-        return ("alpha",)
-
-    @property
-    def uses_laplacian(self) -> bool:
-        return True
 
     def features(self, inputs: GraphInputs) -> ArmFeatures:
         inverse = penalised_inverse(None, required(inputs.laplacian, "laplacian"), self.laplacian, RIDGE)
@@ -92,20 +53,20 @@ class GraphUCB(Method):
 
     def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
         n, horizon = len(problem.theta), len(rounds.arms)
-        state = GraphUCBState(np.zeros(n), np.zeros(n), np.zeros(n), np.empty(horizon, np.uint32))
+        state = np.zeros(n), np.zeros(n), np.zeros(n), np.empty(horizon, np.uint32)
         inverse = dense_inverse(required(problem.v0_inverse, "v0_inverse"))
         bandit, graph = bandit_of(problem.theta, rounds), _graph_arrays(required(problem.edges, "edges"))
-        alpha, delta = float(required(self.alpha, "alpha")), float(required(self.delta, "delta"))
-        settings = Settings(alpha, float(self.laplacian), float(problem.noise), delta)
+        settings = *self.numbers("alpha", "laplacian", "delta"), float(problem.noise)
         play_in_blocks(inverse, horizon, lambda start: _until_full(start, inverse, bandit, graph, state, settings))
-        return Choices(state.chosen)
+        return Choices(state[-1])
 
 
-def _graph_arrays(edges: Edges) -> GraphArrays:
+def _graph_arrays(edges: Edges) -> tuple[np.ndarray, ...]:
+    """Return the graph in CSR form, with links = weight / degree (row i of D^-1 A), and D^1/2."""
     starts, neighbours, weights = edges
     degree = np.add.reduceat(np.append(weights, 0.0), starts[:-1]) * (np.diff(starts) > 0)
     degree = np.where(degree > 0, degree, 1.0)
-    return GraphArrays(starts, neighbours, weights / np.repeat(degree, np.diff(starts)), np.sqrt(degree))
+    return starts, neighbours, weights / np.repeat(degree, np.diff(starts)), np.sqrt(degree)
 
 
 @kernel
@@ -113,8 +74,8 @@ def _until_full(start, inverse, bandit, graph, state, settings):
     """Play rounds until another distinct arm would overflow the block; return (round, size of the block)."""
     theta, arms, noise = bandit
     starts, neighbours, links, root_degrees = graph
-    estimate, pulls, means, chosen = state
-    alpha, weight, sigma, delta = settings
+    estimate, pulls, means, chosen = state  # the estimate is z
+    alpha, weight, delta, sigma = settings
     slot, n, (rounds, m) = inverse.slot, len(theta), arms.shape
     h, u = np.empty(len(inverse.rows)), np.empty(n)
     size = 0

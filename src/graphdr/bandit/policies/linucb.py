@@ -4,17 +4,16 @@ Algorithm 1 of the paper. With a penalty in node space it is Laplacian-regularis
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
 
 import numpy as np
 
 from graphdr.bandit import linucb, linucb_batched
 from graphdr.bandit.arm_set import ArmSet
-from graphdr.bandit.environment import RandomNumbers, Rounds
 from graphdr.bandit.linucb_core import UNROLLED
 from graphdr.bandit.method import (
     BASIS_NAMES,
+    COUNT,
     COUNTS,
     DIMENSION,
     FLAG,
@@ -22,16 +21,15 @@ from graphdr.bandit.method import (
     POSITIVE,
     SHARE,
     ArmFeatures,
-    BanditProblem,
     BasisMethod,
     Choices,
     GraphInputs,
-    Leverage,
     Run,
+    from_problem,
     penalised_inverse,
     setting,
 )
-from graphdr.bandit.radii import CONSTANT, RADII, SPECTRAL, Radius, RadiusInputs, facts_behind, of_theorem
+from graphdr.bandit.radii import CONSTANT, RADII, SPECTRAL, Radius, RadiusInputs, constant, facts_behind, of_theorem
 from graphdr.bandit.residuals import residual_width
 from graphdr.core.errors import required
 from graphdr.graphs.arm_features import ADAPTIVE, IDENTITY
@@ -45,9 +43,9 @@ ADAPTIVE_DIMENSION = {"anyOf": [*DIMENSION["anyOf"], {"enum": [ADAPTIVE]}]}
 class LearningMethod(BasisMethod):
     """A method on k columns with a width alpha and a ridge."""
 
-    k: int | str | None = setting(DIMENSION)
-    alpha: float | None = setting(NUMBER)
-    ridge: float | None = setting(POSITIVE)
+    k: int | str | None = from_problem(DIMENSION)
+    alpha: float | None = from_problem(NUMBER)
+    ridge: float | None = from_problem(POSITIVE)
     noise_units: bool = setting(FLAG, False)  # alpha is in standard deviations of the noise, ridge in variances
 
     def __post_init__(self) -> None:
@@ -56,17 +54,15 @@ class LearningMethod(BasisMethod):
             raise ValueError(f"k: the basis {IDENTITY!r} has no dimension to choose")
 
     @property
-    def facts(self) -> tuple[str, ...]:
-        return (self.k,) if isinstance(self.k, str) and self.k != ADAPTIVE else ()
-
-    @property
     def inherited(self) -> tuple[str, ...]:
-        return ("alpha", "ridge") if self.basis == IDENTITY else ("alpha", "ridge", "k")
+        return tuple(name for name in super().inherited if name != "k" or self.basis != IDENTITY)
 
     @property
     def tunable(self) -> tuple[str, ...]:
-        dimension = () if self.basis == IDENTITY or self.k is not None else ("k",)
-        return "alpha", "ridge", *dimension, *self._tunable_filter
+        names = [*super().tunable]
+        if self.k is None and self.basis != IDENTITY:
+            names.insert(2, "k")
+        return tuple(names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,14 +70,6 @@ class PenalisedMethod(LearningMethod):
     """A learning method with V_0 = ridge I + laplacian L, restricted to its columns."""
 
     laplacian: float = setting(NUMBER, 0)
-
-    @property
-    def uses_laplacian(self) -> bool:
-        return bool(self.laplacian)
-
-    def feature_settings(self) -> Self:
-        settings = super().feature_settings()
-        return replace(settings, ridge=self.ridge) if self.laplacian else settings
 
     def features(self, inputs: GraphInputs) -> ArmFeatures:
         arms = super().features(inputs)
@@ -123,19 +111,16 @@ class LinUCB(PenalisedMethod):
     """
 
     policy: str = "linucb"
-    citation: ClassVar[str] = "Li, Chu, Langford and Schapire. A contextual-bandit approach. WWW 2010."
     radius: str = setting({"enum": list(RADII)}, CONSTANT)
-    k: int | str | None = setting(ADAPTIVE_DIMENSION)
-    delta: float | None = setting(SHARE)
-    pilot: int | None = setting({"type": "integer", "minimum": 1})
-    k_grid: tuple[int, ...] | None = setting(COUNTS)
+    k: int | str | None = from_problem(ADAPTIVE_DIMENSION)
+    delta: float | None = from_problem(SHARE)
+    pilot: int | None = from_problem(COUNT)
+    k_grid: tuple[int, ...] | None = from_problem(COUNTS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.plays_grid:
-            self._needs_nested_basis()
-            if self.laplacian:
-                raise ValueError("laplacian: a method with an adaptive k takes no penalty")
+        if self.plays_grid and self.laplacian:
+            raise ValueError("laplacian: a method with an adaptive k takes no penalty")
         plain = self.basis == "laplacian_low" and not self.laplacian and self.filter == CUT and not self.noise_units
         if self.by_theorem and not (plain and not isinstance(self.k, str)):
             needed = "the basis 'laplacian_low' without filter, penalty, own k or noise_units"
@@ -154,21 +139,10 @@ class LinUCB(PenalisedMethod):
         return *super().facts, *facts_behind(self.radius)
 
     @property
-    def uses_pilot(self) -> bool:
-        return self.by_theorem
-
-    @property
-    def plays_grid(self) -> bool:
-        return self.k == ADAPTIVE
-
-    @property
-    def batchable(self) -> bool:
-        return self.radius == CONSTANT and super().batchable
-
-    @property
     def inherited(self) -> tuple[str, ...]:
-        further = ("delta", "pilot") if self.by_theorem else ("delta",) if self.radius == SPECTRAL else ()
-        return *super().inherited, *(("delta", "k_grid") if self.plays_grid else further)
+        adaptive = self.k == ADAPTIVE
+        needed = {"delta": adaptive or self.radius != CONSTANT, "pilot": self.by_theorem, "k_grid": adaptive}
+        return tuple(name for name in super().inherited if needed.get(name, True))
 
     @property
     def tunable(self) -> tuple[str, ...]:
@@ -177,45 +151,40 @@ class LinUCB(PenalisedMethod):
         return tuple(name for name in super().tunable if self.radius == CONSTANT or name != "alpha")
 
     @property
-    def dimension(self) -> int:
-        return max(required(self.k_grid, "k_grid")) if self.plays_grid else super().dimension
-
-    def feature_settings(self) -> Self:
-        return replace(super().feature_settings(), radius=CONSTANT, delta=None, pilot=None)
-
-    def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
-        return self.play_many([Run(problem, rounds, rng)])[0]
+    def batchable(self) -> bool:
+        return self.radius == CONSTANT and super().batchable
 
     def play_many(self, runs: Sequence[Run]) -> list[Choices]:
         if self.plays_grid:
             from graphdr.bandit import adaptive_k
 
-            return [Choices(adaptive_k.play(run.problem, run.rounds, self).arms) for run in runs]
-        radius = self._radius(runs[0])
-        choices = play_with_radius(runs, radius, required(self.ridge, "ridge"))
+            grid, constants = required(self.k_grid, "k_grid"), self.numbers("alpha", "ridge", "delta")
+            return [Choices(adaptive_k.play(run.problem, run.rounds, grid, *constants).arms) for run in runs]
+        radius = RADII[self.radius](self._radius_inputs(runs[0]))
+        choices = play_with_radius(runs, radius, *self.numbers("ridge"))
         if self.radius not in OF_PILOT:
             return choices
-        residual = required(radius.residual, "residual")
-        return [_of_pilot(run, chosen, residual) for run, chosen in zip(runs, choices, strict=True)]
+        # The kernel followed the residual of a pilot; what the true one did is measured afterwards.
+        residual, of_pilot = required(radius.residual, "residual"), []
+        for run, chosen in zip(runs, choices, strict=True):
+            crw = residual_width(residual, run.rounds.arms, run.checkpoint)
+            of_pilot.append(Choices(chosen.arms, srl_pilot=chosen.srl, crw_pilot=crw))
+        return of_pilot
 
-    def _radius(self, run: Run) -> Radius:
-        """Return the radius of runs that are played together; those of a theorem share their inputs."""
-        inputs = run.problem.radius_inputs
+    def _radius_inputs(self, run: Run) -> RadiusInputs:
+        """Return what the radius of runs that are played together depends on; those of a theorem share their inputs."""
+        rounds, problem = len(run.rounds.arms), run.problem
         if self.radius == CONSTANT:
-            inputs = RadiusInputs(len(run.rounds.arms), alpha=self.alpha)
-        elif self.radius == SPECTRAL:
-            inputs = self._spectrum(run)
-        return RADII[self.radius](required(inputs, "radius_inputs"))
-
-    def _spectrum(self, run: Run) -> RadiusInputs:
-        """Collect what the radius of SpectralUCB uses: the eigenvalues of V_0."""
-        ridge = required(self.ridge, "ridge")
-        if run.problem.v0_inverse is None:
-            spectrum = np.full(required(run.problem.features, "features").shape[1], float(ridge))
+            return RadiusInputs(rounds, alpha=self.alpha)
+        if self.radius != SPECTRAL:
+            return required(problem.radius_inputs, "radius_inputs")
+        ridge, delta = self.numbers("ridge", "delta")
+        if problem.v0_inverse is None:
+            spectrum = np.full(required(problem.features, "features").shape[1], ridge)
         else:
-            spectrum = np.sort(1.0 / np.linalg.eigvalsh(run.problem.v0_inverse))
-        constants = Constants(len(spectrum), run.problem.noise, required(self.delta, "delta"), ridge)
-        return RadiusInputs(len(run.rounds.arms), constants, spectrum=spectrum)
+            spectrum = np.sort(1.0 / np.linalg.eigvalsh(problem.v0_inverse))
+        constants = Constants(len(spectrum), problem.noise, delta, ridge)
+        return RadiusInputs(rounds, constants, spectrum=spectrum)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,12 +198,9 @@ class PerSegment(LearningMethod):
         features = repeat_columns(required(nodes.features, "features"), arm_set.blocks)
         return super().on_arm_set(nodes._replace(features=features), arm_set)
 
-    def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
-        return self.play_many([Run(problem, rounds, rng)])[0]
-
     def play_many(self, runs: Sequence[Run]) -> list[Choices]:
-        radius = np.full(len(runs[0].rounds.arms), float(required(self.alpha, "alpha")))
-        return play_with_radius(runs, Radius(radius, 0.0, None), required(self.ridge, "ridge"))
+        radius = constant(RadiusInputs(len(runs[0].rounds.arms), alpha=self.alpha))
+        return play_with_radius(runs, radius, *self.numbers("ridge"))
 
 
 def repeat_columns(features: np.ndarray, blocks: int) -> np.ndarray:
@@ -250,62 +216,43 @@ def play_with_radius(runs: Sequence[Run], radius: Radius, ridge: float = 1.0) ->
 
     With inflation, the residual of the radius, if it has one, takes the place of that of the problem.
     """
-    problems = [_checked(run.problem, radius, ridge) for run in runs]
-    if len({problem.residual is None for problem in problems}) > 1:
-        raise ValueError("runs played together have all a residual or none")
     widths = np.array(radius.radius, float)  # a copy that can be written: kernels are compiled for one kind of array
-    if problems[0].features is None:
-        return [
-            Choices(_choose_nodes(problem, run.rounds, widths, ridge))
-            for run, problem in zip(runs, problems, strict=True)
-        ]
-    choices = []
+    features, checkpoint = runs[0].problem.features, runs[0].checkpoint
+    if features is None:
+        return [Choices(_choose_nodes(run, widths, ridge)) for run in runs]
+    near = features.shape[1] <= UNROLLED and features.nbytes <= linucb.FAR
+    games, traces = [_game(run, radius, ridge) for run in runs], []
     for start in range(0, len(runs), linucb_batched.LANES):
-        lanes = slice(start, start + linucb_batched.LANES)
-        choices += _play_lanes(runs[lanes], problems[lanes], widths, radius.inflation)
-    return choices
-
-
-def _play_lanes(
-    runs: Sequence[Run], problems: list[BanditProblem], radius: np.ndarray, inflation: float
-) -> list[Choices]:
-    """Play at most LANES runs: side by side if they are enough, and few and near features."""
-    group: list[Any] = []
-    for run, problem in zip(runs, problems, strict=True):
-        residual = linucb.NOTHING if problem.residual is None else problem.residual
-        group.append((problem.features, problem.v0_inverse, problem.theta, *run.rounds, residual))
-    checkpoint, features = runs[0].checkpoint, required(problems[0].features, "features")
-    many = len(runs) >= linucb_batched.FEWEST and all(run.rounds.noise.ndim == 1 for run in runs)
-    if many and features.shape[1] <= UNROLLED and features.nbytes <= linucb.FAR:
-        traces = linucb_batched.side_by_side(group, radius, float(inflation), checkpoint)
-    else:
-        traces = []
+        group = games[start : start + linucb_batched.LANES]
+        if near and len(group) >= linucb_batched.FEWEST and all(game[4].ndim == 1 for game in group):
+            traces += linucb_batched.side_by_side(group, widths, radius.inflation, checkpoint)
+            continue
         for x, v0_inverse, theta, arms, noise, residual in group:
-            traces.append(linucb.projected(x, v0_inverse, theta, arms, noise, radius, inflation, residual, checkpoint))
-    return [Choices(arms, leverage=Leverage(srl, widths)) for arms, srl, widths in traces]
+            follow = radius.inflation, residual, checkpoint
+            traces.append(linucb.projected(x, v0_inverse, theta, arms, noise, widths, *follow))
+    return [Choices(arms, srl=srl, widths=summed) for arms, srl, summed in traces]
 
 
-def _choose_nodes(problem: BanditProblem, rounds: Rounds, radius: np.ndarray, ridge: float) -> np.ndarray:
-    if problem.v0_inverse is None:
-        return linucb.one_hot(float(ridge), problem.theta, *rounds, radius)
-    return linucb.node_space(problem.v0_inverse, problem.theta, *rounds, radius)[0]
+def _choose_nodes(run: Run, radius: np.ndarray, ridge: float) -> np.ndarray:
+    v0_inverse, theta = run.problem.v0_inverse, run.problem.theta
+    if v0_inverse is None:
+        return linucb.one_hot(float(ridge), theta, *run.rounds, radius)
+    _check_shape(v0_inverse, len(theta))
+    return linucb.node_space(v0_inverse, theta, *run.rounds, radius)[0]
 
 
-def _checked(problem: BanditProblem, radius: Radius, ridge: float) -> BanditProblem:
-    """Return the problem with the residual that the radius follows, and V_0^-1 where it has features."""
+def _game(run: Run, radius: Radius, ridge: float) -> tuple[np.ndarray, ...]:
+    """Return features, V_0^-1, expected rewards, candidates, their noise, and the residual to follow or nothing."""
+    problem = run.problem
+    features = required(problem.features, "features")
+    v0_inverse = np.eye(features.shape[1]) / ridge if problem.v0_inverse is None else problem.v0_inverse
+    _check_shape(v0_inverse, features.shape[1])
+    residual = problem.residual
     if radius.inflation and radius.residual is not None:
-        problem = replace(problem, residual=radius.residual)
-    dimension = len(problem.theta) if problem.features is None else problem.features.shape[1]
-    if problem.v0_inverse is not None and problem.v0_inverse.shape != (dimension, dimension):
-        raise ValueError(f"V_0 has shape {problem.v0_inverse.shape}, the arms have dimension {dimension}")
-    if problem.features is None and (problem.residual is not None or radius.inflation):
-        raise ValueError("one-hot arms leave no residual: residual and inflation need features")
-    if problem.features is None or problem.v0_inverse is not None:
-        return problem
-    return replace(problem, v0_inverse=np.eye(dimension) / ridge)
+        residual = radius.residual
+    return features, v0_inverse, problem.theta, *run.rounds, linucb.NOTHING if residual is None else residual
 
 
-def _of_pilot(run: Run, chosen: Choices, residual: np.ndarray) -> Choices:
-    """Name the leverage that was kept that of a pilot's residual; that of the true one is measured afterwards."""
-    crw = residual_width(residual, run.rounds.arms, run.checkpoint)
-    return Choices(chosen.arms, pilot_leverage=Leverage(required(chosen.leverage, "leverage").srl, crw=crw))
+def _check_shape(v0_inverse: np.ndarray, dimension: int) -> None:
+    if v0_inverse.shape != (dimension, dimension):
+        raise ValueError(f"V_0 has shape {v0_inverse.shape}, the arms have dimension {dimension}")

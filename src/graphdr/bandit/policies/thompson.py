@@ -25,19 +25,17 @@ class Thompson(PenalisedMethod):
     policy: str = "thompson"
     basis: str = setting(BASIS_NAMES, "laplacian_low")
     streams: ClassVar[tuple[str, ...]] = ("thompson",)
-    citation: ClassVar[str] = (
-        "Agrawal and Goyal. Thompson sampling for contextual bandits with linear payoffs. ICML 2013."
-    )
 
     def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
         features = required(problem.features, "features")
         k = features.shape[1]
         padding = (0, -k % WHOLE)
-        half = np.eye(k) / np.sqrt(required(self.ridge, "ridge"))
+        alpha, ridge = self.numbers("alpha", "ridge")
+        half = np.eye(k) / np.sqrt(ridge)
         if problem.v0_inverse is not None:
             half = np.linalg.cholesky(problem.v0_inverse).T
         half, features = np.pad(half, padding), np.pad(features, ((0, 0), padding))
-        bandit, alpha = bandit_of(problem.theta, rounds), float(required(self.alpha, "alpha"))
+        bandit = bandit_of(problem.theta, rounds)
         return Choices(_sample(features, half, k, bandit, alpha, rng.generator("thompson")))
 
 
