@@ -12,10 +12,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom
 
 from graphdr.advise import logs, reading
-from graphdr.advise.tabular.dialect import TextFormat
-from graphdr.advise.tabular.input_errors import run_all
 from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
+from graphdr.raw.dialect import TextFormat
+from graphdr.raw.sheets import run_all
 from graphdr.scores import offpolicy
 from tests.support import shop_log
 from tests.support.project import ROOT

@@ -143,7 +143,7 @@ def test_recbole_takes_rewards_and_features_of_the_items():
 
 MISTAKES = [  # adapter, role, what to replace, by what, the message
     ("movielens_100k", "ratings", "3\t30\t2\t", "3\t30\t", "line 3: number of fields is 3; expected 4 .user, item, "),
-    ("movielens_100k", "ratings", "3\t30\t2\t", "\n3\t30\t2\t", "line 3: empty line; expected 4 "),
+    ("movielens_100k", "ratings", "3\t30\t2\t", "\n3\t30\t2\t", "line 3: user '' is not a whole number"),
     ("movielens_100k", "ratings", "3\t30\t2\t", "3\t30\ttwo\t", "line 3: rating 'two' is not a finite number"),
     ("movielens_100k", "ratings", "3\t30\t2\t", "3\t30\t22\t", "line 3: rating 22.0 is not from 1 to 5"),
     ("movielens_100k", "ratings", "3\t30\t2\t", "3\t0x1e\t2\t", "line 3: item '0x1e' is not a whole number"),

@@ -18,16 +18,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.advise.tabular import arrays
-from graphdr.advise.tabular.arrays import repeated, texts
-from graphdr.advise.tabular.delimited import KEY, LISTS, NUMBER, TEXT, TIME
-from graphdr.advise.tabular.dialect import PLAIN, TextFormat
-from graphdr.advise.tabular.input_errors import FINITE, InputErrors
-from graphdr.advise.tabular.opening import is_list, note, open_table
-from graphdr.advise.tabular.roles import USUAL
 from graphdr.core.errors import UserError, join_names, no_such, quote
-from graphdr.raw.tables import encode
-from graphdr.raw.text import LARGEST, Sheet, refuse
+from graphdr.raw import sheets
+from graphdr.raw.dialect import PLAIN, TextFormat
+from graphdr.raw.sheets import FINITE, LARGEST, InputErrors, Sheet, encode, refuse, repeated, texts
+from graphdr.raw.user_tables import KEY, LISTS, NUMBER, TEXT, TIME, USUAL, is_list, note, open_table
 from graphdr.scores.offpolicy import FEWEST
 
 NAMES = {role: [words.split() for words in groups] for role, groups in USUAL["logs"].items()}  # best first
@@ -74,7 +69,7 @@ def read(path: str | Path, columns: Mapping[str, str] | None = None, text_format
     InputErrors(sheet).refuse()
     sheet = sheet._replace(columns={role: sheet.columns[column] for role, column in column_of.items()})
     log = _read_long(sheet) if "played" in column_of else _read_wide(sheet)
-    return enough(log)._replace(notes=(note(table.name, table.assumed),) if table.assumed else ())
+    return enough(log)._replace(notes=tuple(note(table.name, table.assumed)))
 
 
 def enough(log: Log) -> Log:
@@ -146,7 +141,7 @@ def _read_wide(sheet: Sheet) -> Log:
 
 def _layout(sheet: Sheet) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
     """Return positions and pages, where the file has them, and the order of its rows in time, where it is another."""
-    times = arrays.times(sheet.columns["time"]) if "time" in sheet.columns else None
+    times = sheets.times(sheet.columns["time"]) if "time" in sheet.columns else None
     order = None
     if times is not None and not (np.diff(times.values) >= 0).all():
         order = np.argsort(times.values, kind="stable")
@@ -251,7 +246,7 @@ def _keys(sheet: Sheet, role: str) -> pa.Array:
 
 def _numbers(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """Return numbers, nan where they are missing, and which values are neither; true is 1 and false 0."""
-    numbers = arrays.numbers(column)
+    numbers = sheets.numbers(column)
     if not np.isfinite(numbers).all():
         words = pc.ascii_lower(texts(column))
         missing = pc.is_in(words, value_set=pa.array(MISSING)).to_numpy(zero_copy_only=False)

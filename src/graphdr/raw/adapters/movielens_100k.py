@@ -4,8 +4,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.core.errors import quote
+from graphdr.raw.sheets import Sheet, refuse
 from graphdr.raw.tables import Tables, ratings
-from graphdr.raw.text import Raw, Sheet, among, load, parse, refuse
+from graphdr.raw.text import Raw, among, load, parse
 
 ITEM = {"item": "digits", "title": "text", "release": None, "video release": None, "url": None}
 USER = {"user": "digits", "age": "count", "gender": "text", "occupation": "key", "zip code": None}

@@ -3,8 +3,9 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphdr.raw.sheets import Sheet
 from graphdr.raw.tables import Tables, ratings
-from graphdr.raw.text import Raw, Sheet, among, load, parse, within
+from graphdr.raw.text import Raw, among, load, parse, within
 
 MOVIES = {"item": "digits", "title": "text", "group": "text"}
 USERS = {"user": "digits", "gender": "text", "age": "count", "occupation": "count", "zip code": None}

@@ -14,11 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.advise.tabular.arrays import repeated
-from graphdr.advise.tabular.opening import read_bytes
 from graphdr.core.errors import UserError, join_names, quote
 from graphdr.raw import bounded
-from graphdr.raw.text import Sheet, refuse
+from graphdr.raw.sheets import Sheet, refuse, repeated
+from graphdr.raw.user_tables import read_bytes
 
 KEPT = {"node": ("id",), "edge": ("source", "target")}  # attributes of the elements of a GraphML file
 CELL, NODE = 8, 100  # bytes that an empty field of a sheet takes, and a node of a graph until it is read
@@ -28,8 +27,8 @@ UNREADABLE = (
 )
 
 
-def graphml(path: Path) -> tuple[Sheet, Sheet]:
-    """Read the edges of a GraphML file, with their weights if they have any, and its nodes with their data."""
+def graphml(path: Path) -> tuple[Sheet, Sheet | None]:
+    """Read the edges of a GraphML file, with any weights, and its nodes with their data, if it lists them."""
     data = read_bytes(path)
     elements = _Collector(path)
     try:
@@ -47,7 +46,7 @@ def graphml(path: Path) -> tuple[Sheet, Sheet]:
     ids = nodes.columns.get("id", pa.array([], pa.string()))
     again = repeated(ids) | np.asarray(pc.equal(ids, ""), bool)
     refuse(nodes, again, lambda row: f"node id {quote(ids[row].as_py())} again, or empty; expected distinct ids")
-    return edges, nodes
+    return edges, nodes if "id" in nodes.columns else None
 
 
 class _Elements:
@@ -74,7 +73,7 @@ class _Elements:
             place[np.frombuffer(rows, np.int64)] = np.arange(len(rows))
             places = pa.array(place, mask=place < 0)
             columns[name] = pc.fill_null(pa.array(texts, pa.string()).take(places), "")
-        return Sheet(columns, str(path), lines=self.lines)
+        return Sheet(columns, str(path), self.lines.__getitem__)
 
 
 class _Collector:
