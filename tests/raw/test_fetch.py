@@ -17,7 +17,7 @@ from unittest.mock import Mock
 import pytest
 
 from graphdr.core.errors import UserError
-from graphdr.raw import archives, fetch, network
+from graphdr.raw import archives, fetch
 from graphdr.raw.archives import Raw, Unusable
 
 DATA, ITEMS = b"1\t2\t3\n" * 500, b"1|Toy Story\n"
@@ -146,7 +146,7 @@ def _sandbox(tmp_path, monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(network, "SCHEMES", ("http", "https"))
+    monkeypatch.setattr(fetch, "SCHEMES", ("http", "https"))
     monkeypatch.setattr(fetch, "PAUSES", (0, 0, 0))
     monkeypatch.setattr(fetch, "pip_download", lambda requirement, folder: pytest.fail("pip was called"))
 
@@ -380,12 +380,12 @@ def test_a_useless_file_or_mirror_is_named_and_replaced(server, data, message):
 @pytest.mark.parametrize("url", ["http://example.org/toy.zip", "ftp://example.org/toy.zip", "file:///etc/passwd"])
 @pytest.mark.usefixtures("offline")
 def test_only_https_is_opened(monkeypatch, url):
-    monkeypatch.setattr(network, "SCHEMES", ("https",))
+    monkeypatch.setattr(fetch, "SCHEMES", ("https",))
     assert f"{url}: refused, only https is allowed" in refusal(source(url))
     request = urllib.request.Request("https://example.org/toy.zip")
     with pytest.raises(Unusable, match=f"^leads to {url}; refused, only https is allowed$"):
-        network._Redirect().redirect_request(request, None, 302, "", {}, url)
-    assert network._Redirect().redirect_request(request, None, 302, "", {}, "https://example.com/toy.zip")
+        fetch._Redirect().redirect_request(request, None, 302, "", {}, url)
+    assert fetch._Redirect().redirect_request(request, None, 302, "", {}, "https://example.com/toy.zip")
 
 
 def test_without_network_the_message_says_what_to_do(monkeypatch):
@@ -454,14 +454,14 @@ def test_whatever_part_is_left_the_result_is_right(server, way, part):
 
 def test_an_interrupt_keeps_the_part_and_no_file(server, monkeypatch):
     monkeypatch.setattr(archives, "BLOCK", 1000)
-    receive = fetch._receive
+    receive = fetch._Fetcher._receive
 
     def interrupted(*arguments):
         yield next(receive(*arguments))
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(fetch, "_receive", interrupted)
+        patch.setattr(fetch._Fetcher, "_receive", interrupted)
         get(source(server.url("plain")))
     assert left() == {"toy.zip.part"}
     assert get(source(server.url("plain")))
