@@ -105,9 +105,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         _, way, name = self.path.split("/", 2)
-        data, range_ = self.server.files[name], self.headers.get("Range")
-        self.server.asked.append((way, range_))
-        start = int(range_.removeprefix("bytes=").rstrip("-")) if range_ and way != "rangeless" else 0
+        data = self.server.files[name]
+        self.server.asked.append(way)
         if way == "gone":
             return self.send_error(404)
         if way == "busy" or (way == "shaky" and self.server.failures > 0):
@@ -117,16 +116,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_response(302)
             self.send_header("Location", "ftp://127.0.0.1/toy.zip")
             return self.end_headers()
-        if start and start >= len(data):
-            return self.send_error(416)
-        self.send_response(206 if start else 200)
-        if start:
-            self.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
+        self.send_response(200)
         if way != "lengthless":
-            self.send_header("Content-Length", str(len(data) - start))
+            self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        end = start + (len(data) - start) // 2 if way in ("early", "lengthless") else len(data)
-        self.wfile.write(data[start:end])
+        self.wfile.write(data[: len(data) // 2] if way in ("early", "lengthless") else data)
         return None
 
 
@@ -405,8 +399,6 @@ def test_without_network_the_message_says_what_to_do(monkeypatch):
 def test_a_full_disk_stops_at_once_and_leaves_nothing(server, monkeypatch, place):
     put("mirror/toy.zip", ZIP)
     FOLDER.mkdir(parents=True)
-    if place == "url":
-        (FOLDER / "toy.zip.part").symlink_to("/dev/full")
     if place == "hashes":
         monkeypatch.setattr(Path, "write_text", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
     else:
@@ -428,44 +420,12 @@ def test_a_folder_that_cannot_be_written_is_one_line(server):
         assert refusal(sources, mirror=mirror).startswith("data/raw/toy: cannot be written (")
 
 
-# Interrupted downloads
-
-
 @pytest.mark.parametrize(("way", "extra"), [("early", {}), ("lengthless", {"bytes": len(ZIP)})])
-def test_a_server_that_closes_early_leaves_a_part_that_is_resumed(server, way, extra):
+def test_a_server_that_closes_early_is_asked_again_and_leaves_nothing(server, way, extra):
     with pytest.raises(UserError, match=rf"closed after \d+ of {len(ZIP)} bytes"):
         get(source(server.url(way), **extra))
-    assert left() == {"toy.zip.part"}
-    size = (FOLDER / "toy.zip.part").stat().st_size
-    assert len(ZIP) * 0.9 < size < len(ZIP)  # each attempt went on where the one before ended
-    assert facts(get(source(server.url("plain"), **extra)), "status")[0] == "verified"
-    assert server.asked[-1] == ("plain", f"bytes={size}-")
-    assert left() == KEPT
-
-
-@pytest.mark.parametrize("part", [ZIP[:100], OTHER[:100] + b"x", OTHER, ZIP, ZIP * 2], ids=range(5))
-@pytest.mark.parametrize("way", ["plain", "rangeless"])
-def test_whatever_part_is_left_the_result_is_right(server, way, part):
-    put(FOLDER / "toy.zip.part", part)
-    assert facts(get(source(server.url(way))), "status")[0] == "verified"
-    assert (FOLDER / "toy.zip").read_bytes() == ZIP
-    assert left() == KEPT
-
-
-def test_an_interrupt_keeps_the_part_and_no_file(server, monkeypatch):
-    monkeypatch.setattr(archives, "BLOCK", 1000)
-    receive = fetch._Fetcher._receive
-
-    def interrupted(*arguments):
-        yield next(receive(*arguments))
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(fetch._Fetcher, "_receive", interrupted)
-        get(source(server.url("plain")))
-    assert left() == {"toy.zip.part"}
-    assert get(source(server.url("plain")))
-    assert server.asked[-1] == ("plain", "bytes=1000-")
+    assert len(server.asked) == 1 + len(fetch.PAUSES)
+    assert left() == set()
 
 
 def test_too_much_is_refused(server, monkeypatch):

@@ -1,4 +1,4 @@
-"""Fetch raw data: from files placed by hand, a mirror, then official addresses or wheels; verified and resumable."""
+"""Fetch raw data: from files placed by hand, a mirror, then official addresses or wheels; and verified."""
 
 import http.client
 import json
@@ -16,7 +16,7 @@ from typing import Any
 
 from graphdr import __version__
 from graphdr.cache import paths
-from graphdr.core.atomic import discard, publish, save, temporary, writing
+from graphdr.core.atomic import publish, save, temporary, writing
 from graphdr.core.errors import UserError, reason
 from graphdr.core.records import Json
 from graphdr.raw import archives
@@ -132,7 +132,7 @@ def _places(dataset: str, folder: Path, mirror: Path | None, archive: Block) -> 
 
 
 class _Passing(Unusable):
-    """A failure that may pass; the part that is downloaded is kept."""
+    """A failure that may pass."""
 
 
 class _Fetcher:
@@ -185,18 +185,16 @@ class _Fetcher:
             return self._from_wheel(archive)
         if "url" not in archive:
             raise Unusable("no address to download from")
-        part = self.folder / f"{file_name(archive)}.part"
         for pause in (*(PAUSES if last else PAUSES[:1]), None):
             try:
-                return self._attempt(archive, part)
+                with temporary(self.folder, file_name(archive)) as part:
+                    save(self._receive(archive), part, "wb")
+                    return self._keep(archive, part, "url", archive["url"])
             except _Passing as error:
                 if pause is None:
                     raise
                 self.report(f"{archive['url']}: {error}; trying again in {pause} s")
                 time.sleep(pause)
-            except UserError:
-                discard(part)
-                raise
         raise AssertionError("the last attempt returns or raises")
 
     def _from_wheel(self, archive: Block) -> Rows:
@@ -211,55 +209,29 @@ class _Fetcher:
                 raise Unusable(f"pip fetched no {wheel.name}")
             return self._keep(archive, wheel, "wheel", archive["wheel"])
 
-    def _attempt(self, archive: Block, part: Path) -> Rows:
-        """Download an archive, or the rest of it, and keep it if it is the right one."""
-        url = archive["url"]
-        require_scheme(url)
-        done = part.stat().st_size if os.path.isfile(part) else 0
-        headers = {"User-Agent": f"graphdr/{__version__}"} | ({"Range": f"bytes={done}-"} if done else {})
-        with _open(urllib.request.Request(url, headers=headers), part) as response:
-            resumed = response.status == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {done}-")
-            if not resumed and response.status != 200:
-                raise Unusable(f"unexpected answer (HTTP {response.status})")
-            done = done if resumed else 0  # a server may ignore the range and send all
+    def _receive(self, archive: Block) -> Iterator[bytes]:
+        """Download an archive block by block."""
+        name, begin, done = file_name(archive), time.monotonic(), 0
+        with _open(archive["url"]) as response:
             size_text = response.headers.get("Content-Length") or ""
-            total = done + int(size_text) if size_text.isdigit() else archive.get("bytes")
-            save(self._receive(response, file_name(archive), done, total), part, "ab" if resumed else "wb")
-        size = part.stat().st_size
-        if total and size < total:
-            raise _Passing(f"closed after {size} of {total} bytes")
-        try:
-            return self._keep(archive, part, "url", url)
-        except Unusable as error:
-            if not resumed:
-                raise
-            discard(part)  # two halves of different files
-            raise _Passing(str(error)) from None
-
-    def _receive(self, response: http.client.HTTPResponse, name: str, done: int, total: int | None) -> Iterator[bytes]:
-        size = f" ({total / 1e6:.1f} MB)" if total else ""
-        since = f", going on after {done / 1e6:.1f} MB" if done else ""
-        left = (total or 0) - done
-        wait = f", about {left / 1e7:.0f} s at 10 MB/s and {left / 1e6:.0f} s at 1 MB/s" if left > LARGE else ""
-        self.report(f"downloading {name}{size}{since}{wait}")
-        begin = reported = time.monotonic()
-        if (total or 0) > archives.BOUND:
-            raise Unusable(f"{total} bytes are too many")
-        while True:
-            try:
-                block = response.read(archives.BLOCK)
-            except (OSError, http.client.HTTPException) as error:
-                raise _Passing(f"interrupted ({reason(error)})") from None
-            if not block:
-                return
-            done += len(block)
-            if done > (total or archives.BOUND):
-                raise Unusable(f"sends more than {total or archives.BOUND} bytes")
-            yield block
-            if time.monotonic() > reported + 5:
-                reported = time.monotonic()
-                of = f" of {total / 1e6:.1f}" if total else ""
-                self.report(f"{name}: {done / 1e6:.1f}{of} MB after {reported - begin:.0f} s")
+            total = int(size_text) if size_text.isdigit() else archive.get("bytes")
+            size = f" ({total / 1e6:.1f} MB)" if total else ""
+            seconds = f", about {total / 1e7:.0f} s at 10 MB/s and {total / 1e6:.0f} s at 1 MB/s" if total else ""
+            self.report(f"downloading {name}{size}{seconds if (total or 0) > LARGE else ''}")
+            if (total or 0) > archives.BOUND:
+                raise Unusable(f"{total} bytes are too many")
+            reported = begin
+            while block := _read(response):
+                done += len(block)
+                if done > (total or archives.BOUND):
+                    raise Unusable(f"sends more than {total or archives.BOUND} bytes")
+                yield block
+                if time.monotonic() > reported + 5:
+                    reported = time.monotonic()
+                    of = f" of {total / 1e6:.1f}" if total else ""
+                    self.report(f"{name}: {done / 1e6:.1f}{of} MB after {reported - begin:.0f} s")
+        if total and done < total:
+            raise _Passing(f"closed after {done} of {total} bytes")
 
     def _keep(self, archive: Block, path: Path, place: str, address: str) -> Rows:
         """Move an archive to its place, and note its hashes."""
@@ -317,17 +289,26 @@ def _read_hashes(folder: Path) -> dict[str, Json]:
         raise UserError(f"{path}: not readable; delete it, and hashes are recorded anew") from None
 
 
-def _open(request: urllib.request.Request, part: Path) -> http.client.HTTPResponse:
+def _open(url: str) -> http.client.HTTPResponse:
+    require_scheme(url)
     try:
-        return open_url(request)
+        response = open_url(urllib.request.Request(url, headers={"User-Agent": f"graphdr/{__version__}"}))
     except urllib.error.HTTPError as error:
         error.close()
-        if error.code == 416:  # nothing left to send: the rest is of another file
-            discard(part)
-        passing = error.code in (408, 416, 429) or error.code >= 500
+        passing = error.code in (408, 429) or error.code >= 500
         raise (_Passing if passing else Unusable)(f"HTTP {error.code} {error.reason}") from None
     except (OSError, http.client.HTTPException) as error:
         raise _Passing(reason(error)) from None
+    if response.status != 200:
+        raise Unusable(f"unexpected answer (HTTP {response.status})")
+    return response
+
+
+def _read(response: http.client.HTTPResponse) -> bytes:
+    try:
+        return response.read(archives.BLOCK)
+    except (OSError, http.client.HTTPException) as error:
+        raise _Passing(f"interrupted ({reason(error)})") from None
 
 
 def open_url(request: urllib.request.Request) -> http.client.HTTPResponse:

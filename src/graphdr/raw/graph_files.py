@@ -1,13 +1,10 @@
 """Read graphs from GraphML and SciPy's sparse matrices, as sheets of edges and of nodes."""
 
 import io
-import lzma
 import math
 import zipfile
-import zlib
 from array import array
 from pathlib import Path
-from typing import IO
 from xml.parsers import expat
 
 import numpy as np
@@ -19,12 +16,8 @@ from graphdr.raw import bounded
 from graphdr.raw.sheets import Sheet, refuse, repeated
 from graphdr.raw.user_tables import read_bytes
 
-KEPT = {"node": ("id",), "edge": ("source", "target")}  # attributes of the elements of a GraphML file
+ATTRIBUTES = {"node": ("id",), "edge": ("source", "target")}  # of the elements of a GraphML file that are read
 CELL, NODE = 8, 100  # bytes that an empty field of a sheet takes, and a node of a graph until it is read
-UNREADABLE = (
-    *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, RuntimeError),
-    *(SyntaxError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
-)
 
 
 def graphml(path: Path) -> tuple[Sheet, Sheet | None]:
@@ -82,7 +75,7 @@ class _Collector:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.names: dict[str, str] = {}  # of data, by key
-        self.rows = {tag: _Elements() for tag in KEPT}
+        self.rows = {tag: _Elements() for tag in ATTRIBUTES}
         self.current: tuple[_Elements, int] | None = None
         self.key: str | None = None
         self.parts: list[str] = []
@@ -92,19 +85,18 @@ class _Collector:
         self.parser.CharacterDataHandler, self.parser.EntityDeclHandler = self.text, self.entity
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        tag = name.rpartition(" ")[2]
+        tag, key = name.rpartition(" ")[2], attributes.get("key", "")
         if tag == "key":
             self.names[attributes.get("id", "")] = attributes.get("attr.name", attributes.get("id", ""))
-        elif tag in KEPT:
+        elif tag in ATTRIBUTES:
             rows = self.rows[tag]
             self.current = rows, len(rows.lines)
             rows.lines.append(self.parser.CurrentLineNumber)
-            for part in KEPT[tag]:
+            for part in ATTRIBUTES[tag]:
                 if part in attributes:
                     rows.put(part, self.current[1], attributes[part])
         elif tag == "data" and self.current is not None:
-            self.key = self.names.get(attributes.get("key", ""), attributes.get("key", ""))
-            self.parts = []
+            self.key, self.parts = self.names.get(key, key), []
 
     def text(self, text: str) -> None:
         if self.key and self.key not in ("id", "source", "target"):
@@ -114,10 +106,9 @@ class _Collector:
         tag = name.rpartition(" ")[2]
         if tag == "data":
             if self.key and self.parts and self.current is not None:
-                rows, row = self.current
-                rows.put(self.key, row, "".join(self.parts))
+                self.current[0].put(self.key, self.current[1], "".join(self.parts))
             self.key, self.parts = None, []
-        elif tag in KEPT:
+        elif tag in ATTRIBUTES:
             self.current = None
 
     def entity(self, name: str, *_: object) -> None:
@@ -144,7 +135,9 @@ def npz(path: Path) -> tuple[Sheet, Sheet]:
             matrix.check_format()
         matrix = sp.coo_array(matrix)
         row, column, values = matrix.row, matrix.col, np.asarray(matrix.data, float)
-    except UNREADABLE:
+    except (UserError, MemoryError):
+        raise
+    except Exception:  # of any kind, where bytes are damaged
         raise UserError(f"{path}: not a sparse matrix of scipy.sparse.save_npz, or a damaged one") from None
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise UserError(f"{path}: shape {matrix.shape} is not that of an adjacency matrix, which is square")
@@ -162,6 +155,7 @@ def npz(path: Path) -> tuple[Sheet, Sheet]:
 
 def _check_members(path: Path, data: bytes) -> None:
     """Refuse arrays whose headers contradict the file, before any of them is read."""
+    headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = archive.infolist()
         bounded.require(path, sum(member.file_size for member in members), len(data), "its arrays, unpacked,")
@@ -171,19 +165,11 @@ def _check_members(path: Path, data: bytes) -> None:
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ValueError("packed as NumPy packs nothing")
             with archive.open(member) as stream:
-                shape, dtype = _header(stream)
+                shape, _, dtype = headers[np.lib.format.read_magic(stream)](stream)
                 if dtype.kind not in "biufSU":
                     raise ValueError("neither numbers nor a text")
                 if stream.tell() + dtype.itemsize * math.prod(shape) != member.file_size:
                     raise ValueError("another size than its header says")
-
-
-def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
-    """Read the shape and the type in the header of an array."""
-    version = np.lib.format.read_magic(stream)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(stream)
-    return shape, dtype
 
 
 READERS = {".graphml": graphml, ".npz": npz}

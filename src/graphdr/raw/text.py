@@ -8,7 +8,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from io import BytesIO
 from typing import IO, NamedTuple, Protocol
 
 import numpy as np
@@ -24,24 +23,11 @@ Columns = Mapping[str, str | None]  # all columns of a file with their kind, or 
 
 
 class Raw(Protocol):
-    """The files of a data set by role, in archives or in memory."""
+    """The files of a data set by role, in archives or elsewhere."""
 
     def open(self, role: str) -> IO[bytes]: ...
     def has(self, role: str) -> bool: ...
     def name(self, role: str) -> str: ...
-
-
-class Memory(dict[str, bytes]):
-    """Raw files in memory: bytes by role."""
-
-    def open(self, role: str) -> BytesIO:
-        return BytesIO(self[role])
-
-    def has(self, role: str) -> bool:
-        return role in self
-
-    def name(self, role: str) -> str:
-        return role
 
 
 class File(NamedTuple):
