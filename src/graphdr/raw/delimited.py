@@ -62,7 +62,11 @@ class DelimitedText:
         try:
             table = self._parse(dict.fromkeys(types, pa.string()), note_wrong=True)
         except pa.ArrowException:
-            raise self._unparsable() from None
+            if len(self.wrong) > MOST:
+                complaint = f"{self.complaint}, as in {MOST:,} more rows"
+                raise fault(self.name, self._line(self.wrong[0]), complaint) from None
+            longest = f"a row may be longer than {LONGEST >> 20} MB"
+            raise UserError(f"{self.name}: cannot be parsed; {longest}") from None
         kept = np.delete(np.arange(len(table) + len(self.wrong)), self.wrong)
         faults = [(self._line(row), self.complaint) for row in self.wrong]
         return Sheet(table, self.name, lambda row: self._line(int(kept[row])), faults=faults)
@@ -87,16 +91,14 @@ class DelimitedText:
 
     def _note_wrong(self, row: arrow_csv.InvalidRow) -> str:
         """Note a row of another length, and tell Arrow to skip it."""
-        self.wrong.append(row.number - 1)
-        self.complaint = self.complaint or self._wrong_length(row)
-        return "skip" if len(self.wrong) <= MOST else "error"
-
-    def _wrong_length(self, row: arrow_csv.InvalidRow) -> str:
         names, separator = self.dialect.names, self.dialect.separator
-        if self.dialect.quotes and row.text.count('"') % 2:
-            return f"a quote that is not closed: {quote(row.text)}"
-        expected = f"expected {len(names)} ({join_names(names)}), separated by {SEPARATORS.get(separator, separator)}"
-        return f"number of fields is {row.actual_columns}; {expected}"
+        if not self.wrong:
+            expected = f"{len(names)} ({join_names(names)}), separated by {SEPARATORS.get(separator, separator)}"
+            self.complaint = f"number of fields is {row.actual_columns}; expected {expected}"
+            if self.dialect.quotes and row.text.count('"') % 2:
+                self.complaint = f"a quote that is not closed: {quote(row.text)}"
+        self.wrong.append(row.number - 1)
+        return "skip" if len(self.wrong) <= MOST else "error"
 
     def _require_utf8(self) -> None:
         try:
@@ -104,11 +106,6 @@ class DelimitedText:
         except UnicodeDecodeError as error:
             line = self.dialect.line + line_of(error.object, error.start) - 1
             raise fault(self.name, line, "not UTF-8 text") from None
-
-    def _unparsable(self) -> UserError:
-        if len(self.wrong) > MOST:
-            return fault(self.name, self._line(self.wrong[0]), f"{self.complaint}, as in {MOST:,} more rows")
-        return UserError(f"{self.name}: cannot be parsed; a row may be longer than {LONGEST >> 20} MB")
 
     def _line(self, row: int) -> int:
         return int(self._lines[row]) if self.dialect.quotes or self.dialect.skip_empty else self.dialect.line + row

@@ -4,7 +4,6 @@ import codecs
 import csv
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from io import StringIO
 from typing import NamedTuple
 
@@ -54,25 +53,24 @@ class Sniffed(NamedTuple):
 def as_utf8(name: str, data: bytes, wanted: str | None = None) -> tuple[bytes, str]:
     """Return text as UTF-8 without a byte order mark, and its encoding: the wanted one, or what the bytes say."""
     if wanted:
-        with suppress(UnicodeError):  # an encoding of more than one byte per letter
-            _require_encoding(wanted)
-    mark = next((mark for mark in BYTE_ORDER_MARKS if data.startswith(mark)), b"")
-    said = wanted or BYTE_ORDER_MARKS.get(mark)
+        try:
+            b"a".decode(wanted)
+        except LookupError:
+            there = "utf-8, latin-1, cp1252, utf-16 …"
+            raise UserError(f"--encoding: no encoding {wanted!r}; there are {there}") from None
+        except UnicodeError:
+            pass  # an encoding of more than one byte per letter
+    said = wanted or next((BYTE_ORDER_MARKS[mark] for mark in BYTE_ORDER_MARKS if data.startswith(mark)), None)
     if data.isascii() and said is None:
         return data, "UTF-8"
-    for encoding in [said] if said else ["UTF-8", _western(data)]:
+    # The same bytes are letters in Windows-1252 and control characters in Latin-1.
+    windows = re.search(rb"[\x80-\x9f]", data) and not re.search(rb"[\x81\x8d\x8f\x90\x9d]", data)
+    for encoding in [said] if said else ["UTF-8", "Windows-1252" if windows else "Latin-1"]:
         try:
             return _decode(data, encoding).removeprefix(codecs.BOM_UTF8), encoding
         except UnicodeError as error:
             reason = getattr(error, "reason", error)
     raise UserError(f"{name}: not {encoding} text ({reason}); --encoding names another")
-
-
-def _require_encoding(name: str) -> None:
-    try:
-        b"a".decode(name)
-    except LookupError:
-        raise UserError(f"--encoding: no encoding {name!r}; there are utf-8, latin-1, cp1252, utf-16 …") from None
 
 
 def _decode(data: bytes, encoding: str) -> bytes:
@@ -84,12 +82,6 @@ def _decode(data: bytes, encoding: str) -> bytes:
         if encoding != "UTF-8":
             pieces.append(text.encode())
     return b"".join(pieces) if encoding != "UTF-8" else data
-
-
-def _western(data: bytes) -> str:
-    """Tell Windows-1252 from Latin-1, where the same bytes are control characters."""
-    windows = re.search(rb"[\x80-\x9f]", data) and not re.search(rb"[\x81\x8d\x8f\x90\x9d]", data)
-    return "Windows-1252" if windows else "Latin-1"
 
 
 def sniff(name: str, data: bytes, text_format: TextFormat, is_column: IsColumn, recbole: bool = False) -> Sniffed:
@@ -114,7 +106,8 @@ def sniff(name: str, data: bytes, text_format: TextFormat, is_column: IsColumn, 
         quotes = _has_quoted_column(text, separator)
     else:
         quotes = len(separator.encode()) == 1 and data.find(b'"') >= 0
-    escape = quotes and _escapes(data, separator)
+    mark = re.escape(TAB if separator == BLANKS else separator).encode()  # or a line end, after a field
+    escape = quotes and b'\\"' in data and bool(re.search(rb'\\"(?!' + mark + rb"|[\r\n]|$)", data))
     rows = [[cell.strip() for cell in row] for row in _split(text, separator, quotes, escape) if row]
     if not rows:
         raise UserError(f"{name}: no rows, or a quoted field is too long")
@@ -138,7 +131,10 @@ def sniff(name: str, data: bytes, text_format: TextFormat, is_column: IsColumn, 
     names = [(text.rpartition(":")[0] if recbole else TYPE_SUFFIX.sub("", text)) or text for text in names]
     if separator != ",":
         assumed.append(f"separated by {'tabs' if separator == TAB else separator} (--separator)")
-    decimal = "," if separator != "," and _has_decimal_commas(rows) else "."
+    decimal = "."
+    for column in zip(*rows, strict=False) if separator != "," else ():
+        if any("," in text for text in column) and all(map(DECIMAL_COMMA.fullmatch, column)):
+            decimal = ","
     assumed += ["decimal commas"] if decimal == "," else []
     return Sniffed(Dialect(names, separator, start, line, quotes, escape, decimal, True), header, rows, assumed)
 
@@ -248,12 +244,6 @@ def _has_quoted_column(text: str, separator: str) -> bool:
     return any(all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in column) for column in columns)
 
 
-def _escapes(data: bytes, separator: str) -> bool:
-    """Tell whether a backslash stands before quotes that do not end a field."""
-    mark = TAB if separator == BLANKS else separator
-    return b'\\"' in data and bool(re.search(rb'\\"(?!' + re.escape(mark.encode()) + rb"|[\r\n]|$)", data))
-
-
 def _is_header(rows: list[list[str]], separator: str, is_column: IsColumn) -> bool:
     first, decimal = rows[0], "." if separator == "," else ","
     if any(map(is_column, first)):
@@ -265,8 +255,3 @@ def _is_header(rows: list[list[str]], separator: str, is_column: IsColumn) -> bo
         return True
     below = {text for row in rows[1:] for text in row}
     return not any(text in below for text in first if text)
-
-
-def _has_decimal_commas(rows: list[list[str]]) -> bool:
-    columns = zip(*rows, strict=False)
-    return any(all(map(DECIMAL_COMMA.fullmatch, column)) and any("," in text for text in column) for column in columns)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from graphdr.core.errors import UserError, join_names, quote
 from graphdr.raw import bounded
-from graphdr.raw.sheets import Sheet, refuse, repeated
+from graphdr.raw.sheets import Sheet, fault, refuse, repeated
 from graphdr.raw.user_tables import read_bytes
 
 ATTRIBUTES = {"node": ("id",), "edge": ("source", "target")}  # of the elements of a GraphML file that are read
@@ -23,62 +23,37 @@ CELL, NODE = 8, 100  # bytes that an empty field of a sheet takes, and a node of
 def graphml(path: Path) -> tuple[Sheet, Sheet | None]:
     """Read the edges of a GraphML file, with any weights, and its nodes with their data, if it lists them."""
     data = read_bytes(path)
-    elements = _Collector(path)
+    elements = _Elements(path)
     try:
         elements.parser.Parse(data, True)
     except expat.ExpatError as error:
         raise UserError(f"{path}, line {error.lineno}: not XML ({expat.errors.messages[error.code]})") from None
     except (LookupError, ValueError) as error:
         raise UserError(f"{path}: not XML in an encoding that can be read ({join_names([error])})") from None
-    edges, nodes = (elements.rows[tag].sheet(path, len(data), tag) for tag in ("edge", "node"))
-    if not len(elements.rows["edge"].lines):
+    edges, nodes = (elements.sheet(tag, len(data)) for tag in ("edge", "node"))
+    if not len(elements.lines["edge"]):
         raise UserError(f"{path}: a graph without edges; expected GraphML with <edge> elements")
     for name in ("source", "target"):
         if name not in edges.columns or pc.any(pc.equal(edges.columns[name], "")).as_py():
             raise UserError(f"{path}: an edge without {name!r}; expected <edge source=… target=…>")
-    ids = nodes.columns.get("id", pa.array([], pa.string()))
+    if "id" not in nodes.columns:
+        return edges, None
+    ids = nodes.columns["id"]
     again = repeated(ids) | np.asarray(pc.equal(ids, ""), bool)
     refuse(nodes, again, lambda row: f"node id {quote(ids[row].as_py())} again, or empty; expected distinct ids")
-    return edges, nodes if "id" in nodes.columns else None
+    return edges, nodes
 
 
 class _Elements:
-    """Elements of one kind: the line of each, and for every column the rows that have a text, with the texts."""
-
-    def __init__(self) -> None:
-        self.lines = array("q")
-        self.columns: dict[str, tuple[array[int], list[str]]] = {}
-
-    def put(self, name: str, row: int, text: str) -> None:
-        """Add a text of an element; the last one counts."""
-        rows, texts = self.columns.setdefault(name, (array("q"), []))
-        rows.append(row)
-        texts.append(text.strip())
-
-    def sheet(self, path: Path, size: int, tag: str) -> Sheet:
-        """Return all columns in full length, empty where an element has no text."""
-        count = len(self.lines)
-        cells = f"a table of {count:,} {tag}s and {len(self.columns):,} different data"
-        bounded.require(path, CELL * count * len(self.columns), size, cells)
-        columns = {}
-        for name, (rows, texts) in self.columns.items():
-            place = np.full(count, -1)
-            place[np.frombuffer(rows, np.int64)] = np.arange(len(rows))
-            places = pa.array(place, mask=place < 0)
-            columns[name] = pc.fill_null(pa.array(texts, pa.string()).take(places), "")
-        return Sheet(columns, str(path), self.lines.__getitem__)
-
-
-class _Collector:
-    """Collect nodes and edges with their data, each with its line, while a file is parsed."""
+    """Collect nodes and edges while a file is parsed: the line of each, and for every column the rows and texts."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.names: dict[str, str] = {}  # of data, by key
-        self.rows = {tag: _Elements() for tag in ATTRIBUTES}
-        self.current: tuple[_Elements, int] | None = None
-        self.key: str | None = None
-        self.parts: list[str] = []
+        self.lines = {tag: array("q") for tag in ATTRIBUTES}
+        self.columns: dict[str, dict[str, tuple[array[int], list[str]]]] = {tag: {} for tag in ATTRIBUTES}
+        self.tag = self.key = ""  # of the element and of the data that are open
+        self.parts: list[str] = []  # of a text
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.buffer_text = True
         self.parser.StartElementHandler, self.parser.EndElementHandler = self.start, self.end
@@ -89,13 +64,12 @@ class _Collector:
         if tag == "key":
             self.names[attributes.get("id", "")] = attributes.get("attr.name", attributes.get("id", ""))
         elif tag in ATTRIBUTES:
-            rows = self.rows[tag]
-            self.current = rows, len(rows.lines)
-            rows.lines.append(self.parser.CurrentLineNumber)
+            self.tag = tag
+            self.lines[tag].append(self.parser.CurrentLineNumber)
             for part in ATTRIBUTES[tag]:
                 if part in attributes:
-                    rows.put(part, self.current[1], attributes[part])
-        elif tag == "data" and self.current is not None:
+                    self.put(part, attributes[part])
+        elif tag == "data" and self.tag:
             self.key, self.parts = self.names.get(key, key), []
 
     def text(self, text: str) -> None:
@@ -105,18 +79,33 @@ class _Collector:
     def end(self, name: str) -> None:
         tag = name.rpartition(" ")[2]
         if tag == "data":
-            if self.key and self.parts and self.current is not None:
-                self.current[0].put(self.key, self.current[1], "".join(self.parts))
-            self.key, self.parts = None, []
+            if self.parts and self.tag:
+                self.put(self.key, "".join(self.parts))
+            self.key, self.parts = "", []
         elif tag in ATTRIBUTES:
-            self.current = None
+            self.tag = ""
+
+    def put(self, column: str, text: str) -> None:
+        """Add a text of the open element; the last one in a column counts."""
+        rows, texts = self.columns[self.tag].setdefault(column, (array("q"), []))
+        rows.append(len(self.lines[self.tag]) - 1)
+        texts.append(text.strip())
 
     def entity(self, name: str, *_: object) -> None:
         """Refuse a file that defines entities, which may expand to any amount of text or to other files."""
-        line = self.parser.CurrentLineNumber
-        raise UserError(
-            f"{self.path}, line {line}: defines the entity {quote(name)}; expected GraphML without entities"
-        )
+        complaint = f"defines the entity {quote(name)}; expected GraphML without entities"
+        raise fault(str(self.path), self.parser.CurrentLineNumber, complaint)
+
+    def sheet(self, tag: str, size: int) -> Sheet:
+        """Return all columns in full length, empty where an element has no text."""
+        lines, columns = self.lines[tag], {}
+        cells = f"a table of {len(lines):,} {tag}s and {len(self.columns[tag]):,} different data"
+        bounded.require(self.path, CELL * len(lines) * len(self.columns[tag]), size, cells)
+        for name, (rows, texts) in self.columns[tag].items():
+            place = np.full(len(lines), -1)
+            place[np.frombuffer(rows, np.int64)] = np.arange(len(rows))
+            columns[name] = pc.fill_null(pa.array(texts, pa.string()).take(pa.array(place, mask=place < 0)), "")
+        return Sheet(columns, str(self.path), lines.__getitem__)
 
 
 def npz(path: Path) -> tuple[Sheet, Sheet]:
