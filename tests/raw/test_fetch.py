@@ -448,18 +448,7 @@ def test_terms_and_size_are_shown_before_a_large_download(server, monkeypatch):
 
 # Real data
 
-REAL = Path(os.environ.get("GRAPHDR_MIRROR", "none")).absolute()  # before any test moves: it may be relative
 PIP_DOWNLOAD = fetch.pip_download
-
-
-@pytest.mark.skipif(not (REAL / "ml-100k.zip").is_file(), reason="GRAPHDR_MIRROR has no ml-100k.zip")
-@pytest.mark.usefixtures("offline")
-def test_a_real_mirror_is_verified_by_its_members():
-    published = "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490"
-    members = {"ratings": {"path": "ml-100k/u.data", "sha256": published}}
-    rows = get(source(archive="ml-100k.zip", sha256=sha(b"the official one"), members=members), mirror=REAL)
-    assert facts(rows, "status", "sha256") == [("verified", published)]
-    assert content(rows).count(b"\n") == 100_000
 
 
 @pytest.mark.skipif(os.environ.get("GRAPHDR_NETWORK") != "1", reason="GRAPHDR_NETWORK is not 1")
