@@ -291,12 +291,7 @@ class _Reader:
 
     def _columns(self, table: OpenedTable, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, str]:
         """Find the columns of a table by role, and note what was assumed."""
-        named = self.request.columns
-        wrong = [role for role in (*required, *optional) if role in named and named[role] not in table.names]
-        columns, missing, assumed = user_tables.find_roles(table, named, required, optional)
-        for role in (*wrong, *missing):
-            column, names = repr(named[role]) if role in named else f"of {role}s", join_names(table.names)
-            raise UserError(f"{table.name}: no column {column}; there are: {names}; name it by --{role} COLUMN")
+        columns, assumed = user_tables.find_roles(table, self.request.columns, required, optional)
         self.notes += user_tables.note(table.name, [*table.assumed, *assumed])
         return columns
 

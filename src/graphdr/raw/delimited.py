@@ -58,9 +58,13 @@ class DelimitedText:
         try:
             return Sheet(self._parse(types), self.name, self._line)
         except pa.ArrowException:
-            self._require_utf8()
+            pass
         try:
+            str(memoryview(self.body), "utf-8")
             table = self._parse(dict.fromkeys(types, pa.string()), note_wrong=True)
+        except UnicodeDecodeError as error:
+            line = self.dialect.line + line_of(error.object, error.start) - 1
+            raise fault(self.name, line, "not UTF-8 text") from None
         except pa.ArrowException:
             if len(self.wrong) > MOST:
                 complaint = f"{self.complaint}, as in {MOST:,} more rows"
@@ -99,13 +103,6 @@ class DelimitedText:
                 self.complaint = f"a quote that is not closed: {quote(row.text)}"
         self.wrong.append(row.number - 1)
         return "skip" if len(self.wrong) <= MOST else "error"
-
-    def _require_utf8(self) -> None:
-        try:
-            str(memoryview(self.body), "utf-8")
-        except UnicodeDecodeError as error:
-            line = self.dialect.line + line_of(error.object, error.start) - 1
-            raise fault(self.name, line, "not UTF-8 text") from None
 
     def _line(self, row: int) -> int:
         return int(self._lines[row]) if self.dialect.quotes or self.dialect.skip_empty else self.dialect.line + row

@@ -221,9 +221,12 @@ class InputErrors:
         """Return a column as numbers; those that are not finite are mistakes."""
         column = self.sheet.columns[name]
         values = numbers(column)
-        with np.errstate(invalid="ignore"):
-            bad = ~(np.abs(values) <= LARGEST)
-        self.add_rows(bad, lambda at: f"{quote_cell(name, _shown(column[at].as_py()))} {FINITE}")
+
+        def complaint(at: int) -> str:
+            value = column[at].as_py()
+            return f"{quote_cell(name, f'{value:g}' if isinstance(value, float) else str(value))} {FINITE}"
+
+        self.add_rows(~(np.abs(values) <= LARGEST), complaint)
         return values
 
     def names(self, name: str) -> tuple[pa.Array, np.ndarray]:
@@ -236,10 +239,6 @@ class InputErrors:
             lambda row: f"{quote_cell(name, names[int(place[row])].as_py())} holds a tab or a line break",
         )
         return names, place
-
-
-def _shown(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def run_all(*steps: Callable[[], object]) -> list[Any]:

@@ -39,14 +39,6 @@ class OpenedTable(NamedTuple):
     sample: Mapping[str, list[str]] = {}  # the first fields of each column
 
 
-class Roles(NamedTuple):
-    """The column of every role that has one, required roles that have none, and assumptions."""
-
-    columns: dict[str, str]
-    missing: list[str]
-    assumed: list[str]
-
-
 def note(name: str, assumed: Sequence[str]) -> list[str]:
     """Return assumptions about a file as one line, or nothing."""
     return [f"{Path(name).name}: {'; '.join(assumed)}"] if assumed else []
@@ -182,10 +174,11 @@ def is_usual(name: str, roles: Sequence[str]) -> bool:
 
 def find_roles(
     table: OpenedTable, named: Mapping[str, str], required: Sequence[str], optional: Sequence[str] = ()
-) -> Roles:
-    """Find the column of each role; the columns in ``named`` are from the user and exist."""
+) -> tuple[dict[str, str], list[str]]:
+    """Return the column of each role and what was assumed; refuse a table without one that is required or ``named``."""
     roles = (*required, *optional)
     columns, assumed = {role: named[role] for role in roles if role in named}, []
+    wrong = [role for role, name in columns.items() if name not in table.names]
 
     def free() -> list[str]:
         return [name for name in table.names if name not in columns.values()]
@@ -207,11 +200,19 @@ def find_roles(
         assumed.append("node: the column without a name (--node)")
     missing = [role for role in required if role not in columns]
     if not table.header:
-        _assign_by_order(table, columns, free(), [role for role in roles if role not in columns])
+        by_order = [role for role in roles if role not in columns]
+        for name in free():
+            while by_order and by_order[0] in ("value", "weight") and _is_time(table.sample.get(name, [])):
+                by_order.pop(0)
+            if by_order:
+                columns[by_order.pop(0)] = name
     elif len(table.names) == len(missing) + len(columns) == 2:  # two columns, in the usual order
         columns |= dict(zip(missing, free(), strict=True))
         assumed += [_assumption(role, [columns[role]]) for role in missing]
-    return Roles(columns, [role for role in required if role not in columns], assumed)
+    for role in (*wrong, *(role for role in required if role not in columns)):
+        column, there = repr(named[role]) if role in named else f"of {role}s", join_names(table.names)
+        raise UserError(f"{table.name}: no column {column}; there are: {there}; name it by --{role} COLUMN")
+    return columns, assumed
 
 
 def _assumption(role: str, names: list[str]) -> str:
@@ -219,16 +220,8 @@ def _assumption(role: str, names: list[str]) -> str:
     return f"{role}: column {quote(names[0], 3)}{others} (--{role})"
 
 
-def _assign_by_order(table: OpenedTable, columns: dict[str, str], names: list[str], roles: list[str]) -> None:
-    """Assign columns without names to roles in order; a column that looks like a time is no value and no weight."""
-    for name in names:
-        while roles and roles[0] in ("value", "weight") and _is_time(table.sample.get(name, [])):
-            roles.pop(0)
-        if roles:
-            columns[roles.pop(0)] = name
-
-
 def _is_time(texts: list[str]) -> bool:
+    """Tell whether fields look like a time, which is no value and no weight."""
     if texts and all(map(DATE.fullmatch, texts)):
         return True
     if not texts or not all(map(is_number, texts)):
