@@ -217,7 +217,7 @@ def test_a_mistake_is_one_line_that_says_where(write, message):
 
 
 def test_files_and_columns_that_are_not_there_are_one_line(write, tmp_path):
-    with pytest.raises(UserError, match=r"none\.csv: no such file"):
+    with pytest.raises(UserError, match=r"none\.csv: cannot be read \(No such file"):
         logs.read(tmp_path / "none.csv")
     for message, columns in (
         ("columns: no role 'rewards'; there are: arm, ", {"rewards": "reward"}),

@@ -257,29 +257,6 @@ def test_available_looks_at_names_only_and_the_environment_names_the_mirror():
 # Checks
 
 
-@pytest.mark.parametrize(
-    ("published", "recorded", "genuine", "expected"),
-    [
-        ("a", None, None, "verified"),
-        ("a", "b", False, "verified"),
-        ("b", "a", True, None),
-        (None, None, True, "verified"),
-        (None, None, False, None),
-        (None, "a", False, None),
-        (None, None, None, "recorded"),
-        (None, "a", None, "recorded"),
-        (None, "b", None, None),
-    ],
-)
-def test_trust(published, recorded, genuine, expected):
-    assert fetch.judge("a", published, recorded, genuine, local=True) == (expected or "unverified")
-    if expected:
-        assert fetch.judge("a", published, recorded, genuine, local=False) == expected
-    else:
-        with pytest.raises(Unusable):
-            fetch.judge("a", published, recorded, genuine, local=False)
-
-
 def test_what_differs_is_taken_from_a_mirror():
     put("mirror/toy.zip", OTHER)
     assert facts(get(source(), mirror=MIRROR), "status") == ["unverified", "recorded"]

@@ -95,23 +95,6 @@ def file_name(archive: Block) -> str:
     return f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
 
 
-def judge(digest: str, official: str | None, recorded: str | None, genuine: bool | None, local: bool) -> str:
-    """Return the status of a member, or refuse it; a member that differs is only accepted from local files.
-
-    ``official`` is its published hash, ``recorded`` that of an earlier download, and ``genuine`` tells whether the
-    archive as a whole is the official one (None: unknown).
-    """
-    if official:
-        good, status, flaw = digest == official, "verified", "wrong checksum"
-    elif genuine is not None:
-        good, status, flaw = genuine, "verified", "the archive has a wrong checksum or size, and no other is known"
-    else:
-        good, status, flaw = recorded in (None, digest), "recorded", "differs from the first download"
-    if good or local:
-        return status if good else "unverified"
-    raise Unusable(flaw)
-
-
 def _optional(archive: Block) -> bool:
     return all(member.get("optional") for member in archive["members"].values())
 
@@ -254,8 +237,9 @@ class _Fetcher:
         origin = notes["origin"].get(name, {})
         if place == "file" and origin.get("sha256") == sha256:  # not placed by hand, but fetched earlier
             place, address = origin["source"], origin["address"]
-        genuine = False if archive.get("bytes", size) != size else None
-        genuine = archive["sha256"] == sha256 if "sha256" in archive else genuine
+        genuine = None  # whether the archive as a whole is the official one
+        if "sha256" in archive or archive.get("bytes", size) != size:
+            genuine = archive.get("sha256") == sha256
         facts, by_status = {}, defaultdict(list)
         for role, member in archive["members"].items():
             inside = archives.locate(path, member.get("path"))
@@ -265,11 +249,17 @@ class _Fetcher:
             if inside is not None:
                 size, digest = archives.digest(path, inside)
                 archives.require_whole(path, inside)
-                recorded, local = notes["downloaded"].get(f"{name}: {inside}"), place in ("file", "mirror")
-                try:
-                    status = judge(digest, member.get("sha256"), recorded, genuine, local)
-                except Unusable as error:
-                    raise Unusable(f"{inside or name}: {error}") from None
+                recorded = notes["downloaded"].get(f"{name}: {inside}")
+                if official := member.get("sha256"):
+                    good, status, flaw = digest == official, "verified", "wrong checksum"
+                elif genuine is not None:
+                    flaw = "the archive has a wrong checksum or size, and no other is known"
+                    good, status = genuine, "verified"
+                else:
+                    good, status, flaw = recorded in (None, digest), "recorded", "differs from the first download"
+                if not good and place not in ("file", "mirror"):
+                    raise Unusable(f"{inside or name}: {flaw}")
+                status = status if good else "unverified"
                 found = {"member": inside, "source": place, "address": address}
                 facts[role] = found | {"bytes": size, "sha256": digest, "status": status}
             by_status[status].append(role)

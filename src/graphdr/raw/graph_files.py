@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 from graphdr.core.errors import UserError, join_names, quote
 from graphdr.raw import bounded
 from graphdr.raw.sheets import Sheet, fault, refuse, repeated
-from graphdr.raw.user_tables import read_bytes
 
 ATTRIBUTES = {"node": ("id",), "edge": ("source", "target")}  # of the elements of a GraphML file that are read
 CELL, NODE = 8, 100  # bytes that an empty field of a sheet takes, and a node of a graph until it is read
@@ -22,7 +21,7 @@ CELL, NODE = 8, 100  # bytes that an empty field of a sheet takes, and a node of
 
 def graphml(path: Path) -> tuple[Sheet, Sheet | None]:
     """Read the edges of a GraphML file, with any weights, and its nodes with their data, if it lists them."""
-    data = read_bytes(path)
+    data = bounded.contents(path)
     elements = _Elements(path)
     try:
         elements.parser.Parse(data, True)
@@ -116,7 +115,7 @@ def npz(path: Path) -> tuple[Sheet, Sheet]:
     """
     import scipy.sparse as sp
 
-    data = read_bytes(path)
+    data = bounded.contents(path)
     try:
         _check_members(path, data)
         matrix = sp.load_npz(io.BytesIO(data))

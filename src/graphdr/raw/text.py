@@ -6,7 +6,7 @@ They have no quotes, so a quote is a letter like any other.
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, NamedTuple, Protocol
 
@@ -54,11 +54,22 @@ def _not_finite(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.or_(pc.invert(pc.is_finite(column)), pc.greater(pc.abs(column), LARGEST))
 
 
+def _texts(*right: str) -> Kind:
+    """Return the kind of a column that holds no other texts than these."""
+
+    def others(column: pa.ChunkedArray) -> pa.ChunkedArray:
+        return pc.invert(pc.is_in(column, value_set=pa.array(right)))
+
+    return Kind(pa.string(), others, f"is not {' or '.join(right)}", pa.string())
+
+
 _WHOLE = "is not a whole number from 0, of at most 18 digits"
 
 KINDS = {
     "text": Kind(pa.string(), None, "", pa.string()),
     "key": Kind(pa.string(), lambda column: pc.equal(column, ""), "is empty", pa.string()),
+    "flag": _texts("0", "1"),
+    "gender": _texts("F", "M"),
     "digits": Kind(pa.string(), _not_digits, _WHOLE, pa.string()),
     "count": Kind(pa.string(), _not_digits, _WHOLE, pa.int64()),  # as text first, for Arrow reads 0x1f as a number
     "float": Kind(pa.float64(), _not_finite, FINITE, pa.float64()),
@@ -114,14 +125,6 @@ def within(sheet: Sheet, name: str, low: float, high: float) -> Sheet:
     column = sheet.columns[name]
     bad = pc.or_(pc.less(column, low), pc.greater(column, high))
     refuse(sheet, bad, lambda row: f"{name} {column[row].as_py()} is not from {low} to {high}")
-    return sheet
-
-
-def among(sheet: Sheet, name: str, values: Sequence[str]) -> Sheet:
-    """Return the sheet if all texts of a column are among these."""
-    column = sheet.columns[name]
-    bad = pc.invert(pc.is_in(column, value_set=pa.array(values)))
-    refuse(sheet, bad, lambda row: f"{name} {quote(column[row].as_py())} is not {' or '.join(values)}")
     return sheet
 
 

@@ -1,6 +1,5 @@
 """Open a user's table in any usual format, find the column of each role, and read those that are needed."""
 
-import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -44,16 +43,9 @@ def note(name: str, assumed: Sequence[str]) -> list[str]:
     return [f"{Path(name).name}: {'; '.join(assumed)}"] if assumed else []
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the bytes of a file, unpacked if they are gzipped."""
-    if not os.path.exists(path):  # Path.exists raises for an impossible name
-        raise UserError(f"{path}: no such file")
-    return bounded.contents(path)
-
-
 def open_table(path: Path, text_format: TextFormat = PLAIN, is_column: IsColumn = lambda name: False) -> OpenedTable:
     """Open a table of text or a parquet file; ``is_column`` tells whether a text is a usual name of a column."""
-    data = read_bytes(path)
+    data = bounded.contents(path)
     if path.suffix == ".parquet" or (data.startswith(parquet_files.MAGIC) and b"\0" in data[:4096]):
         return _open_parquet(str(path), data)
     return _open_text(path, data, text_format, is_column)
