@@ -15,7 +15,6 @@ from pyarrow import parquet
 from scipy import sparse
 
 from graphdr.core.errors import QUOTED, UserError
-from graphdr.raw import text
 from graphdr.raw.adapters import adapter, formats
 from trust.checkout import ROOT
 
@@ -51,8 +50,14 @@ VALUES = [
 ]
 
 
-class Memory(text.Memory):
-    """Raw files in memory that are called as those in an archive."""
+class Memory(dict[str, bytes]):
+    """Raw files in memory, by role, that are called as those in an archive."""
+
+    def open(self, role: str) -> streams.BytesIO:
+        return streams.BytesIO(self[role])
+
+    def has(self, role: str) -> bool:
+        return role in self
 
     def name(self, role: str) -> str:
         return f"archive.zip: {role}"

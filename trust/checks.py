@@ -22,8 +22,8 @@ from graphdr.graphs.spectral import low_eigenpairs
 from graphdr.paper import reference
 from graphdr.plan import config, design
 from graphdr.raw import archives
+from graphdr.raw.sheets import Sheet
 from graphdr.raw.tables import LINKS, NODES, USERS, Tables
-from graphdr.raw.text import Sheet
 from trust.cases import ADAPTERS, MEMBER, RARE, one_line
 
 SPEC = environment.RoundsSpec(horizon=20, arms=3, noise=0.1)
@@ -62,9 +62,8 @@ def configuration(given: dict) -> bool:
 
 def user_table(path: Path) -> Sheet:
     """Read all columns of a table as texts, as ``graphdr advise`` reads those that it needs."""
-    from graphdr.advise.tabular.delimited import TEXT
-    from graphdr.advise.tabular.input_errors import InputErrors
-    from graphdr.advise.tabular.opening import open_table
+    from graphdr.raw.sheets import InputErrors
+    from graphdr.raw.user_tables import TEXT, open_table
 
     table = open_table(path)
     sheet = table.read(dict.fromkeys(table.names, TEXT))
@@ -74,7 +73,7 @@ def user_table(path: Path) -> Sheet:
 
 def user_file(data: bytes, path: Path) -> bool:
     """Read a file as ``graphdr advise`` does; tell whether it is taken."""
-    from graphdr.advise.tabular import graph_files
+    from graphdr.raw import graph_files
 
     path.write_bytes(data)
     try:

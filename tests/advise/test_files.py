@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from graphdr.advise import reading
 from graphdr.advise.data import Data
 from graphdr.advise.reading import Request, read
-from graphdr.advise.tabular.opening import READING
 from graphdr.core.errors import UserError
 from graphdr.raw import bounded
+from graphdr.raw.user_tables import READING
 from trust import cases
 from trust.checks import user_table
 

@@ -12,10 +12,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom
 
 from graphdr.advise import logs, reading
-from graphdr.advise.tabular.dialect import TextFormat
-from graphdr.advise.tabular.input_errors import run_all
 from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
+from graphdr.raw.dialect import TextFormat
+from graphdr.raw.sheets import run_all
 from graphdr.scores import offpolicy
 from tests.support import shop_log
 from tests.support.project import ROOT
@@ -217,7 +217,7 @@ def test_a_mistake_is_one_line_that_says_where(write, message):
 
 
 def test_files_and_columns_that_are_not_there_are_one_line(write, tmp_path):
-    with pytest.raises(UserError, match=r"none\.csv: no such file"):
+    with pytest.raises(UserError, match=r"none\.csv: cannot be read \(No such file"):
         logs.read(tmp_path / "none.csv")
     for message, columns in (
         ("columns: no role 'rewards'; there are: arm, ", {"rewards": "reward"}),

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from graphdr.advise.data import Data
 from graphdr.advise.reading import Request, read
-from graphdr.advise.tabular import roles
-from graphdr.advise.tabular.dialect import TextFormat
 from graphdr.core.errors import UserError
+from graphdr.raw import user_tables as roles
+from graphdr.raw.dialect import TextFormat
 
 
 def rows(data: Data) -> list[tuple]:

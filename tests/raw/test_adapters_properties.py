@@ -1,16 +1,13 @@
-"""Random files: a valid one is read as plain Python reads it, a damaged one likewise or refused in one line."""
+"""Random files are read as plain Python reads them; damaged ones are in tests/trust/test_fuzz.py."""
 
 import json
-import re
 
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from graphdr.core.errors import UserError
 from graphdr.raw.adapters.movielens_100k import GENRES
 from graphdr.raw.adapters.ogbn_arxiv import DIMENSION
-from tests.support.adapter_twins import ADAPTERS, TWINS, Memory, fixture, same
+from tests.support.adapter_twins import ADAPTERS, TWINS, Memory, same
 
 NAMES = st.integers(0, 9).map(str)
 TITLES = st.text(st.characters(codec="latin-1", exclude_categories=["Cc"], exclude_characters="|:"), max_size=8)
@@ -119,43 +116,3 @@ def test_random_news(train, dev, about, ends):
     if about:
         raw["news"] = _text([(key, *facts, "", "[]", "[]") for key, facts in about.items()], "\t", ends)
     same(ADAPTERS["mind"](raw), TWINS["mind"](raw))
-
-
-BYTES = st.sampled_from([bytes([byte]) for byte in b'\t\n\r,.|:-+ 0159aexN"{}[\\\x00\x1f\x85\xc3\xe9\xff'])
-
-
-@st.composite
-def damages(draw, data: bytes) -> bytes:
-    """Draw a file with one or two small damages."""
-    for _ in range(draw(st.integers(1, 2))):
-        at = draw(st.integers(0, max(0, len(data) - 1)))
-        lines = data.splitlines(keepends=True)
-        line = draw(st.integers(0, max(0, len(lines) - 1)))
-        other = draw(st.integers(0, len(lines)))
-        data = draw(
-            st.one_of(
-                BYTES.map(lambda byte, at=at, data=data: data[:at] + byte + data[at:]),
-                BYTES.map(lambda byte, at=at, data=data: data[:at] + byte + data[at + 1 :]),
-                st.just(data[:at] + data[at + 1 :]),
-                st.just(data[:at]),
-                st.just(b"".join([*lines[:line], *lines[line + 1 :]])),
-                st.just(b"".join([*lines[:other], *lines[line : line + 1], *lines[other:]])),
-            )
-        )
-    return data
-
-
-@pytest.mark.parametrize("name", ADAPTERS)
-@given(st.data())
-def test_a_damaged_file_is_read_right_or_refused_in_one_line(name, data):
-    raw = fixture(name)
-    role = data.draw(st.sampled_from(sorted(raw)))
-    raw[role] = data.draw(damages(raw[role]))
-    try:
-        tables = ADAPTERS[name](raw)
-    except UserError as error:
-        assert re.match(r"archive\.zip: \w+(, line \d+)?: \S", str(error))
-        assert len(str(error).splitlines()) == 1
-        assert len(str(error)) < 300
-    else:
-        same(tables, TWINS[name](raw))

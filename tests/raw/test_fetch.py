@@ -17,7 +17,7 @@ from unittest.mock import Mock
 import pytest
 
 from graphdr.core.errors import UserError
-from graphdr.raw import archives, fetch, network
+from graphdr.raw import archives, fetch
 from graphdr.raw.archives import Raw, Unusable
 
 DATA, ITEMS = b"1\t2\t3\n" * 500, b"1|Toy Story\n"
@@ -105,9 +105,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         _, way, name = self.path.split("/", 2)
-        data, range_ = self.server.files[name], self.headers.get("Range")
-        self.server.asked.append((way, range_))
-        start = int(range_.removeprefix("bytes=").rstrip("-")) if range_ and way != "rangeless" else 0
+        data = self.server.files[name]
+        self.server.asked.append(way)
         if way == "gone":
             return self.send_error(404)
         if way == "busy" or (way == "shaky" and self.server.failures > 0):
@@ -117,16 +116,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_response(302)
             self.send_header("Location", "ftp://127.0.0.1/toy.zip")
             return self.end_headers()
-        if start and start >= len(data):
-            return self.send_error(416)
-        self.send_response(206 if start else 200)
-        if start:
-            self.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
+        self.send_response(200)
         if way != "lengthless":
-            self.send_header("Content-Length", str(len(data) - start))
+            self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        end = start + (len(data) - start) // 2 if way in ("early", "lengthless") else len(data)
-        self.wfile.write(data[start:end])
+        self.wfile.write(data[: len(data) // 2] if way in ("early", "lengthless") else data)
         return None
 
 
@@ -146,7 +140,7 @@ def _sandbox(tmp_path, monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(network, "SCHEMES", ("http", "https"))
+    monkeypatch.setattr(fetch, "SCHEMES", ("http", "https"))
     monkeypatch.setattr(fetch, "PAUSES", (0, 0, 0))
     monkeypatch.setattr(fetch, "pip_download", lambda requirement, folder: pytest.fail("pip was called"))
 
@@ -263,29 +257,6 @@ def test_available_looks_at_names_only_and_the_environment_names_the_mirror():
 # Checks
 
 
-@pytest.mark.parametrize(
-    ("published", "recorded", "genuine", "expected"),
-    [
-        ("a", None, None, "verified"),
-        ("a", "b", False, "verified"),
-        ("b", "a", True, None),
-        (None, None, True, "verified"),
-        (None, None, False, None),
-        (None, "a", False, None),
-        (None, None, None, "recorded"),
-        (None, "a", None, "recorded"),
-        (None, "b", None, None),
-    ],
-)
-def test_trust(published, recorded, genuine, expected):
-    assert fetch.judge("a", published, recorded, genuine, local=True) == (expected or "unverified")
-    if expected:
-        assert fetch.judge("a", published, recorded, genuine, local=False) == expected
-    else:
-        with pytest.raises(Unusable):
-            fetch.judge("a", published, recorded, genuine, local=False)
-
-
 def test_what_differs_is_taken_from_a_mirror():
     put("mirror/toy.zip", OTHER)
     assert facts(get(source(), mirror=MIRROR), "status") == ["unverified", "recorded"]
@@ -380,12 +351,12 @@ def test_a_useless_file_or_mirror_is_named_and_replaced(server, data, message):
 @pytest.mark.parametrize("url", ["http://example.org/toy.zip", "ftp://example.org/toy.zip", "file:///etc/passwd"])
 @pytest.mark.usefixtures("offline")
 def test_only_https_is_opened(monkeypatch, url):
-    monkeypatch.setattr(network, "SCHEMES", ("https",))
+    monkeypatch.setattr(fetch, "SCHEMES", ("https",))
     assert f"{url}: refused, only https is allowed" in refusal(source(url))
     request = urllib.request.Request("https://example.org/toy.zip")
     with pytest.raises(Unusable, match=f"^leads to {url}; refused, only https is allowed$"):
-        network._Redirect().redirect_request(request, None, 302, "", {}, url)
-    assert network._Redirect().redirect_request(request, None, 302, "", {}, "https://example.com/toy.zip")
+        fetch._Redirect().redirect_request(request, None, 302, "", {}, url)
+    assert fetch._Redirect().redirect_request(request, None, 302, "", {}, "https://example.com/toy.zip")
 
 
 def test_without_network_the_message_says_what_to_do(monkeypatch):
@@ -405,8 +376,6 @@ def test_without_network_the_message_says_what_to_do(monkeypatch):
 def test_a_full_disk_stops_at_once_and_leaves_nothing(server, monkeypatch, place):
     put("mirror/toy.zip", ZIP)
     FOLDER.mkdir(parents=True)
-    if place == "url":
-        (FOLDER / "toy.zip.part").symlink_to("/dev/full")
     if place == "hashes":
         monkeypatch.setattr(Path, "write_text", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
     else:
@@ -428,44 +397,12 @@ def test_a_folder_that_cannot_be_written_is_one_line(server):
         assert refusal(sources, mirror=mirror).startswith("data/raw/toy: cannot be written (")
 
 
-# Interrupted downloads
-
-
 @pytest.mark.parametrize(("way", "extra"), [("early", {}), ("lengthless", {"bytes": len(ZIP)})])
-def test_a_server_that_closes_early_leaves_a_part_that_is_resumed(server, way, extra):
+def test_a_server_that_closes_early_is_asked_again_and_leaves_nothing(server, way, extra):
     with pytest.raises(UserError, match=rf"closed after \d+ of {len(ZIP)} bytes"):
         get(source(server.url(way), **extra))
-    assert left() == {"toy.zip.part"}
-    size = (FOLDER / "toy.zip.part").stat().st_size
-    assert len(ZIP) * 0.9 < size < len(ZIP)  # each attempt went on where the one before ended
-    assert facts(get(source(server.url("plain"), **extra)), "status")[0] == "verified"
-    assert server.asked[-1] == ("plain", f"bytes={size}-")
-    assert left() == KEPT
-
-
-@pytest.mark.parametrize("part", [ZIP[:100], OTHER[:100] + b"x", OTHER, ZIP, ZIP * 2], ids=range(5))
-@pytest.mark.parametrize("way", ["plain", "rangeless"])
-def test_whatever_part_is_left_the_result_is_right(server, way, part):
-    put(FOLDER / "toy.zip.part", part)
-    assert facts(get(source(server.url(way))), "status")[0] == "verified"
-    assert (FOLDER / "toy.zip").read_bytes() == ZIP
-    assert left() == KEPT
-
-
-def test_an_interrupt_keeps_the_part_and_no_file(server, monkeypatch):
-    monkeypatch.setattr(archives, "BLOCK", 1000)
-    receive = fetch._receive
-
-    def interrupted(*arguments):
-        yield next(receive(*arguments))
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(fetch, "_receive", interrupted)
-        get(source(server.url("plain")))
-    assert left() == {"toy.zip.part"}
-    assert get(source(server.url("plain")))
-    assert server.asked[-1] == ("plain", "bytes=1000-")
+    assert len(server.asked) == 1 + len(fetch.PAUSES)
+    assert left() == set()
 
 
 def test_too_much_is_refused(server, monkeypatch):
@@ -488,18 +425,7 @@ def test_terms_and_size_are_shown_before_a_large_download(server, monkeypatch):
 
 # Real data
 
-REAL = Path(os.environ.get("GRAPHDR_MIRROR", "none")).absolute()  # before any test moves: it may be relative
 PIP_DOWNLOAD = fetch.pip_download
-
-
-@pytest.mark.skipif(not (REAL / "ml-100k.zip").is_file(), reason="GRAPHDR_MIRROR has no ml-100k.zip")
-@pytest.mark.usefixtures("offline")
-def test_a_real_mirror_is_verified_by_its_members():
-    published = "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490"
-    members = {"ratings": {"path": "ml-100k/u.data", "sha256": published}}
-    rows = get(source(archive="ml-100k.zip", sha256=sha(b"the official one"), members=members), mirror=REAL)
-    assert facts(rows, "status", "sha256") == [("verified", published)]
-    assert content(rows).count(b"\n") == 100_000
 
 
 @pytest.mark.skipif(os.environ.get("GRAPHDR_NETWORK") != "1", reason="GRAPHDR_NETWORK is not 1")

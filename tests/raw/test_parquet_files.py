@@ -37,7 +37,7 @@ def test_a_footer_that_ends_arrow_is_one_line():
     optional = data.index(b"\x25\x02\x18\x04item") + 1
     data = data[:optional] + b"\0" + data[optional + 1 :]
     with pytest.raises(UserError, match=r"^x: not a readable parquet file \(\S"):
-        parquet_files.table("x", data)
+        parquet_files.table("x", data, ["item"])
 
 
 @pytest.mark.parametrize("byte", [0, 1, 0x2C, 0xFF])
@@ -47,7 +47,7 @@ def test_any_byte_of_a_footer_may_be_wrong(byte):
     for at in range(len(data) - 8 - size, len(data)):
         damaged = data[:at] + bytes([byte]) + data[at + 1 :]
         try:
-            parquet_files.table("x", damaged)
+            parquet_files.table("x", damaged, ["item"])
         except UserError as error:
             assert "\n" not in str(error)
             assert str(error).startswith("x: ")
@@ -72,6 +72,6 @@ def test_no_footer_is_read_beyond_its_end(data):
 
 def test_rows_that_a_group_claims_are_counted():
     data = written({"item": list(range(100))}, compression="none")
-    assert [[part.rows for part in group] for group in parquet_files.chunks(data)] == [[100]]
+    assert [[rows for rows, _, _ in group] for group in parquet_files.chunks(data)] == [[100]]
     with pytest.raises(UserError, match="x: its table would take"):
-        parquet_files.table("x", written({"item": np.zeros(9_000_000, np.int8)}, write_statistics=False))
+        parquet_files.table("x", written({"item": np.zeros(9_000_000, np.int8)}, write_statistics=False), ["item"])

@@ -106,9 +106,9 @@ def text(content: str | bytes) -> Callable[[Path], object]:
 DAMAGED, SPECIAL = "not a sparse matrix of scipy.sparse.save_npz", ", not a file; save the data in a file first"
 NO_REWARDS = "no rewards; give --rewards FILE"
 FILES = {  # how each is made, and a part of the line that answers it
-    "pipe.csv": (os.mkfifo, f"a pipe{SPECIAL}"),
+    "pipe.csv": (os.mkfifo, f"a pipe, a socket or a device{SPECIAL}"),
     "folder.csv": (Path.mkdir, f"a folder{SPECIAL}"),
-    "socket.csv": (listening, f"a socket{SPECIAL}"),
+    "socket.csv": (listening, f"a pipe, a socket or a device{SPECIAL}"),
     "bomb.csv.gz": (lambda path: path.write_bytes(gzip.compress(bytes(10**8), 1)), "not plausible data"),
     "cut.csv.gz": (lambda path: path.write_bytes(gzip.compress(os.urandom(1000))[:500]), "cannot be read"),
     "no_gzip.csv.gz": (text("user,item,value\n"), "cannot be read"),
@@ -145,4 +145,4 @@ def write_all(folder: Path) -> dict[str, str]:
     """Write all files, and return what must be said of each."""
     for name, (write, _) in FILES.items():
         write(folder / name)
-    return {"/dev/zero": f"a device{SPECIAL}", **{name: said for name, (_, said) in FILES.items()}}
+    return {"/dev/zero": f"a pipe, a socket or a device{SPECIAL}", **{name: said for name, (_, said) in FILES.items()}}

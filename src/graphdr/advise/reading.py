@@ -8,15 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphdr.advise import features
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
-from graphdr.advise.tabular import arrays, features, graph_files, roles
-from graphdr.advise.tabular.delimited import KEY, NUMBER, TEXT, TIME
-from graphdr.advise.tabular.dialect import PLAIN, TextFormat
-from graphdr.advise.tabular.input_errors import InputErrors, join_errors
-from graphdr.advise.tabular.opening import UNNAMED, OpenedTable, note, open_table
 from graphdr.core.errors import UserError, join_names, quote, quote_cell
-from graphdr.raw.tables import encode
-from graphdr.raw.text import Sheet
+from graphdr.raw import graph_files, sheets, user_tables
+from graphdr.raw.dialect import PLAIN, TextFormat
+from graphdr.raw.sheets import InputErrors, Sheet, encode, first_rows
+from graphdr.raw.user_tables import KEY, NUMBER, TEXT, TIME, UNNAMED, OpenedTable
 
 KINDS = {"value": NUMBER, "weight": NUMBER, "reward": NUMBER, "time": TIME}  # of columns by role; others are keys
 MANY, SKEW = 100, 10  # values above MANY and above SKEW medians are counts, of which the logarithm is taken
@@ -70,7 +68,7 @@ def read(request: Request) -> Data:
             except UserError as error:
                 reader.failures.append(str(error))
     if reader.failures:
-        raise join_errors(reader.failures)
+        raise sheets.join_errors(reader.failures)
     if request.edges and not (request.interactions or reader.data.rewards):
         raise UserError(f"{request.edges}: no rewards; give --rewards FILE with a line per node")
     return reader.data
@@ -99,23 +97,26 @@ class _Reader:
 
     def read_interactions(self, path: Path) -> None:
         """Read users and items, and values and times if there are columns of them."""
-        table, columns = self._open(path, ("user", "item"), ("value", "time"))
-        sheet = table.read(_kinds(columns))
-        errors = InputErrors(sheet, self.request.tolerant)
+        table = self._open(path, ("user", "item", "value", "time"))
+        columns = self._columns(table, ("user", "item"), ("value", "time"))
+        sheet, errors = self._read(table, _kinds(columns))
         (_, user), (items, item) = (errors.names(columns[role]) for role in ("user", "item"))
-        value, transform = None, "identity"
+        value, time, transform = None, None, "identity"
         if "value" in columns:
             value, transform = self._values(errors, columns["value"])
         elif not self.request.rewards:
             unused = [name for name in table.names if name not in (*columns.values(), UNNAMED)]
             self.notes.append(IMPLICIT + (f" (not used: {join_names(unused)})" if unused else ""))
-        time = self._times(sheet, columns["time"]) if "time" in columns else None
-        errors.refuse()
+        if "time" in columns:
+            times = sheets.times(sheet.columns[columns["time"]])
+            time = times.values if times else None
+            if not times:
+                wrong = "is not used, for it holds neither numbers nor dates such as 2024-12-31 (--time)"
+                self.notes.append(f"time: column {quote(columns['time'])} {wrong}")
+        kept = errors.refuse()
         if errors.bad.any():
-            kept = np.flatnonzero(~errors.bad)
-            user, (items, item) = encode(pa.array(user[kept]))[1], arrays.compact(items, item[kept])
+            user, (items, item) = encode(pa.array(user[kept]))[1], sheets.compact(items, item[kept])
             value, time = (None if column is None else column[kept] for column in (value, time))
-        self.notes += errors.notes
         pairs = np.sort(user.astype(np.int64) * len(items) + item)
         if again := int((pairs[1:] == pairs[:-1]).sum()):
             effect = "each of them counts" if value is not None else "the item's reward counts its users, each once"
@@ -135,20 +136,16 @@ class _Reader:
         self.notes.append(f"value: column {quote(name)}, {reason}")
         return value, transform
 
-    def _times(self, sheet: Sheet, name: str) -> np.ndarray | None:
-        times = arrays.times(sheet.columns[name])
-        if times is None:
-            wrong = "neither numbers nor dates such as 2024-12-31"
-            self.notes.append(f"time: column {quote(name)} is not used, for it holds {wrong} (--time)")
-            return None
-        return times.values
-
     def read_graph(self, path: Path) -> None:
         """Read edges, among the items of interactions if there are any, and rewards of nodes that the file holds."""
-        table, nodes = self._open_graph(path)
+        nodes: Sheet | None = None
+        if path.suffix in graph_files.READERS:
+            edges, nodes = graph_files.READERS[path.suffix](path)
+            table = OpenedTable(edges.name, list(edges.columns), lambda kinds: edges)
+        else:
+            table = self._open(path, ("source", "target", "weight"))
         columns = self._columns(table, ("source", "target"), ("weight",))
-        sheet = table.read(_kinds(columns))
-        errors = InputErrors(sheet, self.request.tolerant)
+        sheet, errors = self._read(table, _kinds(columns))
         (sources, i), (targets, j) = (errors.names(columns[role]) for role in ("source", "target"))
         weight = _weights(errors, columns["weight"]) if "weight" in columns else None
         names, place = encode(pa.concat_arrays([sources, targets]))
@@ -159,37 +156,26 @@ class _Reader:
             errors.add_rows(unknown[i], lambda row: f"{_name(names, i[row])} {among}")
             errors.add_rows(unknown[j], lambda row: f"{_name(names, j[row])} {among}")
         self._check_repeats(errors, names, i, j)
-        errors.refuse()
-        kept = ~errors.bad
+        kept = errors.refuse()
         if self.data.interactions:
-            among_items = _is_in(names, self.data.keys)
-            dropped = kept & ~(among_items[i] & among_items[j])
-            kept &= ~dropped
-            if dropped.any():
+            inside = _is_in(names, self.data.keys)
+            inner = inside[i[kept]] & inside[j[kept]]
+            if not inner.all():
                 other = "with an end that is not among the interactions' items are dropped"
-                self.notes.append(f"{dropped.sum():,} edges {other}")
-        self.notes += errors.notes
-        i, j, weight = i[kept], j[kept], None if weight is None else weight[kept]
-        i, j, weight = self._simplify(sheet.name, i, j, weight)
+                self.notes.append(f"{(~inner).sum():,} edges {other}")
+            kept = kept[inner]
+        i, j, weight = self._simplify(sheet.name, i[kept], j[kept], None if weight is None else weight[kept])
         if self.data.interactions:
             keys = self.data.keys
         elif nodes is not None:
             keys = nodes.columns["id"]
         else:
-            keys = arrays.compact(names, np.concatenate([i, j]))[0]
+            keys = sheets.compact(names, np.append(i, j))[0]
         place = pc.fill_null(pc.index_in(names, value_set=keys), 0).to_numpy()
         self.data = self.data._replace(keys=keys, edges=Edges(place[i], place[j], weight))
         reward = self.request.columns.get("reward", "reward")
         if nodes is not None and reward in nodes.columns and not (self.request.rewards or self.request.interactions):
             self._take_rewards(nodes, "id", reward)
-
-    def _open_graph(self, path: Path) -> tuple[OpenedTable, Sheet | None]:
-        """Open a table of edges or a graph file, with the nodes of the latter."""
-        if path.suffix not in graph_files.READERS:
-            return self._open_table(path, ("source", "target", "weight")), None
-        edges, nodes = graph_files.READERS[path.suffix](path)
-        table = OpenedTable(edges.name, list(edges.columns), lambda kinds: edges)
-        return table, nodes if "id" in nodes.columns else None
 
     def _check_repeats(self, errors: InputErrors, names: pa.Array, i: np.ndarray, j: np.ndarray) -> None:
         """Add loops and repeated edges to the mistakes, unless the user says what to do with them."""
@@ -220,16 +206,40 @@ class _Reader:
             raise UserError(f"{name}: no edge between two nodes")
         return i[kept], j[kept], None if weight is None else np.bincount(first, weight)[kept]
 
+    def read_features(self, path: Path) -> None:
+        """Read a row of numbers for every item; without interactions and edges, these are the items."""
+        table = self._open(path, ("node",))
+        node = self._columns(table, ("node",))["node"]
+        others = [name for name in table.names if name not in (node, UNNAMED)]
+        if not others:
+            raise UserError(f"{table.name}: no column besides {quote(node)}; expected numbers about each item")
+        _, errors = self._read(table, {node: KEY} | dict.fromkeys(others, NUMBER))
+        names, place = errors.names(node)
+        again = "again; expected each once"
+        errors.add_rows(
+            sheets.repeated(place), lambda row: f"{quote_cell(node, names[int(place[row])].as_py())} {again}"
+        )
+        numbers, assumed = features.matrix(errors, others)
+        self.notes += user_tables.note(table.name, assumed)
+        if self.failures or not (self.data.interactions or self.data.edges):
+            rows = errors.refuse()
+            if not self.failures:
+                self.data = self.data._replace(keys=names.take(pa.array(place[rows])), features=numbers[rows])
+            return
+        rows, item = self._align(errors, names, place)
+        self.data = self.data._replace(features=numbers[rows][np.argsort(item)])
+
     def read_rewards(self, path: Path) -> None:
         """Read rewards of items, one or several of each."""
-        table, columns = self._open(path, ("node", "reward"))
+        table = self._open(path, ("node", "reward"))
+        columns = self._columns(table, ("node", "reward"))
         kind = NUMBER if self.request.positive is None else TEXT
-        sheet = table.read({columns["node"]: KEY, columns["reward"]: kind})
-        self._take_rewards(sheet, columns["node"], columns["reward"])
+        node, reward = columns["node"], columns["reward"]
+        self._take_rewards(table.read({node: KEY, reward: kind}), node, reward)
 
     def _take_rewards(self, sheet: Sheet, node: str, reward: str) -> None:
         """Take the rewards of items from a sheet."""
-        errors, positive = InputErrors(sheet, self.request.tolerant), self.request.positive
+        errors, positive = InputErrors(sheet, self.request.tolerant, self.notes), self.request.positive
         names, place = errors.names(node)
         if positive is None:
             value = errors.numbers(reward)
@@ -248,34 +258,6 @@ class _Reader:
         _refuse_equal(item, value[rows], f"{sheet.name}: all rewards are")
         self.data = self.data._replace(rewards=Rewards(item, value[rows]))
 
-    def read_features(self, path: Path) -> None:
-        """Read a row of numbers for every item; without interactions and edges, these are the items."""
-        table, columns = self._open(path, ("node",))
-        node = columns["node"]
-        others = [name for name in table.names if name not in (node, UNNAMED)]
-        if not others:
-            raise UserError(f"{table.name}: no column besides {quote(node)}; expected numbers about each item")
-        errors = InputErrors(table.read({node: KEY} | dict.fromkeys(others, NUMBER)), self.request.tolerant)
-        names, place = errors.names(node)
-        again = arrays.repeated(place)
-        errors.add_rows(
-            again, lambda row: f"{quote_cell(node, names[int(place[row])].as_py())} again; expected each once"
-        )
-        numbers, assumed = features.matrix(errors, others)
-        if assumed:
-            self.notes.append(note(table.name, assumed))
-        if self.failures:  # there are no items to compare with
-            errors.refuse()
-            return
-        if self.data.interactions or self.data.edges:
-            rows, item = self._align(errors, names, place)
-            self.data = self.data._replace(features=numbers[rows][np.argsort(item)])
-            return
-        errors.refuse()
-        self.notes += errors.notes
-        rows = np.flatnonzero(~errors.bad)
-        self.data = self.data._replace(keys=names.take(pa.array(place[rows])), features=numbers[rows])
-
     def _align(self, errors: InputErrors, names: pa.Array, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows about items of the data, and their items; refuse other rows, and items without a row."""
         keys, sheet = self.data.keys, errors.sheet
@@ -283,50 +265,39 @@ class _Reader:
         item = pc.fill_null(item_of, -1).to_numpy()[place]
         if item_of.null_count:
             row = int(np.argmax(item < 0))
-            first = f"{_name(names, place[row])} first"
             others = f"{item_of.null_count:,} of {len(names):,} are not in the data"
+            first = f"{_name(names, place[row])} first"
             if self.request.ignore_unknown:
                 self.notes.append(f"{Path(sheet.name).name}: {others} and are left out, {first}")
             else:
                 errors.add_file(f"{others}, {first}", sheet.place(row), "drop them, or give --ignore-unknown")
         missing = ~_is_in(keys, names)
         if missing.any():
-            first = f"{_name(keys, int(missing.argmax()))} first"
             count = f"{missing.sum():,} of {len(keys):,} items of the data are missing"
-            errors.add_file(f"{count}, {first}; expected a line for each")
-        errors.refuse()
-        self.notes += errors.notes
-        rows = np.flatnonzero(~errors.bad & (item >= 0))
+            errors.add_file(f"{count}, {_name(keys, int(missing.argmax()))} first; expected a line for each")
+        rows = errors.refuse()
+        rows = rows[item[rows] >= 0]
         return rows, item[rows]
 
-    def _open(
-        self, path: Path, required: Sequence[str], optional: Sequence[str] = ()
-    ) -> tuple[OpenedTable, dict[str, str]]:
-        """Open a table, and find its columns by role."""
-        table = self._open_table(path, (*required, *optional))
-        return table, self._columns(table, required, optional)
-
-    def _open_table(self, path: Path, wanted: Sequence[str]) -> OpenedTable:
+    def _open(self, path: Path, wanted: Sequence[str]) -> OpenedTable:
+        """Open a table whose columns may have these roles."""
         columns = self.request.columns
-        named = {roles.normalize(columns[role]) for role in wanted if role in columns}
+        named = {user_tables.normalize(columns[role]) for role in wanted if role in columns}
 
         def is_column(name: str) -> bool:
-            return roles.normalize(name) in named or roles.is_usual(name, wanted)
+            return user_tables.normalize(name) in named or user_tables.is_usual(name, wanted)
 
-        return open_table(path, self.request.text_format, is_column)
+        return user_tables.open_table(path, self.request.text_format, is_column)
 
-    def _columns(self, table: OpenedTable, required: Sequence[str], optional: Sequence[str]) -> dict[str, str]:
+    def _columns(self, table: OpenedTable, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, str]:
         """Find the columns of a table by role, and note what was assumed."""
-        named = self.request.columns
-        for role in (*required, *optional):
-            if role in named and named[role] not in table.names:
-                raise _no_column(table, repr(named[role]), role)
-        columns, missing, assumed = roles.find_roles(table, named, required, optional)
-        if missing:
-            raise _no_column(table, f"of {missing[0]}s", missing[0])
-        if text := note(table.name, [*table.assumed, *assumed]):
-            self.notes.append(text)
+        columns, assumed = user_tables.find_roles(table, self.request.columns, required, optional)
+        self.notes += user_tables.note(table.name, [*table.assumed, *assumed])
         return columns
+
+    def _read(self, table: OpenedTable, kinds: dict[str, str]) -> tuple[Sheet, InputErrors]:
+        sheet = table.read(kinds)
+        return sheet, InputErrors(sheet, self.request.tolerant, self.notes)
 
 
 def _kinds(columns: dict[str, str]) -> dict[str, str]:
@@ -340,11 +311,6 @@ def _weights(errors: InputErrors, name: str) -> np.ndarray:
     errors.add_rows(weight < 0, lambda row: f"negative weight {weight[row]:g}; {meaning}")
     errors.add_rows(weight == 0, lambda row: "weight 0; leave out the edge")
     return weight
-
-
-def _no_column(table: OpenedTable, description: str, role: str) -> UserError:
-    names = join_names(table.names)
-    return UserError(f"{table.name}: no column {description}; there are: {names}; name it by --{role} COLUMN")
 
 
 def _name(names: pa.Array, at: int, parts: int = 1) -> str:
@@ -368,5 +334,5 @@ def _repeats(i: np.ndarray, j: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     loops = i == j
     code = np.where(loops, -1 - np.arange(len(i)), np.minimum(i, j) * size + np.maximum(i, j))
     place = encode(pa.array(code))[1]
-    first = np.flatnonzero(np.diff(np.maximum.accumulate(place), prepend=-1))  # places count up as pairs appear
+    first = np.flatnonzero(first_rows(place))
     return loops, first[place] != np.arange(len(i)), first[place]

@@ -7,12 +7,12 @@ from pathlib import Path
 from graphdr.advise import logs, reading
 from graphdr.advise.findings import Findings
 from graphdr.advise.simulation.playing import SimulationConfig
-from graphdr.advise.tabular.dialect import TextFormat
-from graphdr.advise.tabular.input_errors import run_all
 from graphdr.cli import project, records
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
 from graphdr.core.terminal import Answer, as_json, paint
+from graphdr.raw.dialect import TextFormat
+from graphdr.raw.sheets import run_all
 
 FILES = ("interactions", "edges", "rewards", "features")
 CHOICES = ("transform", "positive", "merge_duplicates", "drop_loops", "ignore_unknown", "tolerant")

@@ -2,12 +2,15 @@
 
 import math
 from collections.abc import Collection
+from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 
 from graphdr.core.errors import quote
-from graphdr.raw import text
-from graphdr.raw.text import Sheet, refuse
+from graphdr.raw.dialect import TextFormat
+from graphdr.raw.sheets import Sheet, fault, refuse
+from graphdr.raw.user_tables import TEXT, open_table
 
 NUMBERS = ("artifact", "row", "column", "value", "sem")
 CLAIMS = ("claim", "where", "statement")
@@ -41,11 +44,13 @@ def reasons(path: str) -> dict[tuple[str, str, str], str]:
 
 def _read(path: str, needed: Collection[str]) -> Sheet:
     """Read a file whose header names all columns once, the needed ones among them."""
-    file = text.user_text(path, text.contents(path))
-    header = text.heading(file, ",")
-    if wrong := [name for name in (*needed, *header) if header.count(name) != 1]:
-        raise text.fault(path, 1, f"column {quote(wrong[0])} is not there once; expected {', '.join(needed)}")
-    return text.parse(file, dict.fromkeys(header, "text"), ",", text.first_line(file), quoted=True)
+    table = open_table(Path(path), TextFormat("utf-8", ",", True))
+    if missing := [name for name in needed if name not in table.names]:
+        raise fault(path, 1, f"no column {quote(missing[0])}; expected {', '.join(needed)}")
+    sheet = table.read(dict.fromkeys(table.names, TEXT))
+    for line, complaint in sheet.faults:
+        raise fault(path, line, complaint)
+    return sheet._replace(columns=pa.table(sheet.columns))
 
 
 def _wrong_pair(value: str, sem: str) -> str:

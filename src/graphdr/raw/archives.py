@@ -20,8 +20,10 @@ BOUND = 4 * 2**30  # bytes; no member of a data set is near it
 SMALL, RATIO = 2**26, 200  # a larger member that is compressed more is not data (text: five-fold)
 BLOCK = 2**18
 
-_MISPACKED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError)
-_DAMAGE = (*_MISPACKED, OSError, RuntimeError, ValueError, LookupError, OverflowError)  # raised on damaged bytes
+_DAMAGE = (  # raised on damaged bytes
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError),
+    *(OSError, RuntimeError, ValueError, LookupError, OverflowError),
+)
 
 
 class Unusable(UserError):

@@ -16,20 +16,14 @@ from graphdr.core.errors import UserError, reason
 SMALL, RATIO = 2**26, 200  # a file may unpack to so many bytes, or to so many times its size (text: five-fold)
 SHARE = 0.25  # of the free memory that the content of one file may take
 BLOCK = 2**20  # bytes unpacked at a time
-KINDS = {
-    stat.S_ISDIR: "a folder",
-    stat.S_ISFIFO: "a pipe",
-    stat.S_ISCHR: "a device",
-    stat.S_ISBLK: "a device",
-    stat.S_ISSOCK: "a socket",
-}
 
 
 def contents(path: Path | str) -> bytes:
     """Return the bytes of a plain file, unpacked if it is gzipped by its name."""
     try:
         _require_plain(path, os.stat(path))  # before it is opened, to which a device may react
-        with open(path, "rb", opener=_without_waiting) as stream:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # without waiting for the writer of a pipe
+        with open(descriptor, "rb") as stream:
             status = os.fstat(stream.fileno())
             _require_plain(path, status)  # once more: the name may belong to another file by now
             require(path, status.st_size, status.st_size)
@@ -56,29 +50,25 @@ def require(name: Path | str, needed: int, size: int, part: str = "its content",
 
 def free_memory() -> float:
     """Return the bytes of memory that this process may still take, by the state of the machine and its limits."""
-    return min(_of_machine(), _of_group(), _of_process())
-
-
-def _of_machine() -> float:
-    if match := re.search(r"MemAvailable:\s*(\d+)", _text("/proc/meminfo")):
-        return 1024 * int(match[1])
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def _of_group() -> float:
-    """Return the memory that a container or a batch system leaves to its processes; cached files count as free."""
+    free = [float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))]
+    if available := _number(r"MemAvailable:\s*(\d+)", "/proc/meminfo"):
+        free.append(1024 * available)
+    # A container or a batch system limits its processes together; cached files count as free.
     group = re.search(r"^0::(.*)", _text("/proc/self/cgroup"), re.MULTILINE)
     folder = f"/sys/fs/cgroup{group[1].rstrip('/') if group else ''}"
-    most, used = (_text(f"{folder}/memory.{name}").strip() for name in ("max", "current"))
-    copies = re.search(r"^inactive_file (\d+)", _text(f"{folder}/memory.stat"), re.MULTILINE)
-    if not most.isdecimal() or not used.isdecimal():
-        return math.inf
-    return int(most) - int(used) + (int(copies[1]) if copies else 0)
+    if most := _number(r"^(\d+)", f"{folder}/memory.max"):
+        used, copies = _number(r"^(\d+)", f"{folder}/memory.current"), f"{folder}/memory.stat"
+        free.append(most - used + _number(r"^inactive_file (\d+)", copies))
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY:
+        free.append(limit - 1024 * _number(r"VmSize:\s*(\d+)", "/proc/self/status"))
+    return min(free)
 
 
-def _of_process() -> float:
-    most, used = resource.getrlimit(resource.RLIMIT_AS)[0], re.search(r"VmSize:\s*(\d+)", _text("/proc/self/status"))
-    return math.inf if most == resource.RLIM_INFINITY else most - (1024 * int(used[1]) if used else 0)
+def _number(pattern: str, path: str) -> int:
+    """Return a number in a file of the system, or 0."""
+    match = re.search(pattern, _text(path), re.MULTILINE)
+    return int(match[1]) if match else 0
 
 
 def _text(path: str) -> str:
@@ -90,13 +80,8 @@ def _text(path: str) -> str:
 
 def _require_plain(path: Path | str, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        kind = next((kind for test, kind in KINDS.items() if test(status.st_mode)), "something special")
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe, a socket or a device"
         raise UserError(f"{path}: {kind}, not a file; save the data in a file first")
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    """Open a file, or a pipe without waiting for its writer."""
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _unpacked(path: Path | str, stream: IO[bytes], size: int) -> bytes:

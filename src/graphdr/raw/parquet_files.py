@@ -4,10 +4,10 @@ The footer is read without Arrow, which ends the whole process on some damaged f
 a row group. It is a struct of Thrift's compact protocol.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,14 +25,7 @@ STRUCT = 12
 ROW_GROUPS, COLUMNS, ROWS, CHUNK, VALUES, UNPACKED = 4, 1, 3, 3, 5, 6  # field numbers of the footer
 DEEPEST = 30  # levels of structs and lists; the format has fewer than ten
 VALUE = 8  # bytes that a value takes in memory at least
-
-
-class Chunk(NamedTuple):
-    """A column of a row group: the rows of the group, the values of the column, and its bytes unpacked."""
-
-    rows: int
-    values: int
-    unpacked: int
+TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
 def opened(name: str, data: bytes) -> "pq.ParquetFile":
@@ -45,8 +38,8 @@ def opened(name: str, data: bytes) -> "pq.ParquetFile":
         return file
 
 
-def table(name: str, data: bytes, choose: Callable[[list[str]], list[str]] | None = None) -> pa.Table:
-    """Read a Parquet file, or those of its columns that are chosen by their names.
+def table(name: str, data: bytes, columns: list[str]) -> pa.Table:
+    """Read columns of a Parquet file, whose names are distinct.
 
     Texts are read as dictionaries first, so that the size of many copies of a long text is known before they are made.
     """
@@ -54,68 +47,49 @@ def table(name: str, data: bytes, choose: Callable[[list[str]], list[str]] | Non
 
     file = opened(name, data)
     schema = file.schema_arrow
-    columns = choose(schema.names) if choose else schema.names
     with _readable(name):
-        needed = _memory(file, chunks(data), set(columns))
-    bounded.require(name, needed, len(data), "its table")
-    texts = [column.name for column in schema if _is_text(column.type) and schema.names.count(column.name) == 1]
-    with _readable(name):
-        packed = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts).read(columns if choose else None)
+        bounded.require(name, _memory(file, chunks(data), set(columns)), len(data), "its table")
+        texts = [column.name for column in schema if column.type in TEXTS]
+        packed = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts).read(columns)
         packed.validate(full=True)
-    for column in packed.columns:
-        if pa.types.is_dictionary(column.type) and _is_text(column.type.value_type):
-            bounded.require(name, _text_bytes(column), len(data), "the texts of a column")
-    kept = packed.column_names if choose else range(len(schema.names))
-    with _readable(name):
-        return packed.cast(pa.schema([schema.field(column) for column in kept]))
+        for column in packed.columns:
+            if pa.types.is_dictionary(column.type) and column.type.value_type in TEXTS:
+                sizes = [pc.binary_length(part.dictionary).take(part.indices) for part in column.chunks]
+                size = sum(pc.sum(part.cast(pa.int64())).as_py() or 0 for part in sizes)
+                bounded.require(name, size, len(data), "the texts of a column")
+        return packed.cast(pa.schema([schema.field(column) for column in packed.column_names]))
 
 
-def chunks(data: bytes) -> list[list[Chunk]]:
-    """Return the columns of every row group according to the footer, or raise a ValueError."""
+def chunks(data: bytes) -> list[list[tuple[int, int, int]]]:
+    """Return for each row group and column its rows, values and bytes unpacked, as the footer says; or a ValueError."""
     size = int.from_bytes(data[-TAIL:-4], "little")
     start = len(data) - TAIL - size
     if start < len(MAGIC) or not data.startswith(MAGIC) or not data.endswith(MAGIC):
         raise ValueError("no footer of a parquet file")
     try:
         footer = _Thrift(data[start:-TAIL]).struct(0)
-        return [[_chunk(group, column[CHUNK]) for column in group[COLUMNS]] for group in footer[ROW_GROUPS]]
-    except (IndexError, KeyError, TypeError, AttributeError):
+        groups = []
+        for group in footer[ROW_GROUPS]:
+            parts = [column[CHUNK] for column in group[COLUMNS]]
+            groups.append([(group[ROWS], part[VALUES], part[UNPACKED]) for part in parts])
+    except (IndexError, KeyError, TypeError):
         raise ValueError("a damaged footer") from None
+    if not all(isinstance(number, int) for group in groups for chunk in group for number in chunk):
+        raise ValueError("a damaged footer")
+    return groups
 
 
-def _chunk(group: dict[int, Any], column: dict[int, Any]) -> Chunk:
-    chunk = Chunk(group[ROWS], column[VALUES], column[UNPACKED])
-    if not all(isinstance(number, int) for number in chunk):
-        raise TypeError
-    return chunk
-
-
-def _memory(file: "pq.ParquetFile", groups: list[list[Chunk]], columns: set[str]) -> int:
+def _memory(file: "pq.ParquetFile", groups: list[list[tuple[int, int, int]]], columns: set[str]) -> int:
     """Return the bytes of memory that columns take, according to the footer."""
     leaves = [file.schema.column(place) for place in range(file.metadata.num_columns)]
     if any(len(group) != len(leaves) for group in groups):
         raise ValueError("a row group with another number of columns")
     total = 0
     for place, leaf in enumerate(leaves):
-        if not any(path in columns for path in accumulate(leaf.path.split("."), "{}.{}".format)):
-            continue
-        width = max(VALUE, leaf.length or 0)
-        for group in groups:
-            chunk = group[place]
-            total += max(chunk.unpacked, 0) + width * max(chunk.rows, chunk.values, 0)
-    return total
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return kind in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
-
-
-def _text_bytes(column: pa.ChunkedArray) -> int:
-    """Return the bytes of all texts of a dictionary column."""
-    total = 0
-    for chunk in column.chunks:
-        sizes = pc.binary_length(chunk.dictionary).take(chunk.indices)
-        total += pc.sum(sizes.cast(pa.int64())).as_py() or 0
+        if any(path in columns for path in accumulate(leaf.path.split("."), "{}.{}".format)):
+            width = max(VALUE, leaf.length or 0)
+            for rows, values, unpacked in (group[place] for group in groups):
+                total += max(unpacked, 0) + width * max(rows, values, 0)
     return total
 
 

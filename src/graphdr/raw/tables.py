@@ -9,12 +9,12 @@ import pyarrow.compute as pc
 
 from graphdr.cache.io import SCHEMAS
 from graphdr.core.errors import quote
-from graphdr.raw.text import Raw, Sheet, load, parse, refuse, within
+from graphdr.raw.sheets import Sheet, Texts, encode, first_rows, refuse
+from graphdr.raw.text import Raw, load, parse, within
 
 NODES, LINKS, USERS = (SCHEMAS[f"dataset_{name}"] for name in ("nodes", "links", "users"))
 NOBODY = pa.table([pa.nulls(0, kind) for kind in USERS.types], schema=USERS)
 OLDEST = 150  # years
-Texts = Any  # a pa.Array or pa.ChunkedArray
 
 
 class Tables(NamedTuple):
@@ -49,13 +49,6 @@ def links(source: np.ndarray, node: np.ndarray, weight: np.ndarray) -> pa.Table:
     """Build the table of links."""
     columns = zip((source, node, weight), LINKS.types, strict=True)
     return pa.table([pa.array(column, kind) for column, kind in columns], schema=LINKS)
-
-
-def encode(texts: Texts) -> tuple[pa.Array, np.ndarray]:
-    """Return the distinct texts in order of first appearance, and the place of each text among them."""
-    whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-    encoded = whole.dictionary_encode()
-    return encoded.dictionary, encoded.indices.to_numpy()
 
 
 def interactions(
@@ -130,7 +123,7 @@ def lookup(sheet: Sheet, keys: pa.Array) -> dict[str, pa.Array]:
     """
     name, *others = sheet.columns.column_names
     distinct, place = encode(sheet.columns[name])
-    first = np.flatnonzero(np.diff(np.maximum.accumulate(place), prepend=-1))  # places count up as texts appear
+    first = np.flatnonzero(first_rows(place))
     if len(first) < len(place):
         original = sheet.columns.take(pa.array(first[place], pa.int64()))
         for other in others:

@@ -72,7 +72,7 @@ def from_edges(
         if len(names) != edges:
             raise ValueError(f"{len(names)} names for a graph of {edges} nodes")
     else:
-        columns = _columns(edges, {"source": source, "target": target}, {"weight": weight}, EDGES)
+        columns = _columns(edges, {"source": source, "target": target, "weight": weight}, EDGES)
         ends = [_names(columns[role], name) for role, name in (("source", source), ("target", target))]
         names, (i, j) = _places(ends, origin)
         values = columns.get("weight")
@@ -122,7 +122,7 @@ def from_interactions(
     """
     if not (isinstance(neighbours, int | np.integer) and neighbours >= 1):
         raise ValueError(f"neighbours is a whole number from 1, not {neighbours!r}")
-    columns = _columns(table, {"user": user, "item": item}, {"value": value}, INTERACTIONS)
+    columns = _columns(table, {"user": user, "item": item, "value": value}, INTERACTIONS)
     values = np.ones(len(columns["item"])) if "value" not in columns else as_numbers(columns["value"])
     check_weights(values, "interactions", positive=True)
     names, (node,) = _places([_names(columns["item"], item)])
@@ -173,12 +173,11 @@ def check_weights(
     weights: np.ndarray, of: str = "edges", positive: bool = False, place: Callable[[int], str] = "row {}".format
 ) -> None:
     """Refuse a weight that is missing, not finite or negative; ``place`` says where it stands."""
-    wrong = ~(np.isfinite(weights) & (weights > 0 if positive else weights >= 0))
-    if wrong.any():
-        at = int(np.flatnonzero(wrong)[0])
+    right = np.isfinite(weights) & (weights > 0 if positive else weights >= 0)
+    for at in np.flatnonzero(~right)[:1]:
         value = "missing (NaN)" if np.isnan(weights[at]) else f"{weights[at]:g}"
         allowed = "positive" if positive else "not negative"
-        raise ValueError(f"the weight of {place(at)} is {value}; weights of {of} are finite and {allowed}")
+        raise ValueError(f"the weight of {place(int(at))} is {value}; weights of {of} are finite and {allowed}")
 
 
 def as_objects(names: Iterable[Name]) -> np.ndarray:
@@ -189,46 +188,35 @@ def as_objects(names: Iterable[Name]) -> np.ndarray:
     return array
 
 
-def _columns(
-    table: Any, required: Mapping[str, Any], optional: Mapping[str, Any], advice: str
-) -> dict[str, np.ndarray]:
-    """Return the columns of a table by their roles; an optional column without a name is named as its role."""
+def _columns(table: Any, columns: Mapping[str, Any], advice: str) -> dict[str, np.ndarray]:
+    """Return the columns of a table by their roles; one without a name is the column named as its role, if any."""
     if not is_table(table):
         raise ValueError(f"a table has columns, which {type(table).__name__} has not: {advice}")
-    names, roles = column_names(table), dict(required)
-    for role, name in optional.items():
-        if name or role in names:
-            roles[role] = role if name is None else name
+    names = column_names(table)
+    roles = {role: name or role for role, name in columns.items() if name or role in names}
     if missing := [name for name in roles.values() if name not in names]:
         raise ValueError(f"no column {quote(missing[0])}; there are: {join_names(names)}; write {advice}")
-    if not hasattr(table, "__getitem__"):
-        table = _arrow(table)
-    columns = {role: np.asarray(table[name]) for role, name in roles.items()}
-    lengths = {roles[role]: column.shape for role, column in columns.items()}
-    if len({*lengths.values()}) > 1 or any(len(shape) != 1 for shape in lengths.values()):
-        raise ValueError(f"columns have one value per row, not the shapes {lengths}")
-    if lengths[next(iter(lengths))] == (0,):
+    if not hasattr(table, "__getitem__"):  # read it through its protocol
+        import pyarrow
+        from pyarrow.interchange import from_dataframe
+
+        table = pyarrow.table(table) if hasattr(table, "__arrow_c_stream__") else from_dataframe(table)
+    arrays = {role: np.asarray(table[name]) for role, name in roles.items()}
+    shapes = {roles[role]: array.shape for role, array in arrays.items()}
+    if len({*shapes.values()}) > 1 or any(len(shape) != 1 for shape in shapes.values()):
+        raise ValueError(f"columns have one value per row, not the shapes {shapes}")
+    if (0,) in shapes.values():
         raise ValueError("the table is empty")
-    return columns
-
-
-def _arrow(table: Any) -> Any:
-    """Read a table through its protocol."""
-    import pyarrow
-    from pyarrow.interchange import from_dataframe
-
-    return pyarrow.table(table) if hasattr(table, "__arrow_c_stream__") else from_dataframe(table)
+    return arrays
 
 
 def _present(column: np.ndarray, name: str) -> np.ndarray:
     """Return a column; refuse missing values: None, NaN, or NA of a library."""
     if column.dtype.kind in "OfMm":
-        missing = np.fromiter(map(_is_missing, column), bool, len(column))
-        if missing.any():
-            at = int(np.flatnonzero(missing)[0])
-            raise ValueError(
-                f"column {quote(name)} has a missing value in row {at} ({column[at]}): leave such rows out"
-            )
+        for at, value in enumerate(column):
+            if _is_missing(value):
+                missing = f"column {quote(name)} has a missing value in row {at} ({value})"
+                raise ValueError(f"{missing}: leave such rows out")
     return column
 
 
@@ -276,12 +264,11 @@ def _check_pairs(i: np.ndarray, j: np.ndarray, names: np.ndarray, duplicates: st
     if duplicates not in DUPLICATES:
         raise ValueError(f"duplicates is one of {', '.join(map(repr, DUPLICATES))}, not {duplicates!r}")
     name = as_objects(names.tolist())
-    if (i == j).any():
-        raise ValueError(f"{quote(name[i[i == j][0]])} is joined to itself: leave such edges out")
-    pairs, first, times = np.unique(
-        np.minimum(i, j) * len(names) + np.maximum(i, j), return_index=True, return_counts=True
-    )
-    if duplicates == "refuse" and len(pairs) < len(i):
+    for at in np.flatnonzero(i == j)[:1]:
+        raise ValueError(f"{quote(name[i[at]])} is joined to itself: leave such edges out")
+    pairs = np.minimum(i, j) * len(names) + np.maximum(i, j)
+    _, first, times = np.unique(pairs, return_index=True, return_counts=True)
+    if duplicates == "refuse" and len(first) < len(i):
         at = first[times > 1].min()
         pair = f"{quote(name[i[at]], 2)} and {quote(name[j[at]], 2)}"
         raise ValueError(f"{pair} are joined more than once, in either order: leave one, or duplicates='sum'")

@@ -18,16 +18,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.advise.tabular import arrays
-from graphdr.advise.tabular.arrays import repeated, texts
-from graphdr.advise.tabular.delimited import KEY, LISTS, NUMBER, TEXT, TIME
-from graphdr.advise.tabular.dialect import PLAIN, TextFormat
-from graphdr.advise.tabular.input_errors import FINITE, InputErrors
-from graphdr.advise.tabular.opening import is_list, note, open_table
-from graphdr.advise.tabular.roles import USUAL
 from graphdr.core.errors import UserError, join_names, no_such, quote
-from graphdr.raw.tables import encode
-from graphdr.raw.text import LARGEST, Sheet, refuse
+from graphdr.raw import sheets
+from graphdr.raw.dialect import PLAIN, TextFormat
+from graphdr.raw.sheets import FINITE, LARGEST, InputErrors, Sheet, encode, refuse, repeated, texts
+from graphdr.raw.user_tables import KEY, LISTS, NUMBER, TEXT, TIME, USUAL, is_list, note, open_table
 from graphdr.scores.offpolicy import FEWEST
 
 NAMES = {role: [words.split() for words in groups] for role, groups in USUAL["logs"].items()}  # best first
@@ -65,16 +60,15 @@ def read(path: str | Path, columns: Mapping[str, str] | None = None, text_format
     named = columns or {}
     if unknown := [role for role in named if role not in NAMES]:
         raise no_such("columns", "role", unknown[0], NAMES)
-    usual = {_normalize(column) for column in named.values()}
-    for groups in NAMES.values():
-        usual.update(*groups)
+    usual = {word for groups in NAMES.values() for words in groups for word in words}
+    usual |= {_normalize(column) for column in named.values()}
     table = open_table(Path(path), text_format, lambda name: _normalize(name) in usual)
     column_of = _find_roles(table.name, table.names, named)
     sheet = table.read({column: KINDS.get(role, KEY) for role, column in column_of.items()})
     InputErrors(sheet).refuse()
     sheet = sheet._replace(columns={role: sheet.columns[column] for role, column in column_of.items()})
     log = _read_long(sheet) if "played" in column_of else _read_wide(sheet)
-    return enough(log)._replace(notes=(note(table.name, table.assumed),) if table.assumed else ())
+    return enough(log)._replace(notes=tuple(note(table.name, table.assumed)))
 
 
 def enough(log: Log) -> Log:
@@ -122,31 +116,30 @@ def _read_wide(sheet: Sheet) -> Log:
     positions, pages, order = _layout(sheet)
     if "round" in columns and positions is None:
         ids = _keys(sheet, "round")
-        refuse(
-            sheet, repeated(ids), lambda row: f"round {_quoted(ids, row)} again; a long file needs a column 'played'"
-        )
+        again = "again; a long file needs a column 'played'"
+        refuse(sheet, repeated(ids), lambda row: f"round {_quoted(ids, row)} {again}")
     rewards, propensities = _outcomes(sheet, np.arange(rounds))
     played = _keys(sheet, "arm")
-    if "candidates" not in columns:
-        arms, place = encode(played)
-        log = Log(sheet.name, arms.to_pylist(), rewards, propensities, place, positions=positions, pages=pages)
-        return _reorder(log, order)
-    offered, sizes = _candidates(sheet)
-    refuse(sheet, sizes == 0, lambda row: "no candidates")
-    arms, place = encode(pa.concat_arrays([offered, played]))
-    place, played = place[: len(offered)], place[len(offered) :]
-    round_of = np.repeat(np.arange(rounds), sizes)
-    refuse(sheet, pc.equal(offered, ""), lambda at: "an empty name among the candidates", round_of)
-    _refuse_twice(sheet, arms, round_of, place, round_of)
-    there = np.bincount(round_of[place == played[round_of]], minlength=rounds) > 0
-    refuse(sheet, ~there, lambda row: f"arm {_quoted(arms, played[row])} is not among its candidates")
-    sets = place, np.append(0, np.cumsum(sizes))
-    return _reorder(Log(sheet.name, arms.to_pylist(), rewards, propensities, played, *sets, positions, pages), order)
+    arms, place = encode(played)
+    sets: list[np.ndarray | None] = [None, None]
+    if "candidates" in columns:
+        offered, sizes = _candidates(sheet)
+        refuse(sheet, sizes == 0, lambda row: "no candidates")
+        arms, places = encode(pa.concat_arrays([offered, played]))
+        candidates, place = places[: len(offered)], places[len(offered) :]
+        round_of = np.repeat(np.arange(rounds), sizes)
+        refuse(sheet, pc.equal(offered, ""), lambda at: "an empty name among the candidates", round_of)
+        _refuse_twice(sheet, arms, round_of, candidates, round_of)
+        there = np.bincount(round_of[candidates == place[round_of]], minlength=rounds) > 0
+        refuse(sheet, ~there, lambda row: f"arm {_quoted(arms, place[row])} is not among its candidates")
+        sets = [candidates, np.append(0, np.cumsum(sizes))]
+    log = Log(sheet.name, arms.to_pylist(), rewards, propensities, place, sets[0], sets[1], positions, pages)
+    return _reorder(log, order)
 
 
 def _layout(sheet: Sheet) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
     """Return positions and pages, where the file has them, and the order of its rows in time, where it is another."""
-    times = arrays.times(sheet.columns["time"]) if "time" in sheet.columns else None
+    times = sheets.times(sheet.columns["time"]) if "time" in sheet.columns else None
     order = None
     if times is not None and not (np.diff(times.values) >= 0).all():
         order = np.argsort(times.values, kind="stable")
@@ -210,13 +203,14 @@ def _read_long(sheet: Sheet) -> Log:
 def _outcomes(sheet: Sheet, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rewards and propensities of the rows of played arms."""
     rewards, propensities = (_finite(sheet, role, rows) for role in ("reward", "propensity"))
+    probability = "it is a probability, above 0 and at most 1"
 
     def refuse_propensities(wrong: np.ndarray, reason: str) -> None:
         refuse(sheet, wrong, lambda at: f"propensity {propensities[at]:g} {reason}", rows)
 
     refuse_propensities(propensities == 0, "is zero: such an arm cannot have been played")
-    refuse_propensities(propensities < 0, "is negative; it is a probability, above 0 and at most 1")
-    refuse_propensities(propensities > 1, "is above one; it is a probability, above 0 and at most 1")
+    refuse_propensities(propensities < 0, f"is negative; {probability}")
+    refuse_propensities(propensities > 1, f"is above one; {probability}")
     refuse_propensities(propensities < SMALLEST, f"is below {SMALLEST:g}, too small to divide by")
     return rewards, propensities
 
@@ -251,12 +245,12 @@ def _keys(sheet: Sheet, role: str) -> pa.Array:
 
 def _numbers(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """Return numbers, nan where they are missing, and which values are neither; true is 1 and false 0."""
-    numbers = arrays.numbers(column)
-    if not np.isfinite(numbers).all():
-        words = pc.ascii_lower(texts(column))
-        missing = pc.is_in(words, value_set=pa.array(MISSING)).to_numpy(zero_copy_only=False)
-        return np.where(missing, np.nan, numbers), ~np.isfinite(numbers) & ~missing
-    return numbers, np.zeros(len(numbers), bool)
+    numbers = sheets.numbers(column)
+    wrong = ~np.isfinite(numbers)
+    if wrong.any():
+        missing = np.asarray(pc.is_in(pc.ascii_lower(texts(column)), value_set=pa.array(MISSING)))
+        return np.where(missing, np.nan, numbers), wrong & ~missing
+    return numbers, wrong
 
 
 def _refuse_twice(sheet: Sheet, arms: pa.Array, round_of: np.ndarray, place: np.ndarray, rows: np.ndarray) -> None:

@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from graphdr.core.errors import UserError, quote
 from graphdr.core.records import Json
+from graphdr.raw.sheets import fault
 from graphdr.raw.tables import Tables, interactions
-from graphdr.raw.text import BOM, Raw, fault, opened
+from graphdr.raw.text import BOM, Raw, opened
 
 EXPECTED = 'expected {"reviewerID": text, "asin": text, "overall": 1 to 5, …}'
 

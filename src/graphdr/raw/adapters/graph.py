@@ -6,8 +6,9 @@ import pyarrow.compute as pc
 
 from graphdr.core.errors import no_column, quote
 from graphdr.raw.adapters.recbole import header, item_sheet, select
-from graphdr.raw.tables import Tables, degrees, encode, links, nodes
-from graphdr.raw.text import Raw, Sheet, load, refuse
+from graphdr.raw.sheets import Sheet, encode, first_rows, refuse
+from graphdr.raw.tables import Tables, degrees, links, nodes
+from graphdr.raw.text import Raw, load
 
 ENDS = ("source_id", "target_id")
 
@@ -19,7 +20,7 @@ def read(raw: Raw) -> Tables:
     """
     items = item_sheet(load(raw, "item"))
     keys, place = encode(items.columns["item_id"])
-    again = np.diff(np.maximum.accumulate(place), prepend=-1) == 0
+    again = ~first_rows(place)
     refuse(items, again, lambda row: f"item_id {quote(keys[place[row]].as_py())} again")
     if "reward" not in items.columns.column_names:
         raise no_column(f"{items.name}, line 1", "reward:float", items.columns.column_names)

@@ -7,8 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.core.errors import quote
-from graphdr.raw.tables import Tables, encode, links, lookup, nodes, null_if_empty, users
-from graphdr.raw.text import Raw, Sheet, fault, load, parse
+from graphdr.raw.sheets import Sheet, encode, fault
+from graphdr.raw.tables import Tables, links, lookup, nodes, null_if_empty, users
+from graphdr.raw.text import Raw, load, parse
 
 BEHAVIORS = {"impression": None, "user": "key", "time": None, "history": "text", "impressions": "text"}
 NEWS = {"news": "key", "group": "text", "subgroup": "text", "title": "text", "abstract": "text"}
@@ -45,7 +46,7 @@ def _present(raw: Raw, role: str) -> list[str]:
 
 def _events(sheet: Sheet) -> Iterator[tuple[pa.Array, np.ndarray, pa.Array, np.ndarray, np.ndarray]]:
     """Take behaviors apart, some megabytes at a time: users, the row of each token, news, their places, meanings."""
-    first = sheet.first
+    first = sheet.line(0)
     for batch in sheet.columns.to_batches():
         history, impressions = batch["history"], batch["impressions"]
         fresh = pc.equal(history, "")

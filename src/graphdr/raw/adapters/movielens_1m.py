@@ -3,11 +3,12 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphdr.raw.sheets import Sheet
 from graphdr.raw.tables import Tables, ratings
-from graphdr.raw.text import Raw, Sheet, among, load, parse, within
+from graphdr.raw.text import Raw, load, parse, within
 
 MOVIES = {"item": "digits", "title": "text", "group": "text"}
-USERS = {"user": "digits", "gender": "text", "age": "count", "occupation": "count", "zip code": None}
+USERS = {"user": "digits", "gender": "gender", "age": "count", "occupation": "count", "zip code": None}
 OCCUPATIONS = (  # in the order of their codes; users without an occupation have the first
     *("other", "academic/educator", "artist", "clerical/admin", "college/grad student", "customer service"),
     *("doctor/health care", "executive/managerial", "farmer", "homemaker", "K-12 student", "lawyer", "programmer"),
@@ -28,6 +29,6 @@ def _items(raw: Raw) -> Sheet:
 
 
 def _people(raw: Raw) -> Sheet:
-    sheet = among(parse(load(raw, "users"), USERS, "::"), "gender", ("F", "M"))
+    sheet = parse(load(raw, "users"), USERS, "::")
     code = within(sheet, "occupation", 0, len(OCCUPATIONS) - 1).columns["occupation"]
     return sheet._replace(columns=sheet.columns.set_column(3, "occupation", pa.array(OCCUPATIONS).take(code)))

@@ -5,8 +5,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphdr.core.errors import UserError
+from graphdr.raw.sheets import Sheet, refuse
 from graphdr.raw.tables import Tables, degrees, links, lookup, nodes
-from graphdr.raw.text import Raw, Sheet, load, parse, refuse, rows_of, within
+from graphdr.raw.text import Raw, load, parse, rows_of, within
 
 DIMENSION = 128
 

@@ -4,8 +4,9 @@ import numpy as np
 import pyarrow.compute as pc
 
 from graphdr.core.errors import join_names, no_column, quote
+from graphdr.raw.sheets import Sheet, fault, refuse
 from graphdr.raw.tables import Tables, interactions, with_people
-from graphdr.raw.text import File, Raw, Sheet, fault, first_line, load, parse, refuse, vectors
+from graphdr.raw.text import File, Raw, first_line, load, parse, vectors
 
 TYPES = ("token", "token_seq", "float", "float_seq")
 TITLES = ("movie_title", "title", "name")

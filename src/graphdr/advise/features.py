@@ -4,10 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.advise.tabular import arrays
-from graphdr.advise.tabular.dialect import is_number
-from graphdr.advise.tabular.input_errors import FINITE, InputErrors
 from graphdr.core.errors import UserError, join_names, quote, quote_cell
+from graphdr.raw import sheets
+from graphdr.raw.dialect import is_number
+from graphdr.raw.sheets import FINITE, InputErrors
 
 CATEGORIES = 1000  # different texts that a column may hold
 LARGEST = 1 << 28  # numbers in all, which take 2 GB
@@ -21,7 +21,7 @@ def matrix(errors: InputErrors, names: list[str]) -> tuple[np.ndarray, list[str]
         if _is_list(column):
             parts.append(_lists(errors, name))
         elif _is_category(column):
-            keys, place = arrays.places(column)
+            keys, place = sheets.places(column)
             if len(keys) > CATEGORIES:
                 assumed.append(f"column {quote(name)} is left out, for it holds {len(keys):,} different texts")
                 continue
@@ -53,7 +53,7 @@ def _is_list(column: pa.Array) -> bool:
 
 def _is_category(column: pa.Array) -> bool:
     """Tell whether a column is of texts: a single text among numbers is a mistake."""
-    return np.isfinite(arrays.numbers(column)).mean() < 0.5
+    return np.isfinite(sheets.numbers(column)).mean() < 0.5
 
 
 def _lists(errors: InputErrors, name: str) -> np.ndarray:
@@ -63,7 +63,7 @@ def _lists(errors: InputErrors, name: str) -> np.ndarray:
     errors.add_rows(sizes != sizes[0], lambda row: f"{sizes[row]} features; expected {sizes[0]} as above")
     rows = np.repeat(np.arange(len(sizes)), sizes)
     words = lists.flatten()
-    values = arrays.numbers(words)
+    values = sheets.numbers(words)
     errors.add_rows(~np.isfinite(values), lambda at: f"{quote_cell(name, words[at].as_py())} {FINITE}", rows=rows)
     even = sizes[rows] == sizes[0]
     numbers = np.zeros((len(sizes), sizes[0]))

@@ -1,111 +1,75 @@
 """Read graphs from GraphML and SciPy's sparse matrices, as sheets of edges and of nodes."""
 
 import io
-import lzma
 import math
 import zipfile
-import zlib
 from array import array
 from pathlib import Path
-from typing import IO
 from xml.parsers import expat
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.advise.tabular.arrays import repeated
-from graphdr.advise.tabular.opening import read_bytes
 from graphdr.core.errors import UserError, join_names, quote
 from graphdr.raw import bounded
-from graphdr.raw.text import Sheet, refuse
+from graphdr.raw.sheets import Sheet, fault, refuse, repeated
 
-KEPT = {"node": ("id",), "edge": ("source", "target")}  # attributes of the elements of a GraphML file
+ATTRIBUTES = {"node": ("id",), "edge": ("source", "target")}  # of the elements of a GraphML file that are read
 CELL, NODE = 8, 100  # bytes that an empty field of a sheet takes, and a node of a graph until it is read
-UNREADABLE = (
-    *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, RuntimeError),
-    *(SyntaxError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
-)
 
 
-def graphml(path: Path) -> tuple[Sheet, Sheet]:
-    """Read the edges of a GraphML file, with their weights if they have any, and its nodes with their data."""
-    data = read_bytes(path)
-    elements = _Collector(path)
+def graphml(path: Path) -> tuple[Sheet, Sheet | None]:
+    """Read the edges of a GraphML file, with any weights, and its nodes with their data, if it lists them."""
+    data = bounded.contents(path)
+    elements = _Elements(path)
     try:
         elements.parser.Parse(data, True)
     except expat.ExpatError as error:
         raise UserError(f"{path}, line {error.lineno}: not XML ({expat.errors.messages[error.code]})") from None
     except (LookupError, ValueError) as error:
         raise UserError(f"{path}: not XML in an encoding that can be read ({join_names([error])})") from None
-    edges, nodes = (elements.rows[tag].sheet(path, len(data), tag) for tag in ("edge", "node"))
-    if not len(elements.rows["edge"].lines):
+    edges, nodes = (elements.sheet(tag, len(data)) for tag in ("edge", "node"))
+    if not len(elements.lines["edge"]):
         raise UserError(f"{path}: a graph without edges; expected GraphML with <edge> elements")
     for name in ("source", "target"):
         if name not in edges.columns or pc.any(pc.equal(edges.columns[name], "")).as_py():
             raise UserError(f"{path}: an edge without {name!r}; expected <edge source=… target=…>")
-    ids = nodes.columns.get("id", pa.array([], pa.string()))
+    if "id" not in nodes.columns:
+        return edges, None
+    ids = nodes.columns["id"]
     again = repeated(ids) | np.asarray(pc.equal(ids, ""), bool)
     refuse(nodes, again, lambda row: f"node id {quote(ids[row].as_py())} again, or empty; expected distinct ids")
     return edges, nodes
 
 
 class _Elements:
-    """Elements of one kind: the line of each, and for every column the rows that have a text, with the texts."""
-
-    def __init__(self) -> None:
-        self.lines = array("q")
-        self.columns: dict[str, tuple[array[int], list[str]]] = {}
-
-    def put(self, name: str, row: int, text: str) -> None:
-        """Add a text of an element; the last one counts."""
-        rows, texts = self.columns.setdefault(name, (array("q"), []))
-        rows.append(row)
-        texts.append(text.strip())
-
-    def sheet(self, path: Path, size: int, tag: str) -> Sheet:
-        """Return all columns in full length, empty where an element has no text."""
-        count = len(self.lines)
-        cells = f"a table of {count:,} {tag}s and {len(self.columns):,} different data"
-        bounded.require(path, CELL * count * len(self.columns), size, cells)
-        columns = {}
-        for name, (rows, texts) in self.columns.items():
-            place = np.full(count, -1)
-            place[np.frombuffer(rows, np.int64)] = np.arange(len(rows))
-            places = pa.array(place, mask=place < 0)
-            columns[name] = pc.fill_null(pa.array(texts, pa.string()).take(places), "")
-        return Sheet(columns, str(path), lines=self.lines)
-
-
-class _Collector:
-    """Collect nodes and edges with their data, each with its line, while a file is parsed."""
+    """Collect nodes and edges while a file is parsed: the line of each, and for every column the rows and texts."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.names: dict[str, str] = {}  # of data, by key
-        self.rows = {tag: _Elements() for tag in KEPT}
-        self.current: tuple[_Elements, int] | None = None
-        self.key: str | None = None
-        self.parts: list[str] = []
+        self.lines = {tag: array("q") for tag in ATTRIBUTES}
+        self.columns: dict[str, dict[str, tuple[array[int], list[str]]]] = {tag: {} for tag in ATTRIBUTES}
+        self.tag = self.key = ""  # of the element and of the data that are open
+        self.parts: list[str] = []  # of a text
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.buffer_text = True
         self.parser.StartElementHandler, self.parser.EndElementHandler = self.start, self.end
         self.parser.CharacterDataHandler, self.parser.EntityDeclHandler = self.text, self.entity
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        tag = name.rpartition(" ")[2]
+        tag, key = name.rpartition(" ")[2], attributes.get("key", "")
         if tag == "key":
             self.names[attributes.get("id", "")] = attributes.get("attr.name", attributes.get("id", ""))
-        elif tag in KEPT:
-            rows = self.rows[tag]
-            self.current = rows, len(rows.lines)
-            rows.lines.append(self.parser.CurrentLineNumber)
-            for part in KEPT[tag]:
+        elif tag in ATTRIBUTES:
+            self.tag = tag
+            self.lines[tag].append(self.parser.CurrentLineNumber)
+            for part in ATTRIBUTES[tag]:
                 if part in attributes:
-                    rows.put(part, self.current[1], attributes[part])
-        elif tag == "data" and self.current is not None:
-            self.key = self.names.get(attributes.get("key", ""), attributes.get("key", ""))
-            self.parts = []
+                    self.put(part, attributes[part])
+        elif tag == "data" and self.tag:
+            self.key, self.parts = self.names.get(key, key), []
 
     def text(self, text: str) -> None:
         if self.key and self.key not in ("id", "source", "target"):
@@ -114,19 +78,33 @@ class _Collector:
     def end(self, name: str) -> None:
         tag = name.rpartition(" ")[2]
         if tag == "data":
-            if self.key and self.parts and self.current is not None:
-                rows, row = self.current
-                rows.put(self.key, row, "".join(self.parts))
-            self.key, self.parts = None, []
-        elif tag in KEPT:
-            self.current = None
+            if self.parts and self.tag:
+                self.put(self.key, "".join(self.parts))
+            self.key, self.parts = "", []
+        elif tag in ATTRIBUTES:
+            self.tag = ""
+
+    def put(self, column: str, text: str) -> None:
+        """Add a text of the open element; the last one in a column counts."""
+        rows, texts = self.columns[self.tag].setdefault(column, (array("q"), []))
+        rows.append(len(self.lines[self.tag]) - 1)
+        texts.append(text.strip())
 
     def entity(self, name: str, *_: object) -> None:
         """Refuse a file that defines entities, which may expand to any amount of text or to other files."""
-        line = self.parser.CurrentLineNumber
-        raise UserError(
-            f"{self.path}, line {line}: defines the entity {quote(name)}; expected GraphML without entities"
-        )
+        complaint = f"defines the entity {quote(name)}; expected GraphML without entities"
+        raise fault(str(self.path), self.parser.CurrentLineNumber, complaint)
+
+    def sheet(self, tag: str, size: int) -> Sheet:
+        """Return all columns in full length, empty where an element has no text."""
+        lines, columns = self.lines[tag], {}
+        cells = f"a table of {len(lines):,} {tag}s and {len(self.columns[tag]):,} different data"
+        bounded.require(self.path, CELL * len(lines) * len(self.columns[tag]), size, cells)
+        for name, (rows, texts) in self.columns[tag].items():
+            place = np.full(len(lines), -1)
+            place[np.frombuffer(rows, np.int64)] = np.arange(len(rows))
+            columns[name] = pc.fill_null(pa.array(texts, pa.string()).take(pa.array(place, mask=place < 0)), "")
+        return Sheet(columns, str(self.path), lines.__getitem__)
 
 
 def npz(path: Path) -> tuple[Sheet, Sheet]:
@@ -137,7 +115,7 @@ def npz(path: Path) -> tuple[Sheet, Sheet]:
     """
     import scipy.sparse as sp
 
-    data = read_bytes(path)
+    data = bounded.contents(path)
     try:
         _check_members(path, data)
         matrix = sp.load_npz(io.BytesIO(data))
@@ -145,7 +123,9 @@ def npz(path: Path) -> tuple[Sheet, Sheet]:
             matrix.check_format()
         matrix = sp.coo_array(matrix)
         row, column, values = matrix.row, matrix.col, np.asarray(matrix.data, float)
-    except UNREADABLE:
+    except (UserError, MemoryError):
+        raise
+    except Exception:  # of any kind, where bytes are damaged
         raise UserError(f"{path}: not a sparse matrix of scipy.sparse.save_npz, or a damaged one") from None
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise UserError(f"{path}: shape {matrix.shape} is not that of an adjacency matrix, which is square")
@@ -163,6 +143,7 @@ def npz(path: Path) -> tuple[Sheet, Sheet]:
 
 def _check_members(path: Path, data: bytes) -> None:
     """Refuse arrays whose headers contradict the file, before any of them is read."""
+    headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = archive.infolist()
         bounded.require(path, sum(member.file_size for member in members), len(data), "its arrays, unpacked,")
@@ -172,19 +153,11 @@ def _check_members(path: Path, data: bytes) -> None:
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ValueError("packed as NumPy packs nothing")
             with archive.open(member) as stream:
-                shape, dtype = _header(stream)
+                shape, _, dtype = headers[np.lib.format.read_magic(stream)](stream)
                 if dtype.kind not in "biufSU":
                     raise ValueError("neither numbers nor a text")
                 if stream.tell() + dtype.itemsize * math.prod(shape) != member.file_size:
                     raise ValueError("another size than its header says")
-
-
-def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
-    """Read the shape and the type in the header of an array."""
-    version = np.lib.format.read_magic(stream)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(stream)
-    return shape, dtype
 
 
 READERS = {".graphml": graphml, ".npz": npz}

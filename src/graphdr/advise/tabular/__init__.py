@@ -1,1 +1,0 @@
-"""Read a user's tables and graphs in any usual format, and name all mistakes with their places."""
