@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from graphdr import GraphEmbedding
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
 from graphdr.advise.simulation import methods, playing, problems, splits, tournament
-from graphdr.advise.simulation.methods import METHODS, ConfiguredMethod, Method, Settings
+from graphdr.advise.simulation.methods import METHODS, Method, Settings
 from graphdr.advise.simulation.playing import SimulationConfig, SplitSetup
 from graphdr.advise.simulation.problems import SimulatedProblem
 from graphdr.advise.simulation.tournament import Tournament, TournamentResult
@@ -256,10 +256,14 @@ class Played(NamedTuple):
     setup: SplitSetup
     rounds: Rounds
 
-    def play(self, method: Method, settings: Settings | None = None, **bases: Basis) -> np.ndarray:
+    def play(self, method: Method, **bases: Basis) -> np.ndarray:
         setup = self.setup._replace(bases=self.setup.bases | bases)
-        entry = ConfiguredMethod(method, settings or methods.grid(method, setup.problem.graph.n)[0])
-        return playing.play_method(entry, setup, self.rounds, stream(0, "policy"), every=10)
+        return playing.play_method(method, setup, self.rounds, stream(0, "policy"), every=10)
+
+
+def usual(name: str) -> Method:
+    """Return a method at the first of its settings."""
+    return METHODS[name].grid(ITEMS)[0]
 
 
 NAMES = sorted({basis for method in METHODS.values() for basis in method.bases})
@@ -273,17 +277,16 @@ def all_bases(problem: SimulatedProblem) -> dict[str, Basis]:
 def played() -> Played:
     problem = problem_of(rated(features=ABOUT))
     rounds = problems.draw_rounds(problem, "uniform", 300, 10, stream(0, "rounds"))
-    return Played(SplitSetup(0, problem, all_bases(problem), 0.0, METHODS), rounds)
+    return Played(SplitSetup(0, problem, all_bases(problem), 0.0), rounds)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_plays_and_the_graph_matters_to_those_that_see_it(played, name):
-    method, problem = METHODS[name], played.setup.problem
+    method, problem = usual(name), played.setup.problem
     regret = played.play(method)
     assert regret.shape == (30,)
     assert np.isfinite(regret).all()
     assert (np.diff(regret, prepend=0) >= -1e-12).all()
-    assert name in methods.available(problem)
     order = np.random.default_rng(0).permutation(problem.graph.n)
     other = problem._replace(graph=model.induced(problem.graph, order))
     same = np.array_equal(regret, played.play(method, **all_bases(other)))
@@ -292,7 +295,7 @@ def test_every_method_plays_and_the_graph_matters_to_those_that_see_it(played, n
 
 def test_a_method_is_left_out_where_its_data_are_missing():
     def missing(data: Data) -> set[str]:
-        return set(METHODS) - set(methods.available(problem_of(data)))
+        return set(METHODS) - set(methods.available(data))
 
     of_ratings, of_content = (
         {name for name, method in METHODS.items() if basis in method.bases}
@@ -306,28 +309,27 @@ def test_a_method_is_left_out_where_its_data_are_missing():
 
 def test_the_prior_of_independent_items_is_the_graph_prior_without_columns(played):
     no_columns = Basis(np.zeros((played.setup.problem.graph.n, 0)), np.zeros(0), np.zeros(0))
-    alone, prior = played.play(METHODS["alone"]), played.play(METHODS["prior"], laplacian_low=no_columns)
+    alone, prior = played.play(usual("alone")), played.play(usual("prior"), laplacian_low=no_columns)
     np.testing.assert_array_equal(alone, prior)
 
 
 @pytest.mark.parametrize("n", [4, 12, 60, 1000])
 def test_grids_fit_the_number_of_items(n):
-    ks = [settings.k for settings in methods.grid(METHODS["graphdr"], n)]
+    ks = [method.settings.k for method in METHODS["graphdr"].grid(n)]
     assert 1 <= min(ks) <= max(ks) < methods.column_count(n)
 
 
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.sees_graph])
 def test_controls_have_permuted_rows_and_rows_of_the_same_lengths(played, name):
     method, bases_, k = METHODS[name], played.setup.bases, 5
-    controls = methods.controls(method)
-    assert controls[methods.LONGEST].policy == "longest"
     rows = arm_features.select(method.basis, bases_[method.basis].vectors, k)
 
-    def draw(control: Method) -> np.ndarray:
-        basis = methods.compute_control(control.basis, bases_, stream(0, "controls"))
-        return arm_features.select(control.basis, basis.vectors, k)
+    def draw(kind: str) -> np.ndarray:
+        control = method.control(kind).basis
+        basis = methods.compute_control(control, bases_, stream(0, "controls"))
+        return arm_features.select(control, basis.vectors, k)
 
-    permuted, turned = draw(controls[methods.SHUFFLED]), draw(controls[methods.RANDOM_DIRECTIONS])
+    permuted, turned = draw(arm_features.SHUFFLED), draw(arm_features.RANDOM_DIRECTIONS)
     np.testing.assert_allclose(np.sort(permuted, axis=0), np.sort(rows, axis=0))
     assert not np.allclose(permuted, rows)
     np.testing.assert_allclose(np.linalg.norm(turned, axis=1), np.linalg.norm(rows, axis=1))
@@ -335,7 +337,7 @@ def test_controls_have_permuted_rows_and_rows_of_the_same_lengths(played, name):
 
 
 def test_the_longest_row_is_played(played):
-    regret = played.play(methods.controls(METHODS["graphdr"])[methods.LONGEST], Settings(k=5))
+    regret = played.play(METHODS["graphdr"].control(methods.LONGEST)._replace(settings=Settings(k=5)))
     lengths = np.linalg.norm(played.setup.bases["laplacian_low"].vectors[:, 1:6], axis=1)
     arms, theta = played.rounds.arms, played.setup.problem.theta
     chosen = np.array([max(candidates, key=lambda arm: lengths[arm]) for candidates in arms])
@@ -369,7 +371,7 @@ def test_a_tournament_is_the_same_whatever_the_number_of_workers(planted):
     result = Tournament(planted, SMALL, 3, messages.append).run(1)
     slow = Tournament(planted, SMALL, 3, lambda text: time.sleep(0.02)).run(3)  # others finish meanwhile
     for other in (slow, run(planted, 3, workers=2)):
-        assert result.settings == other.settings
+        assert result.methods == other.methods
         assert equal(result.curves, other.curves)
         assert equal(result.judged, other.judged)
     assert [setup.number for setup in slow.setups] == [0, 1]
@@ -432,15 +434,17 @@ def test_settings_that_are_clearly_behind_do_not_play_on(planted, monkeypatch):
         offered.append(entries)
         return play(setup, config, seed, number, entries)
 
-    monkeypatch.setattr(tournament, "near", lambda curves, names: names[1:2] or names)
+    monkeypatch.setattr(tournament, "near", lambda curves, names: names[1:3] or names)
     monkeypatch.setattr(tournament, "play_run", record)
     played = run(planted)
-    first, second = offered[:2]
-    grids = {name: [settings for other, settings in first if other == name] for name, _ in first}
-    assert all(len(grid) > 1 for grid in grids.values())
-    assert "prior" not in grids  # it finds its own
-    assert list(second) == [(name, grid[1]) for name, grid in grids.items()]
-    assert {name: played.settings[name] for name in grids} == {name: grid[1] for name, grid in grids.items()}
+    grids: dict[str, list[Method]] = {}
+    for method in offered[0]:
+        grids.setdefault(method.label, []).append(method)
+    assert all(len(grid) > 3 for grid in grids.values())
+    assert METHODS["prior"].label not in grids  # it finds its own
+    assert list(offered[1]) == [method for grid in grids.values() for method in grid[1:3]]
+    chosen = {method.label: method for method in played.methods.values()}
+    assert {label: chosen[label] for label in grids} == {label: grid[2] for label, grid in grids.items()}
     monkeypatch.setattr(tournament, "near", lambda curves, names: names[:1])
     decided = run(planted)
     assert {curve.shape[1] for curve in decided.curves.values()} == {SMALL.comparing}
@@ -461,7 +465,7 @@ def test_settings_methods_and_verdicts_rest_on_disjoint_runs(planted, monkeypatc
 
     first = SMALL.choosing + SMALL.comparing + SMALL.deciding
     as_it_is, judging, comparing = (elsewhere(number) for number in (1000, first, SMALL.choosing))
-    assert as_it_is.settings == judging.settings == comparing.settings
+    assert as_it_is.methods == judging.methods == comparing.methods
     assert equal(as_it_is.curves, judging.curves)
     assert (as_it_is.best_graph, as_it_is.best_without) == (judging.best_graph, judging.best_without)
     assert all((as_it_is.judged[name] != judging.judged[name])[:, :, -1].all() for name in as_it_is.judged)
@@ -473,13 +477,10 @@ def test_settings_methods_and_verdicts_rest_on_disjoint_runs(planted, monkeypatc
 
 def test_all_methods_meet_the_same_rounds(planted):
     setup = playing.set_up(planted, SMALL.arms, 0, 0)
-    entries = {
-        (name, copy): ConfiguredMethod(method, methods.grid(method, setup.problem.graph.n)[0])
-        for copy in range(2)
-        for name, method in setup.methods.items()
-    }
+    names = methods.available(planted.data)
+    entries = {(name, copy): usual(name) for copy in range(2) for name in names}
     curves = playing.play_run(setup, SMALL, 0, 1, entries)
-    assert all(np.array_equal(curves[name, 0], curves[name, 1]) for name in setup.methods)
+    assert all(np.array_equal(curves[name, 0], curves[name, 1]) for name in names)
     other = playing.play_run(setup, SMALL, 0, 2, entries)
     assert all(not np.array_equal(curves[key], other[key]) for key in entries)
 

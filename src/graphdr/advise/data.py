@@ -1,6 +1,6 @@
 """The data of a user as arrays; items are numbered by their places among the keys."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -55,6 +55,15 @@ class Data(NamedTuple):
         if self.interactions is None:
             raise ValueError("neither rewards nor interactions")
         return self.interactions
+
+
+Rows = TypeVar("Rows", Interactions, Edges, Rewards)
+
+
+def take(rows: Rows, kept: np.ndarray) -> Rows:
+    """Return some rows, by number or by a mask."""
+    columns: list[Any] = [None if column is None else column[kept] for column in rows]
+    return type(rows)(*columns)
 
 
 def ratings(rows: Interactions, item: np.ndarray, transform: str) -> sp.csr_array:

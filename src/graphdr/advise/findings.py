@@ -34,8 +34,8 @@ class Score(NamedTuple):
     sees_graph: bool
     control: bool
     settings: Settings
-    regret: float | None
-    sem: float | None
+    regret: float | None = None
+    sem: float | None = None
     behind: float | None = None
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy.sparse.csgraph import connected_components
 
-from graphdr.advise import by_log, wording
+from graphdr.advise import by_log, tables, wording
 from graphdr.advise.data import Data, single_rewards
 from graphdr.advise.findings import Findings, Score, Screen, Size
 from graphdr.advise.logs import Log
@@ -59,12 +59,13 @@ def advise(
         raise UserError(f"--name: {task.name!r} is not a name of lower case letters, digits and _, a letter first")
     has_rewards = data.rewards is not None or data.interactions is not None
     if log is not None:
-        by_log.check_arms(log, data)
+        by_log.find_arms(log, data.keys)
     if not has_rewards:
         data = by_log.with_rewards(data, log)
     source = select_source(data, task.nodes)
     if log is not None:
-        by_log.check_selected(log, source)
+        taken = f"the {len(source.item):,} items that are taken"
+        by_log.find_arms(log, data.keys.take(pa.array(source.item)), taken, "; give --nodes all")
     fewest = max(task.simulation.arms, 4)
     if len(source.item) < fewest:
         raise UserError(f"{len(source.item)} items are fewer than the {fewest} that a round needs; bring more data")
@@ -93,41 +94,28 @@ def advise(
 
 
 def _size(source: Source, result: TournamentResult) -> Size:
-    problems = [setup.problem for setup in result.setups]
-    adjacencies = [problem.graph.adjacency for problem in problems]
-    values = single_rewards(source.data)
+    data, problems = source.data, [setup.problem for setup in result.setups]
+    graphs = [problem.graph for problem in problems]
+    values = single_rewards(data)
+    distinct, counts = np.unique(values, return_counts=True)
+    rarest = int(counts.argmin())
+
+    def ends(values: Iterable[int]) -> tuple[int, int]:
+        ordered = sorted(int(value) for value in values)
+        return ordered[0], ordered[-1]
+
     return Size(
         items=source.available,
         taken=len(source.item),
-        played=_range(problem.graph.n for problem in problems),
-        edges=_range(adjacency.nnz // 2 for adjacency in adjacencies),
-        components=_range(connected_components(adjacency, directed=False)[0] for adjacency in adjacencies),
+        played=ends(graph.n for graph in graphs),
+        edges=ends(graph.adjacency.nnz // 2 for graph in graphs),
+        components=ends(connected_components(graph.adjacency, directed=False)[0] for graph in graphs),
         split_by=source.split.by,
-        sample=_sample(source.data),
+        sample=len(np.unique(data.required_interactions.user)) if data.rewards is None else len(values),
         rewards=len(values),
-        rare=_rare(values),
+        rare=(float(distinct[rarest]), int(counts[rarest])) if len(distinct) == 2 else None,
         noise=float(np.mean([problem.noise for problem in problems])),
     )
-
-
-def _range(counts: Iterable[int]) -> tuple[int, int]:
-    """Return the lowest and the highest count."""
-    ordered = sorted(int(count) for count in counts)
-    return ordered[0], ordered[-1]
-
-
-def _rare(values: np.ndarray) -> tuple[float, int] | None:
-    """Return the rarer of two values and how many rewards have it; None where rewards have other values."""
-    kinds, counts = np.unique(values, return_counts=True)
-    if len(kinds) != 2:
-        return None
-    at = int(counts.argmin())
-    return float(kinds[at]), int(counts[at])
-
-
-def _sample(data: Data) -> int:
-    """Count the users behind the rewards of the selected items, or these rewards."""
-    return len(np.unique(data.required_interactions.user)) if data.rewards is None else len(data.rewards.value)
 
 
 def screen(factors: list[float]) -> Screen:
@@ -137,59 +125,42 @@ def screen(factors: list[float]) -> Screen:
 
 
 def _scores(result: TournamentResult) -> dict[str, Score]:
-    """Score every method and control on the runs behind the verdict."""
-    scores = {name: _score(name, result) for name in result.curves}
-    best = METHODS[result.best_graph]
-    for name, text in CONTROL_LABELS.items():
-        regret, error = _mean_regret(result.judged[name])
-        label = text.format(wording.short(result.best_graph))
-        scores[name] = Score(label, best.sees_graph, True, Settings(), regret, error)
+    """Score every method, and the controls of the best one, on the runs that judge or, behind the best, compare."""
+    scores = {}
+    for name, compared in result.curves.items():
+        method = result.methods[name]
+        scores[name] = Score(method.label, method.sees_graph, False, method.settings)
+        if name not in result.judged:
+            best = result.curves[result.best_graph if method.sees_graph else result.best_without]
+            lowest = best[:, : compared.shape[1], -1].mean()
+            scores[name] = scores[name]._replace(behind=float(compared[:, :, -1].mean() / lowest - 1))
+    for kind, label in CONTROL_LABELS.items():
+        scores[kind] = Score(label.format(wording.short(result.best_graph)), True, True, Settings())
+    for name, curve in result.judged.items():
+        by_split = curve[:, :, -1].mean(axis=1)
+        error = by_split.std(ddof=1) / np.sqrt(len(by_split))
+        scores[name] = scores[name]._replace(regret=float(by_split.mean()), sem=float(error))
     return scores
-
-
-def _score(name: str, result: TournamentResult) -> Score:
-    method = METHODS[name]
-    regret, error, behind = None, None, None
-    if name in result.judged:
-        regret, error = _mean_regret(result.judged[name])
-    else:
-        behind = _behind(name, result)
-    return Score(method.label, method.sees_graph, False, result.settings[name], regret, error, behind)
-
-
-def _mean_regret(curve: np.ndarray) -> tuple[float, float]:
-    """Return the mean final regret, and its standard error over splits."""
-    by_split = curve[:, :, -1].mean(axis=1)
-    return float(by_split.mean()), float(by_split.std(ddof=1) / np.sqrt(len(by_split)))
-
-
-def _behind(name: str, result: TournamentResult) -> float:
-    """Return by which share a method's regret exceeds that of the best of its kind, on runs of both."""
-    best = result.best_graph if METHODS[name].sees_graph else result.best_without
-    regret = result.curves[name][:, :, -1]
-    lowest = result.curves[best][:, : regret.shape[1], -1]
-    return float(regret.mean() / lowest.mean() - 1)
 
 
 def _curves(result: TournamentResult) -> dict[str, list[list[float]]]:
     """Return the mean regret along the rounds of all judged methods, without controls."""
     curves = {}
     for name, curve in result.judged.items():
-        if name in METHODS:
-            mean = curve.mean(axis=(0, 1))
-            rounds = result.config.every * np.arange(1, 1 + len(mean))
-            curves[name] = np.column_stack([rounds, mean]).tolist()
+        if name not in METHODS:
+            continue
+        mean = curve.mean(axis=(0, 1))
+        rounds = result.config.every * np.arange(1, 1 + len(mean))
+        curves[name] = np.column_stack([rounds, mean]).tolist()
     return curves
 
 
 def write(findings: Findings, result: TournamentResult, root: Path, text: str, json: str) -> None:
     """Write the advice as text, JSON and a page, and every run as parquet."""
-    from graphdr.advise import page
-
     folder = root / findings.folder
     if folder.is_symlink():  # it could lead to another project, whose files would be overwritten
         raise UserError(f"{folder}: a link; remove it, or give another --name: advise writes to folders of its own")
-    for kind, content in {"text": f"{text}\n", "json": f"{json}\n", "page": page.fill(findings)}.items():
+    for kind, content in {"text": f"{text}\n", "json": f"{json}\n", "page": tables.page(findings)}.items():
         update(content.encode(), folder / FILES[kind])
     with replacing(folder / RUNS) as temporary_path:
         pq.write_table(runs(result), temporary_path)
@@ -199,19 +170,9 @@ def runs(result: TournamentResult) -> pa.Table:
     """Return the regret of every run along its rounds: where methods are compared, and where the best are judged."""
     parts = []
     for phase, curves in {"compared": result.curves, "judged": result.judged}.items():
-        parts += [_rows(phase, name, curve, result.config.every) for name, curve in curves.items()]
+        for method, regret in curves.items():
+            split, run, point = (part.ravel() for part in np.indices(regret.shape))
+            columns = {"split": split, "run": run, "round": result.config.every * (point + 1), "regret": regret.ravel()}
+            names = {"phase": pa.repeat(phase, regret.size), "method": pa.repeat(method, regret.size)}
+            parts.append(pa.table(names | columns))
     return pa.concat_tables(parts)
-
-
-def _rows(phase: str, method: str, regret: np.ndarray, every: int) -> pa.Table:
-    split, run, point = (part.ravel() for part in np.indices(regret.shape))
-    return pa.table(
-        {
-            "phase": pa.repeat(phase, regret.size),
-            "method": pa.repeat(method, regret.size),
-            "split": split,
-            "run": run,
-            "round": every * (point + 1),
-            "regret": regret.ravel(),
-        }
-    )

@@ -6,7 +6,7 @@ fixed policy, and a served policy that learns from rewards.
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -101,13 +101,6 @@ class Fixed:
         return self.choose
 
 
-class ServedPolicy(Protocol):
-    """The methods of a served policy that an evaluation calls."""
-
-    def update_many(self, arms: Sequence[Name], rewards: np.ndarray) -> object: ...
-    def recommend(self, candidates: list[Name]) -> Name: ...
-
-
 class Served:
     """A served policy, such as ``graphdr.GraphDRLinUCB``, updated with the rewards of the rounds before a block.
 
@@ -115,7 +108,7 @@ class Served:
     were logged; the policy itself stays as it is.
     """
 
-    def __init__(self, policy: ServedPolicy) -> None:
+    def __init__(self, policy: Any) -> None:
         self.policy = policy
 
     def learn(self, past: Past) -> Choose:
@@ -127,20 +120,13 @@ class Served:
 
 def as_policy(label: str, policy: np.ndarray | Policy | None, n: int, ridge: float) -> Policy:
     """Return a policy; features, and None for one estimate per arm, become ridge regression."""
-    if not (policy is None or isinstance(policy, np.ndarray)) and hasattr(policy, "learn"):
-        features = getattr(policy, "features", None)
-        if features is not None:
-            _check_features(label, features, n)
-        if isinstance(policy, GraphPrior) and policy.roughness.shape != policy.features.shape[1:]:
-            raise UserError(f"arms: {label!r} has {policy.features.shape[1]} features and not a roughness for each")
-        return policy
-    if policy is not None and not isinstance(policy, np.ndarray):
+    if policy is None or isinstance(policy, np.ndarray):
+        policy = Ridge(policy, ridge)
+    elif not hasattr(policy, "learn"):
         raise UserError(f"arms: {label!r} is neither an array of features, None, nor a policy with a method 'learn'")
-    if policy is not None:
-        _check_features(label, policy, n)
-    return Ridge(policy, ridge)
-
-
-def _check_features(label: str, features: np.ndarray, n: int) -> None:
-    if np.ndim(features) != 2 or len(features) != n or not np.isfinite(features).all() or not features.any():
+    x = getattr(policy, "features", None)
+    if x is not None and (np.ndim(x) != 2 or len(x) != n or not np.isfinite(x).all() or not x.any()):
         raise UserError(f"arms: the features of {label!r} are not {n} rows of finite numbers, one for every node")
+    if isinstance(policy, GraphPrior) and policy.roughness.shape != policy.features.shape[1:]:
+        raise UserError(f"arms: {label!r} has {policy.features.shape[1]} features and not a roughness for each")
+    return policy

@@ -6,13 +6,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from graphdr.advise.simulation import methods
-from graphdr.advise.simulation.methods import ConfiguredMethod, Method
+from graphdr.advise.simulation.methods import Method
 from graphdr.advise.simulation.problems import SimulatedProblem, draw_rounds, simulated_problem
 from graphdr.advise.simulation.splits import Source
 from graphdr.bandit.environment import Rounds
 from graphdr.bandit.graph_prior import evidence, model
 from graphdr.bandit.method import BanditProblem, GraphInputs
-from graphdr.bandit.method import Method as Policy
 from graphdr.bandit.policies.graph_prior import GraphPrior
 from graphdr.bandit.registry import POLICIES
 from graphdr.bandit.simulate import simulate
@@ -46,72 +45,57 @@ class SimulationConfig(NamedTuple):
 
 
 class SplitSetup(NamedTuple):
-    """One split: its problem, its bases, the log evidence for its graph, and the methods that can play."""
+    """One split: its problem, its bases, and the log evidence for its graph."""
 
     number: int
     problem: SimulatedProblem
     bases: dict[str, Basis]
     log_bayes: float
-    methods: dict[str, Method]
 
 
 def set_up(source: Source, arms: int, seed: int, number: int) -> SplitSetup:
     """Make the problem of a split and its bases, and compute the log evidence of random rewards for its graph."""
     problem = simulated_problem(source, arms, seed, number)
-    playable = methods.available(problem)
-    names = {basis for method in playable.values() for basis in method.bases}
+    names = {basis for method in methods.available(source.data).values() for basis in method.bases}
     rng = stream(seed, "basis", split=number)
     bases = {name: methods.compute_basis(name, problem, rng) for name in sorted(names)}
-    log_bayes = _log_bayes(problem, bases[methods.GRAPH], stream(seed, "first look", split=number))
-    return SplitSetup(number, problem._replace(ratings=None, content=None), bases, log_bayes, playable)
-
-
-def _log_bayes(problem: SimulatedProblem, basis: Basis, rng: np.random.Generator) -> float:
-    """Return the log evidence of random rewards for a graph prior against independent items."""
-    pulls = draw_rounds(problem, "uniform", PULLS, 1, rng)
-    arms = pulls.arms[:, 0]
-    rewards = problem.theta[arms] + pulls.noise.reshape(PULLS, -1)[:, 0]
-    statistics = model.statistics(len(problem.theta), arms, rewards)
-    return evidence.log_bayes_factor(statistics, model.columns(*arm_features.graded(methods.GRAPH, basis)))
+    pulls = draw_rounds(problem, "uniform", PULLS, 1, stream(seed, "first look", split=number))
+    pulled = pulls.arms[:, 0]
+    paid = problem.theta[pulled] + pulls.noise.reshape(PULLS, -1)[:, 0]
+    statistics = model.statistics(len(problem.theta), pulled, paid)
+    columns = model.columns(*arm_features.graded(methods.GRAPH, bases[methods.GRAPH]))
+    log_bayes = evidence.log_bayes_factor(statistics, columns)
+    return SplitSetup(number, problem._replace(ratings=None, content=None), bases, log_bayes)
 
 
 def play_run(
-    setup: SplitSetup, config: SimulationConfig, seed: int, number: int, entries: Mapping[Key, ConfiguredMethod]
+    setup: SplitSetup, config: SimulationConfig, seed: int, number: int, entries: Mapping[Key, Method]
 ) -> dict[Key, np.ndarray]:
     """Play methods on the same rounds of a split; return the regret of each along the rounds."""
     horizon = config.every * (config.horizon // config.every)
     key = {"split": setup.number, "number": number}
     rounds = draw_rounds(setup.problem, config.candidates, horizon, config.arms, stream(seed, "rounds", **key))
     return {
-        name: play_method(entry, setup, rounds, stream(seed, "policy", **key), config.every)
-        for name, entry in entries.items()
+        name: play_method(method, setup, rounds, stream(seed, "policy", **key), config.every)
+        for name, method in entries.items()
     }
 
 
-def play_method(
-    entry: ConfiguredMethod, setup: SplitSetup, rounds: Rounds, rng: np.random.Generator, every: int
-) -> np.ndarray:
+def play_method(method: Method, setup: SplitSetup, rounds: Rounds, rng: np.random.Generator, every: int) -> np.ndarray:
     """Play a method through all rounds; return its regret after every so many of them."""
-    bases = [setup.bases[name] for name in entry.method.bases]
-    first = bases[0] if bases else None
-    second = bases[1] if len(bases) > 1 else None
-    if first is None and issubclass(POLICIES[entry.method.policy], GraphPrior):  # a prior of independent items
-        first = Basis(np.zeros((len(setup.problem.theta), 0)), np.zeros(0), np.zeros(0))
-    policy = _policy(entry, first, setup.problem.noise)
-    arms = policy.features(GraphInputs(first, second))
-    problem = BanditProblem(setup.problem.theta, **arms._asdict(), noise=setup.problem.noise)
-    return simulate(problem, policy, rounds, rng, checkpoint=every).regret
-
-
-def _policy(entry: ConfiguredMethod, basis: Basis | None, noise: float) -> Policy:
-    """Build the policy of a method with its settings; a basis without a k has all of its columns."""
-    method, settings = entry.method, entry.settings
-    kind = POLICIES[method.policy]
+    theta, noise = setup.problem.theta, setup.problem.noise
+    kind, settings, basis_name = POLICIES[method.policy], method.settings, method.basis
+    first, second = (setup.bases[name] if name else None for name in (basis_name, method.second_basis))
+    if first is None and issubclass(kind, GraphPrior):  # a prior of independent items
+        basis_name, first = "user_columns", Basis(np.zeros((len(theta), 0)), np.zeros(0), np.zeros(0))
     values: Mapping[str, Any] = {
-        "basis": method.basis if method.basis or basis is None else "user_columns",
+        "basis": basis_name,
         "second_basis": method.second_basis,
-        "k": len(basis.values) if settings.k is None and basis is not None else settings.k,
+        "k": len(first.values) if settings.k is None and first else settings.k,  # without a k, all columns
         "ridge": settings.ridge,
         "alpha": None if settings.width is None else settings.width * noise,
     }
-    return kind(**{name: value for name, value in values.items() if value is not None and hasattr(kind, name)})
+    policy = kind(**{name: value for name, value in values.items() if value is not None and hasattr(kind, name)})
+    arms = policy.features(GraphInputs(first, second))
+    problem = BanditProblem(theta, **arms._asdict(), noise=noise)
+    return simulate(problem, policy, rounds, rng, checkpoint=every).regret

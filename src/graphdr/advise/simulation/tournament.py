@@ -14,11 +14,10 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from graphdr.advise.simulation import methods
-from graphdr.advise.simulation.methods import ConfiguredMethod, Method, Settings
+from graphdr.advise.simulation.methods import Method
 from graphdr.advise.simulation.playing import Key, Regrets, SimulationConfig, SplitSetup, play_run, set_up
 from graphdr.advise.simulation.splits import Source
 from graphdr.core.rng import stream
-from graphdr.graphs import arm_features
 
 BEHIND = 2.0  # standard errors behind the best on the same rounds, beyond which a method is not the best
 Task = TypeVar("Task")
@@ -26,11 +25,11 @@ Result = TypeVar("Result")
 
 
 class TournamentResult(NamedTuple):
-    """The settings, regrets and finalists of a tournament; curves are splits x runs x points."""
+    """The methods at their settings, regrets and finalists of a tournament; curves are splits x runs x points."""
 
     config: SimulationConfig
     setups: list[SplitSetup]
-    settings: dict[str, Settings]
+    methods: dict[str, Method]
     curves: Regrets  # of all methods on the runs that compare them; near methods have further runs
     best_graph: str
     best_without: str
@@ -60,19 +59,17 @@ class Tournament:
     ) -> None:
         self.source, self.config, self.seed = source, config, seed
         self.progress, self.first_look = progress, first_look
+        self.methods = methods.available(source.data)
         self.setups: list[SplitSetup] = []
-        self.methods: dict[str, Method] = {}
 
     def run(self, workers: int | None = None) -> TournamentResult:
         """Play the whole tournament."""
         with ThreadPoolExecutor(workers or os.cpu_count()) as self.executor:
-            numbers = range(self.config.splits)
-            self.setups = self._on_splits(self._set_up, numbers, "making graphs and features")
-            self.methods = _common_methods(self.setups)
-            settings = self.tune()
-            curves, best_graph, best_without = self.compare(settings)
-            judged = self.judge(settings, best_graph, best_without)
-        return TournamentResult(self.config, self.setups, settings, curves, best_graph, best_without, judged)
+            self.setups = self._on_splits(self._set_up, range(self.config.splits), "making graphs and features")
+            self.methods = self.tune()
+            curves, best_graph, best_without = self.compare()
+            judged = self.judge(best_graph, best_without)
+        return TournamentResult(self.config, self.setups, self.methods, curves, best_graph, best_without, judged)
 
     def _set_up(self, number: int) -> SplitSetup:
         setup = set_up(self.source, self.config.arms, self.seed, number)
@@ -80,104 +77,80 @@ class Tournament:
             self.first_look(setup.log_bayes)
         return setup
 
-    def tune(self) -> dict[str, Settings]:
+    def tune(self) -> dict[str, Method]:
         """Choose the settings of every method by its regret.
 
         A setting that is clearly behind on the first half of the splits does not play the second half.
         """
         size = min(setup.problem.graph.n for setup in self.setups)
-        grids = {name: methods.grid(method, size) for name, method in self.methods.items()}
-        chosen = {name: grid[0] for name, grid in grids.items()}
-        left = {name: grid for name, grid in grids.items() if len(grid) > 1}
-        curves: dict[str, dict[Settings, np.ndarray]] = {name: {} for name in left}
+        grids = {name: method.grid(size) for name, method in self.methods.items()}
+        curves: dict[Method, np.ndarray] = {}
         halves = {"choosing settings": self.setups[::2], "choosing near settings": self.setups[1::2]}
         for task, setups in halves.items():
-            entries = {
-                (name, settings): ConfiguredMethod(self.methods[name], settings)
-                for name, candidates in left.items()
-                for settings in candidates
-            }
-            played = self._play(entries, range(self.config.choosing), task, setups)
-            for (name, settings), curve in played.items():
-                earlier = curves[name].get(settings)
-                curves[name][settings] = curve if earlier is None else np.concatenate([earlier, curve])
-            left = {name: near(curves[name], candidates) for name, candidates in left.items()}
-        return chosen | {name: _best(curves[name], candidates) for name, candidates in left.items()}
+            entries = {method: method for grid in grids.values() if len(grid) > 1 for method in grid}
+            for method, curve in self._play(entries, range(self.config.choosing), task, setups).items():
+                curves[method] = np.concatenate([curves[method], curve]) if method in curves else curve
+            grids = {name: near(curves, grid) if len(grid) > 1 else grid for name, grid in grids.items()}
+        return {name: _best(curves, grid) if len(grid) > 1 else grid[0] for name, grid in grids.items()}
 
-    def compare(self, settings: Mapping[str, Settings]) -> tuple[Regrets, str, str]:
+    def compare(self) -> tuple[Regrets, str, str]:
         """Return the curves of all methods, and the best method with the graph and the best without it.
 
         Methods that may be the best of their kind play further runs, a few at a time.
         """
-        config = self.config
-        runs = range(config.choosing, config.choosing + config.comparing)
-        curves = self._play(self._configured(self.methods, settings), runs, "comparing methods", self.setups)
+        first, step = self.config.choosing, self.config.comparing
+        curves = self._play(self.methods, range(first, first + step), "comparing methods", self.setups)
         learning = [name for name in self.methods if name != methods.RANDOM]
         with_graph = [name for name in learning if self.methods[name].sees_graph]
-        without = [name for name in learning if not self.methods[name].sees_graph]
-        for start in range(config.comparing, config.deciding + 1, config.comparing):
+        without = [name for name in learning if name not in with_graph]
+        for start in range(first + step, first + self.config.deciding + 1, step):
             with_graph, without = near(curves, with_graph), near(curves, without)
             close = [name for names in (with_graph, without) if len(names) > 1 for name in names]
             if not close:
                 break
-            runs = range(config.choosing + start, config.choosing + start + config.comparing)
-            entries = self._configured(close, settings)
-            further = self._play(entries, runs, "deciding between near methods", self.setups)
+            entries = {name: self.methods[name] for name in close}
+            further = self._play(entries, range(start, start + step), "deciding between near methods", self.setups)
             for name in close:
                 curves[name] = np.concatenate([curves[name], further[name]], axis=1)
         return curves, _best(curves, with_graph), _best(curves, without)
 
-    def judge(self, settings: Mapping[str, Settings], best_graph: str, best_without: str) -> Regrets:
+    def judge(self, best_graph: str, best_without: str) -> Regrets:
         """Return the curves of the best two, full LinUCB, random play and controls, on runs that chose nothing."""
-        best = self._configured((best_graph, best_without, methods.FULL, methods.RANDOM), settings)
-        controls = {
-            name: ConfiguredMethod(control, settings[best_graph])
-            for name, control in methods.controls(self.methods[best_graph]).items()
-        }
+        best = {name: self.methods[name] for name in (best_graph, best_without, methods.FULL, methods.RANDOM)}
+        controls = {kind: best[best_graph].control(kind) for kind in methods.CONTROL_LABELS}
 
         def saved_so_far(done: list[Regrets]) -> str:
             graph, other = (np.mean([split[name][:, -1] for split in done]) for name in (best_graph, best_without))
             return f"; the graph saves {100 * (1 - graph / other):.0f} % so far"
 
-        def judge_split(setup: SplitSetup) -> Regrets:
-            return self._judge_split(setup, best, controls)
-
-        by_split = self._on_splits(judge_split, self.setups, "judging the best", saved_so_far)
+        by_split = self._on_splits(
+            lambda setup: self._judge_split(setup, best, controls), self.setups, "judging the best", saved_so_far
+        )
         return _stack(by_split)
 
-    def _judge_split(
-        self, setup: SplitSetup, best: Mapping[str, ConfiguredMethod], controls: Mapping[str, ConfiguredMethod]
-    ) -> Regrets:
+    def _judge_split(self, setup: SplitSetup, best: Mapping[str, Method], controls: Mapping[str, Method]) -> Regrets:
         """Play the best methods in all runs that judge, and controls in the first of them."""
         config = self.config
-        control_names = {basis for entry in controls.values() for basis in entry.method.bases}
-        drawn = [name for name in sorted(control_names) if arm_features.find(name).control]
+        names = sorted({basis for method in controls.values() for basis in method.bases} - setup.bases.keys())
         rng = stream(self.seed, "controls", split=setup.number)
-        control_bases = {name: methods.compute_control(name, setup.bases, rng) for name in drawn}
+        control_bases = {name: methods.compute_control(name, setup.bases, rng) for name in names}
         setup = setup._replace(bases=setup.bases | control_bases)
         first = config.choosing + config.comparing + config.deciding
-        middle, last = first + config.controls, first + config.judging_runs
-        curves = self._play_split(setup, {**best, **controls}, range(first, middle))
-        if middle < last:
-            further = self._play_split(setup, best, range(middle, last))
-            for name, curve in further.items():
-                curves[name] = np.concatenate([curves[name], curve])
-        return curves
-
-    def _configured(self, names: Iterable[str], settings: Mapping[str, Settings]) -> dict[str, ConfiguredMethod]:
-        return {name: ConfiguredMethod(self.methods[name], settings[name]) for name in names}
+        runs = []
+        for run in range(config.judging_runs):
+            entries = {**best, **controls} if run < config.controls else best
+            runs.append(play_run(setup, config, self.seed, first + run, entries))
+        return _stack(runs)
 
     def _play(
-        self, entries: Mapping[Key, ConfiguredMethod], runs: range, task: str, setups: Sequence[SplitSetup]
+        self, entries: Mapping[Key, Method], runs: range, task: str, setups: Sequence[SplitSetup]
     ) -> dict[Key, np.ndarray]:
         """Return the curves of methods on some splits, splits x runs x points."""
-        return _stack(self._on_splits(lambda setup: self._play_split(setup, entries, runs), setups, task))
 
-    def _play_split(
-        self, setup: SplitSetup, entries: Mapping[Key, ConfiguredMethod], runs: range
-    ) -> dict[Key, np.ndarray]:
-        """Return the curves of methods on one split, runs x points."""
-        return _stack([play_run(setup, self.config, self.seed, number, entries) for number in runs])
+        def play_split(setup: SplitSetup) -> dict[Key, np.ndarray]:
+            return _stack([play_run(setup, self.config, self.seed, number, entries) for number in runs])
+
+        return _stack(self._on_splits(play_split, setups, task))
 
     def _on_splits(
         self,
@@ -198,16 +171,9 @@ class Tournament:
         return list(self.executor.map(report, splits))
 
 
-def _common_methods(setups: Sequence[SplitSetup]) -> dict[str, Method]:
-    """Return the methods that every split has data for."""
-    return {
-        name: method for name, method in setups[0].methods.items() if all(name in setup.methods for setup in setups)
-    }
-
-
 def _stack(parts: Sequence[Mapping[Key, np.ndarray]]) -> dict[Key, np.ndarray]:
-    """Put the regrets of splits or runs into one array for each method."""
-    return {name: np.array([part[name] for part in parts]) for name in parts[0]}
+    """Put the regrets of splits or runs into one array for each method; the first part has all methods."""
+    return {name: np.array([part[name] for part in parts if name in part]) for name in parts[0]}
 
 
 def _best(curves: Mapping[Key, np.ndarray], names: Iterable[Key]) -> Key:
