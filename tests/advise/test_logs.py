@@ -455,7 +455,7 @@ def test_what_cannot_be_evaluated_is_refused_in_one_line():
             logs.evaluate(log, *arguments, **options)
     with pytest.raises(UserError, match="log: 59 rounds are too few"):
         logs.evaluate(simulate(0, 59), REDUCERS, NODES)
-    with pytest.raises(UserError, match="propensities: 1 are above one"):
+    with pytest.raises(UserError, match="propensities: 1 are not probabilities above 0"):
         logs.evaluate(log._replace(propensities=np.append(log.propensities[:99], 1.2)), REDUCERS, NODES)
 
 
