@@ -439,8 +439,12 @@ def test_intervals_cover_the_value_of_learned_policies_and_their_differences():
 def test_what_cannot_be_evaluated_is_refused_in_one_line():
     log = simulate(0, 100)
     for message, arguments, options in (
-        ("log: 3 of its 40 arms are not in the graph, the first is '37'", ({"full": None}, NODES[:37]), {}),
-        ("1 of the 40 nodes have the name of another", ({"full": None}, [*NODES[:39], "0"]), {}),
+        (
+            "log: 3 of its 40 arms are not among the 37 items, the first is '37'",
+            ({"full": None}, NODES[:37]),
+            {},
+        ),
+        ("1 of the 40 items have the name of another", ({"full": None}, [*NODES[:39], "0"]), {}),
         ("arms: the features of 'a' are not 40 rows", ({"a": REDUCED[:39]}, NODES), {}),
         ("arms: the features of 'a' are not 40 rows", ({"a": REDUCED * np.nan}, NODES), {}),
         ("arms: the features of 'a' are not 40 rows", ({"a": 0 * REDUCED}, NODES), {}),

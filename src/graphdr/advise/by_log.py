@@ -2,60 +2,45 @@
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from graphdr.advise import logs, wording
 from graphdr.advise.data import Data, Rewards
 from graphdr.advise.logs import ByLog, Log
+from graphdr.advise.ope.policies import find_arms
 from graphdr.advise.simulation.methods import CONTROL_LABELS, FULL, TUNED_POLICIES, Method, compute_basis
 from graphdr.advise.simulation.problems import SimulatedProblem, problem_of_all_data
 from graphdr.advise.simulation.splits import Source
 from graphdr.advise.simulation.tournament import TournamentResult
-from graphdr.core.errors import UserError, quote
+from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
 from graphdr.graphs import arm_features
 from graphdr.graphs.arm_features import SHUFFLED
-
-SAME = "the methods were chosen by rewards of the same log, so that the best of them may look better here than it is"
-
-
-def find_arms(log: Log, keys: pa.Array, items: str = "the items", remedy: str = "") -> np.ndarray:
-    """Return the place of every arm among the keys of items; refuse a log of others."""
-    place = pc.index_in(pa.array(log.arms, pa.string()), value_set=keys)
-    if place.null_count:
-        first = log.arms[pc.index(pc.is_null(place), True).as_py()]
-        unknown = f"{place.null_count:,} of its arms are not among {items}, {quote(first)} first"
-        raise UserError(f"{log.name}: {unknown}{remedy}")
-    return place.to_numpy()
 
 
 def with_rewards(data: Data, log: Log | None) -> Data:
     """Take the rewards of items from a log, where no other file has them; items without a round are dropped."""
     if log is None or data.features is None:
         raise UserError("features alone say nothing about rewards; give --rewards FILE, or --log FILE")
-    kept, item = np.unique(find_arms(log, data.keys)[log.played], return_inverse=True)
+    kept, item = np.unique(find_arms(log, data.keys.to_pylist())[log.played], return_inverse=True)
     return data._replace(
         keys=data.keys.take(pa.array(kept)), features=data.features[kept], rewards=Rewards(item, log.rewards)
     )
 
 
-def evaluate_methods(log: Log, source: Source, result: TournamentResult, same_rewards: bool) -> ByLog:
+def evaluate_methods(log: Log, names: list[str], source: Source, result: TournamentResult) -> ByLog:
     """Estimate what the policies of the best methods would have earned.
 
-    ``same_rewards`` says that the log chose these methods. A log that cannot be used is a warning, since the simulation
-    is already done.
+    A log that cannot be used is a warning, since the simulation is already done.
     """
     problem, best = problem_of_all_data(source, result.setups[0].problem), result.methods[result.best_graph]
     played = {wording.short(name): result.methods[name] for name in (FULL, result.best_without, result.best_graph)}
     shuffled = CONTROL_LABELS[SHUFFLED].format(wording.short(result.best_graph))
     played[shuffled] = best.control(SHUFFLED)
     policies = {label: _policy(method, problem) for label, method in played.items()}
-    names = source.data.keys.take(pa.array(source.item)).to_pylist()
     try:
-        evaluation = logs.evaluate_by_log(log, names, policies, [wording.short(FULL), shuffled, logs.LOGGED])
+        return logs.evaluate_by_log(log, names, policies, [wording.short(FULL), shuffled, logs.LOGGED])
     except UserError as error:
         return ByLog([], [f"the log could not be used: {error}"])
-    return evaluation._replace(warnings=[*evaluation.warnings, *([SAME] if same_rewards else [])])
 
 
 def _policy(method: Method, problem: SimulatedProblem) -> np.ndarray | logs.GraphPrior | None:

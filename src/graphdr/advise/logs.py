@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.advise.ope.policies import Fixed, GraphPrior, Past, Policy, Ridge, Served, as_policy
+from graphdr.advise.ope import policies
+from graphdr.advise.ope.policies import Fixed, GraphPrior, Past, Plays, Policy, Ridge, Rounds, Served
 from graphdr.advise.ope.reading import Log, enough, read
-from graphdr.advise.ope.rounds import Plays, Rounds, place_rounds, play
 from graphdr.core import terminal
 from graphdr.core.errors import UserError, no_such
 from graphdr.scores import offpolicy
@@ -91,17 +91,18 @@ def evaluate(
     """
     enough(log)
     _check(arms, ridge, blocks, epsilon)
-    policies = {label: as_policy(label, policy, len(names), ridge) for label, policy in arms.items()}
+    played = {label: policies.as_policy(label, policy, len(names), ridge) for label, policy in arms.items()}
     if rng is None:
         _check_order(log)
-    rounds = place_rounds(log, names, blocks, rng)
+    rounds = policies.place_rounds(log, names, blocks, rng)
     logged = rounds.propensities[rounds.block > 0]
     of_log = offpolicy.ips_terms(rounds.rewards[rounds.block > 0], logged, logged)  # its mean, whatever the estimate
     terms = {
         LOGGED: dict.fromkeys(ESTIMATORS, of_log),
-        RANDOM: _terms(rounds, play(rounds, Ridge(None, ridge), RANDOM, 1.0, ridge)),
+        RANDOM: _terms(rounds, policies.play(rounds, Ridge(None, ridge), RANDOM, 1.0, ridge)),
     }
-    terms |= {label: _terms(rounds, play(rounds, policy, label, epsilon, ridge)) for label, policy in policies.items()}
+    for label, policy in played.items():
+        terms[label] = _terms(rounds, policies.play(rounds, policy, label, epsilon, ridge))
     if against is None:
         against = [*(label for label, policy in arms.items() if policy is None), LOGGED]
     if unknown := [label for label in against if label not in terms]:

@@ -14,6 +14,7 @@ from graphdr.advise import by_log, tables, wording
 from graphdr.advise.data import Data, single_rewards
 from graphdr.advise.findings import Findings, Score, Screen, Size
 from graphdr.advise.logs import Log
+from graphdr.advise.ope.policies import find_arms
 from graphdr.advise.simulation.methods import CONTROL_LABELS, METHODS, Settings
 from graphdr.advise.simulation.playing import SimulationConfig
 from graphdr.advise.simulation.splits import Source, select_source
@@ -25,6 +26,7 @@ from graphdr.core.errors import UserError
 
 FILES = {"text": "advice.txt", "json": "advice.json", "page": "advice.html"}
 RUNS = "runs.parquet"
+SAME = "the methods were chosen by rewards of the same log, so that the best of them may look better here than it is"
 EVIDENCE = 2.0  # log evidence above which random rewards speak for the graph
 
 
@@ -58,17 +60,12 @@ def advise(
     if not re.fullmatch(r"[a-z][a-z0-9_]*", task.name):
         raise UserError(f"--name: {task.name!r} is not a name of lower case letters, digits and _, a letter first")
     has_rewards = data.rewards is not None or data.interactions is not None
-    if log is not None:
-        by_log.find_arms(log, data.keys)
     if not has_rewards:
         data = by_log.with_rewards(data, log)
     source = select_source(data, task.nodes)
+    names = data.keys.take(pa.array(source.item)).to_pylist()
     if log is not None:
-        taken = f"the {len(source.item):,} items that are taken"
-        by_log.find_arms(log, data.keys.take(pa.array(source.item)), taken, "; give --nodes all")
-    fewest = max(task.simulation.arms, 4)
-    if len(source.item) < fewest:
-        raise UserError(f"{len(source.item)} items are fewer than the {fewest} that a round needs; bring more data")
+        find_arms(log, names, "; give --nodes all" if len(names) < len(data.keys) else "")
     progress("making graphs and features")
 
     def first_look(log_bayes: float) -> None:
@@ -76,6 +73,9 @@ def advise(
 
     result = Tournament(source, task.simulation, task.seed, progress, first_look).run()
     size = _size(source, result)
+    evaluation = by_log.evaluate_methods(log, names, source, result) if log else None
+    if evaluation and evaluation.estimates and not has_rewards:
+        evaluation.warnings.append(SAME)
     findings = Findings(
         name=task.name,
         label=task.label,
@@ -87,7 +87,7 @@ def advise(
         simulation=task.simulation,
         scores=_scores(result),
         curves=_curves(result),
-        log=by_log.evaluate_methods(log, source, result, same_rewards=not has_rewards) if log else None,
+        log=evaluation,
         notes=[*wording.notes(source, size), *data.notes, *(log.notes if log else ())],
     )
     return findings._replace(answer=wording.answer(findings)), result
@@ -105,7 +105,7 @@ def _size(source: Source, result: TournamentResult) -> Size:
         return ordered[0], ordered[-1]
 
     return Size(
-        items=source.available,
+        items=len(data.keys),
         taken=len(source.item),
         played=ends(graph.n for graph in graphs),
         edges=ends(graph.adjacency.nnz // 2 for graph in graphs),

@@ -21,7 +21,7 @@ from graphdr.bandit.environment import (
     resample,
 )
 from graphdr.core.errors import UserError
-from graphdr.graphs import from_data
+from graphdr.graphs import from_data, raters
 from graphdr.graphs.model import Graph, from_edges, induced
 
 NEIGHBOURS = 10  # of an item, by cosine
@@ -63,10 +63,11 @@ class SimulatedProblem(NamedTuple):
 def simulated_problem(source: Source, arms: int, seed: int, number: int) -> SimulatedProblem:
     """Make the problem of one split; a round offers so many arms."""
     fewest = max(arms, 4)
-    part = draw_part(source, fewest, seed, number)
+    part = draw_part(source, seed, number)
     nodes = np.flatnonzero(~np.isnan(part.value))
     if len(nodes) < fewest:
-        raise UserError(f"{len(nodes)} items are fewer than the {fewest} that a round needs; bring more data")
+        each = "" if source.data.rewards else f" with {raters.FEWEST} interactions of either part of the users"
+        raise UserError(f"{len(nodes)} items{each} are fewer than the {fewest} that a round needs; bring more data")
     gram = _gram(source, part.train, nodes)
     graph = _graph(source, gram, nodes)
     reward = part.value[graph.origin]

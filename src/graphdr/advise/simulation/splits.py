@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from graphdr.advise.data import Data, Edges, Interactions, Rewards, take
-from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
 from graphdr.graphs import from_data, raters
 from graphdr.graphs.records import TRANSFORMS
@@ -47,7 +46,6 @@ class Source(NamedTuple):
     item: np.ndarray  # numbers of the items before the selection
     split: Split
     popularity: np.ndarray
-    available: int
     users: np.ndarray | None = None  # in the order of their mean time, where the split is by time
 
 
@@ -68,7 +66,7 @@ def select_source(data: Data, n: int | None) -> Source:
         rewards = take(Rewards(place[rewards.item], rewards.value), place[rewards.item] >= 0)
     features = None if data.features is None else data.features[kept]
     selected = data._replace(interactions=rows, edges=edges, rewards=rewards, features=features)
-    source = Source(selected, kept, USERS, popularity[kept], count)
+    source = Source(selected, kept, USERS, popularity[kept])
     if rewards:
         several = np.median(np.bincount(rewards.item, minlength=len(kept))) >= SEVERAL
         return source._replace(split=ROWS if several else NOTHING)
@@ -128,24 +126,21 @@ class Part(NamedTuple):
     choosers: int | None = None
 
 
-def draw_part(source: Source, fewest: int, seed: int, number: int) -> Part:
-    """Draw one split; refuse it if fewer than ``fewest`` items are left."""
+def draw_part(source: Source, seed: int, number: int) -> Part:
+    """Draw one split."""
     data, n, rng = source.data, len(source.item), stream(seed, "split", number=number)
     if data.rewards is None:
-        return _split_users(source, fewest, rng)
+        return _split_users(source, rng)
     pulls = _draw_half(data.rewards, n, rng) if source.split == ROWS else None
     return Part(data.interactions, raters.node_means(*(pulls or data.rewards), n), pulls)
 
 
-def _split_users(source: Source, fewest: int, rng: np.random.Generator) -> Part:
+def _split_users(source: Source, rng: np.random.Generator) -> Part:
     rows, n, parts = source.data.required_interactions, len(source.item), _assign_parts(source, rng)
     kept = _enough(source, parts)
-    if kept.sum() < fewest:
-        few = f"{kept.sum()} items have {raters.FEWEST} interactions with either part of the users"
-        raise UserError(f"{few}; a round needs {fewest}; bring more data")
     train, holdout = (take(rows, np.flatnonzero(kept[rows.item] & (parts == part))) for part in (TRAIN, HOLDOUT))
     if rows.value is None:
-        users = len(np.unique(rows.user[parts == HOLDOUT]))
+        users = max(len(np.unique(rows.user[parts == HOLDOUT])), 1)
         return Part(train, np.where(kept, holdout.choosers(n) / users, np.nan), choosers=users)
     pulls = Rewards(holdout.item, TRANSFORMS[source.data.transform](holdout.value))
     return Part(train, raters.node_means(*pulls, n), pulls)

@@ -9,6 +9,8 @@ Splits are played in parallel threads: compiled kernels and linear algebra relea
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import count
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -118,15 +120,8 @@ class Tournament:
         """Return the curves of the best two, full LinUCB, random play and controls, on runs that chose nothing."""
         best = {name: self.methods[name] for name in (best_graph, best_without, methods.FULL, methods.RANDOM)}
         controls = {kind: best[best_graph].control(kind) for kind in methods.CONTROL_LABELS}
-
-        def saved_so_far(done: list[Regrets]) -> str:
-            graph, other = (np.mean([split[name][:, -1] for split in done]) for name in (best_graph, best_without))
-            return f"; the graph saves {100 * (1 - graph / other):.0f} % so far"
-
-        by_split = self._on_splits(
-            lambda setup: self._judge_split(setup, best, controls), self.setups, "judging the best", saved_so_far
-        )
-        return _stack(by_split)
+        judge_split = partial(self._judge_split, best=best, controls=controls)
+        return _stack(self._on_splits(judge_split, self.setups, "judging the best"))
 
     def _judge_split(self, setup: SplitSetup, best: Mapping[str, Method], controls: Mapping[str, Method]) -> Regrets:
         """Play the best methods in all runs that judge, and controls in the first of them."""
@@ -152,20 +147,13 @@ class Tournament:
 
         return _stack(self._on_splits(play_split, setups, task))
 
-    def _on_splits(
-        self,
-        function: Callable[[Task], Result],
-        splits: Sequence[Task],
-        task: str,
-        describe: Callable[[list[Result]], str] = lambda done: "",
-    ) -> list[Result]:
+    def _on_splits(self, function: Callable[[Task], Result], splits: Sequence[Task], task: str) -> list[Result]:
         """Apply a function to every split in parallel, and report each one that is done."""
-        done: list[Result] = []
+        numbers = count(1)
 
         def report(split: Task) -> Result:
             result = function(split)
-            done.append(result)
-            self.progress(f"{task}: {len(done)} of {len(splits)} splits{describe(done)}")
+            self.progress(f"{task}: {next(numbers)} of {len(splits)} splits")
             return result
 
         return list(self.executor.map(report, splits))
