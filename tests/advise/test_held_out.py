@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from graphdr.advise import by_log, logs, run, wording
+from graphdr.advise import logs, run, wording
 from graphdr.advise.data import Data
-from graphdr.advise.simulation.playing import SimulationConfig
+from graphdr.advise.simulation.tournament import SimulationConfig
 from graphdr.advise.simulation.verdict import HELPS, Saving
 from graphdr.cli.main import main
 from graphdr.core.errors import UserError
@@ -208,16 +208,16 @@ def test_a_log_of_items_that_are_left_out_is_refused_before_the_simulation(proje
 def test_rewards_of_a_log_are_those_of_the_arms_played(project):
     rows = pa.array(["a", "b", "c"])
     with pytest.raises(UserError, match="features alone say nothing about rewards; give --rewards FILE, or --log FILE"):
-        by_log.with_rewards(Data(rows, features=np.eye(3)), None)
+        run.with_rewards(Data(rows, features=np.eye(3)), None)
     with contextlib.chdir(project):
         log = logs.read(Path("all.csv"), {})
         with pytest.raises(
             UserError,
             match=r"^all.csv: 80 of its 80 arms are not among the 3 items, .* such as 'a'$",
         ):
-            by_log.with_rewards(Data(rows, features=np.eye(3)), log)
+            run.with_rewards(Data(rows, features=np.eye(3)), log)
     keys = pa.array([str(number) for number in reversed(range(shop_log.ITEMS))])
-    found = by_log.with_rewards(Data(keys, features=np.ones((len(keys), 1))), log).rewards
+    found = run.with_rewards(Data(keys, features=np.ones((len(keys), 1))), log).rewards
     clicked = np.bincount(found.item, found.value, len(keys))
     raw = np.loadtxt(project / "all.csv", delimiter=",", skiprows=1, usecols=(2, 4))  # item_id, click
     np.testing.assert_allclose(clicked[::-1], np.bincount(raw[:, 0].astype(int), raw[:, 1], len(keys)))

@@ -10,11 +10,10 @@ from scipy.sparse.csgraph import connected_components
 
 from graphdr import GraphEmbedding
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
-from graphdr.advise.simulation import methods, playing, problems, splits, tournament
+from graphdr.advise.simulation import methods, problems, splits, tournament
 from graphdr.advise.simulation.methods import METHODS, Method, Settings
-from graphdr.advise.simulation.playing import SimulationConfig, SplitSetup
 from graphdr.advise.simulation.problems import SimulatedProblem
-from graphdr.advise.simulation.tournament import Tournament, TournamentResult
+from graphdr.advise.simulation.tournament import SimulationConfig, SplitSetup, Tournament, TournamentResult
 from graphdr.bandit import rewards
 from graphdr.bandit.environment import Rounds
 from graphdr.core.errors import UserError
@@ -258,7 +257,7 @@ class Played(NamedTuple):
 
     def play(self, method: Method, **bases: Basis) -> np.ndarray:
         setup = self.setup._replace(bases=self.setup.bases | bases)
-        return playing.play_method(method, setup, self.rounds, stream(0, "policy"), every=10)
+        return tournament.play_method(method, setup, self.rounds, stream(0, "policy"), every=10)
 
 
 def usual(name: str) -> Method:
@@ -476,12 +475,12 @@ def test_settings_methods_and_verdicts_rest_on_disjoint_runs(planted, monkeypatc
 
 
 def test_all_methods_meet_the_same_rounds(planted):
-    setup = playing.set_up(planted, SMALL.arms, 0, 0)
+    setup = tournament.set_up(planted, SMALL.arms, 0, 0)
     names = methods.available(planted.data)
     entries = {(name, copy): usual(name) for copy in range(2) for name in names}
-    curves = playing.play_run(setup, SMALL, 0, 1, entries)
+    curves = tournament.play_run(setup, SMALL, 0, 1, entries)
     assert all(np.array_equal(curves[name, 0], curves[name, 1]) for name in names)
-    other = playing.play_run(setup, SMALL, 0, 2, entries)
+    other = tournament.play_run(setup, SMALL, 0, 2, entries)
     assert all(not np.array_equal(curves[key], other[key]) for key in entries)
 
 
@@ -489,5 +488,5 @@ def test_random_rewards_speak_for_a_graph_that_they_are_smooth_on(planted):
     rows = planted.data.rewards
     order = np.random.default_rng(0).permutation(len(planted.item))
     moved = planted._replace(data=planted.data._replace(rewards=rows._replace(item=order[rows.item])))
-    smooth, rough = (playing.set_up(source, SMALL.arms, 0, 0).log_bayes for source in (planted, moved))
+    smooth, rough = (tournament.set_up(source, SMALL.arms, 0, 0).log_bayes for source in (planted, moved))
     assert smooth > 2 > rough

@@ -15,9 +15,8 @@ from graphdr.advise import tables, wording
 from graphdr.advise.findings import Findings, Score, Screen, Size
 from graphdr.advise.simulation import splits
 from graphdr.advise.simulation.methods import METHODS, Settings
-from graphdr.advise.simulation.playing import SimulationConfig
 from graphdr.advise.simulation.problems import RewardModel
-from graphdr.advise.simulation.tournament import TournamentResult
+from graphdr.advise.simulation.tournament import SimulationConfig, TournamentResult
 from graphdr.advise.simulation.verdict import (
     DOES_NOT,
     HELPS,

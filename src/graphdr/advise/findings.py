@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from graphdr.advise.logs import ByLog
 from graphdr.advise.simulation.methods import Settings
-from graphdr.advise.simulation.playing import SimulationConfig
+from graphdr.advise.simulation.tournament import SimulationConfig
 from graphdr.advise.simulation.verdict import Verdict
 
 

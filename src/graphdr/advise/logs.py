@@ -193,16 +193,25 @@ def tables(rows: Sequence[Row]) -> list[tuple[str, list[str], list[list[str]]]]:
     """Return the estimates and the differences as tables of text: a caption, a head and rows each."""
     if not rows:
         return []
-    level, digits = f"{100 * rows[0].level:g} % intervals", _digits(rows)
-    values = [row for row in rows if row.against is None]
-    compared = [row for row in rows if row.against is not None]
-    head = ["policy", *ESTIMATORS.values(), "effective rounds"]
+    errors = [row.sem for row in rows if row.sem > 0]  # shown with two digits
+    digits = int(np.clip(1 - np.floor(np.log10(np.median(errors))), 0, 9)) if errors else 3
+    estimates: dict[str, list[str]] = {}
+    differences: dict[str, list[str]] = {}
+    for row in rows:
+        interval = f"{row.value:.{digits}f} ({row.low:.{digits}f} … {row.high:.{digits}f})" if row.ess else "–"
+        if row.against is None:
+            estimates.setdefault(row.policy, [f"{row.ess:,.0f}"]).append(interval)
+        else:
+            differences.setdefault(f"{row.policy} − {row.against}", []).append(interval)
+    level, names = f"{100 * rows[0].level:g} % intervals", ESTIMATORS.values()
     caption = f"Mean reward a round, from {rows[0].rounds:,} rounds of the log, with {level}"
-    shown = [(caption, head, _body(values, digits, len(head)))]
-    if compared:
-        head = ["difference", *ESTIMATORS.values()]
+    body = [[label, *intervals, ess] for label, (ess, *intervals) in estimates.items()]
+    shown = [(caption, ["policy", *names, "effective rounds"], body)]
+    if differences:
         caption = f"One policy minus another in the same rounds, with {level}"
-        shown.append((caption, head, _body(compared, digits, len(head))))
+        shown.append(
+            (caption, ["difference", *names], [[label, *intervals] for label, intervals in differences.items()])
+        )
     return shown
 
 
@@ -219,18 +228,3 @@ def warnings(rows: Sequence[Row]) -> list[str]:
             share = f"{row.ess:.0f} effective rounds of {row.rounds:,} ({100 * row.ess / row.rounds:.1f} %)"
             lines.append(f"{row.policy}: {share}: take its intervals with care, and log more random rounds")
     return lines
-
-
-def _body(rows: Sequence[Row], digits: int, columns: int) -> list[list[str]]:
-    cells: dict[str, list[str]] = {}
-    for row in rows:
-        label = row.policy if row.against is None else f"{row.policy} − {row.against}"
-        interval = f"{row.value:.{digits}f} ({row.low:.{digits}f} … {row.high:.{digits}f})"
-        cells.setdefault(label, [f"{row.ess:,.0f}"]).append(interval if row.ess else "–")
-    return [[label, *intervals, ess][:columns] for label, (ess, *intervals) in cells.items()]
-
-
-def _digits(rows: Sequence[Row]) -> int:
-    """Return how many decimals show two digits of a typical error."""
-    errors = [row.sem for row in rows if row.sem > 0]
-    return int(np.clip(1 - np.floor(np.log10(np.median(errors))), 0, 9)) if errors else 3

@@ -1,4 +1,4 @@
-"""Advise on a user's data: simulate, judge, and write the answer."""
+"""Advise on a user's data: simulate, judge, ask a log of played rounds as well, and write the answer."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -10,19 +10,30 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy.sparse.csgraph import connected_components
 
-from graphdr.advise import by_log, tables, wording
-from graphdr.advise.data import Data, single_rewards
+from graphdr.advise import tables, wording
+from graphdr.advise.data import Data, Rewards, single_rewards
 from graphdr.advise.findings import Findings, Score, Screen, Size
-from graphdr.advise.logs import Log
+from graphdr.advise.logs import LOGGED, ByLog, GraphPrior, Log, evaluate_by_log
 from graphdr.advise.ope.policies import find_arms
-from graphdr.advise.simulation.methods import CONTROL_LABELS, METHODS, Settings
-from graphdr.advise.simulation.playing import SimulationConfig
+from graphdr.advise.simulation.methods import (
+    CONTROL_LABELS,
+    FULL,
+    METHODS,
+    TUNED_POLICIES,
+    Method,
+    Settings,
+    compute_basis,
+)
+from graphdr.advise.simulation.problems import SimulatedProblem, problem_of_all_data
 from graphdr.advise.simulation.splits import Source, select_source
-from graphdr.advise.simulation.tournament import Tournament, TournamentResult
+from graphdr.advise.simulation.tournament import SimulationConfig, Tournament, TournamentResult
 from graphdr.advise.simulation.verdict import judge
 from graphdr.cache import paths
 from graphdr.core.atomic import replacing, update
 from graphdr.core.errors import UserError
+from graphdr.core.rng import stream
+from graphdr.graphs import arm_features
+from graphdr.graphs.arm_features import SHUFFLED
 
 FILES = {"text": "advice.txt", "json": "advice.json", "page": "advice.html"}
 RUNS = "runs.parquet"
@@ -61,7 +72,7 @@ def advise(
         raise UserError(f"--name: {task.name!r} is not a name of lower case letters, digits and _, a letter first")
     has_rewards = data.rewards is not None or data.interactions is not None
     if not has_rewards:
-        data = by_log.with_rewards(data, log)
+        data = with_rewards(data, log)
     source = select_source(data, task.nodes)
     names = data.keys.take(pa.array(source.item)).to_pylist()
     if log is not None:
@@ -73,7 +84,7 @@ def advise(
 
     result = Tournament(source, task.simulation, task.seed, progress, first_look).run()
     size = _size(source, result)
-    evaluation = by_log.evaluate_methods(log, names, source, result) if log else None
+    evaluation = evaluate_methods(log, names, source, result) if log else None
     if evaluation and evaluation.estimates and not has_rewards:
         evaluation.warnings.append(SAME)
     findings = Findings(
@@ -91,6 +102,43 @@ def advise(
         notes=[*wording.notes(source, size), *data.notes, *(log.notes if log else ())],
     )
     return findings._replace(answer=wording.answer(findings)), result
+
+
+def with_rewards(data: Data, log: Log | None) -> Data:
+    """Take the rewards of items from a log, where no other file has them; items without a round are dropped."""
+    if log is None or data.features is None:
+        raise UserError("features alone say nothing about rewards; give --rewards FILE, or --log FILE")
+    kept, item = np.unique(find_arms(log, data.keys.to_pylist())[log.played], return_inverse=True)
+    return data._replace(
+        keys=data.keys.take(pa.array(kept)), features=data.features[kept], rewards=Rewards(item, log.rewards)
+    )
+
+
+def evaluate_methods(log: Log, names: list[str], source: Source, result: TournamentResult) -> ByLog:
+    """Estimate what the policies of the best methods would have earned.
+
+    A log that cannot be used is a warning, since the simulation is already done.
+    """
+    problem, best = problem_of_all_data(source, result.setups[0].problem), result.methods[result.best_graph]
+    played = {wording.short(name): result.methods[name] for name in (FULL, result.best_without, result.best_graph)}
+    shuffled = CONTROL_LABELS[SHUFFLED].format(wording.short(result.best_graph))
+    played[shuffled] = best.control(SHUFFLED)
+    policies = {label: _without_exploration(method, problem) for label, method in played.items()}
+    try:
+        return evaluate_by_log(log, names, policies, [wording.short(FULL), shuffled, LOGGED])
+    except UserError as error:
+        return ByLog([], [f"the log could not be used: {error}"])
+
+
+def _without_exploration(method: Method, problem: SimulatedProblem) -> np.ndarray | GraphPrior | None:
+    """Return features for ridge regression, or a graph prior."""
+    bases = [compute_basis(name, problem, stream(0, "basis of the log")) for name in method.bases]
+    if method.basis is None:
+        return None
+    if method.policy in TUNED_POLICIES:
+        return arm_features.select(method.basis, bases[0].vectors, method.settings.k or len(bases[0].values))
+    first, *second = map(arm_features.graded, method.bases, bases)
+    return GraphPrior(*first, *second)
 
 
 def _size(source: Source, result: TournamentResult) -> Size:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graphdr.advise import logs, reading
 from graphdr.advise.findings import Findings
-from graphdr.advise.simulation.playing import SimulationConfig
+from graphdr.advise.simulation.tournament import SimulationConfig
 from graphdr.advise.tabular.dialect import TextFormat
 from graphdr.advise.tabular.input_errors import run_all
 from graphdr.cli import project

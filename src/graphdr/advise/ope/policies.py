@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from graphdr.advise.ope.reading import Log
 from graphdr.bandit.graph_prior import evidence, model, posterior
 from graphdr.core.errors import UserError, quote
+from graphdr.raw.tables import encode
 
 Name = str | int
 Choose = Callable[[list[Name]], Name]
@@ -172,10 +174,8 @@ def find_arms(log: Log, names: Sequence[Name], remedy: str = "") -> np.ndarray:
 def place_rounds(log: Log, names: Sequence[Name], blocks: int, rng: np.random.Generator | None = None) -> Rounds:
     """Find the arms of a log among the nodes, and split the rounds into blocks of whole pages."""
     node = find_arms(log, names)
-    rounds = page = np.arange(len(log.rewards))
-    if log.pages is not None:  # numbered as they come
-        _, first, page = np.unique(log.pages, return_index=True, return_inverse=True)
-        page = np.argsort(np.argsort(first))[page]
+    rounds = np.arange(len(log.rewards))
+    page = rounds if log.pages is None else encode(pa.array(log.pages))[1]  # numbered as they come
     page_count = page.max() + 1
     order = np.arange(page_count) if rng is None else rng.permutation(page_count)
     block = (order * blocks // page_count)[page]

@@ -20,23 +20,19 @@ LEFT_OUT, TRAIN, HOLDOUT = -1, 0, 1  # the part of a row
 
 
 class Split(NamedTuple):
-    """What data are split by, and the share of each side that a split draws (None: all splits are alike)."""
+    """What data are split by, and the variance of a result over data sets, in that between splits of one of them.
+
+    Were the result a mean over users, splits with a share f of the data would vary by (1 - f) / f of what data sets do:
+    so say Nadeau and Bengio (2003). Half of that factor is taken, which was set by trial on generated data; it is too
+    little for a plain mean over users (docs/advise.md).
+    """
 
     by: str
-    part: float | None
-
-    @property
-    def spread(self) -> float:
-        """Return the variance of a result over data sets, in that between splits of one of them.
-
-        Were the result a mean over users, splits with a share f of the data would vary by (1 - f) / f of what data sets
-        do: so say Nadeau and Bengio (2003). Half of that factor is taken, which was set by trial on generated data; it
-        is too little for a plain mean over users (docs/advise.md).
-        """
-        return 0.0 if self.part is None else 0.5 * self.part / (1.0 - self.part)
+    spread: float
 
 
-USERS, TIME, ROWS, NOTHING = Split("users", 0.5), Split("time", KEPT), Split("rewards", 0.5), Split("nothing", None)
+USERS, TIME = Split("users", 0.5), Split("time", 0.5 * KEPT / (1.0 - KEPT))
+ROWS, NOTHING = Split("rewards", 0.5), Split("nothing", 0.0)  # with nothing, all splits are alike
 
 
 class Source(NamedTuple):
