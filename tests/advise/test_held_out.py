@@ -101,6 +101,8 @@ def test_text_page_and_json_agree(answered):
         assert wording.screen(run.screen(answer["screen"]["by_split"])) in text
     assert re.search(r"<h1>(.*?)</h1>", answered.page)[1] == answer["answer"][0] == wording.TEXTS["outcomes"][HELPS]
     names = [wording.short(name) for name in answer["scores"] if not answer["scores"][name]["control"]]
+    assert not re.search(r"(src|href)=\"(?!data:)|<script|@import|url\(|<!-- ", answered.page)  # it loads nothing
+    assert "\033" not in answered.text
     starred = [name for name in names if f"{name}*" in re.sub(r"<[^>]+>", " ", answered.page)]
     assert starred[0] == wording.short(verdict["method"])
     assert len(starred) == 1
@@ -136,11 +138,6 @@ def test_methods_that_are_not_judged_are_shown_behind_the_best_of_their_kind(ans
         assert score["behind"] > 0
         shown = rf"{re.escape(wording.short(name))} (yes|no) .*? {wording.percent(score['behind'])} more"
         assert re.search(shown, plain(answered.page))
-
-
-def test_the_page_loads_nothing_and_the_text_has_no_colours(answered):
-    assert not re.search(r"(src|href)=\"(?!data:)|<script|@import|url\(|<!-- ", answered.page)
-    assert "\033" not in answered.text
 
 
 def test_every_run_is_kept(answered, project):
@@ -249,8 +246,3 @@ def test_without_a_project_advice_needs_the_extra_for_files_alone(project, tmp_p
     answer = json.loads(done.stdout)
     assert any(note.startswith("the random seed is 0") for note in answer["notes"])
     assert {path.name for path in (tmp_path / answer["folder"]).iterdir()} == {*run.FILES.values(), run.RUNS}
-
-
-def test_a_folder_that_is_named_must_be_a_project(tmp_path, capsys):
-    assert main([*OWN, "--root", str(tmp_path)]) == 1
-    assert "not the folder of a project" in capsys.readouterr().err

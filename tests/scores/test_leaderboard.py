@@ -83,12 +83,6 @@ def test_over_all_problems_every_method_counts_those_it_played():
     assert (result.loc["b", ["wins", "losses"]] == [2, 1]).all()
 
 
-def test_a_method_that_plays_as_another_counts_once():
-    table = ranked(finals({"a": [1, 2], "b": [1, 2], "c": [3, 4]}))
-    assert table["method"].tolist() == ["a", "c"]
-    assert table["ratio"].tolist() == [1.5 / 3.5, 3.5 / 1.5]
-
-
 def test_a_method_without_games_is_left_out_and_one_with_some_is_a_mistake():
     both = finals({"a": [1, 2], "b": [3, 4]})
     elsewhere = finals({"a": [1, 2], "c": [1, 1]}, "q")

@@ -111,6 +111,8 @@ def test_a_bootstrap_is_seeded_and_near_the_normal_interval(name):
     assert estimate == again
     assert (estimate.value, estimate.sem, estimate.ess) == (normal.value, normal.sem, normal.ess)
     assert_allclose([estimate.low, estimate.high], [normal.low, normal.high], atol=0.25 * normal.sem)
+    terms = offpolicy.Terms(np.array([2.0, 0.0]), np.array([1.0, 0.0]), np.array([1.0, 0.0]))  # draws without weight
+    assert offpolicy.bootstrap(terms, 0.9, np.random.default_rng(0), 50) == (2.0, 2.0)
 
 
 # Refusals
@@ -154,8 +156,3 @@ def test_logs_without_an_answer_are_refused_in_one_line(message):
     with pytest.raises(UserError, match=message) as caught:
         REFUSED[message]()
     assert "\n" not in str(caught.value)
-
-
-def test_a_bootstrap_draw_without_any_weight_is_left_out():
-    terms = offpolicy.Terms(np.array([2.0, 0.0]), np.array([1.0, 0.0]), np.array([1.0, 0.0]))
-    assert offpolicy.bootstrap(terms, 0.9, np.random.default_rng(0), 50) == (2.0, 2.0)
