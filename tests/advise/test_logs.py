@@ -384,22 +384,18 @@ def test_all_arms_offered_by_name_or_by_default_are_the_same():
         assert_allclose(mine[3:], theirs[3:])
 
 
-def test_a_tie_is_not_decided_by_what_was_played():
+def test_names_join_a_log_to_the_graph_and_what_was_played_decides_no_tie():
     """A file that lists the arm played first must not make a policy without any knowledge play it."""
-    log = simulate(6, 400)
-    sets = log.candidates.reshape(-1, OFFERED)
-    played_first = np.argsort(sets != log.played[:, None], axis=1, kind="stable")
-    moved = log._replace(candidates=np.take_along_axis(sets, played_first, axis=1).ravel())
-    flat = {"flat": np.ones((N, 1)), "full": None}
-    assert logs.evaluate(moved, flat, NODES) == logs.evaluate(log, flat, NODES)
-
-
-def test_names_and_not_places_join_a_log_to_the_graph():
     log = simulate(7, 400)
     order = np.random.default_rng(0).permutation(N)
     named = log._replace(arms=[NODES[node] for node in order], played=np.argsort(order)[log.played])
     named = named._replace(candidates=np.argsort(order)[log.candidates])
     assert logs.evaluate(named, REDUCERS, NODES) == logs.evaluate(log, REDUCERS, range(N))
+    sets = log.candidates.reshape(-1, OFFERED)
+    played_first = np.argsort(sets != log.played[:, None], axis=1, kind="stable")
+    moved = log._replace(candidates=np.take_along_axis(sets, played_first, axis=1).ravel())
+    flat = {"flat": np.ones((N, 1)), "full": None}
+    assert logs.evaluate(moved, flat, NODES) == logs.evaluate(log, flat, NODES)
 
 
 # Intervals
@@ -463,21 +459,18 @@ def test_what_cannot_be_evaluated_is_refused_in_one_line():
         logs.evaluate(log._replace(propensities=np.append(log.propensities[:99], 1.2)), REDUCERS, NODES)
 
 
-def test_a_policy_that_nothing_was_logged_of_has_no_estimate():
+def test_few_effective_rounds_are_said_and_without_any_there_is_no_estimate():
+    rng = np.random.default_rng(0)
+    arm = rng.integers(N, size=2000)
+    rows = logs.evaluate(logs.Log("log", NODES, THETA[arm], np.full(2000, 1 / N), arm), REDUCERS, NODES)
+    assert [line.partition(":")[0] for line in logs.warnings(rows)] == list(REDUCERS)
+    assert re.search(r"reduced: \d+ effective rounds of 1,600 ", "\n".join(logs.text(rows)))
     half = np.arange(50) % 2  # arm 0 always pays and is played in the first half only
     log = logs.Log("log", NODES, np.append(1.0 - half, half), np.full(100, 0.5), np.append(half, 1 + half))
     rows = logs.evaluate(log, {"full": None}, NODES, blocks=2)
     assert {row.ess for row in rows if row.policy == "full"} == {0.0}
     assert all(np.isnan([row.value, row.low, row.high]).all() for row in rows if row.policy == "full")
     assert "full: no estimate, for it would have played no arm that was logged" in logs.text(rows)
-
-
-def test_few_effective_rounds_are_said():
-    rng = np.random.default_rng(0)
-    arm = rng.integers(N, size=2000)
-    rows = logs.evaluate(logs.Log("log", NODES, THETA[arm], np.full(2000, 1 / N), arm), REDUCERS, NODES)
-    assert [line.partition(":")[0] for line in logs.warnings(rows)] == list(REDUCERS)
-    assert re.search(r"reduced: \d+ effective rounds of 1,600 ", "\n".join(logs.text(rows)))
 
 
 def test_propensities_that_cannot_be_right_are_said():
