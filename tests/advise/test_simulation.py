@@ -110,7 +110,7 @@ def test_rewards_are_the_held_out_means_in_units():
     empirical = made.reward_model.empirical
     np.testing.assert_allclose(np.add.reduceat(empirical.values, empirical.starts[:-1]), 0, atol=1e-12)
     np.testing.assert_array_equal(np.diff(empirical.starts), np.bincount(rows.item[held_out])[made.item])
-    assert made.noise == empirical.size
+    assert made.reward_model.noise == empirical.size
     drawn = problems.draw_rounds(made, "uniform", 50, 10, stream(0, "test"))
     for arm, noise in zip(drawn.arms.ravel(), drawn.noise.ravel(), strict=True):
         assert noise in empirical.values[empirical.starts[arm] : empirical.starts[arm + 1]]
@@ -128,8 +128,8 @@ def test_implicit_feedback_pays_yes_or_no_with_the_share_of_users_as_its_mean():
     no, yes = made.reward_model.values
     assert np.isclose(paid[..., None], [no, yes]).any(axis=-1).all()
     mean = raters.node_means(drawn.arms.ravel(), paid.ravel(), len(made.theta))
-    assert abs(mean - made.theta).max() < 5 * made.noise / np.sqrt(20_000 * 10 / ITEMS)
-    assert np.isclose(np.sqrt(np.mean(drawn.noise**2)), made.noise, rtol=0.01)
+    assert abs(mean - made.theta).max() < 5 * made.reward_model.noise / np.sqrt(20_000 * 10 / ITEMS)
+    assert np.isclose(np.sqrt(np.mean(drawn.noise**2)), made.reward_model.noise, rtol=0.01)
     share = (made.theta - no) / (yes - no)
     assert np.isclose(share * USERS / 2, np.round(share * USERS / 2)).all()
 

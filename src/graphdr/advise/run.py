@@ -162,7 +162,7 @@ def _size(source: Source, result: TournamentResult) -> Size:
         sample=len(np.unique(data.required_interactions.user)) if data.rewards is None else len(values),
         rewards=len(values),
         rare=(float(distinct[rarest]), int(counts[rarest])) if len(distinct) == 2 else None,
-        noise=float(np.mean([problem.noise for problem in problems])),
+        noise=float(np.mean([problem.reward_model.noise for problem in problems])),
     )
 
 

@@ -14,14 +14,10 @@ FOLDER = Path(__file__).parent
 DASHES = ("", "7 3", "2 2", "10 2 2 2", "4 4", "11 3")  # of curves
 
 
-def simulation(findings: Findings) -> list[TextTable]:
-    """Return the tables of the simulation."""
-    return [regrets(findings), comparisons(findings), data(findings)]
-
-
-def log(findings: Findings) -> list[TextTable]:
-    """Return what the log says of every policy, if there is a log."""
-    return logs.tables(findings.log.estimates) if findings.log else []
+def evidence(findings: Findings) -> list[TextTable]:
+    """Return three tables of the simulation, and what the log says of every policy, if there is a log."""
+    by_log = logs.tables(findings.log.estimates) if findings.log else []
+    return [regrets(findings), comparisons(findings), data(findings), *by_log]
 
 
 def regrets(findings: Findings) -> TextTable:
@@ -122,8 +118,7 @@ def page(findings: Findings) -> str:
         labels={name: wording.short(name) for name in shown},
         style=template.style(palette.css(sorted(shown), [], looks)),
         version=__version__,
-        tables=simulation(findings),
-        log_tables=log(findings),
+        tables=evidence(findings),
         look=lambda series: palette.styles(list(series), looks),
         first_look=wording.screen(findings.screen),
         words=wording.WORDS,

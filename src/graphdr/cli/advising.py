@@ -96,7 +96,7 @@ def text(findings: Findings) -> list[str]:
     width, answer = terminal.width(), findings.answer
     lines = [paint(line, "bold") for line in terminal.wrapped(" ".join(answer), width, most=len(answer) * 5)]
     lines += ["", *_listed([*findings.notes, wording.screen(findings.screen)], "- ", "  ")]
-    for caption, head, body in (*tables.simulation(findings), *tables.log(findings)):
+    for caption, head, body in tables.evidence(findings):
         lines += ["", *terminal.wrapped(caption, width), *terminal.table(head, body, _right(head, body), width)]
     if findings.log:
         lines += ["", *_listed(findings.log.warnings, "- ", "  ")]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.advise.data import Interactions, ratings, take
+from graphdr.advise.data import Interactions, take
 from graphdr.advise.simulation.ratings_gram import CENTRED, RatingsGram, condense, nearest, ratings_gram
 from graphdr.advise.simulation.splits import Part, Source, draw_part
 from graphdr.bandit import rewards
@@ -23,6 +23,7 @@ from graphdr.bandit.environment import (
 from graphdr.core.errors import UserError
 from graphdr.graphs import from_data, raters
 from graphdr.graphs.model import Graph, from_edges, induced
+from graphdr.graphs.records import similarity_rows
 
 NEIGHBOURS = 10  # of an item, by cosine
 RANK = 50  # of the decomposition of centred ratings
@@ -53,11 +54,6 @@ class SimulatedProblem(NamedTuple):
     def item(self) -> np.ndarray:
         """Return the item of every node."""
         return self.graph.origin
-
-    @property
-    def noise(self) -> float:
-        """Return the standard deviation of a single reward."""
-        return self.reward_model.noise
 
 
 def simulated_problem(source: Source, arms: int, seed: int, number: int) -> SimulatedProblem:
@@ -93,7 +89,11 @@ def problem_of_all_data(source: Source, split: SimulatedProblem) -> SimulatedPro
 
 
 def _gram(source: Source, rows: Interactions | None, nodes: np.ndarray) -> RatingsGram | None:
-    return None if rows is None else ratings_gram(ratings(rows, nodes, source.data.transform))
+    """Return the products of the ratings of some items, ones where interactions have no values."""
+    if rows is None:
+        return None
+    value = np.ones(len(rows.item)) if rows.value is None else rows.value
+    return ratings_gram(similarity_rows(rows.user, rows.item, value, nodes, source.data.transform))
 
 
 def _graph(source: Source, gram: RatingsGram | None, nodes: np.ndarray) -> Graph:

@@ -96,7 +96,7 @@ def play_run(
 
 def play_method(method: Method, setup: SplitSetup, rounds: Rounds, rng: np.random.Generator, every: int) -> np.ndarray:
     """Play a method through all rounds; return its regret after every so many of them."""
-    theta, noise = setup.problem.theta, setup.problem.noise
+    theta, noise = setup.problem.theta, setup.problem.reward_model.noise
     kind, settings, basis_name = POLICIES[method.policy], method.settings, method.basis
     first, second = (setup.bases[name] if name else None for name in (basis_name, method.second_basis))
     if first is None and issubclass(kind, GraphPrior):  # a prior of independent items
