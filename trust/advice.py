@@ -26,10 +26,9 @@ import pyarrow as pa
 
 from graphdr.advise import reading
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
-from graphdr.advise.simulation.methods import ConfiguredMethod, Settings
-from graphdr.advise.simulation.playing import SimulationConfig, play_run, set_up
+from graphdr.advise.simulation.methods import Method
 from graphdr.advise.simulation.splits import Source, select_source
-from graphdr.advise.simulation.tournament import Tournament, TournamentResult
+from graphdr.advise.simulation.tournament import SimulationConfig, Tournament, TournamentResult, play_run, set_up
 from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, UNKNOWN, Verdict, judge, shares
 from graphdr.core.rng import stream
 from graphdr.graphs import model, random_graphs, spectral
@@ -189,7 +188,7 @@ def fresh(
     verdict = judge(result, source.split.spread)
     yield f"advised: {verdict.method}; the graph {verdict.outcome} ({verdict.saves.estimate:+.3f})"
     regrets = _all(
-        partial(_on_split, source, config, result.settings, verdict.method, most=most), range(first, first + count)
+        partial(_on_split, source, config, result.methods, verdict.method, most=most), range(first, first + count)
     )
     ratios = []
     for regret in regrets:
@@ -219,17 +218,17 @@ def _outcome(result: TournamentResult, verdict: Verdict) -> Outcome:
 
 
 def _on_split(
-    source: Source, config: SimulationConfig, settings: dict[str, Settings], advised: str, number: int, most: int = MOST
+    source: Source, config: SimulationConfig, methods: dict[str, Method], advised: str, number: int, most: int = MOST
 ) -> dict[str, np.ndarray]:
     """Return the regrets on one split of the advised method and of all that may be better, run by run.
 
     Few runs depend on chance: they play until the difference is precise, or so many runs are played.
     """
     setup = set_up(source, config.arms, 0, number)
-    regrets = {name: np.empty(0) for name in settings}
+    regrets = {name: np.empty(0) for name in methods}
     while True:
         first = len(regrets[advised])
-        entries = {name: ConfiguredMethod(setup.methods[name], settings[name]) for name in regrets}
+        entries = {name: methods[name] for name in regrets}
         runs = [play_run(setup, config, 0, at, entries) for at in range(first, first + (STEP if first else RUNS))]
         regrets = {name: np.append(regret, [run[name][-1] for run in runs]) for name, regret in regrets.items()}
         mine = regrets[advised]

@@ -384,22 +384,18 @@ def test_all_arms_offered_by_name_or_by_default_are_the_same():
         assert_allclose(mine[3:], theirs[3:])
 
 
-def test_a_tie_is_not_decided_by_what_was_played():
+def test_names_join_a_log_to_the_graph_and_what_was_played_decides_no_tie():
     """A file that lists the arm played first must not make a policy without any knowledge play it."""
-    log = simulate(6, 400)
-    sets = log.candidates.reshape(-1, OFFERED)
-    played_first = np.argsort(sets != log.played[:, None], axis=1, kind="stable")
-    moved = log._replace(candidates=np.take_along_axis(sets, played_first, axis=1).ravel())
-    flat = {"flat": np.ones((N, 1)), "full": None}
-    assert logs.evaluate(moved, flat, NODES) == logs.evaluate(log, flat, NODES)
-
-
-def test_names_and_not_places_join_a_log_to_the_graph():
     log = simulate(7, 400)
     order = np.random.default_rng(0).permutation(N)
     named = log._replace(arms=[NODES[node] for node in order], played=np.argsort(order)[log.played])
     named = named._replace(candidates=np.argsort(order)[log.candidates])
     assert logs.evaluate(named, REDUCERS, NODES) == logs.evaluate(log, REDUCERS, range(N))
+    sets = log.candidates.reshape(-1, OFFERED)
+    played_first = np.argsort(sets != log.played[:, None], axis=1, kind="stable")
+    moved = log._replace(candidates=np.take_along_axis(sets, played_first, axis=1).ravel())
+    flat = {"flat": np.ones((N, 1)), "full": None}
+    assert logs.evaluate(moved, flat, NODES) == logs.evaluate(log, flat, NODES)
 
 
 # Intervals
@@ -439,8 +435,12 @@ def test_intervals_cover_the_value_of_learned_policies_and_their_differences():
 def test_what_cannot_be_evaluated_is_refused_in_one_line():
     log = simulate(0, 100)
     for message, arguments, options in (
-        ("log: 3 of its 40 arms are not in the graph, the first is '37'", ({"full": None}, NODES[:37]), {}),
-        ("1 of the 40 nodes have the name of another", ({"full": None}, [*NODES[:39], "0"]), {}),
+        (
+            "log: 3 of its 40 arms are not among the 37 items, the first is '37'",
+            ({"full": None}, NODES[:37]),
+            {},
+        ),
+        ("1 of the 40 items have the name of another", ({"full": None}, [*NODES[:39], "0"]), {}),
         ("arms: the features of 'a' are not 40 rows", ({"a": REDUCED[:39]}, NODES), {}),
         ("arms: the features of 'a' are not 40 rows", ({"a": REDUCED * np.nan}, NODES), {}),
         ("arms: the features of 'a' are not 40 rows", ({"a": 0 * REDUCED}, NODES), {}),
@@ -455,25 +455,22 @@ def test_what_cannot_be_evaluated_is_refused_in_one_line():
             logs.evaluate(log, *arguments, **options)
     with pytest.raises(UserError, match="log: 59 rounds are too few"):
         logs.evaluate(simulate(0, 59), REDUCERS, NODES)
-    with pytest.raises(UserError, match="propensities: 1 are above one"):
+    with pytest.raises(UserError, match="propensities: 1 are not probabilities above 0"):
         logs.evaluate(log._replace(propensities=np.append(log.propensities[:99], 1.2)), REDUCERS, NODES)
 
 
-def test_a_policy_that_nothing_was_logged_of_has_no_estimate():
+def test_few_effective_rounds_are_said_and_without_any_there_is_no_estimate():
+    rng = np.random.default_rng(0)
+    arm = rng.integers(N, size=2000)
+    rows = logs.evaluate(logs.Log("log", NODES, THETA[arm], np.full(2000, 1 / N), arm), REDUCERS, NODES)
+    assert [line.partition(":")[0] for line in logs.warnings(rows)] == list(REDUCERS)
+    assert re.search(r"reduced: \d+ effective rounds of 1,600 ", "\n".join(logs.text(rows)))
     half = np.arange(50) % 2  # arm 0 always pays and is played in the first half only
     log = logs.Log("log", NODES, np.append(1.0 - half, half), np.full(100, 0.5), np.append(half, 1 + half))
     rows = logs.evaluate(log, {"full": None}, NODES, blocks=2)
     assert {row.ess for row in rows if row.policy == "full"} == {0.0}
     assert all(np.isnan([row.value, row.low, row.high]).all() for row in rows if row.policy == "full")
     assert "full: no estimate, for it would have played no arm that was logged" in logs.text(rows)
-
-
-def test_few_effective_rounds_are_said():
-    rng = np.random.default_rng(0)
-    arm = rng.integers(N, size=2000)
-    rows = logs.evaluate(logs.Log("log", NODES, THETA[arm], np.full(2000, 1 / N), arm), REDUCERS, NODES)
-    assert [line.partition(":")[0] for line in logs.warnings(rows)] == list(REDUCERS)
-    assert re.search(r"reduced: \d+ effective rounds of 1,600 ", "\n".join(logs.text(rows)))
 
 
 def test_propensities_that_cannot_be_right_are_said():

@@ -10,11 +10,10 @@ from scipy.sparse.csgraph import connected_components
 
 from graphdr import GraphEmbedding
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
-from graphdr.advise.simulation import methods, playing, problems, splits, tournament
-from graphdr.advise.simulation.methods import METHODS, ConfiguredMethod, Method, Settings
-from graphdr.advise.simulation.playing import SimulationConfig, SplitSetup
+from graphdr.advise.simulation import methods, problems, splits, tournament
+from graphdr.advise.simulation.methods import METHODS, Method, Settings
 from graphdr.advise.simulation.problems import SimulatedProblem
-from graphdr.advise.simulation.tournament import Tournament, TournamentResult
+from graphdr.advise.simulation.tournament import SimulationConfig, SplitSetup, Tournament, TournamentResult
 from graphdr.bandit import rewards
 from graphdr.bandit.environment import Rounds
 from graphdr.core.errors import UserError
@@ -59,7 +58,7 @@ def problem_of(data: Data, number: int = 0) -> SimulatedProblem:
 
 def in_training(data: Data) -> np.ndarray:
     """Tell of each row whether its user is in the training part of the first split."""
-    part = splits.draw_part(splits.select_source(data, None), 10, 0, 0)
+    part = splits.draw_part(splits.select_source(data, None), 0, 0)
     return np.isin(data.interactions.user, part.train.user)
 
 
@@ -90,16 +89,13 @@ def _flat(part) -> np.ndarray:
     return part if isinstance(part, np.ndarray) else part.toarray()
 
 
-def test_splits_differ_and_a_split_is_always_the_same():
-    first, again, other = (problem_of(rated(), number).theta for number in (0, 0, 1))
-    np.testing.assert_array_equal(first, again)
-    assert abs(first[:5] - other[:5]).min() > 0
-
-
-def test_times_that_leave_few_items_are_not_used():
+def test_times_that_leave_few_items_are_not_used_and_splits_are_drawn_by_number():
     rows = rated(timed=True).interactions
     new_items = rows._replace(item=rows.item % 20 + 20 * (rows.time > USERS / 2))  # late users met no earlier item
     assert splits.select_source(Data(keys(ITEMS), new_items), None).split is splits.USERS
+    first, again, other = (problem_of(rated(), number).theta for number in (0, 0, 1))
+    np.testing.assert_array_equal(first, again)
+    assert abs(first[:5] - other[:5]).min() > 0
 
 
 def test_rewards_are_the_held_out_means_in_units():
@@ -114,7 +110,7 @@ def test_rewards_are_the_held_out_means_in_units():
     empirical = made.reward_model.empirical
     np.testing.assert_allclose(np.add.reduceat(empirical.values, empirical.starts[:-1]), 0, atol=1e-12)
     np.testing.assert_array_equal(np.diff(empirical.starts), np.bincount(rows.item[held_out])[made.item])
-    assert made.noise == empirical.size
+    assert made.reward_model.noise == empirical.size
     drawn = problems.draw_rounds(made, "uniform", 50, 10, stream(0, "test"))
     for arm, noise in zip(drawn.arms.ravel(), drawn.noise.ravel(), strict=True):
         assert noise in empirical.values[empirical.starts[arm] : empirical.starts[arm + 1]]
@@ -132,8 +128,8 @@ def test_implicit_feedback_pays_yes_or_no_with_the_share_of_users_as_its_mean():
     no, yes = made.reward_model.values
     assert np.isclose(paid[..., None], [no, yes]).any(axis=-1).all()
     mean = raters.node_means(drawn.arms.ravel(), paid.ravel(), len(made.theta))
-    assert abs(mean - made.theta).max() < 5 * made.noise / np.sqrt(20_000 * 10 / ITEMS)
-    assert np.isclose(np.sqrt(np.mean(drawn.noise**2)), made.noise, rtol=0.01)
+    assert abs(mean - made.theta).max() < 5 * made.reward_model.noise / np.sqrt(20_000 * 10 / ITEMS)
+    assert np.isclose(np.sqrt(np.mean(drawn.noise**2)), made.reward_model.noise, rtol=0.01)
     share = (made.theta - no) / (yes - no)
     assert np.isclose(share * USERS / 2, np.round(share * USERS / 2)).all()
 
@@ -161,20 +157,20 @@ def test_features_alone_make_a_graph_of_nearest_neighbours():
     np.testing.assert_array_equal(made.content, ABOUT[made.item])
     unpaid = data._replace(rewards=Rewards(np.arange(10, ITEMS), RNG.normal(size=ITEMS - 10)))
     assert problem_of(unpaid).item.min() == 10
-
-
-def test_items_of_few_categories_are_joined_to_more_neighbours_until_all_are_connected():
-    features = np.column_stack([np.eye(3)[np.arange(90) % 3], np.arange(90) / 45])
+    features = np.column_stack([np.eye(3)[np.arange(90) % 3], np.arange(90) / 45])  # few categories: more neighbours
     data = Data(keys(90), rewards=Rewards(np.arange(90), RNG.normal(size=90)), features=features)
     graph = problem_of(data).graph
-    assert graph.n == 90
-    assert np.diff(graph.adjacency.indptr).min() >= 2 * problems.NEIGHBOURS
+    assert (graph.n, connected_components(graph.adjacency)[0]) == (90, 1)
     apart = problem_of(data._replace(features=features[:, :3])).graph  # no two kinds have a cosine above zero
     assert connected_components(apart.adjacency)[0] == 3
 
 
-def test_several_components_are_kept_as_a_served_policy_keeps_them():
+def test_a_graph_has_the_basis_of_the_workflow_and_in_several_components_that_of_a_served_policy():
     """Five topics without edges between them, and an item without any."""
+    made = problem_of(ring(RNG.normal(size=ITEMS)))
+    source, basis = arm_features.Source(ITEMS, made.graph), methods.compute_basis("laplacian_low", made, stream(0, "b"))
+    expected = arm_features.compute("laplacian_low", source, methods.column_count(ITEMS), stream(0, "b"))
+    np.testing.assert_array_equal(basis.vectors, expected.vectors)
     topic = np.arange(ITEMS) % 5
     i, j = np.triu_indices(ITEMS - 1, k=1)
     edges = Edges(*(end[topic[i] == topic[j]] for end in (i, j)))
@@ -187,13 +183,6 @@ def test_several_components_are_kept_as_a_served_policy_keeps_them():
     assert (basis.vectors[-1] == 0).all()
     played = run(splits.select_source(data, None))
     assert all(np.isfinite(curve).all() for curve in played.curves.values())
-
-
-def test_one_component_has_the_basis_of_the_workflow():
-    made = problem_of(ring(RNG.normal(size=ITEMS)))
-    source, basis = arm_features.Source(ITEMS, made.graph), methods.compute_basis("laplacian_low", made, stream(0, "b"))
-    expected = arm_features.compute("laplacian_low", source, methods.column_count(ITEMS), stream(0, "b"))
-    np.testing.assert_array_equal(basis.vectors, expected.vectors)
 
 
 def test_the_reliability_of_held_out_means_is_the_share_of_signal_in_their_variance():
@@ -228,8 +217,8 @@ FEW = Interactions(np.repeat(np.arange(3), ITEMS), np.tile(np.arange(ITEMS), 3),
         ),
         (ring(RNG.normal(size=8)), "8 items are fewer than the 10 that a round needs"),
         (ring(np.ones(ITEMS)), "all 40 items have the reward 1, so that there is nothing to learn"),
-        (Data(keys(ITEMS), FEW), "0 items have 5 interactions with either part of the users"),
-        (Data(keys(ITEMS), FEW._replace(user=FEW.user * 0, time=FEW.value)), "0 items have 5 interactions"),
+        (Data(keys(ITEMS), FEW), "0 items with 5 interactions of either part of the users are fewer than the 10"),
+        (Data(keys(ITEMS), FEW._replace(user=FEW.user * 0, time=FEW.value)), "0 items with 5 interactions"),
     ],
 )
 def test_data_that_cannot_be_played_are_refused_in_one_line(data, message):
@@ -256,10 +245,14 @@ class Played(NamedTuple):
     setup: SplitSetup
     rounds: Rounds
 
-    def play(self, method: Method, settings: Settings | None = None, **bases: Basis) -> np.ndarray:
+    def play(self, method: Method, **bases: Basis) -> np.ndarray:
         setup = self.setup._replace(bases=self.setup.bases | bases)
-        entry = ConfiguredMethod(method, settings or methods.grid(method, setup.problem.graph.n)[0])
-        return playing.play_method(entry, setup, self.rounds, stream(0, "policy"), every=10)
+        return tournament.play_method(method, setup, self.rounds, stream(0, "policy"), every=10)
+
+
+def usual(name: str) -> Method:
+    """Return a method at the first of its settings."""
+    return METHODS[name].grid(ITEMS)[0]
 
 
 NAMES = sorted({basis for method in METHODS.values() for basis in method.bases})
@@ -273,17 +266,16 @@ def all_bases(problem: SimulatedProblem) -> dict[str, Basis]:
 def played() -> Played:
     problem = problem_of(rated(features=ABOUT))
     rounds = problems.draw_rounds(problem, "uniform", 300, 10, stream(0, "rounds"))
-    return Played(SplitSetup(0, problem, all_bases(problem), 0.0, METHODS), rounds)
+    return Played(SplitSetup(0, problem, all_bases(problem), 0.0), rounds)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_plays_and_the_graph_matters_to_those_that_see_it(played, name):
-    method, problem = METHODS[name], played.setup.problem
+    method, problem = usual(name), played.setup.problem
     regret = played.play(method)
     assert regret.shape == (30,)
     assert np.isfinite(regret).all()
     assert (np.diff(regret, prepend=0) >= -1e-12).all()
-    assert name in methods.available(problem)
     order = np.random.default_rng(0).permutation(problem.graph.n)
     other = problem._replace(graph=model.induced(problem.graph, order))
     same = np.array_equal(regret, played.play(method, **all_bases(other)))
@@ -292,7 +284,7 @@ def test_every_method_plays_and_the_graph_matters_to_those_that_see_it(played, n
 
 def test_a_method_is_left_out_where_its_data_are_missing():
     def missing(data: Data) -> set[str]:
-        return set(METHODS) - set(methods.available(problem_of(data)))
+        return set(METHODS) - set(methods.available(data))
 
     of_ratings, of_content = (
         {name for name, method in METHODS.items() if basis in method.bases}
@@ -304,42 +296,35 @@ def test_a_method_is_left_out_where_its_data_are_missing():
     assert missing(ring(RNG.normal(size=ITEMS))) == of_ratings | of_content
 
 
-def test_the_prior_of_independent_items_is_the_graph_prior_without_columns(played):
-    no_columns = Basis(np.zeros((played.setup.problem.graph.n, 0)), np.zeros(0), np.zeros(0))
-    alone, prior = played.play(METHODS["alone"]), played.play(METHODS["prior"], laplacian_low=no_columns)
-    np.testing.assert_array_equal(alone, prior)
-
-
-@pytest.mark.parametrize("n", [4, 12, 60, 1000])
-def test_grids_fit_the_number_of_items(n):
-    ks = [settings.k for settings in methods.grid(METHODS["graphdr"], n)]
-    assert 1 <= min(ks) <= max(ks) < methods.column_count(n)
-
-
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.sees_graph])
 def test_controls_have_permuted_rows_and_rows_of_the_same_lengths(played, name):
     method, bases_, k = METHODS[name], played.setup.bases, 5
-    controls = methods.controls(method)
-    assert controls[methods.LONGEST].policy == "longest"
     rows = arm_features.select(method.basis, bases_[method.basis].vectors, k)
 
-    def draw(control: Method) -> np.ndarray:
-        basis = methods.compute_control(control.basis, bases_, stream(0, "controls"))
-        return arm_features.select(control.basis, basis.vectors, k)
+    def draw(kind: str) -> np.ndarray:
+        control = method.control(kind).basis
+        basis = methods.compute_control(control, bases_, stream(0, "controls"))
+        return arm_features.select(control, basis.vectors, k)
 
-    permuted, turned = draw(controls[methods.SHUFFLED]), draw(controls[methods.RANDOM_DIRECTIONS])
+    permuted, turned = draw(arm_features.SHUFFLED), draw(arm_features.RANDOM_DIRECTIONS)
     np.testing.assert_allclose(np.sort(permuted, axis=0), np.sort(rows, axis=0))
     assert not np.allclose(permuted, rows)
     np.testing.assert_allclose(np.linalg.norm(turned, axis=1), np.linalg.norm(rows, axis=1))
     assert not np.allclose(turned, rows)
 
 
-def test_the_longest_row_is_played(played):
-    regret = played.play(methods.controls(METHODS["graphdr"])[methods.LONGEST], Settings(k=5))
+def test_controls_and_priors_play_what_they_say(played):
+    regret = played.play(METHODS["graphdr"].control(methods.LONGEST)._replace(settings=Settings(k=5)))
     lengths = np.linalg.norm(played.setup.bases["laplacian_low"].vectors[:, 1:6], axis=1)
     arms, theta = played.rounds.arms, played.setup.problem.theta
     chosen = np.array([max(candidates, key=lambda arm: lengths[arm]) for candidates in arms])
     np.testing.assert_allclose(regret, np.cumsum(theta[arms].max(axis=1) - theta[chosen])[9::10])
+    no_columns = Basis(np.zeros((len(theta), 0)), np.zeros(0), np.zeros(0))
+    alone, prior = played.play(usual("alone")), played.play(usual("prior"), laplacian_low=no_columns)
+    np.testing.assert_array_equal(alone, prior)
+    for n in (4, 12, 60, 1000):
+        ks = [method.settings.k for method in METHODS["graphdr"].grid(n)]
+        assert 1 <= min(ks) <= max(ks) < methods.column_count(n)
 
 
 # Tournaments
@@ -369,12 +354,12 @@ def test_a_tournament_is_the_same_whatever_the_number_of_workers(planted):
     result = Tournament(planted, SMALL, 3, messages.append).run(1)
     slow = Tournament(planted, SMALL, 3, lambda text: time.sleep(0.02)).run(3)  # others finish meanwhile
     for other in (slow, run(planted, 3, workers=2)):
-        assert result.settings == other.settings
+        assert result.methods == other.methods
         assert equal(result.curves, other.curves)
         assert equal(result.judged, other.judged)
     assert [setup.number for setup in slow.setups] == [0, 1]
     assert (result.judged["full"] != run(planted, 4).judged["full"])[:, :, -1].all()
-    assert messages[-1].startswith("judging the best: 2 of 2 splits; the graph saves ")
+    assert messages[-1] == "judging the best: 2 of 2 splits"
 
 
 def test_a_tournament_has_all_runs(planted):
@@ -414,36 +399,25 @@ def test_only_methods_that_are_behind_by_chance_are_near():
     assert near(0.0, "a") == ["a"]
 
 
-def test_near_methods_play_on_until_one_is_ahead(planted, monkeypatch):
-    rounds = []
-    monkeypatch.setattr(tournament, "near", lambda curves, names: (rounds.append(names[0]), names[:2])[1])
-    played = run(planted)
-    counts = sorted(curve.shape[1] for curve in played.curves.values())
-    assert counts[-4:] == [SMALL.comparing + SMALL.deciding] * 4
-    assert set(counts[:-4]) == {SMALL.comparing}
-    names = [name for name in rounds if isinstance(name, str)]  # others are settings
-    assert len(names) == 2 * SMALL.deciding  # for either kind, before all further runs
-
-
-def test_settings_that_are_clearly_behind_do_not_play_on(planted, monkeypatch):
+def test_settings_that_are_clearly_behind_do_not_play_on_and_near_methods_do(planted, monkeypatch):
     play, offered = tournament.play_run, []
 
     def record(setup: SplitSetup, config: SimulationConfig, seed: int, number: int, entries: dict) -> dict:
         offered.append(entries)
         return play(setup, config, seed, number, entries)
 
-    monkeypatch.setattr(tournament, "near", lambda curves, names: names[1:2] or names)
+    monkeypatch.setattr(tournament, "near", lambda curves, names: names[1:3] or names)
     monkeypatch.setattr(tournament, "play_run", record)
-    played = run(planted)
-    first, second = offered[:2]
-    grids = {name: [settings for other, settings in first if other == name] for name, _ in first}
-    assert all(len(grid) > 1 for grid in grids.values())
-    assert "prior" not in grids  # it finds its own
-    assert list(second) == [(name, grid[1]) for name, grid in grids.items()]
-    assert {name: played.settings[name] for name in grids} == {name: grid[1] for name, grid in grids.items()}
-    monkeypatch.setattr(tournament, "near", lambda curves, names: names[:1])
-    decided = run(planted)
-    assert {curve.shape[1] for curve in decided.curves.values()} == {SMALL.comparing}
+    run(planted)
+    grids: dict[str, list[Method]] = {}
+    for method in offered[0]:
+        grids.setdefault(method.label, []).append(method)
+    assert METHODS["prior"].label not in grids  # it finds its own
+    assert list(offered[1]) == [method for grid in grids.values() for method in grid[1:3]]
+    monkeypatch.setattr(tournament, "near", lambda curves, names: names[:2])
+    counts = sorted(curve.shape[1] for curve in run(planted).curves.values())
+    assert counts[-4:] == [SMALL.comparing + SMALL.deciding] * 4
+    assert set(counts[:-4]) == {SMALL.comparing}
 
 
 def test_settings_methods_and_verdicts_rest_on_disjoint_runs(planted, monkeypatch):
@@ -461,7 +435,7 @@ def test_settings_methods_and_verdicts_rest_on_disjoint_runs(planted, monkeypatc
 
     first = SMALL.choosing + SMALL.comparing + SMALL.deciding
     as_it_is, judging, comparing = (elsewhere(number) for number in (1000, first, SMALL.choosing))
-    assert as_it_is.settings == judging.settings == comparing.settings
+    assert as_it_is.methods == judging.methods == comparing.methods
     assert equal(as_it_is.curves, judging.curves)
     assert (as_it_is.best_graph, as_it_is.best_without) == (judging.best_graph, judging.best_without)
     assert all((as_it_is.judged[name] != judging.judged[name])[:, :, -1].all() for name in as_it_is.judged)
@@ -472,15 +446,12 @@ def test_settings_methods_and_verdicts_rest_on_disjoint_runs(planted, monkeypatc
 
 
 def test_all_methods_meet_the_same_rounds(planted):
-    setup = playing.set_up(planted, SMALL.arms, 0, 0)
-    entries = {
-        (name, copy): ConfiguredMethod(method, methods.grid(method, setup.problem.graph.n)[0])
-        for copy in range(2)
-        for name, method in setup.methods.items()
-    }
-    curves = playing.play_run(setup, SMALL, 0, 1, entries)
-    assert all(np.array_equal(curves[name, 0], curves[name, 1]) for name in setup.methods)
-    other = playing.play_run(setup, SMALL, 0, 2, entries)
+    setup = tournament.set_up(planted, SMALL.arms, 0, 0)
+    names = methods.available(planted.data)
+    entries = {(name, copy): usual(name) for copy in range(2) for name in names}
+    curves = tournament.play_run(setup, SMALL, 0, 1, entries)
+    assert all(np.array_equal(curves[name, 0], curves[name, 1]) for name in names)
+    other = tournament.play_run(setup, SMALL, 0, 2, entries)
     assert all(not np.array_equal(curves[key], other[key]) for key in entries)
 
 
@@ -488,5 +459,5 @@ def test_random_rewards_speak_for_a_graph_that_they_are_smooth_on(planted):
     rows = planted.data.rewards
     order = np.random.default_rng(0).permutation(len(planted.item))
     moved = planted._replace(data=planted.data._replace(rewards=rows._replace(item=order[rows.item])))
-    smooth, rough = (playing.set_up(source, SMALL.arms, 0, 0).log_bayes for source in (planted, moved))
+    smooth, rough = (tournament.set_up(source, SMALL.arms, 0, 0).log_bayes for source in (planted, moved))
     assert smooth > 2 > rough

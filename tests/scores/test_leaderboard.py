@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from graphdr.scores import leaderboard
 
@@ -58,9 +57,8 @@ def test_wins_and_losses_are_those_of_paired_tests():
     table = ranked(finals(regrets)).set_index("method")
     assert table["wins"].to_dict() == {"a": 1, "b": 0, "c": 0}
     assert table["losses"].to_dict() == {"a": 0, "b": 1, "c": 0}
-    assert leaderboard._p_values(np.array([regrets["a"] - regrets["b"]]).T) == pytest.approx(
-        stats.ttest_rel(regrets["a"], regrets["b"]).pvalue
-    )
+    same = {"a": luck, "b": luck.copy(), "c": luck + 1}  # of equal regrets the first counts, and a constant gap wins
+    assert ranked(finals(same)).set_index("method")["wins"].to_dict() == {"a": 1, "c": 0}
     table = ranked(finals({"a": [1], "b": [100]}))  # one game decides nothing
     assert table[["wins", "losses"]].to_numpy().tolist() == [[0, 0], [0, 0]]
 
@@ -83,12 +81,6 @@ def test_over_all_problems_every_method_counts_those_it_played():
     assert result.loc["a", "worst_ratio"] == 4
     assert result.loc["a", "rank"] == 2
     assert (result.loc["b", ["wins", "losses"]] == [2, 1]).all()
-
-
-def test_a_method_that_plays_as_another_counts_once():
-    table = ranked(finals({"a": [1, 2], "b": [1, 2], "c": [3, 4]}))
-    assert table["method"].tolist() == ["a", "c"]
-    assert table["ratio"].tolist() == [1.5 / 3.5, 3.5 / 1.5]
 
 
 def test_a_method_without_games_is_left_out_and_one_with_some_is_a_mistake():

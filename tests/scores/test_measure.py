@@ -81,16 +81,11 @@ def test_nothing_else_is_measured(table):
     assert len(table) == 4 + 4 + 4 + 1 + 2  # regret, slope, gap and ratio; the redrawn instance, two further draws
 
 
-def test_a_single_seed_has_no_standard_error():
-    row = look_up(measure({"ours": final_values(make_runs({(0, 0, 0): 1.0}))}, "ours"), quantity="regret")
-    assert (row["value"], row["draw"]) == (1, 0)
-    assert np.isnan(row["sem"])
-
-
-def test_a_gap_is_taken_over_the_seeds_that_both_have():
+def test_a_gap_is_taken_over_the_seeds_that_both_have_and_a_single_one_has_no_error():
     ours, other = make_runs({(0, 0, 0): 1.0, (0, 0, 1): 3.0}), make_runs({(0, 0, 1): 8.0, (0, 0, 2): 99.0})
     gap = look_up(measure({"ours": final_values(ours), "other": final_values(other)}, "ours"), quantity="regret_gap")
-    assert (gap["value"], gap["n"]) == (-5, 1)
+    assert (gap["value"], gap["n"], gap["draw"]) == (-5, 1, 0)
+    assert np.isnan(gap["sem"])
 
 
 def test_a_curve_is_instance_0_with_the_spread_over_the_instances():

@@ -150,7 +150,7 @@ def above(values: np.ndarray, threshold: float, direction: int) -> np.ndarray:
 @pytest.mark.parametrize(("rule", "free"), [("loo", False), ("loo_free", True)])
 @given(data=datasets)
 def test_thresholds_are_those_of_brute_force(rule, free, data):
-    probes = np.concatenate([data.values, predictor_scores.midpoints(data.values), [-99.0, 99.0]])
+    probes = np.concatenate([data.values, np.add.outer(data.values, data.values).ravel() / 2, [-99.0, 99.0]])
     expected = above(probes, *brute_force(data, free))
     assert np.array_equal(FITS[rule](data.values, data.wins, probes, data.sign), expected)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from graphdr.advise import reading
-from graphdr.advise.simulation.playing import SimulationConfig
+from graphdr.advise.simulation.tournament import SimulationConfig
 from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, UNKNOWN
 from graphdr.graphs import model
 from trust import advice

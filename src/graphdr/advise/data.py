@@ -1,12 +1,11 @@
 """The data of a user as arrays; items are numbered by their places among the keys."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
 
-from graphdr.graphs.records import TRANSFORMS, similarity_rows
+from graphdr.graphs.records import TRANSFORMS
 
 
 class Interactions(NamedTuple):
@@ -57,10 +56,13 @@ class Data(NamedTuple):
         return self.interactions
 
 
-def ratings(rows: Interactions, item: np.ndarray, transform: str) -> sp.csr_array:
-    """Return the ratings of some items (items x users), ones where interactions have no values."""
-    value = np.ones(len(rows.item)) if rows.value is None else rows.value
-    return similarity_rows(rows.user, rows.item, value, item, transform)
+Rows = TypeVar("Rows", Interactions, Edges, Rewards)
+
+
+def take(rows: Rows, kept: np.ndarray) -> Rows:
+    """Return some rows, by number or by a mask."""
+    columns: list[Any] = [None if column is None else column[kept] for column in rows]
+    return type(rows)(*columns)
 
 
 def single_rewards(data: Data) -> np.ndarray:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from graphdr.advise.logs import ByLog
 from graphdr.advise.simulation.methods import Settings
-from graphdr.advise.simulation.playing import SimulationConfig
+from graphdr.advise.simulation.tournament import SimulationConfig
 from graphdr.advise.simulation.verdict import Verdict
 
 
@@ -34,8 +34,8 @@ class Score(NamedTuple):
     sees_graph: bool
     control: bool
     settings: Settings
-    regret: float | None
-    sem: float | None
+    regret: float | None = None
+    sem: float | None = None
     behind: float | None = None
 
 

@@ -1,4 +1,4 @@
-"""Advise on a user's data: simulate, judge, and write the answer."""
+"""Advise on a user's data: simulate, judge, ask a log of played rounds as well, and write the answer."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -10,21 +10,34 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy.sparse.csgraph import connected_components
 
-from graphdr.advise import by_log, wording
-from graphdr.advise.data import Data, single_rewards
+from graphdr.advise import tables, wording
+from graphdr.advise.data import Data, Rewards, single_rewards
 from graphdr.advise.findings import Findings, Score, Screen, Size
-from graphdr.advise.logs import Log
-from graphdr.advise.simulation.methods import CONTROL_LABELS, METHODS, Settings
-from graphdr.advise.simulation.playing import SimulationConfig
+from graphdr.advise.logs import LOGGED, ByLog, GraphPrior, Log, evaluate_by_log
+from graphdr.advise.ope.policies import find_arms
+from graphdr.advise.simulation.methods import (
+    CONTROL_LABELS,
+    FULL,
+    METHODS,
+    TUNED_POLICIES,
+    Method,
+    Settings,
+    compute_basis,
+)
+from graphdr.advise.simulation.problems import SimulatedProblem, problem_of_all_data
 from graphdr.advise.simulation.splits import Source, select_source
-from graphdr.advise.simulation.tournament import Tournament, TournamentResult
+from graphdr.advise.simulation.tournament import SimulationConfig, Tournament, TournamentResult
 from graphdr.advise.simulation.verdict import judge
 from graphdr.cache import paths
 from graphdr.core.atomic import replacing, update
 from graphdr.core.errors import UserError
+from graphdr.core.rng import stream
+from graphdr.graphs import arm_features
+from graphdr.graphs.arm_features import SHUFFLED
 
 FILES = {"text": "advice.txt", "json": "advice.json", "page": "advice.html"}
 RUNS = "runs.parquet"
+SAME = "the methods were chosen by rewards of the same log, so that the best of them may look better here than it is"
 EVIDENCE = 2.0  # log evidence above which random rewards speak for the graph
 
 
@@ -58,16 +71,12 @@ def advise(
     if not re.fullmatch(r"[a-z][a-z0-9_]*", task.name):
         raise UserError(f"--name: {task.name!r} is not a name of lower case letters, digits and _, a letter first")
     has_rewards = data.rewards is not None or data.interactions is not None
-    if log is not None:
-        by_log.check_arms(log, data)
     if not has_rewards:
-        data = by_log.with_rewards(data, log)
+        data = with_rewards(data, log)
     source = select_source(data, task.nodes)
+    names = data.keys.take(pa.array(source.item)).to_pylist()
     if log is not None:
-        by_log.check_selected(log, source)
-    fewest = max(task.simulation.arms, 4)
-    if len(source.item) < fewest:
-        raise UserError(f"{len(source.item)} items are fewer than the {fewest} that a round needs; bring more data")
+        find_arms(log, names, "; give --nodes all" if len(names) < len(data.keys) else "")
     progress("making graphs and features")
 
     def first_look(log_bayes: float) -> None:
@@ -75,6 +84,9 @@ def advise(
 
     result = Tournament(source, task.simulation, task.seed, progress, first_look).run()
     size = _size(source, result)
+    evaluation = evaluate_methods(log, names, source, result) if log else None
+    if evaluation and evaluation.estimates and not has_rewards:
+        evaluation.warnings.append(SAME)
     findings = Findings(
         name=task.name,
         label=task.label,
@@ -86,48 +98,72 @@ def advise(
         simulation=task.simulation,
         scores=_scores(result),
         curves=_curves(result),
-        log=by_log.evaluate_methods(log, source, result, same_rewards=not has_rewards) if log else None,
+        log=evaluation,
         notes=[*wording.notes(source, size), *data.notes, *(log.notes if log else ())],
     )
     return findings._replace(answer=wording.answer(findings)), result
 
 
-def _size(source: Source, result: TournamentResult) -> Size:
-    problems = [setup.problem for setup in result.setups]
-    adjacencies = [problem.graph.adjacency for problem in problems]
-    values = single_rewards(source.data)
-    return Size(
-        items=source.available,
-        taken=len(source.item),
-        played=_range(problem.graph.n for problem in problems),
-        edges=_range(adjacency.nnz // 2 for adjacency in adjacencies),
-        components=_range(connected_components(adjacency, directed=False)[0] for adjacency in adjacencies),
-        split_by=source.split.by,
-        sample=_sample(source.data),
-        rewards=len(values),
-        rare=_rare(values),
-        noise=float(np.mean([problem.noise for problem in problems])),
+def with_rewards(data: Data, log: Log | None) -> Data:
+    """Take the rewards of items from a log, where no other file has them; items without a round are dropped."""
+    if log is None or data.features is None:
+        raise UserError("features alone say nothing about rewards; give --rewards FILE, or --log FILE")
+    kept, item = np.unique(find_arms(log, data.keys.to_pylist())[log.played], return_inverse=True)
+    return data._replace(
+        keys=data.keys.take(pa.array(kept)), features=data.features[kept], rewards=Rewards(item, log.rewards)
     )
 
 
-def _range(counts: Iterable[int]) -> tuple[int, int]:
-    """Return the lowest and the highest count."""
-    ordered = sorted(int(count) for count in counts)
-    return ordered[0], ordered[-1]
+def evaluate_methods(log: Log, names: list[str], source: Source, result: TournamentResult) -> ByLog:
+    """Estimate what the policies of the best methods would have earned.
+
+    A log that cannot be used is a warning, since the simulation is already done.
+    """
+    problem, best = problem_of_all_data(source, result.setups[0].problem), result.methods[result.best_graph]
+    played = {wording.short(name): result.methods[name] for name in (FULL, result.best_without, result.best_graph)}
+    shuffled = CONTROL_LABELS[SHUFFLED].format(wording.short(result.best_graph))
+    played[shuffled] = best.control(SHUFFLED)
+    policies = {label: _without_exploration(method, problem) for label, method in played.items()}
+    try:
+        return evaluate_by_log(log, names, policies, [wording.short(FULL), shuffled, LOGGED])
+    except UserError as error:
+        return ByLog([], [f"the log could not be used: {error}"])
 
 
-def _rare(values: np.ndarray) -> tuple[float, int] | None:
-    """Return the rarer of two values and how many rewards have it; None where rewards have other values."""
-    kinds, counts = np.unique(values, return_counts=True)
-    if len(kinds) != 2:
+def _without_exploration(method: Method, problem: SimulatedProblem) -> np.ndarray | GraphPrior | None:
+    """Return features for ridge regression, or a graph prior."""
+    bases = [compute_basis(name, problem, stream(0, "basis of the log")) for name in method.bases]
+    if method.basis is None:
         return None
-    at = int(counts.argmin())
-    return float(kinds[at]), int(counts[at])
+    if method.policy in TUNED_POLICIES:
+        return arm_features.select(method.basis, bases[0].vectors, method.settings.k or len(bases[0].values))
+    first, *second = map(arm_features.graded, method.bases, bases)
+    return GraphPrior(*first, *second)
 
 
-def _sample(data: Data) -> int:
-    """Count the users behind the rewards of the selected items, or these rewards."""
-    return len(np.unique(data.required_interactions.user)) if data.rewards is None else len(data.rewards.value)
+def _size(source: Source, result: TournamentResult) -> Size:
+    data, problems = source.data, [setup.problem for setup in result.setups]
+    graphs = [problem.graph for problem in problems]
+    values = single_rewards(data)
+    distinct, counts = np.unique(values, return_counts=True)
+    rarest = int(counts.argmin())
+
+    def ends(values: Iterable[int]) -> tuple[int, int]:
+        ordered = sorted(int(value) for value in values)
+        return ordered[0], ordered[-1]
+
+    return Size(
+        items=len(data.keys),
+        taken=len(source.item),
+        played=ends(graph.n for graph in graphs),
+        edges=ends(graph.adjacency.nnz // 2 for graph in graphs),
+        components=ends(connected_components(graph.adjacency, directed=False)[0] for graph in graphs),
+        split_by=source.split.by,
+        sample=len(np.unique(data.required_interactions.user)) if data.rewards is None else len(values),
+        rewards=len(values),
+        rare=(float(distinct[rarest]), int(counts[rarest])) if len(distinct) == 2 else None,
+        noise=float(np.mean([problem.reward_model.noise for problem in problems])),
+    )
 
 
 def screen(factors: list[float]) -> Screen:
@@ -137,59 +173,42 @@ def screen(factors: list[float]) -> Screen:
 
 
 def _scores(result: TournamentResult) -> dict[str, Score]:
-    """Score every method and control on the runs behind the verdict."""
-    scores = {name: _score(name, result) for name in result.curves}
-    best = METHODS[result.best_graph]
-    for name, text in CONTROL_LABELS.items():
-        regret, error = _mean_regret(result.judged[name])
-        label = text.format(wording.short(result.best_graph))
-        scores[name] = Score(label, best.sees_graph, True, Settings(), regret, error)
+    """Score every method, and the controls of the best one, on the runs that judge or, behind the best, compare."""
+    scores = {}
+    for name, compared in result.curves.items():
+        method = result.methods[name]
+        scores[name] = Score(method.label, method.sees_graph, False, method.settings)
+        if name not in result.judged:
+            best = result.curves[result.best_graph if method.sees_graph else result.best_without]
+            lowest = best[:, : compared.shape[1], -1].mean()
+            scores[name] = scores[name]._replace(behind=float(compared[:, :, -1].mean() / lowest - 1))
+    for kind, label in CONTROL_LABELS.items():
+        scores[kind] = Score(label.format(wording.short(result.best_graph)), True, True, Settings())
+    for name, curve in result.judged.items():
+        by_split = curve[:, :, -1].mean(axis=1)
+        error = by_split.std(ddof=1) / np.sqrt(len(by_split))
+        scores[name] = scores[name]._replace(regret=float(by_split.mean()), sem=float(error))
     return scores
-
-
-def _score(name: str, result: TournamentResult) -> Score:
-    method = METHODS[name]
-    regret, error, behind = None, None, None
-    if name in result.judged:
-        regret, error = _mean_regret(result.judged[name])
-    else:
-        behind = _behind(name, result)
-    return Score(method.label, method.sees_graph, False, result.settings[name], regret, error, behind)
-
-
-def _mean_regret(curve: np.ndarray) -> tuple[float, float]:
-    """Return the mean final regret, and its standard error over splits."""
-    by_split = curve[:, :, -1].mean(axis=1)
-    return float(by_split.mean()), float(by_split.std(ddof=1) / np.sqrt(len(by_split)))
-
-
-def _behind(name: str, result: TournamentResult) -> float:
-    """Return by which share a method's regret exceeds that of the best of its kind, on runs of both."""
-    best = result.best_graph if METHODS[name].sees_graph else result.best_without
-    regret = result.curves[name][:, :, -1]
-    lowest = result.curves[best][:, : regret.shape[1], -1]
-    return float(regret.mean() / lowest.mean() - 1)
 
 
 def _curves(result: TournamentResult) -> dict[str, list[list[float]]]:
     """Return the mean regret along the rounds of all judged methods, without controls."""
     curves = {}
     for name, curve in result.judged.items():
-        if name in METHODS:
-            mean = curve.mean(axis=(0, 1))
-            rounds = result.config.every * np.arange(1, 1 + len(mean))
-            curves[name] = np.column_stack([rounds, mean]).tolist()
+        if name not in METHODS:
+            continue
+        mean = curve.mean(axis=(0, 1))
+        rounds = result.config.every * np.arange(1, 1 + len(mean))
+        curves[name] = np.column_stack([rounds, mean]).tolist()
     return curves
 
 
 def write(findings: Findings, result: TournamentResult, root: Path, text: str, json: str) -> None:
     """Write the advice as text, JSON and a page, and every run as parquet."""
-    from graphdr.advise import page
-
     folder = root / findings.folder
     if folder.is_symlink():  # it could lead to another project, whose files would be overwritten
         raise UserError(f"{folder}: a link; remove it, or give another --name: advise writes to folders of its own")
-    for kind, content in {"text": f"{text}\n", "json": f"{json}\n", "page": page.fill(findings)}.items():
+    for kind, content in {"text": f"{text}\n", "json": f"{json}\n", "page": tables.page(findings)}.items():
         update(content.encode(), folder / FILES[kind])
     with replacing(folder / RUNS) as temporary_path:
         pq.write_table(runs(result), temporary_path)
@@ -199,19 +218,9 @@ def runs(result: TournamentResult) -> pa.Table:
     """Return the regret of every run along its rounds: where methods are compared, and where the best are judged."""
     parts = []
     for phase, curves in {"compared": result.curves, "judged": result.judged}.items():
-        parts += [_rows(phase, name, curve, result.config.every) for name, curve in curves.items()]
+        for method, regret in curves.items():
+            split, run, point = (part.ravel() for part in np.indices(regret.shape))
+            columns = {"split": split, "run": run, "round": result.config.every * (point + 1), "regret": regret.ravel()}
+            names = {"phase": pa.repeat(phase, regret.size), "method": pa.repeat(method, regret.size)}
+            parts.append(pa.table(names | columns))
     return pa.concat_tables(parts)
-
-
-def _rows(phase: str, method: str, regret: np.ndarray, every: int) -> pa.Table:
-    split, run, point = (part.ravel() for part in np.indices(regret.shape))
-    return pa.table(
-        {
-            "phase": pa.repeat(phase, regret.size),
-            "method": pa.repeat(method, regret.size),
-            "split": split,
-            "run": run,
-            "round": every * (point + 1),
-            "regret": regret.ravel(),
-        }
-    )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graphdr.advise import logs, reading
 from graphdr.advise.findings import Findings
-from graphdr.advise.simulation.playing import SimulationConfig
+from graphdr.advise.simulation.tournament import SimulationConfig
 from graphdr.cli import project, records
 from graphdr.core import terminal
 from graphdr.core.errors import UserError
@@ -82,7 +82,7 @@ def text(findings: Findings) -> list[str]:
     width, answer = terminal.width(), findings.answer
     lines = [paint(line, "bold") for line in terminal.wrapped(" ".join(answer), width, most=len(answer) * 5)]
     lines += ["", *_listed([*findings.notes, wording.screen(findings.screen)])]
-    for caption, head, body in (*tables.simulation(findings), *tables.log(findings)):
+    for caption, head, body in tables.evidence(findings):
         lines += ["", *terminal.wrapped(caption, width), *records.table(head, body)]
     if findings.log:
         lines += ["", *_listed(findings.log.warnings)]

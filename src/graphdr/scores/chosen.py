@@ -1,7 +1,7 @@
 """Choose settings from a grid, and compare methods at their best settings."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,14 +14,6 @@ LEVEL = 0.95  # of the interval
 RUN = ["problem", "instance", "seed"]
 
 
-class Variant(NamedTuple):
-    """A method with one setting of a grid, under the name that it has in the runs."""
-
-    name: str
-    method: str
-    setting: Mapping[str, Any]
-
-
 def regrets(finals: "pd.DataFrame") -> "pd.DataFrame":
     """Return the mean final regret of every method on every problem and instance."""
     grouped = finals.groupby(["method", "problem", "instance"], sort=False)["regret"]
@@ -31,25 +23,20 @@ def regrets(finals: "pd.DataFrame") -> "pd.DataFrame":
 def best(finals: "pd.DataFrame", variants: Sequence[tuple[str, str, Mapping[str, Any]]]) -> "pd.DataFrame":
     """Choose for every method and problem the setting with the lowest mean regret over all instances and seeds.
 
-    On a tie the first variant wins.
+    A variant is a name in the runs, its method and a setting of the grid. On a tie the first variant wins.
     """
     import pandas as pd
 
-    by_method: dict[str, list[Variant]] = {}
-    for variant in (Variant(*fields) for fields in variants):
-        by_method.setdefault(variant.method, []).append(variant)
+    grid = pd.DataFrame(variants, columns=["variant", "method", "setting"])
     mean = finals.groupby(["problem", "method"], sort=False)["regret"].mean()
     rows = []
     for problem, of_problem in mean.groupby(level="problem", sort=False):
-        means = of_problem.droplevel("problem")
-        for method, grid in by_method.items():
-            tried = [variant for variant in grid if variant.name in means.index]
-            if not tried:
-                continue
-            winner = min(tried, key=lambda variant: means[variant.name])
+        played = grid.assign(regret=grid["variant"].map(of_problem.droplevel("problem"))).dropna(subset="regret")
+        for method, tried in played.groupby("method", sort=False):
+            setting = tried.loc[tried["regret"].idxmin(), "setting"]
             for quantity, name in CHOSEN.items():
-                if name in winner.setting:
-                    rows.append((problem, method, quantity, float(winner.setting[name]), len(tried)))
+                if name in setting:
+                    rows.append((problem, method, quantity, float(setting[name]), len(tried)))
     table = pd.DataFrame(rows, columns=["problem", "method", "quantity", "value", "n"])
     return table.assign(instance=0, draw=0, sem=np.nan)
 

@@ -4,6 +4,7 @@ A game is a seed on a data set, or an instance of a random graph. All methods pl
 compared game by game.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ import pandas as pd
 from graphdr.core.markdown import escape, pipe_table
 
 LEVEL = 0.95  # of intervals, and one minus the level of the tests
+ENDS = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
 DRAWS = 2000  # resamples of games, or of data sets, behind an interval of ranks
 BEST = 3  # methods that the text names for every problem
 NOTE = (
@@ -66,12 +68,14 @@ def _distinct_methods(regret: pd.DataFrame) -> pd.DataFrame:
 
 def _compare(regret: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     """Compare the methods (columns) over the games (rows) of one problem."""
+    from scipy.stats import rankdata
+
     values = regret.to_numpy()
     count, size = values.shape
     mean = values.mean(axis=0)
     best_other = np.array([np.delete(mean, place).min(initial=np.inf) for place in range(size)])
     resampled = values[rng.integers(count, size=(DRAWS, count))].mean(axis=1)
-    rank_low, rank_high = _interval(_ranks(resampled))
+    rank_low, rank_high = np.quantile(rankdata(resampled, axis=1), ENDS, axis=0)
     wins, losses = _count_wins(values)
     columns = {
         "method": regret.columns,
@@ -79,7 +83,7 @@ def _compare(regret: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         "regret": mean,
         "sem": values.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else np.nan,
         "ratio": mean / best_other,
-        "rank": _ranks(mean[None])[0],
+        "rank": rankdata(mean),
         "rank_low": rank_low,
         "rank_high": rank_high,
         "wins": wins,
@@ -100,7 +104,7 @@ def overall(table: pd.DataFrame) -> pd.DataFrame:
         on_dataset = rows.groupby("dataset")["rank"].agg(["sum", "count"]).to_numpy()
         drawn = on_dataset[rng.integers(len(on_dataset), size=(DRAWS, len(on_dataset)))]
         sums, counts = drawn.sum(axis=1).T
-        rank_low, rank_high = _interval(sums / counts)
+        rank_low, rank_high = np.quantile(sums / counts, ENDS)
         summary = {
             "method": method,
             "problems": len(rows),
@@ -116,42 +120,22 @@ def overall(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(summaries).sort_values("ratio", kind="stable", ignore_index=True)
 
 
-def _ranks(values: np.ndarray) -> np.ndarray:
-    """Rank every row, lowest value first; equal values share the mean of their ranks."""
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(values, axis=1))
-
-
-def _interval(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    return low, high
-
-
 def _count_wins(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Count the wins and losses of every column, in paired tests of all pairs of columns over the rows."""
+    """Count the wins and losses of every column, in paired t tests of all pairs of columns over the rows."""
+    from scipy.stats import ttest_1samp
+
     size = values.shape[1]
     first, second = np.triu_indices(size, 1)
     difference = values[:, first] - values[:, second]
+    if len(values) < 2:  # a single game decides nothing
+        return np.zeros(size, int), np.zeros(size, int)
+    with warnings.catch_warnings(action="ignore"):  # of differences that are all the same
+        p = np.nan_to_num(ttest_1samp(difference, 0.0).pvalue, nan=1.0)
+    significant = holm(p) <= 1 - LEVEL
     mean = difference.mean(axis=0)
-    significant = holm(_p_values(difference)) <= 1 - LEVEL
-    first_wins, second_wins = significant & (mean < 0), significant & (mean > 0)
-    wins = np.bincount(first[first_wins], minlength=size) + np.bincount(second[second_wins], minlength=size)
-    losses = np.bincount(second[first_wins], minlength=size) + np.bincount(first[second_wins], minlength=size)
-    return wins, losses
-
-
-def _p_values(difference: np.ndarray) -> np.ndarray:
-    """Return the two-sided p of a t test that the mean of each column is zero; a single game decides nothing."""
-    from scipy.stats import t
-
-    count = len(difference)
-    if count < 2:
-        return np.ones(difference.shape[1])
-    mean, error = difference.mean(axis=0), difference.std(axis=0, ddof=1) / np.sqrt(count)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.where(error > 0, np.abs(mean) / error, np.where(mean == 0, 0.0, np.inf))
-    return np.asarray(2 * t.sf(statistic, count - 1))
+    won = np.where(mean < 0, first, second)[significant & (mean != 0)]
+    lost = np.where(mean < 0, second, first)[significant & (mean != 0)]
+    return np.bincount(won, minlength=size), np.bincount(lost, minlength=size)
 
 
 def holm(p: np.ndarray) -> np.ndarray:
@@ -180,21 +164,19 @@ def markdown(table: pd.DataFrame, titles: Mapping[str, str], labels: Mapping[str
     without_settings = [name for name in untuned if name in set(table["method"])]
     body = []
     for problem, title in titles.items():
-        rows = list(table[table["problem"] == problem].itertuples())
-        by_method = {row.method: row for row in rows}
-        best = [f"{escape(labels[row.method])} {_with_error(row)}" for row in rows[:BEST]]
-        if best:
-            body.append([escape(title), "; ".join(best), *(_placed(by_method.get(name)) for name in without_settings)])
+        rows = {row.method: row for row in table[table["problem"] == problem].itertuples()}
+        if not rows:
+            continue
+        best = [f"{escape(labels[name])} {_regret(row)}" for name, row in list(rows.items())[:BEST]]
+        cells = dict.fromkeys(without_settings, "–")
+        for name in rows.keys() & cells.keys():
+            row = rows[name]
+            place = f"rank {row.rank:.0f} ({row.rank_low:.0f} to {row.rank_high:.0f})"
+            cells[name] = f"{_regret(row)}, {row.ratio:.2f} ×, {place}"
+        body.append([escape(title), "; ".join(best), *cells.values()])
     head = ["problem", f"the best {BEST}", *(escape(labels[name]) for name in without_settings)]
     return "\n".join([*above, *pipe_table(head, body), ""])
 
 
-def _with_error(row: Any) -> str:
+def _regret(row: Any) -> str:
     return f"{row.regret:.1f} ± {row.sem:.1f}"
-
-
-def _placed(row: Any) -> str:
-    if row is None:
-        return "–"
-    rank = f"rank {row.rank:.0f} ({row.rank_low:.0f} to {row.rank_high:.0f})"
-    return f"{_with_error(row)}, {row.ratio:.2f} ×, {rank}"

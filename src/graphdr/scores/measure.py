@@ -70,32 +70,21 @@ def measure(
             if frame[quantity].notna().any()
         ]
         if method != against and against in first:
-            measured += _paired(first[against]["regret"], frame["regret"])
+            other, regret = first[against]["regret"], frame["regret"]
+            measured.append(summary((other - regret).dropna()).assign(quantity="regret_gap"))
+            measured.append(summary((other / regret[regret > 0]).dropna()).assign(quantity="regret_ratio"))
         grid = (grids or {}).get(method, {})
-        fixed = {k: first[other]["regret"] for other, k in grid.items() if other in first}
+        fixed = {k: first[name]["regret"] for name, k in grid.items() if name in first}
         if fixed:
             measured += hindsight(frame["regret"], fixed)
-        measured += _redrawn(finals[method][finals[method]["draw"] > 0])
+        further = finals[method][finals[method]["draw"] > 0]  # draws of a random basis, and then the mean over them
+        if len(further):
+            draws = summary(further.set_index([*INSTANCE, "draw"])["regret"], [*INSTANCE, "draw"])
+            mean = summary(draws.set_index(INSTANCE)["value"])
+            measured += [draws.assign(quantity="regret"), mean.assign(quantity="regret_redrawn")]
         parts += [part.assign(method=method) for part in measured]
     table = pd.concat(parts, ignore_index=True)
     return table.assign(draw=table["draw"].fillna(0).astype(int) if "draw" in table else 0)
-
-
-def _paired(against: pd.Series, regret: pd.Series) -> list[pd.DataFrame]:
-    """Return the difference and the ratio of two regrets, paired by seed."""
-    gap = (against - regret).dropna()
-    ratio = (against / regret[regret > 0]).dropna()
-    return [summary(gap).assign(quantity="regret_gap"), summary(ratio).assign(quantity="regret_ratio")]
-
-
-def _redrawn(further: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the regret of every further draw of a random basis, and the mean over these draws."""
-    if further.empty:
-        return []
-    by_draw = [*INSTANCE, "draw"]
-    draws = summary(further.set_index(by_draw)["regret"], by_draw)
-    mean = summary(draws.set_index(INSTANCE)["value"])
-    return [draws.assign(quantity="regret"), mean.assign(quantity="regret_redrawn")]
 
 
 def curve(runs: pd.DataFrame) -> pd.DataFrame:

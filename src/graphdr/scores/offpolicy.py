@@ -196,9 +196,9 @@ def robust_terms(
         raise UserError(f"target, model and played: rounds x candidates twice and one column per round, not {shapes}")
     if column.dtype.kind not in "iu" or not ((column >= 0) & (column < pi.shape[1])).all():
         raise UserError(f"played: the number of a candidate, from 0 to {pi.shape[1] - 1}")
-    _refuse("model", q[:, 0], ~np.isfinite(q).all(axis=1), "rows with a reward that is not a finite number")
-    wrong = ~((pi >= 0).all(axis=1) & (np.abs(pi.sum(axis=1) - 1) <= SUM_TOLERANCE))
-    _refuse("target probabilities", pi.sum(axis=1), wrong, "rows that do not sum to one, or with a negative one")
+    sums = np.where((pi >= 0).all(axis=1), pi.sum(axis=1), np.nan)
+    _check("model", q.sum(axis=1), np.isfinite(q).all(axis=1), "rows of finite numbers")
+    _check("target probabilities", sums, np.abs(sums - 1) <= SUM_TOLERANCE, "rows that sum to one, none negative")
     place = np.arange(len(column)), column
     y, weights = _weighted(rewards, propensities, pi[place])
     value = np.sum(pi * q, axis=1) + weights * (y - q[place])
@@ -220,19 +220,17 @@ def estimate(
     if not 0 < level < 1:
         raise UserError(f"level: {level} is no level of confidence; it is between 0 and 1, as 0.95 is")
     ess = effective_sample_size(terms.weights)
-    if groups is not None:
-        terms = sum_groups(terms, groups)
-    value, sem = ratio(terms), standard_error(terms)
+    if groups is not None:  # sums within groups leave the ratio as it is
+        place = np.unique(groups, return_inverse=True)[1]
+        terms = Terms(*(np.bincount(place, part) for part in terms))
+    value, n = ratio(terms), len(terms.numerators)
+    gap = terms.numerators - value * terms.denominators
+    # The delta method; the usual standard error where all denominators are one.
+    sem = float(np.sqrt(n / (n - 1) * np.sum(gap**2)) / abs(terms.denominators.sum()))
     if rng is not None:
         return Estimate(value, sem, *bootstrap(terms, level, rng, draws), BOOTSTRAP, ess)
     reach = float(ndtri((1 + level) / 2)) * sem
     return Estimate(value, sem, value - reach, value + reach, NORMAL, ess)
-
-
-def sum_groups(terms: Terms, groups: np.ndarray) -> Terms:
-    """Sum the terms within groups of rounds, which leaves their ratio as it is."""
-    place = np.unique(groups, return_inverse=True)[1]
-    return Terms(*(np.bincount(place, part) for part in terms))
 
 
 def difference(first: Terms, second: Terms, *, level: float = 0.95, groups: np.ndarray | None = None) -> Estimate:
@@ -241,8 +239,8 @@ def difference(first: Terms, second: Terms, *, level: float = 0.95, groups: np.n
     Variation that both have in common cancels. The effective sample size is the smaller of the two.
     """
     paired = Terms(by_round(first) - by_round(second), np.ones_like(first.numerators), first.weights)
-    sizes = [effective_sample_size(terms.weights) for terms in (first, second)]
-    return estimate(paired, level=level, groups=groups)._replace(ess=min(sizes))
+    ess = min(effective_sample_size(terms.weights) for terms in (first, second))
+    return estimate(paired, level=level, groups=groups)._replace(ess=ess)
 
 
 def by_round(terms: Terms) -> np.ndarray:
@@ -262,13 +260,6 @@ def ratio(terms: Terms) -> float:
     return float(terms.numerators.sum() / terms.denominators.sum())
 
 
-def standard_error(terms: Terms) -> float:
-    """Return the standard error of the ratio by the delta method; the usual one where all denominators are one."""
-    n = len(terms.numerators)
-    gap = terms.numerators - ratio(terms) * terms.denominators
-    return float(np.sqrt(n / (n - 1) * np.sum(gap**2)) / abs(terms.denominators.sum()))
-
-
 def bootstrap(terms: Terms, level: float, rng: np.random.Generator, draws: int) -> tuple[float, float]:
     """Return the percentile interval of the ratio over rounds drawn with replacement."""
     n = len(terms.numerators)
@@ -281,10 +272,8 @@ def bootstrap(terms: Terms, level: float, rng: np.random.Generator, draws: int) 
     return float(low), float(high)
 
 
-def _weighted(rewards: ArrayLike, propensities: ArrayLike | None, target: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def _weighted(rewards: ArrayLike, propensities: ArrayLike, target: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Return rewards and weights target / propensity; refuse a log that allows no estimate."""
-    if propensities is None:
-        raise UserError("propensities: missing; an off-policy estimate needs the probability of every logged arm")
     y, p, pi = (np.asarray(column, float) for column in (rewards, propensities, target))
     if y.ndim != 1 or not y.shape == p.shape == pi.shape:
         shapes = ", ".join(str(column.shape) for column in (y, p, pi))
@@ -292,19 +281,15 @@ def _weighted(rewards: ArrayLike, propensities: ArrayLike | None, target: ArrayL
     if len(y) < FEWEST:
         few = f"{len(y)} rounds are too few for an estimate with an interval"
         raise UserError(f"{few}; at least {FEWEST} are needed")
-    _refuse("rewards", y, ~np.isfinite(y), "not a finite number")
-    _refuse("propensities", p, np.isnan(p), "missing")
-    _refuse("propensities", p, p == 0, "zero: such an arm cannot have been played")
-    _refuse("propensities", p, p < 0, "negative")
-    _refuse("propensities", p, p > 1, "above one")
-    _refuse("target probabilities", pi, ~((pi >= 0) & (pi <= 1)), "not between 0 and 1")
+    _check("rewards", y, np.isfinite(y), "finite numbers")
+    _check("propensities", p, (p > 0) & (p <= 1), "probabilities above 0 and at most 1")
+    _check("target probabilities", pi, (pi >= 0) & (pi <= 1), "between 0 and 1")
     if not pi.any():
         raise UserError("target probabilities: all zero; the target policy plays nothing that was logged")
     return y, pi / p
 
 
-def _refuse(name: str, values: np.ndarray, wrong: np.ndarray, complaint: str) -> None:
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        count = np.count_nonzero(wrong)
-        raise UserError(f"{name}: {count} are {complaint}; the first in round {first}: {values[first]}")
+def _check(name: str, values: np.ndarray, right: np.ndarray, wanted: str) -> None:
+    if not right.all():
+        first, count = int(np.argmin(right)), np.count_nonzero(~right)
+        raise UserError(f"{name}: {count} are not {wanted}; the first in round {first}: {values[first]}")

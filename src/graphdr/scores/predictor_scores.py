@@ -47,11 +47,6 @@ def spearman(data: PredictorData) -> float:
     return _correlation(values - values.mean(), gaps - gaps.mean())
 
 
-def abs_spearman(data: PredictorData) -> float:
-    """Return the absolute rank correlation."""
-    return abs(spearman(data))
-
-
 def kendall(data: PredictorData) -> float:
     """Return the rank correlation tau-b over all pairs; NaN if values or gaps are constant."""
     values, gaps = (np.sign(np.subtract.outer(column, column)).ravel() for column in (data.values, data.gaps))
@@ -79,12 +74,6 @@ def auc(data: PredictorData) -> float:
     return float(np.round(2 * pairs * area) / 2 / pairs)
 
 
-def midpoints(values: np.ndarray) -> np.ndarray:
-    """Return the thresholds between neighbouring values, ascending; for equal values the value itself."""
-    distinct = np.unique(values)
-    return (distinct[1:] + distinct[:-1]) / 2 if len(distinct) > 1 else distinct
-
-
 def favourable(values: np.ndarray, threshold: np.ndarray | float, sign: int) -> np.ndarray:
     """Predict GraphDR above the threshold, or not above it if small values favour it."""
     return np.asarray(values > threshold if sign > 0 else values <= threshold)
@@ -95,7 +84,8 @@ def threshold(values: np.ndarray, wins: np.ndarray, unseen: np.ndarray, sign: in
 
     A ``free`` threshold is fitted together with its direction; on a tie the direction is that of the theory.
     """
-    candidates = midpoints(values)
+    distinct = np.unique(values)
+    candidates = (distinct[1:] + distinct[:-1]) / 2 if len(distinct) > 1 else distinct
     right = (favourable(values, candidates[:, None], sign) == wins).sum(axis=1)
     wrong = len(wins) - right  # correct predictions of the opposite direction
     best = (np.maximum(right, wrong) if free else right).argmax()
@@ -163,8 +153,9 @@ def accuracy(rule: str, data: PredictorData) -> float:
 
 
 SCORES: dict[str, Callable[[PredictorData], float]] = {
-    score.__name__: score for score in (spearman, binned_rise, kendall, abs_spearman, auc)
+    score.__name__: score for score in (spearman, binned_rise, kendall, auc)
 }
+SCORES["abs_spearman"] = lambda data: abs(spearman(data))
 SCORES |= {f"binned_rise_{bins}": partial(binned_rise, bins=bins) for bins in OTHER_BINS}
 SCORES |= {f"{rule}_{score.__name__}": partial(score, rule) for rule in RULES for score in (correct, accuracy)}
 MULTIVARIATE = {"logistic_correct", "logistic_accuracy"}  # scores of a predictor that may have several columns

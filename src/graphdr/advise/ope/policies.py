@@ -1,17 +1,21 @@
-"""Policies to evaluate on a log: each learns from the rounds before a block, and chooses the arms of that block.
+"""Policies to evaluate on a log, and their replay on its rounds, block by block.
 
-A policy needs one method, ``learn``. Those here are ridge regression and the graph prior on the features of arms, a
-fixed policy, and a served policy that learns from rewards.
+Each learns from the rounds before a block, and chooses the arms of that block. A policy needs one method, ``learn``.
+Those here are ridge regression and the graph prior on the features of arms, a fixed policy, and a served policy that
+learns from rewards.
 """
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import pyarrow as pa
 
+from graphdr.advise.ope.reading import Log
 from graphdr.bandit.graph_prior import evidence, model, posterior
-from graphdr.core.errors import UserError
+from graphdr.core.errors import UserError, quote
+from graphdr.raw.tables import encode
 
 Name = str | int
 Choose = Callable[[list[Name]], Name]
@@ -101,13 +105,6 @@ class Fixed:
         return self.choose
 
 
-class ServedPolicy(Protocol):
-    """The methods of a served policy that an evaluation calls."""
-
-    def update_many(self, arms: Sequence[Name], rewards: np.ndarray) -> object: ...
-    def recommend(self, candidates: list[Name]) -> Name: ...
-
-
 class Served:
     """A served policy, such as ``graphdr.GraphDRLinUCB``, updated with the rewards of the rounds before a block.
 
@@ -115,7 +112,7 @@ class Served:
     were logged; the policy itself stays as it is.
     """
 
-    def __init__(self, policy: ServedPolicy) -> None:
+    def __init__(self, policy: Any) -> None:
         self.policy = policy
 
     def learn(self, past: Past) -> Choose:
@@ -127,20 +124,121 @@ class Served:
 
 def as_policy(label: str, policy: np.ndarray | Policy | None, n: int, ridge: float) -> Policy:
     """Return a policy; features, and None for one estimate per arm, become ridge regression."""
-    if not (policy is None or isinstance(policy, np.ndarray)) and hasattr(policy, "learn"):
-        features = getattr(policy, "features", None)
-        if features is not None:
-            _check_features(label, features, n)
-        if isinstance(policy, GraphPrior) and policy.roughness.shape != policy.features.shape[1:]:
-            raise UserError(f"arms: {label!r} has {policy.features.shape[1]} features and not a roughness for each")
-        return policy
-    if policy is not None and not isinstance(policy, np.ndarray):
+    if policy is None or isinstance(policy, np.ndarray):
+        policy = Ridge(policy, ridge)
+    elif not hasattr(policy, "learn"):
         raise UserError(f"arms: {label!r} is neither an array of features, None, nor a policy with a method 'learn'")
-    if policy is not None:
-        _check_features(label, policy, n)
-    return Ridge(policy, ridge)
-
-
-def _check_features(label: str, features: np.ndarray, n: int) -> None:
-    if np.ndim(features) != 2 or len(features) != n or not np.isfinite(features).all() or not features.any():
+    x = getattr(policy, "features", None)
+    if x is not None and (np.ndim(x) != 2 or len(x) != n or not np.isfinite(x).all() or not x.any()):
         raise UserError(f"arms: the features of {label!r} are not {n} rows of finite numbers, one for every node")
+    if isinstance(policy, GraphPrior) and policy.roughness.shape != policy.features.shape[1:]:
+        raise UserError(f"arms: {label!r} has {policy.features.shape[1]} features and not a roughness for each")
+    return policy
+
+
+class Rounds(NamedTuple):
+    """A log on the nodes of a graph: each round has a set of candidates, and each set belongs to one block."""
+
+    names: Sequence[Name]
+    rewards: np.ndarray
+    propensities: np.ndarray
+    played: np.ndarray
+    position: np.ndarray  # on the page: all 0 if the log has none
+    block: np.ndarray
+    offered: np.ndarray  # the set of each round
+    members: np.ndarray  # the nodes of all sets, ascending in each: what was played must not decide a tie
+    starts: np.ndarray
+    block_of_set: np.ndarray
+
+
+class Plays(NamedTuple):
+    """For every round: the probability of the arm played, and the modelled reward of that arm and of the policy."""
+
+    target: np.ndarray
+    of_played: np.ndarray
+    of_policy: np.ndarray
+
+
+def find_arms(log: Log, names: Sequence[Name], remedy: str = "") -> np.ndarray:
+    """Return the place of every arm of a log among the names of items; refuse unknown ones."""
+    place = {str(name): node for node, name in enumerate(names)}
+    if len(place) < len(names):
+        raise UserError(f"{len(names) - len(place)} of the {len(names)} items have the name of another")
+    if unknown := [arm for arm in log.arms if arm not in place]:
+        count = f"{len(unknown):,} of its {len(log.arms):,} arms are not among the {len(names):,} items"
+        example = f"the first is {quote(unknown[0], 2)}; the items have names such as {quote(next(iter(place), ''), 2)}"
+        raise UserError(f"{log.name}: {count}, {example}{remedy}")
+    return np.array([place[arm] for arm in log.arms], np.int64)
+
+
+def place_rounds(log: Log, names: Sequence[Name], blocks: int, rng: np.random.Generator | None = None) -> Rounds:
+    """Find the arms of a log among the nodes, and split the rounds into blocks of whole pages."""
+    node = find_arms(log, names)
+    rounds = np.arange(len(log.rewards))
+    page = rounds if log.pages is None else encode(pa.array(log.pages))[1]  # numbered as they come
+    page_count = page.max() + 1
+    order = np.arange(page_count) if rng is None else rng.permutation(page_count)
+    block = (order * blocks // page_count)[page]
+    position = np.zeros(len(block), np.int64) if log.positions is None else log.positions
+    common = names, log.rewards, log.propensities, node[log.played], position, block
+    if log.candidates is None or log.starts is None:  # all arms in every round: one set per block
+        sets = np.arange(blocks)
+        members, starts = np.tile(np.arange(len(names)), blocks), np.arange(blocks + 1) * len(names)
+        return Rounds(*common, block, members, starts, sets)
+    by_node = np.sort(np.repeat(rounds, np.diff(log.starts)) * len(names) + node[log.candidates])
+    return Rounds(*common, rounds, by_node % len(names), log.starts, block)
+
+
+def play(rounds: Rounds, policy: Policy, label: str, epsilon: float, ridge: float) -> Plays:
+    """Replay a policy: before each block it learns from all earlier blocks, and then plays that block.
+
+    The first block is only learned from, and its plays mean nothing. With probability ``epsilon`` the policy draws one
+    of the candidates uniformly. A modelled reward is the mean at the position on the page plus the policy's estimate
+    of the arm; for a policy that only chooses, estimates are those of ridge regression, one per arm.
+    """
+    sizes, firsts = np.diff(rounds.starts), rounds.starts[:-1]
+    block_count, n = rounds.block_of_set.max() + 1, len(rounds.names)
+    estimates, position_means = np.zeros((block_count, n)), np.zeros(len(rounds.block))
+    best, chooses = firsts.copy(), False  # where the arm that the policy plays is, in each set
+    for block in range(1, block_count):
+        past, here = _past(rounds, block), rounds.block == block
+        position_means[here] = past.position_means[rounds.position[here]]
+        answer = policy.learn(past)
+        if callable(answer):
+            chooses = True
+            for each in np.flatnonzero(rounds.block_of_set == block):
+                best[each] += _choose(answer, rounds, each, label)
+            answer = Ridge(None, ridge).learn(past)
+        elif np.shape(answer) != (n,) or not np.isfinite(answer).all():
+            raise UserError(f"policy {label!r}: 'learn' returned neither {n} finite estimates nor a function")
+        estimates[block] = answer
+    of_members = estimates[np.repeat(rounds.block_of_set, sizes), rounds.members]
+    if not chooses:  # the candidate of the largest estimate, the first node on a tie
+        largest = np.flatnonzero(of_members == np.repeat(np.maximum.reduceat(of_members, firsts), sizes))
+        best = largest[np.searchsorted(largest, firsts)]
+    of_sets = (1 - epsilon) * of_members[best] + epsilon * np.add.reduceat(of_members, firsts) / sizes
+    is_best = rounds.members[best][rounds.offered] == rounds.played
+    return Plays(
+        target=(1 - epsilon) * is_best + epsilon / sizes[rounds.offered],
+        of_played=position_means + estimates[rounds.block, rounds.played],
+        of_policy=position_means + of_sets[rounds.offered],
+    )
+
+
+def _past(rounds: Rounds, block: int) -> Past:
+    """Return the rounds before a block, with the mean reward at every position."""
+    before = rounds.block < block
+    rewards, position = rounds.rewards[before], rounds.position[before]
+    size = rounds.position.max() + 1
+    count, total = np.bincount(position, minlength=size), np.bincount(position, rewards, size)
+    position_means = np.where(count > 0, total / np.maximum(count, 1), rewards.mean())
+    return Past(rounds.names, rounds.played[before], rewards, position, position_means)
+
+
+def _choose(choose: Choose, rounds: Rounds, at: np.intp, label: str) -> int:
+    """Return the place in a set of candidates of the one that a policy chooses."""
+    names = [rounds.names[node] for node in rounds.members[rounds.starts[at] : rounds.starts[at + 1]]]
+    choice = choose(names)
+    if choice not in names:
+        raise UserError(f"policy {label!r} chose {quote(choice)}, which is none of the candidates")
+    return names.index(choice)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.advise.data import ratings
+from graphdr.advise.data import Interactions, take
 from graphdr.advise.simulation.ratings_gram import CENTRED, RatingsGram, condense, nearest, ratings_gram
 from graphdr.advise.simulation.splits import Part, Source, draw_part
 from graphdr.bandit import rewards
@@ -21,8 +21,9 @@ from graphdr.bandit.environment import (
     resample,
 )
 from graphdr.core.errors import UserError
-from graphdr.graphs import from_data
+from graphdr.graphs import from_data, raters
 from graphdr.graphs.model import Graph, from_edges, induced
+from graphdr.graphs.records import similarity_rows
 
 NEIGHBOURS = 10  # of an item, by cosine
 RANK = 50  # of the decomposition of centred ratings
@@ -43,99 +44,59 @@ class SimulatedProblem(NamedTuple):
     """Items as nodes of a graph, the expected reward of each, and how single rewards differ from it."""
 
     graph: Graph
-    item: np.ndarray
     theta: np.ndarray
     reward_model: RewardModel
     popularity: np.ndarray
     ratings: np.ndarray | None  # of the users behind the graph, condensed to short rows
     content: np.ndarray | None
-    has_features: bool  # the content is features of the user, not ratings
 
     @property
-    def noise(self) -> float:
-        """Return the standard deviation of a single reward."""
-        return self.reward_model.noise
+    def item(self) -> np.ndarray:
+        """Return the item of every node."""
+        return self.graph.origin
 
 
 def simulated_problem(source: Source, arms: int, seed: int, number: int) -> SimulatedProblem:
     """Make the problem of one split; a round offers so many arms."""
     fewest = max(arms, 4)
-    part = draw_part(source, fewest, seed, number)
+    part = draw_part(source, seed, number)
     nodes = np.flatnonzero(~np.isnan(part.value))
-    gram = None if part.train is None else ratings_gram(ratings(part.train, nodes, source.data.transform))
     if len(nodes) < fewest:
-        raise UserError(f"{len(nodes)} items are fewer than the {fewest} that a round needs; bring more data")
-    graph = graph_on(source, gram, nodes)
-    item = graph.origin
-    reward = part.value[item]
+        each = "" if source.data.rewards else f" with {raters.FEWEST} interactions of either part of the users"
+        raise UserError(f"{len(nodes)} items{each} are fewer than the {fewest} that a round needs; bring more data")
+    gram = _gram(source, part.train, nodes)
+    graph = _graph(source, gram, nodes)
+    reward = part.value[graph.origin]
     if np.ptp(reward) == 0:
-        raise UserError(f"all {len(item):,} items have the reward {reward[0]:g}, so that there is nothing to learn")
-    has_values = part.train is not None and part.train.value is not None
+        raise UserError(f"all {len(reward):,} items have the reward {reward[0]:g}, so that there is nothing to learn")
     return SimulatedProblem(
         graph=graph,
-        item=item,
         theta=rewards.centred(reward),
-        reward_model=_reward_model(part, item, reward),
-        popularity=source.popularity[item],
+        reward_model=_reward_model(part, graph.origin),
+        popularity=source.popularity[graph.origin],
         ratings=None if gram is None else condense(gram, COMPONENTS),
-        content=content(source, gram if has_values else None, item),
-        has_features=source.data.features is not None,
+        content=_content(source, gram, graph.origin),
     )
 
 
-def _reward_model(part: Part, item: np.ndarray, reward: np.ndarray) -> RewardModel:
-    """Derive the noise from single held-out rewards, or from the shares of users who chose an item."""
-    theta = rewards.centred(reward)
-    if part.choosers is not None:
-        no, yes = values = tuple(rewards.in_units(np.array([0.0, 1.0]), reward))
-        variance = (yes - theta) * (theta - no)
-        noise = float(np.sqrt(np.mean(variance)))
-        return RewardModel(noise or NOISE, None, values, reliability(theta, variance, part.choosers - 1))
-    if part.pulls is None:
-        return RewardModel()
-    empirical = _empirical_noise(theta, reward, item, *part.pulls)
-    noise = empirical.size
-    signal = reliability(theta, *_item_variances(empirical))
-    return RewardModel(noise or NOISE, empirical if noise else None, None, signal)
+def problem_of_all_data(source: Source, split: SimulatedProblem) -> SimulatedProblem:
+    """Return a problem on all data, nothing held out, to compute bases from; its rewards are those of a split."""
+    nodes = np.arange(len(source.item))
+    gram = _gram(source, source.data.interactions, nodes)
+    graph = _graph(source, gram, nodes)
+    values = None if gram is None else gram.matrix
+    return split._replace(graph=graph, content=_content(source, gram, graph.origin), ratings=values)
 
 
-def reliability(means: np.ndarray, variance: np.ndarray, count: np.ndarray | int) -> float:
-    """Return the share of the variance of observed means that is signal: 1 minus the share of sampling noise.
-
-    ``variance`` is that of a single reward of each item, and ``count`` the rewards behind its mean. Both variance
-    estimates are unbiased, so the result can be negative.
-    """
-    return float(1.0 - np.mean(variance / count) / means.var(ddof=1))
-
-
-def _item_variances(noise: EmpiricalNoise) -> tuple[np.ndarray, np.ndarray]:
-    """Return the variance of a reward and the number of rewards of each item; a single reward gets the pooled one."""
-    count = np.diff(noise.starts)
-    squares = np.add.reduceat(noise.values**2, noise.starts[:-1])
-    pooled = squares.sum() / max(np.sum(count - 1), 1)
-    return np.divide(squares, count - 1, out=np.full(len(count), pooled), where=count > 1), count
+def _gram(source: Source, rows: Interactions | None, nodes: np.ndarray) -> RatingsGram | None:
+    """Return the products of the ratings of some items, ones where interactions have no values."""
+    if rows is None:
+        return None
+    value = np.ones(len(rows.item)) if rows.value is None else rows.value
+    return ratings_gram(similarity_rows(rows.user, rows.item, value, nodes, source.data.transform))
 
 
-def _empirical_noise(
-    theta: np.ndarray, reward: np.ndarray, item: np.ndarray, pulled: np.ndarray, values: np.ndarray
-) -> EmpiricalNoise:
-    """Return how far the single rewards of every item are from its expected reward."""
-    place = np.full(1 + max(pulled.max(), item.max()), -1)
-    place[item] = np.arange(len(item))
-    kept = place[pulled] >= 0
-    arms, single = place[pulled[kept]], rewards.in_units(values[kept], reward)
-    order = np.argsort(arms, kind="stable")
-    return empirical_noise(theta, arms[order], single[order], np.ones(len(order), np.int64))
-
-
-def content(source: Source, gram: RatingsGram | None, item: np.ndarray) -> np.ndarray | None:
-    """Return the user's features of the items, or else condensed ratings, centred by item."""
-    if source.data.features is not None:
-        return source.data.features[item]
-    return None if gram is None else condense(gram, RANK, CENTRED)
-
-
-def graph_on(source: Source, gram: RatingsGram | None, nodes: np.ndarray) -> Graph:
+def _graph(source: Source, gram: RatingsGram | None, nodes: np.ndarray) -> Graph:
     """Return the graph on some items with all its components, as a served policy keeps them."""
     data = source.data
     if data.edges is not None:
@@ -150,18 +111,48 @@ def graph_on(source: Source, gram: RatingsGram | None, nodes: np.ndarray) -> Gra
     return graph
 
 
-def problem_of_all_data(source: Source, split: SimulatedProblem) -> SimulatedProblem:
-    """Return a problem on all data, nothing held out, to compute bases from; its rewards are those of a split."""
-    nodes, rows = np.arange(len(source.item)), source.data.interactions
-    gram = None if rows is None else ratings_gram(ratings(rows, nodes, source.data.transform))
-    graph = graph_on(source, gram, nodes)
-    has_values = rows is not None and rows.value is not None
-    return split._replace(
-        graph=graph,
-        item=graph.origin,
-        content=content(source, gram if has_values else None, graph.origin),
-        ratings=None if gram is None else gram.matrix,
-    )
+def _content(source: Source, gram: RatingsGram | None, item: np.ndarray) -> np.ndarray | None:
+    """Return the user's features of the items, or else condensed values, centred by item."""
+    data = source.data
+    if data.features is not None:
+        return data.features[item]
+    has_values = data.interactions is not None and data.interactions.value is not None
+    return condense(gram, RANK, CENTRED) if gram and has_values else None
+
+
+def _reward_model(part: Part, item: np.ndarray) -> RewardModel:
+    """Derive the noise from single held-out rewards, or from the shares of users who chose an item."""
+    reward = part.value[item]
+    theta = rewards.centred(reward)
+    if part.choosers is not None:
+        no, yes = values = tuple(rewards.in_units(np.array([0.0, 1.0]), reward))
+        variance = (yes - theta) * (theta - no)
+        noise = float(np.sqrt(np.mean(variance)))
+        return RewardModel(noise or NOISE, None, values, reliability(theta, variance, part.choosers - 1))
+    if part.pulls is None:
+        return RewardModel()
+    place = np.full(len(part.value), -1)
+    place[item] = np.arange(len(item))
+    pulls = take(part.pulls, np.argsort(place[part.pulls.item], kind="stable"))
+    pulls = take(pulls, place[pulls.item] >= 0)
+    single = rewards.in_units(pulls.value, reward)
+    empirical = empirical_noise(theta, place[pulls.item], single, np.ones(len(single), np.int64))
+    # The variance of a reward of each item; an item with a single reward gets the pooled one.
+    count = np.diff(empirical.starts)
+    squares = np.add.reduceat(empirical.values**2, empirical.starts[:-1])
+    pooled = squares.sum() / max(np.sum(count - 1), 1)
+    variance = np.divide(squares, count - 1, out=np.full(len(count), pooled), where=count > 1)
+    signal = reliability(theta, variance, count)
+    return RewardModel(empirical.size or NOISE, empirical if empirical.size else None, None, signal)
+
+
+def reliability(means: np.ndarray, variance: np.ndarray, count: np.ndarray | int) -> float:
+    """Return the share of the variance of observed means that is signal: 1 minus the share of sampling noise.
+
+    ``variance`` is that of a single reward of each item, and ``count`` the rewards behind its mean. Both variance
+    estimates are unbiased, so the result can be negative.
+    """
+    return float(1.0 - np.mean(variance / count) / means.var(ddof=1))
 
 
 def draw_rounds(

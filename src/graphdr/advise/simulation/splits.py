@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.advise.data import Data, Edges, Interactions, Rewards
-from graphdr.core.errors import UserError
+from graphdr.advise.data import Data, Edges, Interactions, Rewards, take
 from graphdr.core.rng import stream
 from graphdr.graphs import from_data, raters
 from graphdr.graphs.records import TRANSFORMS
@@ -21,23 +20,19 @@ LEFT_OUT, TRAIN, HOLDOUT = -1, 0, 1  # the part of a row
 
 
 class Split(NamedTuple):
-    """What data are split by, and the share of each side that a split draws (None: all splits are alike)."""
+    """What data are split by, and the variance of a result over data sets, in that between splits of one of them.
+
+    Were the result a mean over users, splits with a share f of the data would vary by (1 - f) / f of what data sets do:
+    so say Nadeau and Bengio (2003). Half of that factor is taken, which was set by trial on generated data; it is too
+    little for a plain mean over users (docs/advise.md).
+    """
 
     by: str
-    part: float | None
-
-    @property
-    def spread(self) -> float:
-        """Return the variance of a result over data sets, in that between splits of one of them.
-
-        Were the result a mean over users, splits with a share f of the data would vary by (1 - f) / f of what data sets
-        do: so say Nadeau and Bengio (2003). Half of that factor is taken, which was set by trial on generated data; it
-        is too little for a plain mean over users (docs/advise.md).
-        """
-        return 0.0 if self.part is None else 0.5 * self.part / (1.0 - self.part)
+    spread: float
 
 
-USERS, TIME, ROWS, NOTHING = Split("users", 0.5), Split("time", KEPT), Split("rewards", 0.5), Split("nothing", None)
+USERS, TIME = Split("users", 0.5), Split("time", 0.5 * KEPT / (1.0 - KEPT))
+ROWS, NOTHING = Split("rewards", 0.5), Split("nothing", 0.0)  # with nothing, all splits are alike
 
 
 class Source(NamedTuple):
@@ -47,7 +42,6 @@ class Source(NamedTuple):
     item: np.ndarray  # numbers of the items before the selection
     split: Split
     popularity: np.ndarray
-    available: int
     users: np.ndarray | None = None  # in the order of their mean time, where the split is by time
 
 
@@ -58,77 +52,47 @@ def select_source(data: Data, n: int | None) -> Source:
     kept = np.sort(from_data.select_top(popularity, count if n is None else n))
     place = np.full(count, -1)
     place[kept] = np.arange(len(kept))
-    selected = data._replace(
-        interactions=data.interactions and _select_interactions(data.interactions, place),
-        edges=data.edges and _select_edges(data.edges, place),
-        rewards=data.rewards and _select_rewards(data.rewards, place),
-        features=None if data.features is None else data.features[kept],
-    )
-    users = None
-    if selected.interactions and selected.interactions.time is not None:
-        users = _users_by_time(selected.interactions.user, selected.interactions.time)
-    source = Source(selected, kept, TIME if users is not None else USERS, popularity[kept], count, users)
-    return source._replace(split=_choose_split(source))
+    rows, edges, rewards = data.interactions, data.edges, data.rewards
+    if rows:
+        rows = take(rows._replace(item=place[rows.item]), place[rows.item] >= 0)
+    if edges:
+        ends = place[edges.source], place[edges.target]
+        edges = take(Edges(*ends, edges.weight), np.minimum(*ends) >= 0)
+    if rewards:
+        rewards = take(Rewards(place[rewards.item], rewards.value), place[rewards.item] >= 0)
+    features = None if data.features is None else data.features[kept]
+    selected = data._replace(interactions=rows, edges=edges, rewards=rewards, features=features)
+    source = Source(selected, kept, USERS, popularity[kept])
+    if rewards:
+        several = np.median(np.bincount(rewards.item, minlength=len(kept))) >= SEVERAL
+        return source._replace(split=ROWS if several else NOTHING)
+    return source if rows is None or rows.time is None else _split_by_time(source, rows.user, rows.time)
 
 
 def _popularity(data: Data, count: int) -> np.ndarray:
-    if data.interactions:
-        return np.bincount(data.interactions.item, minlength=count)
-    if data.edges:
-        ends = np.concatenate([data.edges.source, data.edges.target])
-        return np.bincount(ends, minlength=count)
-    return np.bincount(data.rewards.item, minlength=count) if data.rewards else np.zeros(count, np.int64)
+    """Return the number of rows of every item; of edges, both ends count."""
+    if data.interactions is None and data.edges:
+        return np.bincount(np.concatenate([data.edges.source, data.edges.target]), minlength=count)
+    rows = data.interactions or data.rewards
+    return np.bincount(rows.item, minlength=count) if rows else np.zeros(count, np.int64)
 
 
-def _select_interactions(rows: Interactions, place: np.ndarray) -> Interactions:
-    kept = place[rows.item] >= 0
-    if not kept.all():
-        value, time = (None if column is None else column[kept] for column in (rows.value, rows.time))
-        rows = Interactions(rows.user[kept], rows.item[kept], value, time)
-    return rows._replace(item=place[rows.item])
-
-
-def _select_edges(edges: Edges, place: np.ndarray) -> Edges:
-    i, j = place[edges.source], place[edges.target]
-    kept = (i >= 0) & (j >= 0)
-    return Edges(i[kept], j[kept], None if edges.weight is None else edges.weight[kept])
-
-
-def _select_rewards(rewards: Rewards, place: np.ndarray) -> Rewards:
-    kept = place[rewards.item] >= 0
-    return Rewards(place[rewards.item[kept]], rewards.value[kept])
-
-
-def _users_by_time(user: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Return the users who have rows, in the order of their mean time."""
+def _split_by_time(source: Source, user: np.ndarray, time: np.ndarray) -> Source:
+    """Split users in the order of their mean time, where that leaves enough of the items that random halves leave."""
     sizes = np.bincount(user)
     mean_time = np.bincount(user, time - time.min()) / np.maximum(sizes, 1)
     order = np.argsort(mean_time, kind="stable")
-    return order[sizes[order] > 0]
-
-
-def _choose_split(source: Source) -> Split:
-    """Choose how to split the data: by time only where that leaves enough of the items."""
-    data, n = source.data, len(source.item)
-    if data.rewards is not None:
-        several = np.median(np.bincount(data.rewards.item, minlength=n)) >= SEVERAL
-        return ROWS if several else NOTHING
-    if source.users is None:
-        return USERS
-    counts = {}
-    for split in (TIME, USERS):
-        parts = _assign_parts(source._replace(split=split), np.random.default_rng(0))
-        counts[split] = _enough(data.required_interactions, parts, n).sum()
-    return TIME if counts[TIME] >= FEW * counts[USERS] else USERS
+    by_time = source._replace(split=TIME, users=order[sizes[order] > 0])
+    late, random = (_enough(each, _assign_parts(each, np.random.default_rng(0))).sum() for each in (by_time, source))
+    return by_time if late >= FEW * random else source
 
 
 def _assign_parts(source: Source, rng: np.random.Generator) -> np.ndarray:
     """Return the part of every row: its user is for training, is held out, or is left out of this split."""
     user = source.data.required_interactions.user
-    count = 1 + user.max()
-    part = np.full(count, LEFT_OUT, np.int8)
-    if source.split == USERS or source.users is None:
-        train, holdout = raters.halves(count, rng)
+    part = np.full(1 + user.max(), LEFT_OUT, np.int8)
+    if source.users is None:
+        train, holdout = raters.halves(len(part), rng)
     else:
         middle = len(source.users) // 2
         sides = source.users[:middle], source.users[middle:]
@@ -137,9 +101,10 @@ def _assign_parts(source: Source, rng: np.random.Generator) -> np.ndarray:
     return part[user]
 
 
-def _enough(rows: Interactions, parts: np.ndarray, n: int) -> np.ndarray:
+def _enough(source: Source, parts: np.ndarray) -> np.ndarray:
     """Tell of each item whether it has enough interactions in both parts."""
-    train, holdout = (np.bincount(rows.item[parts == part], minlength=n) for part in (TRAIN, HOLDOUT))
+    item = source.data.required_interactions.item
+    train, holdout = (np.bincount(item[parts == part], minlength=len(source.item)) for part in (TRAIN, HOLDOUT))
     return np.minimum(train, holdout) >= raters.FEWEST
 
 
@@ -153,44 +118,34 @@ class Part(NamedTuple):
 
     train: Interactions | None
     value: np.ndarray
-    pulls: tuple[np.ndarray, np.ndarray] | None = None
+    pulls: Rewards | None = None
     choosers: int | None = None
 
 
-def draw_part(source: Source, fewest: int, seed: int, number: int) -> Part:
-    """Draw one split; refuse it if fewer than ``fewest`` items are left."""
+def draw_part(source: Source, seed: int, number: int) -> Part:
+    """Draw one split."""
     data, n, rng = source.data, len(source.item), stream(seed, "split", number=number)
     if data.rewards is None:
-        return _split_users(source, fewest, rng)
+        return _split_users(source, rng)
     pulls = _draw_half(data.rewards, n, rng) if source.split == ROWS else None
     return Part(data.interactions, raters.node_means(*(pulls or data.rewards), n), pulls)
 
 
-def _split_users(source: Source, fewest: int, rng: np.random.Generator) -> Part:
+def _split_users(source: Source, rng: np.random.Generator) -> Part:
     rows, n, parts = source.data.required_interactions, len(source.item), _assign_parts(source, rng)
-    kept = _enough(rows, parts, n)
-    if kept.sum() < fewest:
-        few = f"{kept.sum()} items have {raters.FEWEST} interactions with either part of the users"
-        raise UserError(f"{few}; a round needs {fewest}; bring more data")
-    holdout, train = (_take_rows(rows, kept[rows.item] & (parts == part)) for part in (HOLDOUT, TRAIN))
+    kept = _enough(source, parts)
+    train, holdout = (take(rows, np.flatnonzero(kept[rows.item] & (parts == part))) for part in (TRAIN, HOLDOUT))
     if rows.value is None:
-        users = len(np.unique(rows.user[parts == HOLDOUT]))
+        users = max(len(np.unique(rows.user[parts == HOLDOUT])), 1)
         return Part(train, np.where(kept, holdout.choosers(n) / users, np.nan), choosers=users)
-    pulls = holdout.item, TRANSFORMS[source.data.transform](holdout.value)
+    pulls = Rewards(holdout.item, TRANSFORMS[source.data.transform](holdout.value))
     return Part(train, raters.node_means(*pulls, n), pulls)
 
 
-def _take_rows(rows: Interactions, kept: np.ndarray) -> Interactions:
-    """Take some rows, without their times."""
-    at = np.flatnonzero(kept)
-    return Interactions(rows.user[at], rows.item[at], None if rows.value is None else rows.value[at])
-
-
-def _draw_half(rows: Rewards, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _draw_half(rows: Rewards, n: int, rng: np.random.Generator) -> Rewards:
     """Draw half of the rewards of every item, at least one."""
     order = rng.permutation(len(rows.item))
     order = order[np.argsort(rows.item[order], kind="stable")]
     sizes = np.bincount(rows.item, minlength=n)
     rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    order = np.sort(order[rank < np.repeat((sizes + 1) // 2, sizes)])
-    return rows.item[order], rows.value[order]
+    return take(rows, np.sort(order[rank < np.repeat((sizes + 1) // 2, sizes)]))

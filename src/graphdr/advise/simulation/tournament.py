@@ -7,30 +7,119 @@ Splits are played in parallel threads: compiled kernels and linear algebra relea
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeVar
+from functools import partial
+from itertools import count
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from graphdr.advise.simulation import methods
-from graphdr.advise.simulation.methods import ConfiguredMethod, Method, Settings
-from graphdr.advise.simulation.playing import Key, Regrets, SimulationConfig, SplitSetup, play_run, set_up
+from graphdr.advise.simulation.methods import Method
+from graphdr.advise.simulation.problems import SimulatedProblem, draw_rounds, simulated_problem
 from graphdr.advise.simulation.splits import Source
+from graphdr.bandit.environment import Rounds
+from graphdr.bandit.graph_prior import evidence, model
+from graphdr.bandit.method import BanditProblem, GraphInputs
+from graphdr.bandit.policies.graph_prior import GraphPrior
+from graphdr.bandit.registry import POLICIES
+from graphdr.bandit.simulate import simulate
 from graphdr.core.rng import stream
 from graphdr.graphs import arm_features
+from graphdr.graphs.arm_features import Basis
 
 BEHIND = 2.0  # standard errors behind the best on the same rounds, beyond which a method is not the best
+PULLS = 2000  # random rewards behind the first look
+POINTS = 100  # of a regret curve
+Regrets = dict[str, np.ndarray]  # by method
+Key = TypeVar("Key", bound=Hashable)
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
+class SimulationConfig(NamedTuple):
+    """Rounds of a run, candidates of a round and how they are drawn, splits of the data, and runs on each split."""
+
+    horizon: int = 20_000
+    arms: int = 10
+    candidates: str = "uniform"
+    splits: int = 8
+    choosing: int = 1  # runs that choose settings
+    comparing: int = 2  # runs that compare all methods
+    deciding: int = 6  # at most so many further runs of the methods that may be the best
+    judging_runs: int = 6  # runs that judge the best two; a single run depends on chance
+    controls: int = 2  # of these, runs that controls play
+
+    @property
+    def every(self) -> int:
+        """Return the rounds between two points of a curve."""
+        return max(self.horizon // POINTS, 1)
+
+
+class SplitSetup(NamedTuple):
+    """One split: its problem, its bases, and the log evidence for its graph."""
+
+    number: int
+    problem: SimulatedProblem
+    bases: dict[str, Basis]
+    log_bayes: float
+
+
+def set_up(source: Source, arms: int, seed: int, number: int) -> SplitSetup:
+    """Make the problem of a split and its bases, and compute the log evidence of random rewards for its graph."""
+    problem = simulated_problem(source, arms, seed, number)
+    names = {basis for method in methods.available(source.data).values() for basis in method.bases}
+    rng = stream(seed, "basis", split=number)
+    bases = {name: methods.compute_basis(name, problem, rng) for name in sorted(names)}
+    pulls = draw_rounds(problem, "uniform", PULLS, 1, stream(seed, "first look", split=number))
+    pulled = pulls.arms[:, 0]
+    paid = problem.theta[pulled] + pulls.noise.reshape(PULLS, -1)[:, 0]
+    statistics = model.statistics(len(problem.theta), pulled, paid)
+    columns = model.columns(*arm_features.graded(methods.GRAPH, bases[methods.GRAPH]))
+    log_bayes = evidence.log_bayes_factor(statistics, columns)
+    return SplitSetup(number, problem._replace(ratings=None, content=None), bases, log_bayes)
+
+
+def play_run(
+    setup: SplitSetup, config: SimulationConfig, seed: int, number: int, entries: Mapping[Key, Method]
+) -> dict[Key, np.ndarray]:
+    """Play methods on the same rounds of a split; return the regret of each along the rounds."""
+    horizon = config.every * (config.horizon // config.every)
+    key = {"split": setup.number, "number": number}
+    rounds = draw_rounds(setup.problem, config.candidates, horizon, config.arms, stream(seed, "rounds", **key))
+    return {
+        name: play_method(method, setup, rounds, stream(seed, "policy", **key), config.every)
+        for name, method in entries.items()
+    }
+
+
+def play_method(method: Method, setup: SplitSetup, rounds: Rounds, rng: np.random.Generator, every: int) -> np.ndarray:
+    """Play a method through all rounds; return its regret after every so many of them."""
+    theta, noise = setup.problem.theta, setup.problem.reward_model.noise
+    kind, settings, basis_name = POLICIES[method.policy], method.settings, method.basis
+    first, second = (setup.bases[name] if name else None for name in (basis_name, method.second_basis))
+    if first is None and issubclass(kind, GraphPrior):  # a prior of independent items
+        basis_name, first = "user_columns", Basis(np.zeros((len(theta), 0)), np.zeros(0), np.zeros(0))
+    values: Mapping[str, Any] = {
+        "basis": basis_name,
+        "second_basis": method.second_basis,
+        "k": len(first.values) if settings.k is None and first else settings.k,  # without a k, all columns
+        "ridge": settings.ridge,
+        "alpha": None if settings.width is None else settings.width * noise,
+    }
+    policy = kind(**{name: value for name, value in values.items() if value is not None and hasattr(kind, name)})
+    arms = policy.features(GraphInputs(first, second))
+    problem = BanditProblem(theta, **arms._asdict(), noise=noise)
+    return simulate(problem, policy, rounds, rng, checkpoint=every).regret
+
+
 class TournamentResult(NamedTuple):
-    """The settings, regrets and finalists of a tournament; curves are splits x runs x points."""
+    """The methods at their settings, regrets and finalists of a tournament; curves are splits x runs x points."""
 
     config: SimulationConfig
     setups: list[SplitSetup]
-    settings: dict[str, Settings]
+    methods: dict[str, Method]
     curves: Regrets  # of all methods on the runs that compare them; near methods have further runs
     best_graph: str
     best_without: str
@@ -60,19 +149,17 @@ class Tournament:
     ) -> None:
         self.source, self.config, self.seed = source, config, seed
         self.progress, self.first_look = progress, first_look
+        self.methods = methods.available(source.data)
         self.setups: list[SplitSetup] = []
-        self.methods: dict[str, Method] = {}
 
     def run(self, workers: int | None = None) -> TournamentResult:
         """Play the whole tournament."""
         with ThreadPoolExecutor(workers or os.cpu_count()) as self.executor:
-            numbers = range(self.config.splits)
-            self.setups = self._on_splits(self._set_up, numbers, "making graphs and features")
-            self.methods = _common_methods(self.setups)
-            settings = self.tune()
-            curves, best_graph, best_without = self.compare(settings)
-            judged = self.judge(settings, best_graph, best_without)
-        return TournamentResult(self.config, self.setups, settings, curves, best_graph, best_without, judged)
+            self.setups = self._on_splits(self._set_up, range(self.config.splits), "making graphs and features")
+            self.methods = self.tune()
+            curves, best_graph, best_without = self.compare()
+            judged = self.judge(best_graph, best_without)
+        return TournamentResult(self.config, self.setups, self.methods, curves, best_graph, best_without, judged)
 
     def _set_up(self, number: int) -> SplitSetup:
         setup = set_up(self.source, self.config.arms, self.seed, number)
@@ -80,134 +167,89 @@ class Tournament:
             self.first_look(setup.log_bayes)
         return setup
 
-    def tune(self) -> dict[str, Settings]:
+    def tune(self) -> dict[str, Method]:
         """Choose the settings of every method by its regret.
 
         A setting that is clearly behind on the first half of the splits does not play the second half.
         """
         size = min(setup.problem.graph.n for setup in self.setups)
-        grids = {name: methods.grid(method, size) for name, method in self.methods.items()}
-        chosen = {name: grid[0] for name, grid in grids.items()}
-        left = {name: grid for name, grid in grids.items() if len(grid) > 1}
-        curves: dict[str, dict[Settings, np.ndarray]] = {name: {} for name in left}
+        grids = {name: method.grid(size) for name, method in self.methods.items()}
+        curves: dict[Method, np.ndarray] = {}
         halves = {"choosing settings": self.setups[::2], "choosing near settings": self.setups[1::2]}
         for task, setups in halves.items():
-            entries = {
-                (name, settings): ConfiguredMethod(self.methods[name], settings)
-                for name, candidates in left.items()
-                for settings in candidates
-            }
-            played = self._play(entries, range(self.config.choosing), task, setups)
-            for (name, settings), curve in played.items():
-                earlier = curves[name].get(settings)
-                curves[name][settings] = curve if earlier is None else np.concatenate([earlier, curve])
-            left = {name: near(curves[name], candidates) for name, candidates in left.items()}
-        return chosen | {name: _best(curves[name], candidates) for name, candidates in left.items()}
+            entries = {method: method for grid in grids.values() if len(grid) > 1 for method in grid}
+            for method, curve in self._play(entries, range(self.config.choosing), task, setups).items():
+                curves[method] = np.concatenate([curves[method], curve]) if method in curves else curve
+            grids = {name: near(curves, grid) if len(grid) > 1 else grid for name, grid in grids.items()}
+        return {name: _best(curves, grid) if len(grid) > 1 else grid[0] for name, grid in grids.items()}
 
-    def compare(self, settings: Mapping[str, Settings]) -> tuple[Regrets, str, str]:
+    def compare(self) -> tuple[Regrets, str, str]:
         """Return the curves of all methods, and the best method with the graph and the best without it.
 
         Methods that may be the best of their kind play further runs, a few at a time.
         """
-        config = self.config
-        runs = range(config.choosing, config.choosing + config.comparing)
-        curves = self._play(self._configured(self.methods, settings), runs, "comparing methods", self.setups)
+        first, step = self.config.choosing, self.config.comparing
+        curves = self._play(self.methods, range(first, first + step), "comparing methods", self.setups)
         learning = [name for name in self.methods if name != methods.RANDOM]
         with_graph = [name for name in learning if self.methods[name].sees_graph]
-        without = [name for name in learning if not self.methods[name].sees_graph]
-        for start in range(config.comparing, config.deciding + 1, config.comparing):
+        without = [name for name in learning if name not in with_graph]
+        for start in range(first + step, first + self.config.deciding + 1, step):
             with_graph, without = near(curves, with_graph), near(curves, without)
             close = [name for names in (with_graph, without) if len(names) > 1 for name in names]
             if not close:
                 break
-            runs = range(config.choosing + start, config.choosing + start + config.comparing)
-            entries = self._configured(close, settings)
-            further = self._play(entries, runs, "deciding between near methods", self.setups)
+            entries = {name: self.methods[name] for name in close}
+            further = self._play(entries, range(start, start + step), "deciding between near methods", self.setups)
             for name in close:
                 curves[name] = np.concatenate([curves[name], further[name]], axis=1)
         return curves, _best(curves, with_graph), _best(curves, without)
 
-    def judge(self, settings: Mapping[str, Settings], best_graph: str, best_without: str) -> Regrets:
+    def judge(self, best_graph: str, best_without: str) -> Regrets:
         """Return the curves of the best two, full LinUCB, random play and controls, on runs that chose nothing."""
-        best = self._configured((best_graph, best_without, methods.FULL, methods.RANDOM), settings)
-        controls = {
-            name: ConfiguredMethod(control, settings[best_graph])
-            for name, control in methods.controls(self.methods[best_graph]).items()
-        }
+        best = {name: self.methods[name] for name in (best_graph, best_without, methods.FULL, methods.RANDOM)}
+        controls = {kind: best[best_graph].control(kind) for kind in methods.CONTROL_LABELS}
+        judge_split = partial(self._judge_split, best=best, controls=controls)
+        return _stack(self._on_splits(judge_split, self.setups, "judging the best"))
 
-        def saved_so_far(done: list[Regrets]) -> str:
-            graph, other = (np.mean([split[name][:, -1] for split in done]) for name in (best_graph, best_without))
-            return f"; the graph saves {100 * (1 - graph / other):.0f} % so far"
-
-        def judge_split(setup: SplitSetup) -> Regrets:
-            return self._judge_split(setup, best, controls)
-
-        by_split = self._on_splits(judge_split, self.setups, "judging the best", saved_so_far)
-        return _stack(by_split)
-
-    def _judge_split(
-        self, setup: SplitSetup, best: Mapping[str, ConfiguredMethod], controls: Mapping[str, ConfiguredMethod]
-    ) -> Regrets:
+    def _judge_split(self, setup: SplitSetup, best: Mapping[str, Method], controls: Mapping[str, Method]) -> Regrets:
         """Play the best methods in all runs that judge, and controls in the first of them."""
         config = self.config
-        control_names = {basis for entry in controls.values() for basis in entry.method.bases}
-        drawn = [name for name in sorted(control_names) if arm_features.find(name).control]
+        names = sorted({basis for method in controls.values() for basis in method.bases} - setup.bases.keys())
         rng = stream(self.seed, "controls", split=setup.number)
-        control_bases = {name: methods.compute_control(name, setup.bases, rng) for name in drawn}
+        control_bases = {name: methods.compute_control(name, setup.bases, rng) for name in names}
         setup = setup._replace(bases=setup.bases | control_bases)
         first = config.choosing + config.comparing + config.deciding
-        middle, last = first + config.controls, first + config.judging_runs
-        curves = self._play_split(setup, {**best, **controls}, range(first, middle))
-        if middle < last:
-            further = self._play_split(setup, best, range(middle, last))
-            for name, curve in further.items():
-                curves[name] = np.concatenate([curves[name], curve])
-        return curves
-
-    def _configured(self, names: Iterable[str], settings: Mapping[str, Settings]) -> dict[str, ConfiguredMethod]:
-        return {name: ConfiguredMethod(self.methods[name], settings[name]) for name in names}
+        runs = []
+        for run in range(config.judging_runs):
+            entries = {**best, **controls} if run < config.controls else best
+            runs.append(play_run(setup, config, self.seed, first + run, entries))
+        return _stack(runs)
 
     def _play(
-        self, entries: Mapping[Key, ConfiguredMethod], runs: range, task: str, setups: Sequence[SplitSetup]
+        self, entries: Mapping[Key, Method], runs: range, task: str, setups: Sequence[SplitSetup]
     ) -> dict[Key, np.ndarray]:
         """Return the curves of methods on some splits, splits x runs x points."""
-        return _stack(self._on_splits(lambda setup: self._play_split(setup, entries, runs), setups, task))
 
-    def _play_split(
-        self, setup: SplitSetup, entries: Mapping[Key, ConfiguredMethod], runs: range
-    ) -> dict[Key, np.ndarray]:
-        """Return the curves of methods on one split, runs x points."""
-        return _stack([play_run(setup, self.config, self.seed, number, entries) for number in runs])
+        def play_split(setup: SplitSetup) -> dict[Key, np.ndarray]:
+            return _stack([play_run(setup, self.config, self.seed, number, entries) for number in runs])
 
-    def _on_splits(
-        self,
-        function: Callable[[Task], Result],
-        splits: Sequence[Task],
-        task: str,
-        describe: Callable[[list[Result]], str] = lambda done: "",
-    ) -> list[Result]:
+        return _stack(self._on_splits(play_split, setups, task))
+
+    def _on_splits(self, function: Callable[[Task], Result], splits: Sequence[Task], task: str) -> list[Result]:
         """Apply a function to every split in parallel, and report each one that is done."""
-        done: list[Result] = []
+        numbers = count(1)
 
         def report(split: Task) -> Result:
             result = function(split)
-            done.append(result)
-            self.progress(f"{task}: {len(done)} of {len(splits)} splits{describe(done)}")
+            self.progress(f"{task}: {next(numbers)} of {len(splits)} splits")
             return result
 
         return list(self.executor.map(report, splits))
 
 
-def _common_methods(setups: Sequence[SplitSetup]) -> dict[str, Method]:
-    """Return the methods that every split has data for."""
-    return {
-        name: method for name, method in setups[0].methods.items() if all(name in setup.methods for setup in setups)
-    }
-
-
 def _stack(parts: Sequence[Mapping[Key, np.ndarray]]) -> dict[Key, np.ndarray]:
-    """Put the regrets of splits or runs into one array for each method."""
-    return {name: np.array([part[name] for part in parts]) for name in parts[0]}
+    """Put the regrets of splits or runs into one array for each method; the first part has all methods."""
+    return {name: np.array([part[name] for part in parts if name in part]) for name in parts[0]}
 
 
 def _best(curves: Mapping[Key, np.ndarray], names: Iterable[Key]) -> Key:

@@ -11,6 +11,7 @@ import numpy as np
 from graphdr.advise.simulation import methods
 from graphdr.advise.simulation.methods import Settings
 from graphdr.advise.simulation.tournament import TournamentResult
+from graphdr.graphs.arm_features import RANDOM_DIRECTIONS, SHUFFLED
 
 LEVEL = 0.95  # of the intervals
 SURE = {"sure": 0.99, "fairly sure": 0.95}  # levels at which an outcome holds
@@ -21,14 +22,6 @@ RELIABLE = 0.5  # share of the variance of held-out means that must be signal be
 HELPS, DOES_NOT, UNKNOWN = "helps", "does not help", "cannot be told"
 DRAWS = 20_000  # of variances behind an interval
 HOPELESS = 100  # times the data: more is not asked for
-
-
-class Interval(NamedTuple):
-    """An estimate, and the ends of its interval."""
-
-    estimate: float
-    low: float
-    high: float
 
 
 class Saving(NamedTuple):
@@ -73,8 +66,8 @@ def shares(regret: np.ndarray, other: np.ndarray) -> np.ndarray:
     return 1.0 - ratio - (regret - ratio * other) / other.mean()
 
 
-def interval(values: np.ndarray, spread: float, level: float = LEVEL) -> Interval:
-    """Return the interval of a mean over data sets from values on splits of one of them (splits x runs).
+def interval(values: np.ndarray, spread: float, level: float = LEVEL) -> tuple[float, float, float]:
+    """Return a mean over data sets and the ends of its interval, from values on splits of one of them (splits x runs).
 
     The variance between splits beyond the chance of their rounds is partly that between data sets: ``spread`` says
     how much of it, after Nadeau and Bengio (2003). Both variances are uncertain, with few splits: the interval is a
@@ -90,75 +83,67 @@ def interval(values: np.ndarray, spread: float, level: float = LEVEL) -> Interva
     between = np.maximum(between, within)
     error = np.sqrt(between / splits + spread * (between - within)) * rng.standard_normal(DRAWS)
     middle, half = float(values.mean()), float(np.quantile(np.abs(error), level))
-    return Interval(middle, middle - half, middle + half)
+    return middle, middle - half, middle + half
 
 
-class _Savings:
-    """Savings of the methods of a tournament in each other's regret, on the runs that judge."""
-
-    def __init__(self, result: TournamentResult, spread: float) -> None:
-        self.final = {name: curve[:, :, -1] for name, curve in result.judged.items()}
-        self.graph, self.without, self.spread = result.best_graph, result.best_without, spread
-
-    def of(self, method: str, other: str, level: float = LEVEL) -> Saving:
-        """Return what a method saves of the regret of another one."""
-        other_regret = self.final[other]
-        regret = self.final[method][:, : other_regret.shape[1]]  # controls play fewer runs
-        # If the graph told nothing, it would be one more of its shuffled copies.
-        spread = max(self.spread, 1.0) if other == methods.SHUFFLED else self.spread
-        share = interval(shares(regret, other_regret), spread, level)
-        return Saving(*share, float(regret.mean()), float(other_regret.mean()))
-
-    def outcome(self, level: float) -> tuple[str, str]:
-        """Return the outcome for the graph and the comparison that decides it."""
-        gain, shuffled, longest = (
-            self.of(self.graph, other, level) for other in (self.without, methods.SHUFFLED, methods.LONGEST)
-        )
-        if gain.high < PRACTICAL:
-            return DOES_NOT, "without"
-        if shuffled.high < PRACTICAL:
-            return DOES_NOT, "shuffled"
-        if gain.low <= 0:
-            return UNKNOWN, "without"
-        if shuffled.low <= 0:
-            return UNKNOWN, "shuffled"
-        if longest.low <= 0:
-            return (DOES_NOT if longest.high < PRACTICAL else UNKNOWN), "longest"
-        return HELPS, "graph"
+def decide(gain: Saving, over_shuffled: Saving, over_longest: Saving) -> tuple[str, str]:
+    """Return the outcome for the graph and the comparison that decides it."""
+    if gain.high < PRACTICAL:
+        return DOES_NOT, "without"
+    if over_shuffled.high < PRACTICAL:
+        return DOES_NOT, "shuffled"
+    if gain.low <= 0:
+        return UNKNOWN, "without"
+    if over_shuffled.low <= 0:
+        return UNKNOWN, "shuffled"
+    if over_longest.low <= 0:
+        return (DOES_NOT if over_longest.high < PRACTICAL else UNKNOWN), "longest"
+    return HELPS, "graph"
 
 
 def judge(result: TournamentResult, spread: float) -> Verdict:
     """Judge a tournament; ``spread`` is that of the split."""
-    savings, graph, without = _Savings(result, spread), result.best_graph, result.best_without
-    outcome, reason = savings.outcome(LEVEL)
-    sure = next((word for word, level in SURE.items() if savings.outcome(level) == (outcome, reason)), UNSURE)
-    gain = savings.of(graph, without)
+    graph, without, reliability = result.best_graph, result.best_without, result.reliability
+
+    def saving(method: str, other: str, level: float = LEVEL) -> Saving:
+        """Return what a method saves of the regret of another one."""
+        other_regret = result.judged[other][:, :, -1]
+        regret = result.judged[method][:, : other_regret.shape[1], -1]  # controls play fewer runs
+        # If the graph told nothing, it would be one more of its shuffled copies.
+        share = interval(shares(regret, other_regret), max(spread, 1.0) if other == SHUFFLED else spread, level)
+        return Saving(*share, float(regret.mean()), float(other_regret.mean()))
+
+    def decided(level: float) -> tuple[str, str]:
+        return decide(*(saving(graph, other, level) for other in (without, SHUFFLED, methods.LONGEST)))
+
+    outcome, reason = decided(LEVEL)
+    sure = next((word for word, level in SURE.items() if decided(level) == (outcome, reason)), UNSURE)
+    gain = saving(graph, without)
     method = graph if gain.estimate > (SLIGHT if outcome == DOES_NOT else 0.0) else without
-    over_random = savings.of(method, methods.RANDOM)
+    over_random = saving(method, methods.RANDOM)
     # Noise in the means that stand for the true rewards hides what a graph predicts, but no graph predicts the noise.
-    noisy = result.reliability is not None and result.reliability < RELIABLE
-    if noisy and outcome != HELPS:
+    if reliability is not None and reliability < RELIABLE and outcome != HELPS:
         outcome, reason = UNKNOWN, "noise"
     if over_random.low <= 0:
-        outcome, reason, sure = UNKNOWN, "nothing", UNSURE
+        outcome, reason = UNKNOWN, "nothing"
     return Verdict(
         outcome=outcome,
         reason=reason,
         sure=UNSURE if outcome == UNKNOWN else sure,
         method=method,
-        settings=result.settings[method],
+        settings=result.methods[method].settings,
         best_graph=graph,
         best_without=without,
         saves=gain,
-        saves_full=savings.of(graph, methods.FULL),
-        over_shuffled=savings.of(graph, methods.SHUFFLED),
-        over_random_directions=savings.of(graph, methods.RANDOM_DIRECTIONS),
-        over_longest=savings.of(graph, methods.LONGEST),
-        sharing=savings.of(without, methods.FULL),
+        saves_full=saving(graph, methods.FULL),
+        over_shuffled=saving(graph, SHUFFLED),
+        over_random_directions=saving(graph, RANDOM_DIRECTIONS),
+        over_longest=saving(graph, methods.LONGEST),
+        sharing=saving(without, methods.FULL),
         over_random=over_random,
         pays_after=pays_after(result.judged[graph], result.judged[without], result.config.every),
-        times_the_data=_times_the_data(reason, gain, result.reliability) if outcome == UNKNOWN else None,
-        reliability=result.reliability,
+        times_the_data=_times_the_data(reason, gain, reliability) if outcome == UNKNOWN else None,
+        reliability=reliability,
     )
 
 
@@ -172,24 +157,10 @@ def pays_after(regret: np.ndarray, other: np.ndarray, every: int) -> int | None:
 
 def _times_the_data(reason: str, gain: Saving, reliability: float | None) -> float | None:
     """Return how many times the data would decide; None where that is unknown or unrealistic."""
-    if reason == "without":
-        times = _to_narrow(gain)
-    elif reason == "noise" and reliability is not None:
-        times = _to_be_reliable(reliability)
-    else:
-        return None
+    times = np.inf
+    if reason == "without":  # the interval narrows until it decides, if the estimate stays
+        margin = gain.estimate if gain.estimate > PRACTICAL / 2 else PRACTICAL - gain.estimate
+        times = float(((gain.high - gain.estimate) / margin) ** 2)
+    elif reason == "noise" and reliability:  # the formula of Spearman and Brown
+        times = RELIABLE / (1 - RELIABLE) * (1 - reliability) / reliability
     return times if times < HOPELESS else None
-
-
-def _to_narrow(gain: Saving) -> float:
-    """Return how many times the data would narrow the interval until it decides, if the estimate stays."""
-    half = gain.high - gain.estimate
-    margin = gain.estimate if gain.estimate > PRACTICAL / 2 else PRACTICAL - gain.estimate
-    return float((half / margin) ** 2)
-
-
-def _to_be_reliable(reliability: float) -> float:
-    """Return how many times the rewards would make the means reliable, by the formula of Spearman and Brown."""
-    if reliability <= 0:
-        return np.inf
-    return RELIABLE / (1 - RELIABLE) * (1 - reliability) / reliability
