@@ -9,7 +9,7 @@ from graphdr.cache import io, paths
 from graphdr.core import terminal
 from graphdr.core.terminal import Answer
 from graphdr.paper.compare import VERDICTS, headline
-from graphdr.paper.verdicts import count_verdicts
+from graphdr.paper.claims import count_verdicts
 
 ARTIFACTS = {"tables": "results/tables/*.parquet", "figures": "results/figures/*.parquet"}
 PAGES = (paths.page(paths.REPORT), paths.comparison("md"), paths.claims("md"))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from graphdr.paper.verdicts import MOST, verdict_kind
+from graphdr.paper.claims import MOST, verdict_kind
 
 SYNTHETIC, REAL = "synthetic", "real"
 LONG, LONGER = 90, 150  # letters of measured numbers in a line, and of these with the settings they depend on

@@ -10,7 +10,7 @@ import pandas as pd
 
 from graphdr.core.records import Json
 from graphdr.paper.compare import ComparedTable, Line, Place
-from graphdr.paper.verdicts import verdict_kind
+from graphdr.paper.claims import verdict_kind
 from graphdr.scores import cells
 from graphdr.show import tables
 from graphdr.show.report.rounding import short
