@@ -21,9 +21,8 @@ from graphdr.graphs.arm_features import Basis
 from graphdr.paper.compare import ComparedTable, by_our_cell
 from graphdr.plan import design, jobs
 from graphdr.show import palette
-from graphdr.show.report import cards, experiments, page, rounding, template
-from graphdr.show.report.experiments import ExperimentSpec, ProblemSpec
-from graphdr.show.report.numbers import PageTable
+from graphdr.show.report import content, page, template
+from graphdr.show.report.content import ExperimentSpec, PageTable, ProblemSpec
 from graphdr.show.tables import Quantity
 from graphdr.stages import make_report
 from tests.support.project import ROOT
@@ -268,22 +267,22 @@ def test_many_problems_are_a_cloud_and_no_rows_are_no_curves(files):
 
 
 def test_numbers_are_short_and_many_are_thinned():
-    assert rounding.shorts([1234.56, 0.00012345, 2.0, float("nan"), float("inf")]) == [1235, 0.0001234, 2, None, None]
-    kept = rounding.thinned(1000, 200)
+    assert content.shorts([1234.56, 0.00012345, 2.0, float("nan"), float("inf")]) == [1235, 0.0001234, 2, None, None]
+    kept = content.thinned(1000, 200)
     assert (len(kept), kept[0], kept[-1]) == (200, 0, 999)
 
 
 def test_draws_stand_in_where_there_is_one_instance():
     frame = pd.DataFrame({"draw": [0, 1, 2], "value": [3.0, 4.0, 5.0], "method": "gaussian"})
     frame = frame.assign(problem="p", instance=0, quantity="regret")
-    assert experiments.by_instance(frame, "p", ["gaussian"], {}) == {"gaussian": {"values": [3, 4, 5], "of": "draws"}}
+    assert content.by_instance(frame, "p", ["gaussian"], {}) == {"gaussian": {"values": [3, 4, 5], "of": "draws"}}
 
 
 def test_energy_adds_up_to_one_over_a_whole_basis():
     vectors = np.eye(4)
     theta = np.array([0.0, 3.0, 0.0, 4.0])
-    np.testing.assert_allclose(cards.energies(vectors, theta), [0, 9 / 25, 9 / 25, 1])
-    card = cards.card(3, Basis(vectors[:, :2], np.arange(2.0), np.zeros(2)), theta, None)
+    np.testing.assert_allclose(content.energies(vectors, theta), [0, 9 / 25, 9 / 25, 1])
+    card = content.card(3, Basis(vectors[:, :2], np.arange(2.0), np.zeros(2)), theta, None)
     assert "map" not in card  # it takes u_2 and u_3
 
 

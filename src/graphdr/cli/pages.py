@@ -8,8 +8,8 @@ from graphdr.cli.records import Record, Row
 from graphdr.core import terminal
 from graphdr.core.records import from_json
 from graphdr.core.terminal import number, paint, with_error
-from graphdr.paper.compare import VERDICTS, headline
 from graphdr.paper.claims import count_verdicts
+from graphdr.paper.compare import VERDICTS, headline
 from graphdr.show import tables
 
 POINTS = 6  # of every series of a figure, by default

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from graphdr.cache import io, paths
 from graphdr.core import terminal
 from graphdr.core.terminal import Answer
-from graphdr.paper.compare import VERDICTS, headline
 from graphdr.paper.claims import count_verdicts
+from graphdr.paper.compare import VERDICTS, headline
 
 ARTIFACTS = {"tables": "results/tables/*.parquet", "figures": "results/figures/*.parquet"}
 PAGES = (paths.page(paths.REPORT), paths.comparison("md"), paths.claims("md"))

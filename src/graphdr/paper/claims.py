@@ -192,9 +192,7 @@ def _count(instances: Mapping[int, bool]) -> str:
 
 def _judge_each(spec: ClaimSpec, rows: pd.DataFrame, other: Collection[str]) -> Judgement:
     """Judge a claim on every data set by itself; on its exceptions it states the opposite."""
-    texts: dict[str, list[str]] = {
-        label: [] for label in (*AS_CLAIMED.values(), "other data, not counted", "no data")
-    }
+    texts: dict[str, list[str]] = {label: [] for label in (*AS_CLAIMED.values(), "other data, not counted", "no data")}
     counted, several = [], []
     for dataset in spec.datasets:
         try:

@@ -12,8 +12,7 @@ from graphdr.plan import words
 from graphdr.plan.blocks import Claim, Config
 from graphdr.plan.design import Design, problems_of
 from graphdr.plan.job import fill
-from graphdr.show.report.experiments import ExperimentSpec, ProblemSpec
-from graphdr.show.report.numbers import PageTable
+from graphdr.show.report.content import ExperimentSpec, PageTable, ProblemSpec
 from graphdr.show.report.page import DatasetSpec, HeadlineSpec, ReportSpec
 from graphdr.show.tables import TableSpec
 from graphdr.show.words import FACTORS

@@ -150,17 +150,16 @@ def widths(spec: FigureSpec, measurements: pd.DataFrame) -> Drawing:
     assert spec.x is not None
     table = final_regrets(measurements)
     table = table[(table["instance"] == 0) & table["method"].isin(list(spec.labels))]
-    table = table.assign(place=table["problem"].map(spec.positions)).sort_values("place", kind="stable")
-    datasets = dict.fromkeys(title for problem, title in spec.rows or [] if problem in set(table["problem"]))
+    dataset = table["problem"].map(dict(spec.rows or []))
+    table = table.assign(place=table["problem"].map(spec.positions), dataset=dataset)
     figure = blank((9.0, 5.0), spec.title, layout="constrained")
-    down = -(-len(datasets) // ACROSS)
-    grid = figure.subplots(down, min(ACROSS, len(datasets)), squeeze=False, sharex=True).ravel()
+    down = -(-dataset.nunique() // ACROSS)
+    grid = figure.subplots(down, min(ACROSS, dataset.nunique()), squeeze=False, sharex=True).ravel()
     parts: list[pd.DataFrame] = []
     lines: dict[str, Any] = {}
-    for axes, name in zip(grid, datasets, strict=False):
-        rows = table[table["problem"].map(dict(spec.rows or [])) == name]
+    for axes, (name, rows) in zip(grid, table.groupby("dataset", sort=False), strict=False):
         for method, style in spec.method_styles(set(rows["method"])).items():
-            part = rows[rows["method"] == method]
+            part = rows[rows["method"] == method].sort_values("place")
             lines[method] = axes.errorbar(part["place"], part["value"], yerr=2 * part["sem"], color=style.light,
                                           linestyle=style.line, marker=style.marker, markersize=3)  # fmt: skip
             parts.append(with_errors(f"{name}: {method}", part["place"], part["value"], part["value"], part["sem"]))
@@ -170,8 +169,8 @@ def widths(spec: FigureSpec, measurements: pd.DataFrame) -> Drawing:
         log_ticks(axes.yaxis)
         axes.minorticks_off()
     axes.set_xlabel(AXES.get(spec.x, spec.x), fontsize=8, color=INK)
-    for axes in grid[len(datasets) :]:
-        axes.axis("off")
+    for unused in grid[dataset.nunique() :]:
+        unused.axis("off")
     figure.supylabel(REGRET, fontsize=9, color=INK)
     labels = [spec.labels[method] for method in lines]
     figure.legend(list(lines.values()), labels, loc="outside lower center", ncols=5, labelcolor=INK)

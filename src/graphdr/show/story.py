@@ -10,6 +10,7 @@ import pandas as pd
 from graphdr.paper.claims import MOST, verdict_kind
 
 SYNTHETIC, REAL = "synthetic", "real"
+SECTIONS = ("holds", "depends", "fails", "vacuous")
 LONG, LONGER = 90, 150  # letters of measured numbers in a line, and of these with the settings they depend on
 UNVARIED = ("no settings", "not varied")  # verdicts of the multiverse on claims for which no setting was tried
 SETTINGS = {  # labels of factors whose name is not a word
@@ -60,7 +61,7 @@ def tell(
         claims.to_dict("records"), key=lambda row: (row["claim"] not in ahead, row["verdict"][:5] != "holds")
     )
     judged = [row for row in ordered if not row["verdict"].startswith("no data")]
-    lists: dict[str, list[Line]] = {"holds": [], "depends": [], "fails": [], "vacuous": []}
+    lists: dict[str, list[Line]] = {name: [] for name in SECTIONS}
     for row in judged:
         setting = varied.get(row["claim"])
         section = place(row["verdict"], setting["verdict"], _safe_at_k(setting)) if setting else place(row["verdict"])
