@@ -21,8 +21,8 @@ from graphdr.show.style import (
     final_regrets,
     label_ends,
     log_ticks,
+    points_of,
     regret_lines,
-    with_errors,
 )
 from graphdr.show.words import FACTORS
 
@@ -99,11 +99,12 @@ def sweep(spec: FigureSpec, measurements: pd.DataFrame) -> Drawing:
     styles, parts = spec.method_styles(set(table["method"])), []
     for method, style in styles.items():
         rows = _with_range(table[table["method"] == method])
-        axes.fill_between(rows["place"], rows["low"], rows["high"], color=style.light, alpha=0.18, linewidth=0)
+        axes.fill_between(
+            rows["place"], rows["panel_low"], rows["panel_high"], color=style.light, alpha=0.18, linewidth=0
+        )
         axes.errorbar(rows["place"], rows["value"], yerr=2 * rows["sem"], color=style.light, linestyle=style.line,
                       marker=style.marker, markersize=4, capsize=2, linewidth=1.4)  # fmt: skip
-        points = with_errors(method, rows["place"], rows["value"], rows["value"], rows["sem"])
-        parts.append(points.assign(panel_low=rows["low"], panel_high=rows["high"]))
+        parts.append(points_of(method, rows))
     points = pd.concat(parts, ignore_index=True)
     places = sorted(set(spec.positions.values()))
     axes.set_xscale("log" if places[0] > 0 else "linear")
@@ -129,11 +130,10 @@ def dots(spec: FigureSpec, measurements: pd.DataFrame) -> Drawing:
     parts = []
     for method, style in spec.method_styles(set(table["method"])).items():
         rows = _with_range(table[table["method"] == method])
-        axes.hlines(rows["place"], rows["low"], rows["high"], color=style.light, alpha=0.4, linewidth=3)
+        axes.hlines(rows["place"], rows["panel_low"], rows["panel_high"], color=style.light, alpha=0.4, linewidth=3)
         axes.plot(rows["value"], rows["place"], color=style.light, marker=style.marker, linestyle="none",
                   markersize=4, label=spec.labels[method])  # fmt: skip
-        points = with_errors(method, rows["value"], rows["place"], rows["value"], rows["sem"])
-        parts.append(points.assign(panel_low=rows["low"], panel_high=rows["high"]))
+        parts.append(points_of(method, rows, x="value", y="place"))
     axes.set_yscale("linear")
     axes.set_ylim(-len(titles), 1)
     axes.set_yticks([-place for place in range(len(titles))], list(titles.values()), fontsize=7)
@@ -162,7 +162,7 @@ def widths(spec: FigureSpec, measurements: pd.DataFrame) -> Drawing:
             part = rows[rows["method"] == method].sort_values("place")
             lines[method] = axes.errorbar(part["place"], part["value"], yerr=2 * part["sem"], color=style.light,
                                           linestyle=style.line, marker=style.marker, markersize=3)  # fmt: skip
-            parts.append(with_errors(f"{name}: {method}", part["place"], part["value"], part["value"], part["sem"]))
+            parts.append(points_of(f"{name}: {method}", part))
         axes.set(title=name, xscale="log", yscale="log")
         places = sorted(set(rows["place"]))
         axes.set_xticks(places, [f"{place:g}" for place in places], fontsize=7)
@@ -250,9 +250,8 @@ KINDS: dict[str, Callable[..., Drawing]] = {
 
 def _with_range(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of instance 0, with the 5 % and the 95 % quantile over the instances at every place."""
-    values = rows.groupby("place")["value"]
-    ranges = {name: rows["place"].map(values.quantile(share)) for name, share in (("low", 0.05), ("high", 0.95))}
-    return rows.assign(**ranges)[rows["instance"] == 0]
+    low, high = (rows["place"].map(rows.groupby("place")["value"].quantile(share)) for share in (0.05, 0.95))
+    return rows.assign(panel_low=low, panel_high=high)[rows["instance"] == 0]
 
 
 def _titles(titles: dict[str, str], names: pd.Series) -> dict[str, str]:
