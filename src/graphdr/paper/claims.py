@@ -20,7 +20,8 @@ VERDICTS = {  # kinds of verdict, each with the words of a count
     "fails": "fail",
     "no data": "have no data",
 }
-AS_CLAIMED = {"holds": "as claimed", "mixed": "mixed", "fails": "not as claimed"}  # verdicts on one of the data sets
+OTHER = "other data, not counted"
+BY_DATASET = {"holds": "as claimed", "mixed": "mixed", "fails": "not as claimed", "other": OTHER, "no data": "no data"}
 TEXTS = ("where", "statement", "criterion")  # of a claim, from the paper or the configuration
 WORST = "regret@worst"  # the policy with the highest regret
 COLUMNS = ("claim", *TEXTS, "measured", "verdict", "share", "available", "missing", "build")
@@ -60,7 +61,10 @@ class Judgement(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A claim on one set of problems: its verdict, the numbers of instance 0, and whether it holds by instance."""
+    """A claim on one set of problems: its verdict, the numbers of instance 0, and whether it holds by instance.
+
+    Without data, the numbers are what is lacking, and there are no instances.
+    """
 
     word: str
     measured: str
@@ -127,11 +131,8 @@ def judge(
             judgement = _mark_vacuous(spec.vacuous, rows[rows["dataset"].isin(judgement.available)], judgement)
     texts = [judgement.measured]
     for label, checks in spec.alternatives.items():
-        try:
-            instances = _decide(replace(spec, checks=checks), rows).instances
+        if instances := _decide(replace(spec, checks=checks), rows).instances:
             texts.append(f"{label}: {_count(instances)}")
-        except NoData:
-            continue
     return judgement._replace(measured=cells.humanize("; ".join(texts), labels or {}))
 
 
@@ -172,14 +173,14 @@ def check_all(checks: Sequence[Check], table: Rows) -> Outcome:
 def _decide(spec: ClaimSpec, rows: pd.DataFrame, stated: bool = True) -> Decision:
     """Check a claim, or its opposite if not ``stated``, on every instance; the share in which it holds decides."""
     outcomes: dict[int, Outcome] = {}
-    lacking = []
+    lacking: NoData | None = None
     for instance, part in rows.groupby("instance"):
         try:
             outcomes[int(instance)] = check_all(spec.checks, Rows(part.to_dict("records")))
         except NoData as error:
-            lacking.append(error)
+            lacking = lacking or error
     if not outcomes or (spec.share is None and 0 not in outcomes):
-        raise lacking[0] if lacking else NoData("measurement")
+        return Decision("no data", f"no {lacking or 'measurement'}", {}, None)
     first = outcomes[min(outcomes)]
     instances = {instance: outcome.holds == stated for instance, outcome in outcomes.items()}
     text = f"{first.measured}; {_count(instances)}" if len(instances) > 1 else first.measured
@@ -192,20 +193,18 @@ def _count(instances: Mapping[int, bool]) -> str:
 
 def _judge_each(spec: ClaimSpec, rows: pd.DataFrame, other: Collection[str]) -> Judgement:
     """Judge a claim on every data set by itself; on its exceptions it states the opposite."""
-    texts: dict[str, list[str]] = {label: [] for label in (*AS_CLAIMED.values(), "other data, not counted", "no data")}
+    texts: dict[str, list[str]] = {label: [] for label in BY_DATASET.values()}
     counted, several = [], []
     for dataset in spec.datasets:
-        try:
-            decision = _decide(spec, rows[rows["dataset"] == dataset], dataset not in spec.exceptions)
-        except NoData as error:
-            texts["no data"].append(f"`{dataset}` ({f'no {error}' if dataset in spec.built else 'not built'})")
-            continue
-        word = AS_CLAIMED[decision.word]
-        if dataset in other:
-            texts["other data, not counted"].append(f"`{dataset}` ({decision.measured}, {word})")
+        decision = _decide(spec, rows[rows["dataset"] == dataset], dataset not in spec.exceptions)
+        label, text = BY_DATASET[decision.word], decision.measured
+        if decision.word == "no data":
+            text = text if dataset in spec.built else "not built"
+        elif dataset in other:
+            label, text = OTHER, f"{text}, {label}"
         else:
-            texts[word].append(f"`{dataset}` ({decision.measured})")
             counted.append(dataset)
+        texts[label].append(f"`{dataset}` ({text})")
         if len(decision.instances) > 1:
             several.append(decision.instances)
     wrong, mixed = len(texts["not as claimed"]), len(texts["mixed"])
@@ -220,22 +219,19 @@ def _judge_each(spec: ClaimSpec, rows: pd.DataFrame, other: Collection[str]) -> 
 def _judge_together(spec: ClaimSpec, rows: pd.DataFrame, other: Collection[str]) -> Judgement:
     """Judge a claim on all problems together, without those on data that are not the paper's."""
     ours = rows[~rows["dataset"].isin(list(other))]
-    texts: dict[str, list[str]] = {}
-    decision = None
-    try:
-        decision = _decide(spec, ours)
-        texts[""] = [decision.measured]
-    except NoData as error:
-        texts["no data"] = [f"no {error}" if len(ours) else "not built"]
+    decision = _decide(spec, ours)
+    texts = {"": [decision.measured]}
+    if decision.word == "no data":
+        texts = {"no data": [decision.measured if len(ours) else "not built"]}
     if len(ours) < len(rows):
         excluded = set(rows["dataset"]) & set(other)
         label = f"with other data ({', '.join(f'`{name}`' for name in spec.datasets if name in excluded)})"
-        try:
-            with_other = _decide(spec, rows)
+        with_other = _decide(spec, rows)
+        if with_other.word == "no data":
+            texts[label] = [with_other.measured]
+        else:
             texts[f"{label}, not counted"] = [f"{with_other.word}, {with_other.measured}"]
-        except NoData as error:
-            texts[label] = [f"no {error}"]
-    if decision is None:
+    if decision.word == "no data":
         return Judgement("no data", _sentences(texts), missing=spec.datasets)
     seen = set(ours["dataset"]) if decision.used is None else decision.used
     used = [dataset for dataset in spec.datasets if dataset in seen]
@@ -249,12 +245,10 @@ def _judge_together(spec: ClaimSpec, rows: pd.DataFrame, other: Collection[str])
 def _judge_evaluation(spec: ClaimSpec, rows: pd.DataFrame, other: Collection[str]) -> Judgement:
     """Judge a claim on scores; a score over problems of other data than the paper's is shown, but not judged."""
     missing = [dataset for dataset in spec.datasets if dataset not in spec.built]
-    try:
-        decision = _decide(spec, rows)
-    except NoData as error:
-        reason = f"no {error}" if len(rows) else "not built"
+    verdict, measured, *_ = decision = _decide(spec, rows)
+    if verdict == "no data":
+        reason = measured if len(rows) else "not built"
         return Judgement("no data", f"no data: {reason}", missing=missing or spec.datasets)
-    verdict, measured = decision.word, decision.measured
     table = Rows(rows.to_dict("records"))
     tested = [cell for _, arguments in cells.named(spec.checks) for cell in cell_names(arguments)]
     scored = min(count for cell in tested for _, count in values(table, cell, "n"))
@@ -293,11 +287,8 @@ def _share(spec: ClaimSpec, rows: pd.DataFrame, decision: Decision) -> float:
     """Return the share of instances in which a claim holds, on the data sets that have several instances."""
     several = rows.groupby(rows["dataset"].fillna(""))["instance"].transform("nunique") > 1
     if not several.all() or rows.empty:
-        try:
-            decision = _decide(spec, rows[several])
-        except NoData:
-            return np.nan
-    return float(np.mean(list(decision.instances.values())))
+        decision = _decide(spec, rows[several])
+    return float(np.mean(list(decision.instances.values()))) if decision.instances else np.nan
 
 
 def _sentences(parts: Mapping[str, Sequence[str]], comma: str = "; ") -> str:
