@@ -86,9 +86,6 @@ def test_odd_ratings_through_all_stages(tmp_path, data, k):
 # A message quotes at most 80 characters of a file, and printable ones alone: the checks count a rare letter
 
 
-LONG_TEXTS = pytest.mark.parametrize("long", cases.LONG, ids=["letters", "controls", "words"])
-
-
 def with_long_texts(data: bytes, long: bytes) -> list[bytes]:
     """Return a file with a long text in place of every field of its first two lines, of a line, and of the file."""
     separator = next((mark for mark in cases.SEPARATORS if mark in data), b",")
@@ -102,28 +99,20 @@ def with_long_texts(data: bytes, long: bytes) -> list[bytes]:
     return [*files, separator.join([long] * 9) + b"\n" + data]
 
 
-@LONG_TEXTS
-@pytest.mark.parametrize("name", ADAPTERS)
-def test_a_message_about_raw_files_quotes_little_of_them(name, long):
-    example = cases.fixture(name)
-    for role, data in example.items():
-        for odd in with_long_texts(data, long):
-            checks.adapter(name, cases.Memory(example | {role: odd}))
-
-
-@LONG_TEXTS
-@pytest.mark.parametrize("name", ["t.csv", "g.graphml"])
-def test_a_message_about_a_file_of_a_user_quotes_little_of_it(tmp_path, name, long):
-    for odd in with_long_texts(cases.user_files()[name], long):
-        checks.user_file(odd, tmp_path / name)
-
-
-@LONG_TEXTS
-@pytest.mark.parametrize("kind", PAPER)
-def test_a_message_about_the_paper_quotes_little_of_it(tmp_path, kind, long):
-    assert checks.printed_file(kind, paper(kind), tmp_path)
-    for odd in with_long_texts(paper(kind), long):
-        checks.printed_file(kind, odd, tmp_path)
+@pytest.mark.parametrize("long", cases.LONG, ids=["letters", "controls", "words"])
+def test_a_message_about_a_file_quotes_little_of_it(tmp_path, long):
+    for name in ADAPTERS:
+        example = cases.fixture(name)
+        for role, data in example.items():
+            for odd in with_long_texts(data, long):
+                checks.adapter(name, cases.Memory(example | {role: odd}))
+    for name in ("t.csv", "g.graphml"):
+        for odd in with_long_texts(cases.user_files()[name], long):
+            checks.user_file(odd, tmp_path / name)
+    for kind in PAPER:
+        assert checks.printed_file(kind, paper(kind), tmp_path)
+        for odd in with_long_texts(paper(kind), long):
+            checks.printed_file(kind, odd, tmp_path)
 
 
 @pytest.mark.parametrize(
