@@ -13,7 +13,7 @@ from graphdr.plan.claim_jobs import ranking
 from graphdr.plan.config import load
 from graphdr.plan.design import expand
 from graphdr.scores import leaderboard
-from graphdr.show.report.rounding import short
+from graphdr.show.report.content import short
 
 PAGE = "docs/leaderboard.md"
 OURS = ("graph_prior", "graph_prior_beside_interaction_svd")  # on the graph, and on graph and ratings

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphdr.cache import io, paths
-from tests.support import films
+from tests.support import films, project
 
 ROOT = Path(__file__).parent.parent
 UNLIKE = {*map(paths.page, paths.PAGES)}  # they show how long each stage took
@@ -33,11 +33,7 @@ def workshop() -> Iterator[Path]:
 
 def lay_out(folder: Path, with_films: bool = False) -> Path:
     """Lay out a checkout of the tiny configuration, with a small data set besides if asked for."""
-    for name in ("workflow", "profiles", "data/paper"):
-        shutil.copytree(ROOT / name, folder / name)
-    shutil.copy(ROOT / "Snakefile", folder)
-    shutil.copy(ROOT / "data" / "sources.yaml", folder / "data")
-    shutil.copy(ROOT / "tests" / "support" / "tiny.yaml", folder / "config.yaml")
+    project.lay_out(folder)
     if with_films:
         _add_films(folder)
     return folder

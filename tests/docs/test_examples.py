@@ -93,10 +93,10 @@ def test_the_predicate():
     positive = defined("paper/predicates.py", predicates).positive
     cell = {"experiment": "e", "quantity": "gap", "method": "a", "predictor": None, "sem": 0.1, "count": 1}
     table = pd.DataFrame([cell | {"problem": name, "value": value} for name, value in (("x", 1.0), ("y", 2.0))])
-    assert positive(predicates.rows_of(table), of="gap@a")[:2] == (True, "`gap@a` = 1 … 2")
-    assert not positive(predicates.rows_of(table.assign(value=[1.0, -1.0])), of="gap@a").holds
+    assert positive(predicates.Rows(table.to_dict("records")), of="gap@a")[:2] == (True, "`gap@a` = 1 … 2")
+    assert not positive(predicates.Rows(table.assign(value=[1.0, -1.0]).to_dict("records")), of="gap@a").holds
     with pytest.raises(predicates.NoData):
-        positive(predicates.rows_of(table), of="gap@b")
+        positive(predicates.Rows(table.to_dict("records")), of="gap@b")
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from graphdr.cache import paths
 from graphdr.paper import claims
 from graphdr.paper.claims import ClaimSpec
-from graphdr.paper.predicates import PREDICATES, cell_names, rows_of
+from graphdr.paper.predicates import PREDICATES, Rows, cell_names
 from graphdr.plan import design, jobs
 from graphdr.scores import cells
 from tests.support.project import ROOT
@@ -277,7 +277,7 @@ def test_every_check_can_be_judged_where_all_its_numbers_are_there(config, whole
             rows = {(p, 0, cell): 1.0 + (i + j) % 3 for i, p in enumerate(problems) for j, cell in enumerate(wanted)}
             table = claims.tidy({"e": measured(rows)}, {}, problems)
             part = table if {"along", "by", "where"} & set(arguments) else table[table["problem"] == "p0"]
-            assert PREDICATES[name](rows_of(part), **arguments).measured
+            assert PREDICATES[name](Rows(part.to_dict("records")), **arguments).measured
 
 
 def test_the_job_says_what_a_claim_is_about(config):

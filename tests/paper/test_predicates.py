@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphdr.core.errors import UserError
-from graphdr.paper.predicates import PREDICATES, NoData, check_arguments, rows_of
+from graphdr.paper.predicates import PREDICATES, NoData, Rows, check_arguments
 from graphdr.scores import cells
 
 HOLDS = {
-    name: lambda frame, predicate=predicate, **arguments: predicate(rows_of(frame), **arguments)
+    name: lambda frame, predicate=predicate, **arguments: predicate(Rows(frame.to_dict("records")), **arguments)
     for name, predicate in PREDICATES.items()
 }
 

@@ -16,14 +16,12 @@ import pytest
 from graphdr.cache import io, manifest, paths
 from graphdr.cache.io import SCHEMAS
 from graphdr.core.cpu_time import JobCost
-from graphdr.core.records import from_json, to_json
 from graphdr.graphs.arm_features import Basis
-from graphdr.paper.compare import ComparedTable, by_our_cell
+from graphdr.paper.compare import ComparedTable
 from graphdr.plan import design, jobs
 from graphdr.show import palette
-from graphdr.show.report import cards, experiments, page, rounding, template
-from graphdr.show.report.experiments import ExperimentSpec, ProblemSpec
-from graphdr.show.report.numbers import PageTable
+from graphdr.show.report import content, page, template
+from graphdr.show.report.content import ExperimentSpec, PageTable, ProblemSpec
 from graphdr.show.tables import Quantity
 from graphdr.stages import make_report
 from tests.support.project import ROOT
@@ -225,20 +223,17 @@ def test_claims_name_data_sets_by_their_labels(files):
     assert claim["build"] == ["with files of Absent Data: ", "snakemake absent", ""]
 
 
-def test_a_claim_that_depends_on_a_setting_is_shown_as_such(files):
-    row = {"claim": "c", "share": 0.2, "settings": 9, "factor": "alpha", "verdict": "depends on width"}
-    built = make_report._read(files, params())._replace(multiverse=pd.DataFrame([row]))
-    story = page.document(built, params(), [])["story"]
-    assert (story["holds"], story["varied"]) == ([], True)
-    assert story["depends"][0]["result"].startswith("depends on the confidence width: holds in 20 % of 9 settings")
-
-
-def test_the_leaderboard_is_shown_where_it_is_built(files):
+def test_studies_are_shown_where_they_are_built(files):
     built = make_report._read(files, params())
     assert page.document(built, params(), [])["leaderboard"] is None
+    varied = {"claim": "c", "share": 0.2, "settings": 9, "factor": "alpha", "verdict": "depends on width"}
     row = {"method": "graphdr", "problems": 3, "ratio": 0.914, "worst_ratio": 2, "wins": 4, "losses": 1}
     row |= {"rank": 1.5, "rank_low": 1, "rank_high": 2}
-    board = page.document(built._replace(leaderboard=pd.DataFrame([row])), params(), [])["leaderboard"]
+    built = built._replace(multiverse=pd.DataFrame([varied]), leaderboard=pd.DataFrame([row]))
+    document = page.document(built, params(), [])
+    story, board = document["story"], document["leaderboard"]
+    assert (story["holds"], story["varied"]) == ([], True)
+    assert story["depends"][0]["result"].startswith("depends on the confidence width: holds in 20 % of 9 settings")
     assert board["lines"] == [["graphdr!", "3", "0.91", "2.00", "1.5 (1.0 to 2.0)", "4", "1"]]
     assert len(board["head"]) == len(board["lines"][0])
 
@@ -268,22 +263,22 @@ def test_many_problems_are_a_cloud_and_no_rows_are_no_curves(files):
 
 
 def test_numbers_are_short_and_many_are_thinned():
-    assert rounding.shorts([1234.56, 0.00012345, 2.0, float("nan"), float("inf")]) == [1235, 0.0001234, 2, None, None]
-    kept = rounding.thinned(1000, 200)
+    assert content.shorts([1234.56, 0.00012345, 2.0, float("nan"), float("inf")]) == [1235, 0.0001234, 2, None, None]
+    kept = content.thinned(1000, 200)
     assert (len(kept), kept[0], kept[-1]) == (200, 0, 999)
 
 
 def test_draws_stand_in_where_there_is_one_instance():
     frame = pd.DataFrame({"draw": [0, 1, 2], "value": [3.0, 4.0, 5.0], "method": "gaussian"})
     frame = frame.assign(problem="p", instance=0, quantity="regret")
-    assert experiments.by_instance(frame, "p", ["gaussian"], {}) == {"gaussian": {"values": [3, 4, 5], "of": "draws"}}
+    assert content.by_instance(frame, "p", ["gaussian"], {}) == {"gaussian": {"values": [3, 4, 5], "of": "draws"}}
 
 
 def test_energy_adds_up_to_one_over_a_whole_basis():
     vectors = np.eye(4)
     theta = np.array([0.0, 3.0, 0.0, 4.0])
-    np.testing.assert_allclose(cards.energies(vectors, theta), [0, 9 / 25, 9 / 25, 1])
-    card = cards.card(3, Basis(vectors[:, :2], np.arange(2.0), np.zeros(2)), theta, None)
+    np.testing.assert_allclose(content.energies(vectors, theta), [0, 9 / 25, 9 / 25, 1])
+    card = content.card(3, Basis(vectors[:, :2], np.arange(2.0), np.zeros(2)), theta, None)
     assert "map" not in card  # it takes u_2 and u_3
 
 
@@ -354,11 +349,3 @@ def test_the_first_page_needs_the_main_comparison_alone(whole_plan):
     job = jobs.make_report(whole_plan, "headline")
     assert (list(job.params.experiments), list(job.params.tables)) == (["main"], ["main_synthetic"])
     assert len([path for path in job.files() if path.startswith("results/measurements")]) == 1
-
-
-def test_rows_of_the_paper_are_found_under_our_names(whole_plan):
-    job = jobs.make_report(whole_plan, "report")
-    line = {"artifact": "noise_stress", "row": "light", "column": "regret", "paper": 1.0}
-    tables = {name: table.compared for name, table in job.params.tables.items()}
-    for specs in (tables, from_json(dict[str, ComparedTable], to_json(jobs.compare_paper(whole_plan).params.tables))):
-        assert by_our_cell([line], specs) == {("noise_stress", "0.05", "regret"): line}

@@ -17,7 +17,7 @@ from graphdr.plan.jobs import JOBS
 from graphdr.raw import fetch
 from graphdr.show import style
 from tests.support import films
-from tests.support.project import ROOT
+from tests.support.project import ROOT, tiny
 from tests.support.stages import blank_picture, run_all, run_as_rule
 from tests.support.tiny_data import put
 
@@ -27,16 +27,10 @@ STAGES = [stage for stage in JOBS if stage not in ("compare_paper", "judge_claim
 
 def build_in(folder: Path) -> Path:
     """Build all of the tiny configuration, and a data set besides, in a folder, without its pictures; return it."""
-    config = yaml.safe_load((ROOT / "tests/support/tiny.yaml").read_text())
+    config = tiny()
     config["quantities"]["gamma"] = {"label": "gamma", "digits": 2}
-    films.add_to(
-        config,
-        facts=("zeta", "gamma"),
-        columns=("regret", "regret_gap", "gamma"),
-        verified=True,
-        n=24,
-        noise="resampled",
-    )
+    columns = ("regret", "regret_gap", "gamma")
+    films.add_to(config, facts=("zeta", "gamma"), columns=columns, verified=True, n=24, noise="resampled")
     put(folder / "data/raw/films/films.inter", films.ratings())
     (folder / "Snakefile").touch()
     shutil.copytree(ROOT / "data/paper", folder / "data/paper")

@@ -10,17 +10,7 @@ from graphdr.plan.config import read
 from graphdr.raw import fetch
 
 STAGES = list(jobs.JOBS)
-# What the results of bandits go into.
-RUNS_AND_BELOW = {
-    "run_bandit",
-    "measure_batch",
-    "evaluate_predictors",
-    "make_table",
-    "make_figure",
-    "compare_paper",
-    "judge_claims",
-    "make_report",
-}
+RUNS_AND_BELOW = set(STAGES[STAGES.index("run_bandit") :])  # what the results of bandits go into
 
 
 class Step(NamedTuple):

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from graphdr.cache.paths import MANIFEST
-from tests.support import films
+from tests.support import films, project
 from tests.support.project import ROOT, snakemake
 
 CONFIG = ROOT / "tests" / "support" / "tiny_data.yaml"
@@ -72,15 +72,11 @@ def run(folder: Path, *arguments: str, mirror: Path | None = None) -> Built:
 
 def lay_out(folder: Path, *blocks: dict) -> Path:
     """Lay out a checkout without raw files, with numbers of a paper, and more blocks in its configuration."""
-    for name in ("workflow", "profiles"):
-        shutil.copytree(ROOT / name, folder / name)
-    shutil.copy(ROOT / "Snakefile", folder)
+    project.lay_out(folder)
     shutil.copy(CONFIG, folder / "config.yaml")
     for block in blocks:
         add_blocks(folder, block)
     put(folder / "data/paper/reference.csv", "\n".join(PRINTED).encode())
-    for name in ("claims.csv", "reasons.csv"):
-        shutil.copy(ROOT / "data/paper" / name, folder / "data/paper")
     return folder
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,7 +34,7 @@ from graphdr.plan import jobs
 from graphdr.raw import archives
 from graphdr.raw.archives import Unusable
 from tests.support.policies import refused
-from tests.support.project import ROOT, draw_sbm, lay_out, snakemake
+from tests.support.project import ROOT, draw_sbm, lay_out, snakemake, tiny
 from trust import checkout, flips, kills, pipeline
 
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -226,7 +225,7 @@ NASTY = ["$(touch pwned)", "a;touch pwned", "a b", "../x", "-n", "'x", "{input}"
 @pytest.mark.parametrize("name", NASTY)
 @pytest.mark.parametrize("block", ["datasets", "problems", "methods", "experiments", "tables", "figures"])
 def test_a_name_that_a_shell_could_mistake_is_one_clear_line(block, name):
-    config = yaml.safe_load((ROOT / "tests" / "support" / "tiny.yaml").read_text(encoding="utf-8"))
+    config = tiny()
     config[block][name] = next(iter(config[block].values()))
     with refused(rf"^{block}.* should match pattern", UserError):
         configuration.read(config)
@@ -314,13 +313,6 @@ def test_the_page_shows_no_picture_that_was_changed(workdir):
 
 
 # The trials themselves
-
-
-def test_a_checkout_of_the_trials_is_that_of_the_tests(tmp_path):
-    one, two = checkout.lay_out(tmp_path / "one"), lay_out(tmp_path / "two")
-    names = {path.relative_to(one) for path in one.rglob("*") if path.is_file()}
-    assert names == {path.relative_to(two) for path in two.rglob("*") if path.is_file()}
-    assert all((one / name).read_bytes() == (two / name).read_bytes() for name in names)
 
 
 def test_no_damage_of_a_cached_file_goes_unseen(tmp_path):

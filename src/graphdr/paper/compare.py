@@ -112,16 +112,14 @@ def compare(
     ``marks`` say how a data set differs from the paper's. Numbers on such a data set, and scores over several data sets
     with such a data set or without a ``missing`` one, are shown, but not judged.
     """
-    ours = {}
-    for name, table in built.items():
-        for row in table.to_dict("records"):
-            ours[Place(name, row["row"], row["column"])] = row
-    nothing: dict[Any, Any] = dict.fromkeys(("value", "sem", *SPREAD), np.nan) | {"panel": [], "quantity": None}
+    ours: dict[Place, Line] = {}
+    for name, built_table in built.items():
+        ours |= {Place(name, row["row"], row["column"]): row for row in built_table.to_dict("records")}
+    nothing: Line = dict.fromkeys(("value", "sem", *SPREAD), np.nan) | {"panel": [], "quantity": None}
     other = {dataset for dataset, words in marks.items() if OTHER & set(words)} | set(missing)
     rows = []
     for line in reference.to_dict("records"):
-        table = tables.get(line["artifact"], ComparedTable())
-        place = our_cell(line, tables)
+        table, place = tables.get(line["artifact"], ComparedTable()), our_cell(line, tables)
         cell = ours.get(place, nothing)
         number = Ours(cell["value"], cell["sem"], cell["panel"])
         paper, paper_sem = float(line["value"]), float(line["sem"] or "nan")
@@ -131,9 +129,8 @@ def compare(
         row = {name: line[name] for name in ("artifact", "row", "column")}
         row |= {"paper": paper, "paper_sem": paper_sem, "ours": number.value, "sem": number.sem}
         row |= {"ratio": number.value / paper if paper else np.nan} | {name: cell[name] for name in SPREAD}
-        several = len(number.instances) > 1
-        row |= {"percentile": percentile(paper, number.instances) if several else np.nan, "verdict": word}
-        rows.append(row)
+        below = percentile(paper, number.instances) if len(number.instances) > 1 else np.nan
+        rows.append(row | {"percentile": below, "verdict": word})
     return pd.DataFrame(rows)
 
 
@@ -203,7 +200,10 @@ SEM_NOTE = "Each ± is a standard error over seeds, on one graph with one reward
 
 def _texts(row: Line) -> list[str]:
     """Format a row of the comparison."""
-    paper, ours = _with_error(row["paper"], row["paper_sem"]), _with_error(row["ours"], row["sem"])
+    paper, ours = (
+        _number(row[value]) + (f" ± {row[sem]:.2g}" if row[sem] > 0 else "")
+        for value, sem in (("paper", "paper_sem"), ("ours", "sem"))
+    )
     spread = ["–", "–"]
     if not np.isnan(row["percentile"]):
         median, low, high = (_number(row[name]) for name in SPREAD)
@@ -215,7 +215,3 @@ def _number(value: float | None, spec: str = ".4g") -> str:
     if value is None or np.isnan(value):
         return "–"
     return f"{value:.0f}" if abs(value) >= 1e4 else cells.number(value, spec)
-
-
-def _with_error(value: float, sem: float) -> str:
-    return _number(value) + (f" ± {sem:.2g}" if sem > 0 else "")

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from graphdr.core.markdown import escape, pipe_table
-from graphdr.paper.claims import ClaimSpec, check_all
-from graphdr.paper.predicates import NoData, cell_names, gather
-from graphdr.paper.verdicts import word_for
+from graphdr.paper.claims import ClaimSpec, check_all, word_for
+from graphdr.paper.predicates import NoData, Rows, cell_names
 from graphdr.scores import cells
 
 SETTINGS = {"alpha": "width", "ridge": "ridge", "k": "k", "horizon": "horizon", "candidates": "candidates"}
@@ -32,14 +31,6 @@ class Judgement(NamedTuple):
     paper_k: float = np.nan
 
 
-class SettingRows(NamedTuple):
-    """The rows of one instance with one setting."""
-
-    setting: tuple[Any, ...]
-    instance: int
-    rows: list[dict[Any, Any]]
-
-
 def at_horizons(
     runs: pd.DataFrame, variants: Sequence[tuple[str, str, Mapping[str, Any]]], horizons: Sequence[int]
 ) -> pd.DataFrame:
@@ -59,48 +50,40 @@ def decide(claim: str, spec: ClaimSpec, table: pd.DataFrame, other: Collection[s
     ``table`` is tidy, with a column of every setting, empty where a method does not have it. Data that are not the
     paper's are left out.
     """
-    rows = _rows_of_claim(claim, spec, table, other)
+    methods: set[str | None] = set()
+    for _, arguments in cells.named(spec.checks):
+        methods |= {cells.parse(claim, cell).key for cell in cell_names(arguments)} | {*arguments.get("among", [])}
+    rows = table[table["experiment"].isin(spec.experiments) & table["dataset"].isin(set(spec.datasets) - set(other))]
+    rows = rows[rows["method"].isna() | rows["method"].isin(methods)]
     decided = []
     for dataset in sorted(set(rows["dataset"])) if spec.each else [None]:
         stated = dataset not in spec.exceptions
-        for part in _by_setting(rows if dataset is None else rows[rows["dataset"] == dataset]):
+        for at, records in _by_setting(rows if dataset is None else rows[rows["dataset"] == dataset]):
             try:
-                outcome = check_all(spec.checks, gather(part.rows))
+                outcome = check_all(spec.checks, Rows(records))
             except NoData:
                 continue
             if outcome.used is not None and len(outcome.used) < (spec.min_problems or 0):
                 continue  # fewer problems than the paper's cannot refute it
-            ks = {row["k"] for row in part.rows}
+            ks = {row["k"] for row in records}
             paper_k = ks.pop() if len(ks) == 1 else None  # a claim about k has several
-            holds = int(outcome.holds == stated)
-            decided.append((claim, dataset, *part.setting, part.instance, paper_k, holds, outcome.effect))
+            decided.append((claim, dataset, *at, paper_k, int(outcome.holds == stated), outcome.effect))
     return pd.DataFrame(decided, columns=list(COLUMNS)) if decided else marked(claim, NOT_VARIED)
 
 
-def _rows_of_claim(claim: str, spec: ClaimSpec, table: pd.DataFrame, other: Collection[str]) -> pd.DataFrame:
-    """Return the rows of the experiments, data sets and methods that a claim is about."""
-    methods: set[str | None] = set()
-    for _, arguments in cells.named(spec.checks):
-        methods |= {cells.parse(claim, cell).key for cell in cell_names(arguments)}
-        methods |= set(arguments.get("among", []))
-    datasets = set(spec.datasets) - set(other)
-    rows = table[table["experiment"].isin(spec.experiments) & table["dataset"].isin(datasets)]
-    return rows[rows["method"].isna() | rows["method"].isin(methods)]
-
-
-def _by_setting(rows: pd.DataFrame) -> Iterator[SettingRows]:
+def _by_setting(rows: pd.DataFrame) -> Iterator[tuple[tuple[Any, ...], list[dict[Any, Any]]]]:
     """Yield every setting and instance, with the rows of methods that have the setting or lack that parameter."""
-    masks: dict[str, dict[Any, np.ndarray]] = {}  # by setting and level
+    masks: list[dict[Any, np.ndarray]] = []  # by level, for every setting and the instance
     for name in SETTINGS:
         column = rows[PREFIX + name]
         levels = sorted(column.dropna().unique()) or [None]
-        masks[name] = {level: (column.isna() | (column == level)).to_numpy() for level in levels}
-    records, numbers = rows.to_dict("records"), rows["instance"].to_numpy()
-    of_instance = {int(instance): numbers == instance for instance in np.unique(numbers)}
-    for setting in product(*masks.values()):
-        mask = np.logical_and.reduce([masks[name][level] for name, level in zip(SETTINGS, setting, strict=True)])
-        for instance, chosen in of_instance.items():
-            yield SettingRows(setting, instance, [records[row] for row in np.flatnonzero(mask & chosen)])
+        masks.append({level: (column.isna() | (column == level)).to_numpy() for level in levels})
+    instances = rows["instance"].to_numpy()
+    masks.append({int(instance): instances == instance for instance in np.unique(instances)})
+    records = rows.to_dict("records")
+    for at in product(*masks):
+        mask = np.logical_and.reduce([by_level[level] for by_level, level in zip(masks, at, strict=True)])
+        yield at, [records[row] for row in np.flatnonzero(mask)]
 
 
 def together(decided: pd.DataFrame) -> pd.DataFrame:
@@ -116,26 +99,21 @@ def together(decided: pd.DataFrame) -> pd.DataFrame:
     return decided.groupby(keys, dropna=False, sort=False)["holds"].all().reset_index()
 
 
-def explained_variance(worlds: pd.DataFrame) -> dict[str, float]:
-    """Return for every factor the share of the variance of a claim's truth that its levels explain by themselves."""
-    truth = worlds["holds"].astype(float)
-    total = truth.var(ddof=0)
-    factors = [name for name in FACTORS if name in worlds and worlds[name].nunique() > 1]
-    if total == 0:
-        return dict.fromkeys(factors, 0.0)
-    return {name: float(truth.groupby(worlds[name]).transform("mean").var(ddof=0) / total) for name in factors}
-
-
 def judge(decided: pd.DataFrame) -> Judgement:
-    """Return the verdict on one claim: it holds, fails, or depends on a factor."""
+    """Return the verdict on one claim: it holds, fails, or depends on a factor.
+
+    That factor is the one whose levels by themselves explain most of the variance of the claim's truth.
+    """
     worlds = together(decided)
     if worlds.empty:
         return Judgement(NOT_VARIED)
-    share, parts = float(worlds["holds"].mean()), explained_variance(worlds)
-    word, factor, levels = word_for(share), "", ""
-    if parts:
-        factor = max(parts, key=lambda name: parts[name])
-        shares = worlds.groupby(factor)["holds"].mean()
+    truth = worlds["holds"].astype(float)
+    word, factor, levels = word_for(float(truth.mean())), "", ""
+    varied = [name for name in FACTORS if name in worlds and worlds[name].nunique() > 1]
+    if varied:
+        explained = {name: truth.groupby(worlds[name]).transform("mean").var(ddof=0) for name in varied}
+        factor = max(varied, key=lambda name: explained[name])
+        shares = truth.groupby(worlds[factor]).mean()
         texts = [f"{cells.label(level)}: {100 * part:.0f} %" for level, part in shares.items()]
         levels = f"{FACTORS[factor]} {', '.join(texts)}"
     if word == "mixed":
@@ -143,7 +121,7 @@ def judge(decided: pd.DataFrame) -> Judgement:
     at_k = together(decided[decided["k"] == decided["paper_k"]])["holds"].mean()
     ks = decided["paper_k"].dropna().unique()
     paper_k = float(ks[0]) if len(ks) == 1 else np.nan
-    return Judgement(word, share, len(worlds), factor, levels, float(at_k), paper_k)
+    return Judgement(word, float(truth.mean()), len(worlds), factor, levels, float(at_k), paper_k)
 
 
 def summary(decided: pd.DataFrame) -> pd.DataFrame:
@@ -170,16 +148,11 @@ def markdown(paper: pd.DataFrame, decided: pd.DataFrame) -> str:
     head = ["claim", "verdict", "holds in", "of settings", "at the paper's k", "share by level of what decides"]
     body = []
     for row in table.to_dict("records"):
-        text = f"{statements.get(row['claim'], '')} (`{row['claim']}`)"
-        share, at_k = _percent(row["share"]), _percent(row["share_at_k"])
-        settings, levels = f"{row['settings'] or '–'}", row["levels"] or "–"
-        body.append([escape(text), row["verdict"], share, settings, at_k, escape(levels)])
+        text = escape(f"{statements.get(row['claim'], '')} (`{row['claim']}`)")
+        share, at_k = ("–" if np.isnan(x) else f"{100 * x:.0f} %" for x in (row["share"], row["share_at_k"]))
+        body.append([text, row["verdict"], share, str(row["settings"] or "–"), at_k, escape(row["levels"] or "–")])
     lines = ["# The paper's claims with other settings", "", f"{count}.", "", NOTE, "", *pipe_table(head, body), ""]
     return "\n".join(lines)
-
-
-def _percent(share: float) -> str:
-    return "–" if np.isnan(share) else f"{100 * share:.0f} %"
 
 
 NOTE = (

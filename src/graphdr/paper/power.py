@@ -24,10 +24,9 @@ class Papers(NamedTuple):
     values: np.ndarray
     sems: np.ndarray
 
-    def take(self, rows: Iterable[int]) -> "Papers":
+    def take(self, rows: Any) -> "Papers":
         """Return some of the papers."""
-        index = list(rows)
-        return Papers(self.values[index], self.sems[index])
+        return Papers(self.values[rows], self.sems[rows])
 
 
 class Row(NamedTuple):
@@ -51,13 +50,13 @@ def by_instance(measurements: pd.DataFrame, problem: str, methods: Sequence[str]
     return Papers(*(wide[name][list(methods)].to_numpy(float) for name in ("value", "sem")))
 
 
-def contradicted(paper: Papers, instances: Papers) -> np.ndarray:
-    """Tell which numbers of one paper differ from ours, those of the first instance, by the rules for the paper."""
-    words = []
+def contradicted(paper: Papers, instances: Papers) -> int:
+    """Count the numbers of one paper that differ from ours, those of the first instance, by the rules for the paper."""
+    count = 0
     for method, (value, sem) in enumerate(zip(paper.values[0], paper.sems[0], strict=True)):
         ours = Ours(instances.values[0, method], instances.sems[0, method], instances.values[:, method])
-        words.append(verdict(f"{value:.6g}", sem, ours, None))
-    return np.array([word == "differs" for word in words])
+        count += verdict(f"{value:.6g}", sem, ours, None) == "differs"
+    return count
 
 
 def joint_p(vector: np.ndarray, draws: np.ndarray) -> float:
@@ -97,14 +96,12 @@ def paper_p(test: str, paper: Papers, instances: Papers) -> float:
 
 def _caught(papers: Papers, first: int, instances: Papers) -> dict[str, np.ndarray]:
     """Count what each test catches of every paper from ``first`` on, judged against all instances but its own."""
-    caught: dict[str, list[int]] = {test: [] for test in TESTS}
+    counts = []
     for number in range(first, len(papers.values)):
-        paper = papers.take([number])
-        others = instances.take(other for other in range(len(instances.values)) if other != number)
-        caught[NUMBERS].append(int(contradicted(paper, others).sum()))
-        for test in (REGRETS, ERRORS):
-            caught[test].append(paper_p(test, paper, others) <= LEVEL)
-    return {test: np.array(counts, int) for test, counts in caught.items()}
+        paper, others = papers.take([number]), instances.take(np.arange(len(instances.values)) != number)
+        joint = [paper_p(test, paper, others) <= LEVEL for test in (REGRETS, ERRORS)]
+        counts.append([contradicted(paper, others), *joint])
+    return dict(zip(TESTS, np.array(counts, int).reshape(-1, len(TESTS)).T, strict=True))
 
 
 def power(control: Papers, others: Mapping[str, Papers], size: int, paper: Papers) -> list[Row]:
@@ -114,17 +111,17 @@ def power(control: Papers, others: Mapping[str, Papers], size: int, paper: Paper
     are simulated papers. Other protocols share graphs with these instances, so that each of their papers is judged
     without its own graph. Their first instance is left out, because our numbers are those of instance 0.
     """
-    shown, methods = control.take(range(size)), control.values.shape[1]
+    shown, methods = control.take(np.arange(size)), control.values.shape[1]
     ours = _caught(control, size, shown)
-    results = {OURS: (ours, shown)} | {name: (_caught(papers, 1, shown), papers) for name, papers in others.items()}
     rows = []
-    for protocol, (caught, instances) in results.items():
+    for protocol, instances in {OURS: shown, **others}.items():
+        caught = ours if protocol == OURS else _caught(instances, 1, shown)
         for test, counts in caught.items():
             judged, total = len(counts) * (methods if test == NUMBERS else 1), int(counts.sum())
             p = np.nan if protocol == OURS else exchange_p(counts, ours[test])
             p_of_paper = np.nan if test == NUMBERS else paper_p(test, paper, instances)
             rows.append(Row(protocol, test, len(counts), judged, total, total / max(judged, 1), p, p_of_paper))
-    differing = int(contradicted(paper, shown).sum())
+    differing = contradicted(paper, shown)
     return [*rows, Row(PAPER, NUMBERS, 1, methods, differing, differing / methods, np.nan, np.nan)]
 
 
@@ -149,25 +146,24 @@ def markdown(rows: Iterable[Line]) -> list[str]:
     """Render the power, a line per protocol, with the tests that notice it."""
     lines: list[str] = []
     for _, part in groupby(rows, itemgetter("table")):
-        protocols = {name: list(tests) for name, tests in groupby(part, itemgetter("protocol"))}
-        (paper,) = protocols.pop(PAPER)
-        body = [_line(protocol, tests) for protocol, tests in protocols.items()]
-        unseen = [name for name, tests in protocols.items() if noticed(tests) == "–" and name != OURS]
-        lines += [HEADING, "", *pipe_table(HEAD, body), "", NOTE, ""]
-        shown = f"{100 - 100 * paper['share']:.0f} % of the paper's own {paper['judged']} numbers are not contradicted."
-        lines += [shown + (f" No test notices: {'; '.join(unseen)}." if unseen else ""), ""]
+        body, unseen, kept = [], [], ""
+        for protocol, tests in groupby(part, itemgetter("protocol")):
+            numbers, *joint = tests
+            share = f"{100 * (1 - numbers['share']):.0f} %"
+            if protocol == PAPER:
+                kept = f"{share} of the paper's own {numbers['judged']} numbers are not contradicted."
+                continue
+            shares = [f"{share} of {numbers['judged']}", *(f"{100 * row['share']:.0f} %" for row in joint)]
+            chances = ["" if np.isnan(row["p"]) else f" (p = {row['p']:.2g})" for row in (numbers, *joint)]
+            texts = [share + chance for share, chance in zip(shares, chances, strict=True)]
+            by = noticed((numbers, *joint))
+            of_paper = ["–" if np.isnan(row["paper_p"]) else f"{row['paper_p']:.2g}" for row in joint]
+            body.append([protocol, str(numbers["papers"]), *texts, by, *of_paper])
+            if by == "–" and protocol != OURS:
+                unseen.append(protocol)
+        unnoticed = f" No test notices: {'; '.join(unseen)}." if unseen else ""
+        lines += [HEADING, "", *pipe_table(HEAD, body), "", NOTE, "", kept + unnoticed, ""]
     return lines
-
-
-def _line(protocol: str, rows: Iterable[Line]) -> list[str]:
-    """Format the line of a protocol."""
-    numbers, *joint = rows
-    shares = [f"{100 * (1 - numbers['share']):.0f} % of {numbers['judged']}"]
-    shares += [f"{100 * row['share']:.0f} %" for row in joint]
-    chances = ["" if np.isnan(row["p"]) else f" (p = {row['p']:.2g})" for row in (numbers, *joint)]
-    texts = [share + chance for share, chance in zip(shares, chances, strict=True)]
-    of_paper = ["–" if np.isnan(row["paper_p"]) else f"{row['paper_p']:.2g}" for row in joint]
-    return [protocol, str(numbers["papers"]), *texts, noticed((numbers, *joint)), *of_paper]
 
 
 HEADING = "## What these verdicts can notice"

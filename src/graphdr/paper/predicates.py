@@ -7,25 +7,20 @@ because a claim may be checked thousands of times on tables of ten rows.
 
 import inspect
 import operator
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median as median_of
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from graphdr.core.errors import UserError, no_such
 from graphdr.scores import cells
 from graphdr.scores.cells import number
 
 BOUNDS = {"above": operator.gt, "at_least": operator.ge, "below": operator.lt, "at_most": operator.le}
-MEASURED = ("quantity", "method", "predictor", "value", "sem", "count")
 
-Level = Any  # of a factor: a number, a text or a list
 Arguments = Mapping[str, Any]  # of a predicate, as config.yaml has them
 Check = Mapping[str, Arguments]  # a predicate with its arguments: a mapping of one entry
-Points = list[tuple[float, float]]  # level of a factor, and value
 
 
 class NoData(Exception):
@@ -45,82 +40,72 @@ class Outcome(NamedTuple):
     effect: float = np.nan
 
 
-class Measurement(NamedTuple):
-    """One row of the tidy table; a place is a problem of an experiment, since two experiments may share a problem."""
+class Rows:
+    """The rows of the tidy table of one instance: all of a quantity, and the first of a place, which has its factors.
 
-    place: str
-    method: str | None
-    predictor: str | None
-    value: float
-    sem: float
-    n: float
+    A place is a problem of an experiment, since two experiments may share a problem.
+    """
 
+    def __init__(self, records: Iterable[Mapping[Any, Any]]):
+        self.of_quantity: dict[str, list[tuple[str, Mapping[Any, Any]]]] = {}
+        self.at_place: dict[str, Mapping[Any, Any]] = {}
+        for row in records:
+            place = f"{row['experiment']}:{row['problem']}"
+            self.of_quantity.setdefault(row["quantity"], []).append((place, row))
+            self.at_place.setdefault(place, row)
 
-class Rows(NamedTuple):
-    """The tidy table of one instance: measurements by quantity, and levels by factor and place."""
-
-    measurements: Mapping[str, list[Measurement]]
-    factors: Mapping[str, dict[str, Level]]
-
-
-def rows_of(table: pd.DataFrame) -> Rows:
-    """Read the rows of a tidy table."""
-    return gather(table.to_dict("records"))
+    def level(self, name: str) -> Mapping[str, Any]:
+        """Return a factor or a fact by place."""
+        if any(name in row for row in self.at_place.values()):
+            return {place: row[name] for place, row in self.at_place.items()}
+        return dict(values(self, name))
 
 
-def gather(records: Iterable[Mapping[Any, Any]]) -> Rows:
-    """Group measurements by quantity, and factors by place."""
-    measurements: dict[str, list[Measurement]] = defaultdict(list)
-    factors: dict[str, dict[str, Level]] = defaultdict(dict)
-    for row in records:
-        place = f"{row['experiment']}:{row['problem']}"
-        measurement = Measurement(place, row["method"], row["predictor"], row["value"], row["sem"], row["count"])
-        measurements[row["quantity"]].append(measurement)
-        for name, level in row.items():
-            if name not in MEASURED:
-                factors[name].setdefault(place, level)
-    return Rows(measurements, factors)
+class Line(NamedTuple):
+    """A cell along a factor or fact, sorted by level, also as text."""
+
+    levels: list[float]
+    values: list[float]
+    text: str
 
 
 def lowest(table: Rows, *, of: str | list[str], among: list[str]) -> Outcome:
     """Tell whether a cell (or the best of several) is below the same quantity of all others on every problem."""
-    return _extreme(table, _several(of), among, 1)
+    return _extreme(table, of, among, min)
 
 
 def highest(table: Rows, *, of: str | list[str], among: list[str]) -> Outcome:
     """Tell whether a cell (or the best of several) is above the same quantity of all others on every problem."""
-    return _extreme(table, _several(of), among, -1)
+    return _extreme(table, of, among, max)
 
 
 def ratio(table: Rows, *, of: str, to: str, where: Mapping[str, Arguments] | None = None, **bounds: float) -> Outcome:
     """Tell whether a cell over another obeys the bounds on every problem whose facts and factors obey ``where``."""
     pairs = _side_by_side(table, [of, to])
-    quotients = {place: _quotient(*pair) for place, pair in pairs.items()}
-    chosen = dict(quotients)
+    chosen = {place: _quotient(*pair) for place, pair in pairs.items()}
+    elsewhere = []
     for name, limits in (where or {}).items():
-        levels = _by_place(table, name)
-        chosen = {place: x for place, x in chosen.items() if place in levels and _obeys(levels[place], limits)}
+        levels = table.level(name)
+        for place in [place for place in chosen if place not in levels or not _obeys(levels[place], limits)]:
+            elsewhere.append(chosen.pop(place))
     if not chosen:
         conditions = " and ".join(f"`{name}`" for name in where or {})
         raise NoData(f"`{of}` where {conditions} are as asked for")
     text = f"{_key(of)} / {_key(to)} = "
     if len(pairs) == 1:
-        ((first, second),) = pairs.values()
-        text += f"{number(first)} / {number(second)} = {number(_quotient(first, second))}"
-    else:
-        text += _range(chosen.values())
-    if len(chosen) < len(quotients):
-        text += f"; elsewhere {_range(x for place, x in quotients.items() if place not in chosen)}"
-    holds = all(_obeys(x, bounds) for x in chosen.values())
-    return Outcome(holds, text, effect=median_of(chosen.values()))
+        text += " / ".join(map(number, *pairs.values())) + " = "
+    text += _range(chosen.values())
+    if elsewhere:
+        text += f"; elsewhere {_range(elsewhere)}"
+    return Outcome(all(_obeys(x, bounds) for x in chosen.values()), text, effect=median_of(chosen.values()))
 
 
 def growth(table: Rows, *, of: str, along: str, **bounds: float) -> Outcome:
     """Tell whether the last cell along a factor over the first obeys the bounds."""
-    points = _along(table, of, along)
-    (start, first), (end, last) = points[0], points[-1]
+    line = _along(table, of, along)
+    first, last = line.values[0], line.values[-1]
     grown = _quotient(last, first)
-    ends = f"{number(first)} at `{along}` = {start:g}, {number(last)} at {end:g}"
+    ends = f"{number(first)} at `{along}` = {line.levels[0]:g}, {number(last)} at {line.levels[-1]:g}"
     return Outcome(_obeys(grown, bounds), f"{_key(of)}: {ends}, {number(grown)} times", effect=grown)
 
 
@@ -135,64 +120,53 @@ def monotone(
     last: float | None = None,
 ) -> Outcome:
     """Tell whether a cell rises (or falls) along a factor, and starts and ends at these values if there are any."""
-    points = _along(table, of, along)
-    steps = _steps(points) * (-1 if falls else 1)
+    line = _along(table, of, along)
+    steps = np.diff(line.values) * (-1 if falls else 1)
     ordered = bool((steps > 0).all() if strict else (steps >= 0).all())
-    ends = first in (None, points[0][1]) and last in (None, points[-1][1])
-    return Outcome(ordered and ends, _list(points, of, along))
+    return Outcome(ordered and first in (None, line.values[0]) and last in (None, line.values[-1]), line.text)
 
 
 def argmin(table: Rows, *, of: str, along: str, at: float) -> Outcome:
     """Tell whether a cell has its minimum at this level of a factor."""
-    points = _along(table, of, along)
-    level, _ = min(points, key=operator.itemgetter(1))
-    return Outcome(bool(level == at), _list(points, of, along))
+    line = _along(table, of, along)
+    return Outcome(bool(line.levels[int(np.argmin(line.values))] == at), line.text)
 
 
 def unimodal(table: Rows, *, of: str, along: str) -> Outcome:
     """Tell whether a cell falls along a factor down to its minimum and rises after it."""
-    points = _along(table, of, along)
-    steps = _steps(points)
-    lowest_at = int(np.argmin([value for _, value in points]))
-    valley = (steps[:lowest_at] < 0).all() and (steps[lowest_at:] > 0).all()
-    return Outcome(bool(valley), _list(points, of, along))
+    line = _along(table, of, along)
+    steps, lowest_at = np.diff(line.values), int(np.argmin(line.values))
+    return Outcome(bool((steps[:lowest_at] < 0).all() and (steps[lowest_at:] > 0).all()), line.text)
 
 
 def equal(table: Rows, *, of: str, to: str, along: str) -> Outcome:
     """Tell whether two cells agree at every level of a factor."""
     first, second = _along(table, of, along), _along(table, to, along)
-    if [level for level, _ in first] != [level for level, _ in second]:
+    if first.levels != second.levels:
         raise NoData(f"`{of}` with `{to}` at every `{along}`")
-    return Outcome(first == second, f"{_list(first, of, along)}; {_list(second, to, along)}")
+    return Outcome(first.values == second.values, f"{first.text}; {second.text}")
 
 
 def bounded(table: Rows, *, of: str | list[str], **bounds: float) -> Outcome:
     """Tell whether every value of some cells obeys the bounds; a cell without a key has the values of all methods."""
-    names = _several(of)
-    numbers: list[float] = []
-    for name in names:
-        try:
-            numbers += [value for _, value in values(table, name)]
-        except NoData:
-            continue  # any of the cells is enough
+    names = [f"`{name}`" for name in _several(of)]
+    numbers = [value for name in _several(of) for _, value in _found(table, name)]  # any of the cells is enough
     if not numbers:
-        raise NoData(" or ".join(f"`{name}`" for name in names))
-    text = " and ".join(f"`{name}`" for name in names)
-    return Outcome(all(_obeys(x, bounds) for x in numbers), f"{text} = {_range(numbers)}")
+        raise NoData(" or ".join(names))
+    return Outcome(all(_obeys(x, bounds) for x in numbers), f"{' and '.join(names)} = {_range(numbers)}")
 
 
 def median(table: Rows, *, of: str, **bounds: float) -> Outcome:
     """Tell whether the median of a cell over all problems obeys the bounds."""
-    pairs = values(table, of)
-    numbers = [value for _, value in pairs]
+    places, numbers = zip(*values(table, of), strict=True)
     middle = median_of(numbers)
     text = f"median of `{of}` = {number(middle)} of {_range(numbers)}"
-    return Outcome(_obeys(middle, bounds), text, _datasets(table, [place for place, _ in pairs]))
+    return Outcome(_obeys(middle, bounds), text, _datasets(table, places))
 
 
 def correct(table: Rows, *, of: str, wrong: int) -> Outcome:
     """Tell whether a count of correct predictions leaves at most so many wrong ones."""
-    (right,) = next(iter(_side_by_side(table, [of]).values()))
+    ((right,), *_) = _side_by_side(table, [of]).values()
     _, total = values(table, of, "n")[0]
     return Outcome(bool(right >= total - wrong), f"`{of}` = {right:g} of {total:g}")
 
@@ -204,7 +178,7 @@ def inseparable(table: Rows, *, of: str, to: str, by: str) -> Outcome:
     lost = {place: fact for place, (_, _, fact) in triples.items() if place not in won}
     if not won or not lost:
         raise NoData("wins and losses to tell apart")
-    datasets = _by_place(table, "dataset")
+    datasets = table.level("dataset")
     below, above = (", ".join(f"`{datasets[at]}` {number(x)}" for at, x in part.items()) for part in (won, lost))
     separable = max(won.values()) < min(lost.values()) or max(lost.values()) < min(won.values())
     text = f"`{by}` where {_key(of)} < {_key(to)}: {below}; elsewhere: {above}"
@@ -223,7 +197,7 @@ def check_arguments(where: str, predicate: str, arguments: Arguments) -> None:
     """Raise a UserError if a predicate does not exist or does not take these arguments."""
     if predicate not in PREDICATES:
         raise no_such(where, "predicate", predicate, PREDICATES)
-    parameters = list(inspect.signature(PREDICATES[predicate]).parameters.values())[1:]
+    _, *parameters = inspect.signature(PREDICATES[predicate]).parameters.values()
     keywords = {p.name: p for p in parameters if p.kind is p.KEYWORD_ONLY}
     limits = set(BOUNDS) if len(keywords) < len(parameters) else set()
     if unknown := sorted(set(arguments) - set(keywords) - limits):
@@ -245,15 +219,21 @@ def cell_names(arguments: Arguments) -> list[str]:
 
 def values(table: Rows, text: str, statistic: str | None = None) -> list[tuple[str, float]]:
     """Look up a cell: pairs of place and number; a cell without a key may have several numbers at a place."""
+    if pairs := _found(table, text, statistic):
+        return pairs
+    raise NoData(f"`{text}`")
+
+
+def _found(table: Rows, text: str, statistic: str | None = None) -> list[tuple[str, float]]:
+    """Look up a cell that may have no number."""
     cell = cells.parse("claims", text)
-    pairs = [
-        (row.place, getattr(row, statistic or cell.statistic))
-        for row in table.measurements.get(cell.quantity, ())
-        if cell.key is None or cell.key in (row.method, row.predictor)
-    ]
-    pairs = [(place, value) for place, value in pairs if value is not None and value == value]
-    if not pairs:
-        raise NoData(f"`{text}`")
+    column = statistic or cell.statistic
+    column = "count" if column == "n" else column  # n is a factor
+    pairs = []
+    for place, row in table.of_quantity.get(cell.quantity, ()):
+        value = row[column]
+        if cell.key in (None, row["method"], row["predictor"]) and value is not None and value == value:
+            pairs.append((place, value))
     return pairs
 
 
@@ -281,38 +261,31 @@ def _side_by_side(table: Rows, texts: Sequence[str], complete: bool = True) -> d
     return joined
 
 
-def _by_place(table: Rows, name: str) -> Mapping[str, Level]:
-    """Return a factor or a fact of every place."""
-    return table.factors[name] if name in table.factors else dict(values(table, name))
-
-
-def _along(table: Rows, text: str, factor: str) -> Points:
-    """Return a cell against a factor or fact, sorted by level."""
-    levels = _by_place(table, factor)
-    points = sorted((levels[place], value) for place, (value,) in _side_by_side(table, [text]).items())
-    if len({level for level, _ in points}) < len(points):
+def _along(table: Rows, text: str, factor: str) -> Line:
+    """Return a cell against a factor or fact."""
+    by_place = table.level(factor)
+    points = sorted((by_place[place], value) for place, (value,) in _side_by_side(table, [text]).items())
+    levels, numbers = [level for level, _ in points], [value for _, value in points]
+    if len(set(levels)) < len(levels):
         raise UserError(f"claims: {text!r} is there twice at one value of {factor!r}")
-    return points
+    shown = f"{', '.join(f'{level:g}' for level in levels)}: {', '.join(map(number, numbers))}"
+    return Line(levels, numbers, f"`{text}` at `{factor}` {shown}")
 
 
-def _steps(points: Points) -> np.ndarray:
-    return np.diff([value for _, value in points])
-
-
-def _extreme(table: Rows, ours: list[str], among: list[str], sign: int) -> Outcome:
-    """Compare the best of some cells with the best of all others; ``sign`` is 1 if low values are better, else -1."""
+def _extreme(table: Rows, of: str | list[str], among: list[str], better: Callable[..., Any]) -> Outcome:
+    """Compare the best of some cells with the best of all others; ``better`` is ``min`` or ``max``."""
+    ours = _several(of)
     quantity = cells.parse("claims", ours[0]).quantity
     others = [f"{quantity}@{key}" for key in among]
     joined = _side_by_side(table, [*ours, *others])
     texts, effects, holds = [], [], True
     for place, numbers in joined.items():
         by_cell = dict(zip([*ours, *others], numbers, strict=True))
-        best = min(ours, key=lambda cell: sign * by_cell[cell])
-        rival = min(others, key=lambda cell: sign * by_cell[cell])
+        best, rival = (better(names, key=by_cell.__getitem__) for names in (ours, others))
         text = f"{_key(best)} {number(by_cell[best])}, best other {_key(rival)} {number(by_cell[rival])}"
         texts.append(f"{place}: {text}" if len(joined) > 1 else text)
         effects.append(_quotient(by_cell[rival], by_cell[best]))
-        holds &= sign * by_cell[best] < sign * by_cell[rival]
+        holds &= by_cell[best] != by_cell[rival] and best == better(best, rival, key=by_cell.__getitem__)
     return Outcome(bool(holds), "; ".join(texts), effect=median_of(effects))
 
 
@@ -327,7 +300,7 @@ def _obeys(value: float, bounds: Mapping[str, float]) -> bool:
 
 
 def _datasets(table: Rows, places: Iterable[str]) -> frozenset[str]:
-    datasets = _by_place(table, "dataset")
+    datasets = table.level("dataset")
     return frozenset(datasets[place] for place in places)
 
 
@@ -335,11 +308,6 @@ def _key(text: str) -> str:
     """Name a cell by its method or predictor, or else by its quantity."""
     cell = cells.parse("claims", text)
     return f"`{cell.key or cell.quantity}`"
-
-
-def _list(points: Points, of: str, along: str) -> str:
-    levels = ", ".join(f"{level:g}" for level, _ in points)
-    return f"`{of}` at `{along}` {levels}: {', '.join(number(value) for _, value in points)}"
 
 
 def _range(numbers: Iterable[float]) -> str:

@@ -46,7 +46,7 @@ from graphdr.plan.design import (
 from graphdr.plan.job import Job, fill, make_job
 from graphdr.plan.problem import flat
 from graphdr.scores import cells
-from graphdr.show.report.numbers import PageTable
+from graphdr.show.report.content import PageTable
 from graphdr.show.tables import Quantity, RowKey
 from graphdr.show.words import FACTORS as FACTOR_LABELS
 from graphdr.stages.pose_problem import PosedProblem

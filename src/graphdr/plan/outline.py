@@ -13,8 +13,7 @@ from graphdr.plan.design import Design, dataset_of, problems_of
 from graphdr.plan.job import fill
 from graphdr.plan.problem import Problem
 from graphdr.scores import cells
-from graphdr.show.report.experiments import ExperimentSpec, ProblemSpec
-from graphdr.show.report.numbers import PageTable
+from graphdr.show.report.content import ExperimentSpec, PageTable, ProblemSpec
 from graphdr.show.report.page import DatasetSpec, HeadlineSpec, ReportSpec
 from graphdr.show.words import FACTORS
 

@@ -74,30 +74,19 @@ def layout(graph: Graph, start: np.ndarray, rounds: int = 150) -> np.ndarray:
     return centred
 
 
-def star(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Show k dimensions in the plane: the direction of every axis, and the points as sums along them."""
-    k = features.shape[1]
-    angle = np.pi / 2 - 2 * np.pi * np.arange(k) / max(k, 3)
-    rays = np.column_stack([np.cos(angle), np.sin(angle)])
-    return rays, features @ rays
-
-
 def play(features: np.ndarray, reward: np.ndarray, rounds: int) -> tuple[np.ndarray, np.ndarray]:
     """Run LinUCB without noise on candidates taken in turn; return every arm's estimate and width."""
     n, k = features.shape
     gram, response = np.eye(k), np.zeros(k)
-    for t in range(rounds):
-        estimate, width = _score(features, gram, response)
+    for t in range(rounds + 1):
+        inverse = np.linalg.inv(gram)
+        estimate = features @ inverse @ response
+        width = np.sqrt(np.einsum("ai,ij,aj->a", features, inverse, features))
         offered = (t + np.arange(10) * n // 10) % n
         arm = offered[np.argmax((estimate + width)[offered])]
         gram += np.outer(features[arm], features[arm])
         response += features[arm] * reward[arm]
-    return _score(features, gram, response)
-
-
-def _score(features: np.ndarray, gram: np.ndarray, response: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    inverse = np.linalg.inv(gram)
-    return features @ inverse @ response, np.sqrt(np.einsum("ai,ij,aj->a", features, inverse, features))
+    return estimate, width
 
 
 def _draw_graph(axes: Axes, graph: Graph, place: np.ndarray, reward: np.ndarray, arms: np.ndarray) -> pd.DataFrame:
@@ -118,13 +107,17 @@ def _draw_basis(axes: Axes, values: np.ndarray, features: np.ndarray, arms: np.n
     axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
     axes.text(-0.08, 1.055, "$\\lambda$", transform=axes.transAxes, ha="right", fontsize=8.5, color=INK)
     axes.spines[:].set_visible(False)
-    parts = [{"series": f"u_{column + 2}", "x": np.arange(n), "y": features[:, column]} for column in range(k)]
-    parts.append({"series": "eigenvalue", "x": np.arange(2, k + 2), "y": values[1 : k + 1]})
-    return pd.concat([pd.DataFrame(part) for part in parts])
+    entries = pd.DataFrame(features, columns=[f"u_{column + 2}" for column in range(k)])
+    entries = entries.melt(var_name="series", value_name="y")
+    eigenvalues = pd.DataFrame({"series": "eigenvalue", "x": np.arange(2, k + 2), "y": values[1 : k + 1]})
+    return pd.concat([entries.assign(x=np.tile(np.arange(n), k)), eigenvalues])
 
 
 def _draw_projection(axes: Axes, features: np.ndarray, reward: np.ndarray, arms: np.ndarray) -> pd.DataFrame:
-    rays, place = star(features[:, :RAYS])
+    shown = features[:, :RAYS]
+    angle = np.pi / 2 - 2 * np.pi * np.arange(shown.shape[1]) / max(shown.shape[1], 3)
+    rays = np.column_stack([np.cos(angle), np.sin(angle)])
+    place = shown @ rays  # a point of k dimensions is the sum along k directions of the plane
     reach = 1.05 * np.linalg.norm(place, axis=1).max()
     for number, ray in enumerate(rays):
         axes.annotate("", reach * ray, (0, 0), arrowprops={"arrowstyle": "->", "color": GREY, "linewidth": 0.8})
@@ -197,16 +190,16 @@ def _write_texts(figure: Figure, spec: FigureSpec, n: int, k: int) -> None:
     _write(figure, 0.1, HEIGHT - 0.2, spec.title, fontsize=12, fontweight="bold")
     _write(figure, 1.85, HEIGHT - 0.2, promise, fontsize=9.5)
     control = "shuffled: same method,\nnode labels permuted" if "graphdr_shuffled" in spec.labels else ""
-    texts = (
-        ("Graph $G$", "nodes are arms, colour\nis a reward smooth on $G$"),
-        ("Basis $E_k$", "eigenvectors $u_2 \\ldots u_{k+1}$\nof the Laplacian $L$"),
-        ("Project $z = E_k^\\top x$", f"an arm is its row of $E_k$\n({min(k, RAYS)} of {k} axes drawn)"),
-        ("LinUCB in $\\mathbb{R}^k$", "pull the top score $a_t$,\nlearn from its reward"),
-        ("Regret (log scale)", control),
-    )
-    for number, (left, (heading, caption)) in enumerate(zip(LEFTS, texts, strict=True), start=1):
-        _write(figure, left + 0.08, 3.52, str(number), ha="center", fontsize=8.5, color="white", fontweight="bold",
-               bbox={"boxstyle": "circle,pad=0.25", "color": FOCUS})  # fmt: skip
+    texts = {
+        "Graph $G$": "nodes are arms, colour\nis a reward smooth on $G$",
+        "Basis $E_k$": "eigenvectors $u_2 \\ldots u_{k+1}$\nof the Laplacian $L$",
+        "Project $z = E_k^\\top x$": f"an arm is its row of $E_k$\n({min(k, RAYS)} of {k} axes drawn)",
+        "LinUCB in $\\mathbb{R}^k$": "pull the top score $a_t$,\nlearn from its reward",
+        "Regret (log scale)": control,
+    }
+    number = {"fontsize": 8.5, "color": "white", "fontweight": "bold", "ha": "center"}
+    for place, (left, (heading, caption)) in enumerate(zip(LEFTS, texts.items(), strict=True), start=1):
+        _write(figure, left + 0.08, 3.52, str(place), bbox={"boxstyle": "circle,pad=0.25", "color": FOCUS}, **number)
         _write(figure, left + 0.25, 3.52, heading, fontsize=10, fontweight="bold")
         _write(figure, left, 0.9, caption, fontsize=8.8, linespacing=1.25)
 
@@ -214,28 +207,25 @@ def _write_texts(figure: Figure, spec: FigureSpec, n: int, k: int) -> None:
 def _draw_residual(figure: Figure) -> None:
     """Draw the strip that explains how the part of the reward outside of the projection adds regret."""
     left, bottom, width, height = STRIP
-    box = FancyBboxPatch(
-        (left, bottom),
-        width,
-        height,
-        boxstyle="round,pad=0,rounding_size=0.08",
-        facecolor=TINT,
-        edgecolor="#E69F00",
-        linewidth=0.8,
-        transform=figure.dpi_scale_trans,
-    )
-    figure.add_artist(box)
-    middle = bottom + height / 2
-    missed = "What $E_k$ misses of the reward: $r_\\perp = (I - E_k E_k^\\top)\\,\\theta^*$"
-    _write(figure, left + 0.15, middle, missed, fontsize=9)
-    _write(figure, 4.2, middle, "$\\mathrm{SRL}_T$: bias in the estimates", fontsize=9)
-    _write(figure, 6.2, middle, "$\\mathrm{CRW}_T$: spread over candidates", fontsize=9)
-    _write(figure, 8.85, middle, "more regret", fontsize=9)
-    dashed = {"color": "#B35900", "linewidth": 1.2, "linestyle": (0, (3, 2))}
-    top = bottom + height
-    for start, end in (((3.1, top + 0.2), (3.1, top)), ((3.6, middle), (4.05, middle)), ((8.3, middle), (8.75, middle)),
-                       ((9.25, top), (9.25, top + 0.2))):  # fmt: skip
-        _arrow(figure, start, end, **dashed)
+    look: dict[str, Any] = {
+        "facecolor": TINT,
+        "edgecolor": "#E69F00",
+        "linewidth": 0.8,
+        "transform": figure.dpi_scale_trans,
+    }
+    figure.add_artist(FancyBboxPatch(STRIP[:2], width, height, boxstyle="round,pad=0,rounding_size=0.08", **look))
+    middle, top = bottom + height / 2, bottom + height
+    texts = {
+        left + 0.15: "What $E_k$ misses of the reward: $r_\\perp = (I - E_k E_k^\\top)\\,\\theta^*$",
+        4.2: "$\\mathrm{SRL}_T$: bias in the estimates",
+        6.2: "$\\mathrm{CRW}_T$: spread over candidates",
+        8.85: "more regret",
+    }
+    for x, text in texts.items():
+        _write(figure, x, middle, text, fontsize=9)
+    arrows = (3.1, top + 0.2, 3.1, top), (3.6, middle, 4.05, middle), (8.3, middle, 8.75, middle)
+    for x, y, end_x, end_y in (*arrows, (9.25, top, 9.25, top + 0.2)):
+        _arrow(figure, (x, y), (end_x, end_y), color="#B35900", linewidth=1.2, linestyle=(0, (3, 2)))
 
 
 def _arrow(figure: Figure, start: tuple[float, float], end: tuple[float, float], **style: Any) -> None:

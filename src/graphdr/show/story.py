@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from graphdr.paper.verdicts import MOST, verdict_kind
+from graphdr.paper.claims import MOST, verdict_kind
 
 SYNTHETIC, REAL = "synthetic", "real"
+SECTIONS = ("holds", "depends", "fails", "vacuous")
 LONG, LONGER = 90, 150  # letters of measured numbers in a line, and of these with the settings they depend on
 UNVARIED = ("no settings", "not varied")  # verdicts of the multiverse on claims for which no setting was tried
 SETTINGS = {  # labels of factors whose name is not a word
@@ -56,16 +57,13 @@ def tell(
     rows = [] if multiverse is None else multiverse.to_dict("records")
     varied = {row["claim"]: row for row in rows if row["verdict"] not in UNVARIED}
     ahead = set(first or varied)
-    ordered = sorted(
-        claims.to_dict("records"), key=lambda row: (row["claim"] not in ahead, row["verdict"][:5] != "holds")
-    )
-    judged = [row for row in ordered if not row["verdict"].startswith("no data")]
-    lists: dict[str, list[Line]] = {"holds": [], "depends": [], "fails": [], "vacuous": []}
-    for row in judged:
+    lists: dict[str, list[Line]] = {name: [] for name in (*SECTIONS, "no data")}
+    judged = claims.to_dict("records")
+    for row in sorted(judged, key=lambda row: (row["claim"] not in ahead, row["verdict"][:5] != "holds")):
         setting = varied.get(row["claim"])
         section = place(row["verdict"], setting["verdict"], _safe_at_k(setting)) if setting else place(row["verdict"])
         lists[section].append(_line(row, setting, real))
-    return Story(**lists, without_data=len(ordered) - len(judged))
+    return Story(without_data=len(lists.pop("no data")), **lists)
 
 
 def place(verdict: str, varied: str | None = None, at_k: bool = False) -> str:
@@ -73,8 +71,8 @@ def place(verdict: str, varied: str | None = None, at_k: bool = False) -> str:
 
     The paper discusses its k: a claim that holds ``at_k`` with every setting that the paper does not discuss is safe.
     """
-    if verdict_kind(verdict) == "vacuous":
-        return "vacuous"
+    if (kind := verdict_kind(verdict)) in ("vacuous", "no data"):
+        return kind
     depends = varied is not None and varied.startswith("depends")
     if verdict.startswith("holds"):
         return "depends" if not at_k and (depends or varied == "fails") else "holds"
@@ -123,7 +121,7 @@ def best_of(winners: list[Best], ours: str, labels: Mapping[str, str]) -> str:
 
 
 def _line(row: Row, setting: Row | None, real: Collection[str] | None) -> Line:
-    kinds: set[str] = set()
+    kinds = set()
     if real is not None:
         kinds = {REAL if name in real else SYNTHETIC for name in row["available"].split(", ") if name}
     result = _measured(row)
@@ -136,18 +134,16 @@ def _line(row: Row, setting: Row | None, real: Collection[str] | None) -> Line:
 
 def _measured(row: Row) -> str:
     """Return the numbers that decided or, if these are too many, how often the claim holds."""
-    text = re.sub(r"; with other data.*", "", row["measured"])
-    listed = text.startswith(("as claimed: ", "mixed: ", "not as claimed: "))
-    if not listed and len(text) <= LONG:
+    text, verdict = re.sub(r"; with other data.*", "", row["measured"]), row["verdict"]
+    if len(text) <= LONG and not text.startswith(("as claimed: ", "mixed: ", "not as claimed: ")):
         return text
     parts = []
-    if counted := re.search(r"^(holds|mixed|fails).* on (\d+) of (\d+) available", row["verdict"]):
-        parts.append("{} on {} of {} data sets".format(*counted.groups()))
+    if counted := re.search(r"^(holds|mixed|fails).* on (\d+ of \d+) available", verdict):
+        parts.append(f"{counted[1]} on {counted[2]} data sets")
     if not np.isnan(row["share"]):
-        again = parts and row["verdict"].startswith("holds")
+        again = parts and verdict.startswith("holds")
         parts.append(f"{'in' if again else 'holds in'} {100 * row['share']:.0f} % of the random instances")
-    if vacuous := re.search(r"vacuous in \d+ of \d+ runs", row["verdict"]):
-        parts.append(vacuous[0])
+    parts += re.findall(r"vacuous in \d+ of \d+ runs", verdict)
     return ", ".join(parts) or f"{text[: LONG - 1]}…"
 
 
@@ -158,14 +154,14 @@ def _safe_at_k(setting: Row) -> bool:
 
 def _varied(setting: Row) -> str:
     """Say in how many settings a claim holds, and on which factor it depends."""
+    _, depends, factor = setting["verdict"].partition("depends on ")
     levels = f" ({setting['levels']})" if setting.get("levels") else ""
     share = f"{100 * setting['share']:.0f} % of {setting['settings']} settings"
-    factor = setting["verdict"].removeprefix("depends on ")
-    if factor == setting["verdict"]:
+    if not depends:
         return f"holds in {share}"
-    if _safe_at_k(setting):
-        k = setting.get("paper_k", np.nan)
-        paper_k = "the paper's k" if np.isnan(k) else f"k = {k:.0f}, the paper's"
-        at_k, over_k = f"{100 * setting['share_at_k']:.0f} %", levels if factor == "k" else ""
-        return f"holds in {at_k} of the settings with {paper_k}, in {share} over all k{over_k}"
-    return f"depends on {SETTINGS.get(factor, factor)}: holds in {share}{levels}"
+    if not _safe_at_k(setting):
+        return f"depends on {SETTINGS.get(factor, factor)}: holds in {share}{levels}"
+    k = setting.get("paper_k", np.nan)
+    paper_k = "the paper's k" if np.isnan(k) else f"k = {k:.0f}, the paper's"
+    over_k = levels if factor == "k" else ""
+    return f"holds in {100 * setting['share_at_k']:.0f} % of the settings with {paper_k}, in {share} over all k{over_k}"

@@ -100,20 +100,21 @@ def final_regrets(measurements: pd.DataFrame) -> pd.DataFrame:
     return measurements[(measurements["draw"] == 0) & (measurements["quantity"] == "regret")]
 
 
-def with_errors(series: str, x: pd.Series, y: pd.Series, center: pd.Series, sem: pd.Series) -> pd.DataFrame:
-    """Return points with a range of two standard errors around the center."""
-    return pd.DataFrame({"series": series, "x": x, "y": y, "low": center - 2 * sem, "high": center + 2 * sem})
+def points_of(series: str, rows: pd.DataFrame, x: str = "place", y: str = "value") -> pd.DataFrame:
+    """Return points with a range of two standard errors around the value and, if rows have it, over the instances."""
+    low, high = rows["value"] - 2 * rows["sem"], rows["value"] + 2 * rows["sem"]
+    points = pd.DataFrame({"series": series, "x": rows[x], "y": rows[y], "low": low, "high": high})
+    return points.assign(**{name: rows[name] for name in ("panel_low", "panel_high") if name in rows})
 
 
 def regret_lines(axes: "Axes", table: pd.DataFrame, styles: Mapping[str, Style]) -> pd.DataFrame:
     """Draw regret over rounds on instance 0 with a band of two standard errors, and return the points."""
     parts = []
     for method, style in styles.items():
-        part = table[table["method"] == method]
-        points = with_errors(method, part["t"], part["mean"], part["mean"], part["sem"])
+        points = points_of(method, table[table["method"] == method].rename(columns={"mean": "value"}), x="t")
         axes.plot(points["x"], points["y"], color=style.light, linestyle=style.line, linewidth=1.5)
         axes.fill_between(points["x"], points["low"], points["high"], color=style.light, alpha=0.25, linewidth=0)
-        parts.append(points.assign(panel_low=part["panel_low"], panel_high=part["panel_high"]))
+        parts.append(points)
     return pd.concat(parts, ignore_index=True)
 
 

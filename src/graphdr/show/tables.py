@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from graphdr.core import markdown
 from graphdr.scores import cells
-from graphdr.scores.cells import Cell
 
 OVER_INSTANCES: dict[str, Callable[..., float]] = {"share": np.mean, "largest": np.max}
 SPREAD = ("panel_low", "panel_median", "panel_high")
 COLUMNS = ["row", "column", "quantity", "value", "sem", "n", "panel_median", "panel_low", "panel_high", "panel"]
+Columns = list[dict[str, str]]  # of a table: cells by name
 NO_DATA = "no data"
 PANEL_NOTE = (
     "Value on instance 0 ± s.e.m. over its seeds, with graph and reward as they are; with it the median and the "
@@ -48,24 +48,13 @@ class TableSpec(NamedTuple):
     caption: str
     rows: str
     heading: str
-    columns: list[dict[str, str]]
+    columns: Columns
     bold: str | None
     row_keys: list[RowKey]
     labels: dict[str, str]
     controls: list[str]  # methods that are never the best
     notes: list[str]
     quantities: dict[str, Quantity]
-
-
-class Bolded(Protocol):
-    """A table whose lowest cells are bold."""
-
-    @property
-    def bold(self) -> str | None: ...
-    @property
-    def columns(self) -> list[dict[str, str]]: ...
-    @property
-    def controls(self) -> list[str]: ...
 
 
 class Number(NamedTuple):
@@ -87,27 +76,22 @@ def build(spec: TableSpec, measurements: pd.DataFrame) -> pd.DataFrame:
     was not run on the problem, and no n if it was run but lacks this quantity.
     """
     there = measurements[measurements["problem"].isin([row.problem for row in spec.row_keys])]
+    run = set(there[["problem", "method"]].itertuples(index=False, name=None))
     columns = cells.parse_columns(spec.columns)
-    by_place = _by_place(there[there["quantity"].isin([cell.quantity for _, cell in columns])])
-    played = set(there[["problem", "method"]].itertuples(index=False, name=None))
+    there = there[there["quantity"].isin([cell.quantity for _, cell in columns])]
+    keys = there[["method", "predictor"]].astype(object)
+    measured: dict[tuple[str, str], list[Any]] = {}
+    for m in there.assign(**keys.where(keys.notna(), None)).itertuples(index=False):
+        measured.setdefault((m.problem, m.quantity), []).append(m)
     rows = []
     for row in spec.row_keys:
         for column, cell in columns:
             key = cell.key or row.method
-            measured = by_place.get((row.problem, cell.quantity), [])
-            draws = [m for m in measured if (m.method or m.predictor) in (None, key) or m.predictor == key]
-            n = None if (row.problem, key) in played else 0
-            rows.append((row.label, column, cell.quantity, *_number(cell.statistic, draws, n)))
+            found = measured.get((row.problem, cell.quantity), [])
+            draws = [m for m in found if (m.method or m.predictor) in (None, key) or m.predictor == key]
+            number = _number(cell.statistic, draws, n=None if (row.problem, key) in run else 0)
+            rows.append((row.label, column, cell.quantity, *number))
     return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def _by_place(measurements: pd.DataFrame) -> dict[tuple[str, str], list[Any]]:
-    """Group the rows of measurements by problem and quantity."""
-    keys = measurements[["method", "predictor"]].astype(object)
-    places: dict[tuple[str, str], list[Any]] = {}
-    for row in measurements.assign(**keys.where(keys.notna(), None)).itertuples(index=False):
-        places.setdefault((row.problem, row.quantity), []).append(row)
-    return places
 
 
 def _number(statistic: str, draws: list[Any], n: int | None) -> Number:
@@ -116,15 +100,15 @@ def _number(statistic: str, draws: list[Any], n: int | None) -> Number:
     if statistic in OVER_INSTANCES:
         values = [row.value for row in instances if not np.isnan(row.value)]
         return Number(OVER_INSTANCES[statistic](values), n=len(values)) if values else Number(n=n)
-    shown = instances if len(instances) > 1 else draws
-    values = [value for value in (getattr(row, statistic) for row in shown) if not np.isnan(value)]
+    several = instances if len(instances) > 1 else draws
+    values = [value for value in (getattr(row, statistic) for row in several) if not np.isnan(value)]
     low, median, high = np.quantile(values, [0.05, 0.5, 0.95]) if values else [np.nan] * 3
-    first = next((row for row in instances if row.instance == 0), None)
     number = Number(n=n, median=median, low=low, high=high, instances=np.array(values, float))
-    if first is None:
-        return number
-    sem = first.sem if statistic == "value" else np.nan
-    return number._replace(value=getattr(first, statistic), sem=sem, n=first.n)
+    for row in instances:
+        if row.instance == 0:
+            sem = row.sem if statistic == "value" else np.nan
+            return number._replace(value=getattr(row, statistic), sem=sem, n=row.n)
+    return number
 
 
 def mark_notes(marks: Mapping[str, Mapping[str, str]], labels: Mapping[str, str]) -> list[str]:
@@ -135,15 +119,17 @@ def mark_notes(marks: Mapping[str, Mapping[str, str]], labels: Mapping[str, str]
     return notes
 
 
-def best_cells(table: pd.DataFrame, spec: Bolded, quantities: Mapping[str, Quantity]) -> set[tuple[str, str]]:
+def best_cells(
+    table: pd.DataFrame, bold: str | None, columns: Columns, controls: list[str], quantities: Mapping[str, Quantity]
+) -> set[tuple[str, str]]:
     """Return the (row, column) pairs with the lowest value of a quantity in their row or column, controls excepted."""
-    if spec.bold is None:
+    if bold is None:
         return set()
-    keys = {name: cell.key for name, cell in cells.parse_columns(spec.columns)}
-    control = table["row"].isin(spec.controls) | table["column"].map(keys).isin(spec.controls)
+    keys = {name: cell.key for name, cell in cells.parse_columns(columns)}
+    control = table["row"].isin(controls) | table["column"].map(keys).isin(controls)
     better = table["quantity"].map(lambda quantity: quantities[quantity].better == "low")
     eligible = table[better & ~control].dropna(subset=["value"])
-    line = {"column_min": "column", "row_min": "row"}[spec.bold]
+    line = {"column_min": "column", "row_min": "row"}[bold]
     lowest = eligible.loc[eligible.groupby([line, "quantity"])["value"].idxmin()]
     return set(lowest[["row", "column"]].itertuples(index=False, name=None))
 
@@ -156,7 +142,10 @@ class Shown(NamedTuple):
     spread: tuple[str, str, str] | None
 
 
-def shown(cell: Mapping[str, Any], digits: int) -> Shown | None:
+Entry = tuple[Mapping[Any, Any], Shown | None]  # a cell of a built table, and as text
+
+
+def shown(cell: Mapping[Any, Any], digits: int) -> Shown | None:
     """Format a cell of a built table; None where there is no value."""
     if np.isnan(cell["value"]):
         return None
@@ -165,29 +154,32 @@ def shown(cell: Mapping[str, Any], digits: int) -> Shown | None:
     return Shown(f"{cell['value']:.{digits}f}", sem, (low, median, high) if len(cell["panel"]) > 1 else None)
 
 
+def grid(table: pd.DataFrame, columns: Columns, quantities: Mapping[str, Quantity]) -> dict[str, list[Entry]]:
+    """Return the cells of every row of a built table, in the order of the columns, each also as text."""
+    digits = {name: cells.digits(cell, quantities[cell.quantity].digits) for name, cell in cells.parse_columns(columns)}
+    rows: dict[str, list[Entry]] = {}
+    for cell in table.to_dict("records"):
+        rows.setdefault(cell["row"], []).append((cell, shown(cell, digits[cell["column"]])))
+    return rows
+
+
 def render(table: pd.DataFrame, spec: TableSpec, style: "type[Markdown] | type[Latex]") -> str:
     """Render a built table in one of the styles below."""
-    best = best_cells(table, spec, spec.quantities)
-    columns = cells.parse_columns(spec.columns)
-    entries = {(entry["row"], entry["column"]): entry for entry in table.to_dict("records")}
+    best = best_cells(table, spec.bold, spec.columns, spec.controls, spec.quantities)
     body = []
-    for row in dict.fromkeys(table["row"]):
+    for row, entries in grid(table, spec.columns, spec.quantities).items():
         line = [style.escape(spec.labels.get(row, row))]
-        for column, cell in columns:
-            entry = entries[row, column]
-            text = shown(entry, cells.digits(cell, spec.quantities[entry["quantity"]].digits))
-            missing = NO_DATA if entry["n"] == 0 else style.MISSING
-            line.append(style.cell(text, (row, column) in best) if text else missing)
+        for cell, text in entries:
+            missing = NO_DATA if cell["n"] == 0 else style.MISSING
+            line.append(style.cell(text, (row, cell["column"]) in best) if text else missing)
         body.append(line)
-    head = [style.escape(spec.heading), *(_heading(cell, spec, style) for _, cell in columns)]
+    head = [style.escape(spec.heading)]
+    for _, asked in cells.parse_columns(spec.columns):
+        heading = cells.heading(asked, style.quantity(spec.quantities[asked.quantity]))
+        of = "" if asked.key is None else f", {style.escape(spec.labels.get(asked.key, asked.key))}"
+        head.append(heading + of)
     measured = table["sem"].notna().any() or (table["panel"].map(len) > 1).any()
     return style.document(spec.caption, head, body, [*([PANEL_NOTE] if measured else []), *spec.notes])
-
-
-def _heading(cell: Cell, spec: TableSpec, style: "type[Markdown] | type[Latex]") -> str:
-    """Name a column after its quantity and, if it has one, its method."""
-    heading = cells.heading(cell, style.quantity(spec.quantities[cell.quantity]))
-    return heading if cell.key is None else f"{heading}, {style.escape(spec.labels.get(cell.key, cell.key))}"
 
 
 class Markdown:

@@ -9,7 +9,7 @@ from graphdr.core.atomic import write_text
 from graphdr.core.records import Json
 from graphdr.paper import compare, multiverse, reference
 from graphdr.scores import leaderboard
-from graphdr.show.report import cards, page, template
+from graphdr.show.report import content, page, template
 from graphdr.store.graphs import read_bases, read_items
 from graphdr.store.problems import read_thetas
 
@@ -97,4 +97,4 @@ def _card(files: dict[str, str], problem: str | None) -> Json:
     if "titles" in files:
         item = read_items(files["nodes"])[0].item
         titles = io.read("dataset_nodes", files["titles"])["title"].take(item.astype("int64")).to_pylist()
-    return cards.card(int(edges.sum()), read_bases(files["basis"])[0, 0], theta, titles)
+    return content.card(int(edges.sum()), read_bases(files["basis"])[0, 0], theta, titles)

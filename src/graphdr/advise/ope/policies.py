@@ -15,7 +15,7 @@ import pyarrow as pa
 from graphdr.advise.ope.reading import Log
 from graphdr.bandit.graph_prior import evidence, model, posterior
 from graphdr.core.errors import UserError, quote
-from graphdr.raw.tables import encode
+from graphdr.raw.sheets import encode
 
 Name = str | int
 Choose = Callable[[list[Name]], Name]

@@ -17,10 +17,8 @@ from graphdr.core.records import Json
 from graphdr.paper import compare
 from graphdr.scores import leaderboard
 from graphdr.show import palette, story, words
-from graphdr.show.report import experiments, numbers
-from graphdr.show.report.experiments import ExperimentSpec, ProblemSpec
-from graphdr.show.report.numbers import PageTable
-from graphdr.show.report.rounding import short
+from graphdr.show.report import content
+from graphdr.show.report.content import ExperimentSpec, PageTable, ProblemSpec, short
 from graphdr.show.tables import Quantity
 
 OURS = "graphdr"  # the method that the story is about
@@ -43,8 +41,7 @@ class DatasetSpec:
 
     def json(self) -> Json:
         """Return the fields as JSON, without terms that the data set does not have."""
-        optional = ("licence", "citation", "page", "terms")
-        return {name: value for name, value in asdict(self).items() if name not in optional or value is not None}
+        return {name: value for name, value in asdict(self).items() if name in ("problem", "k") or value is not None}
 
 
 @dataclass(frozen=True)
@@ -98,15 +95,31 @@ class Built(NamedTuple):
 
 def document(built: Built, spec: ReportSpec, timings: list[Json]) -> Json:
     """Return everything that the page shows as JSON."""
-    lines = numbers.explained(built.comparison, built.reasons)
+    lines = content.explained(built.comparison, built.reasons)
     papers = compare.by_our_cell(lines, {name: table.compared for name, table in spec.tables.items()})
-    printed = {artifact: place for place, artifact in enumerate(dict.fromkeys(built.comparison["artifact"]))}
-    shown = _experiments(built, spec, numbers.regrets_of(spec.tables, papers))
+    printed = list(dict.fromkeys(built.comparison["artifact"]))
+    regrets = content.regrets_of(spec.tables, papers)
+    shown = {
+        name: content.experiment(part, built.curves[name], built.measurements[name], regrets.get(name, {}), spec.labels)
+        for name, part in spec.experiments.items()
+    }
     datasets = {}
     for name, card in sorted(built.cards.items()):
         datasets[name] = spec.datasets[name].json() | card | {"marks": built.marks.get(name, {})}
+    tables = {
+        name: content.table(name, spec.tables[name], built.tables[name], papers, spec.quantities, spec.labels)
+        for name in [*(name for name in printed if name in built.tables), *sorted(set(built.tables) - set(printed))]
+    }
+    first: dict[str, int] = {}  # where the paper first prints a number of each experiment
+    for place, name in enumerate(printed):
+        if name in spec.tables and (experiment := spec.tables[name].experiment):
+            first.setdefault(experiment, place)
     counts = compare.headline(lines)
     meanings = {"numbers": words.NUMBERS, "claims": words.CLAIMS}
+    board = None
+    if built.leaderboard is not None:
+        ranks = leaderboard.lines(built.leaderboard, spec.labels)
+        board = {"head": leaderboard.HEAD, "lines": ranks, "note": leaderboard.NOTE}
     return {
         "version": __version__,
         "headline": headline(spec.headline, shown, spec.settings["methods"]),
@@ -114,11 +127,11 @@ def document(built: Built, spec: ReportSpec, timings: list[Json]) -> Json:
         "verdicts": {kind: {name: count[name] for name in spec.verdicts} for kind, count in counts.items()},
         "meanings": meanings | {"terms": words.glossary(), "quantities": words.meanings()},
         "whole": built.claims is not None,
-        "claims": [] if built.claims is None else numbers.claims(built.claims, spec.observed, spec.labels),
-        "leaderboard": _leaderboard(built.leaderboard, spec.labels),
-        "groups": experiments.groups(spec.experiments, _first(printed, spec.tables), spec.order),
+        "claims": [] if built.claims is None else content.claims(built.claims, spec.observed, spec.labels),
+        "leaderboard": board,
+        "groups": content.groups(spec.experiments, first, spec.order),
         "experiments": shown,
-        "tables": _tables(built, spec, papers, printed),
+        "tables": tables,
         "methods": _methods(spec),
         "datasets": datasets,
         "missing": {name: part.json() for name, part in sorted(spec.datasets.items()) if name not in datasets},
@@ -136,74 +149,36 @@ def colours(document: Json, spec: ReportSpec) -> str:
     return palette.css(document["methods"], document["datasets"], spec.styles)
 
 
-def _experiments(built: Built, spec: ReportSpec, regrets: Mapping[str | None, experiments.PaperRegrets]) -> Json:
-    shown = {}
-    for name, experiment in spec.experiments.items():
-        papers = regrets.get(name, {})
-        shown[name] = experiments.show(experiment, built.curves[name], built.measurements[name], papers, spec.labels)
-    return shown
-
-
-def _tables(built: Built, spec: ReportSpec, papers: numbers.Lines, printed: Mapping[str, int]) -> Json:
-    """Return the JSON of the tables, in the order of the paper."""
-    shown = {}
-    for name in sorted(built.tables, key=lambda name: (printed.get(name, len(printed)), name)):
-        table = built.tables[name]
-        shown[name] = numbers.show(name, spec.tables[name], table, papers, spec.quantities, spec.labels)
-    return shown
-
-
 def headline(spec: HeadlineSpec | None, shown: Mapping[str, Json], methods: Mapping[str, Json]) -> Json | None:
     """Compare a method with the next best on the problem of the headline: on every instance, and in the paper."""
     if spec is None:
         return None
     problems = shown.get(spec.experiment, {}).get("problems") or ()
-    problem = next((problem for problem in problems if problem["key"] == spec.problem.key), None)
-    if problem is None or spec.against not in problem["panel"]:
+    panels = [problem["panel"] for problem in problems if problem["key"] == spec.problem.key]
+    parts = {name: part for panel in panels for name, part in panel.items() if not methods[name].get("control")}
+    ours = parts.pop(spec.against, None)
+    if ours is None or not parts:
         return None
-    compared = {name: part for name, part in problem["panel"].items() if not methods[name].get("control")}
-    others = [name for name in compared if name != spec.against]
-    if not others:
-        return None
-    regrets = {}
-    for name, part in compared.items():
-        regrets[name] = np.asarray(part["values"] if part["of"] == "instances" else part["values"][:1])
-    ratios = np.min([regrets[name] for name in others], axis=0) / regrets[spec.against]
+    regrets = [part["values"] if part["of"] == "instances" else part["values"][:1] for part in parts.values()]
+    own = np.asarray(ours["values"] if ours["of"] == "instances" else ours["values"][:1])
+    ratios = np.min(regrets, axis=0) / own
     low, median, high = np.quantile(ratios, [0.05, 0.5, 0.95])
-    paper = {name: part["paper"] for name, part in compared.items() if part.get("paper")}
-    printed = None
-    if spec.against in paper and len(paper) > 1:
-        printed = min(paper[name] for name in paper if name != spec.against) / paper[spec.against]
-    values = {"median": median, "low": low, "high": high, "first": ratios[0], "paper": printed}
+    printed = [part["paper"] for part in parts.values() if part.get("paper")]
+    paper = min(printed) / ours["paper"] if printed and ours.get("paper") else None
+    values = {"median": median, "low": low, "high": high, "first": ratios[0], "paper": paper}
     return asdict(spec) | {"count": len(ratios)} | {name: short(value, 3) for name, value in values.items()}
 
 
 def _story(built: Built, spec: ReportSpec) -> Json | None:
     if built.claims is None:
         return None
-    reproduction = story.tell(built.claims, built.multiverse, spec.observed, spec.first)
-    sections = ("holds", "depends", "fails", "vacuous")
-    json: Json = {name: [line._asdict() for line in getattr(reproduction, name)] for name in sections}
-    json |= {"without_data": reproduction.without_data, "varied": built.multiverse is not None, "best": ""}
+    told = story.tell(built.claims, built.multiverse, spec.observed, spec.first)
+    json: Json = {name: [line._asdict() for line in getattr(told, name)] for name in story.SECTIONS}
+    json |= {"without_data": told.without_data, "varied": built.multiverse is not None, "best": ""}
     if built.calibrated is not None:
         controls = [name for name, method in spec.settings["methods"].items() if method.get("control")]
         json["best"] = story.best_of(story.winners(built.calibrated, controls, OURS), OURS, spec.labels)
     return json
-
-
-def _leaderboard(overall: pd.DataFrame | None, labels: Mapping[str, str]) -> Json | None:
-    if overall is None:
-        return None
-    return {"head": leaderboard.HEAD, "lines": leaderboard.lines(overall, labels), "note": leaderboard.NOTE}
-
-
-def _first(printed: Mapping[str, int], tables: Mapping[str, PageTable]) -> dict[str, int]:
-    """Return where the paper first prints a number of each experiment."""
-    first: dict[str, int] = {}
-    for name, place in sorted(printed.items(), key=lambda item: item[1]):
-        if name in tables and (experiment := tables[name].experiment):
-            first.setdefault(experiment, place)
-    return first
 
 
 def _methods(spec: ReportSpec) -> Json:
@@ -220,27 +195,22 @@ def _methods(spec: ReportSpec) -> Json:
 
 def machine() -> dict[str, str]:
     """Describe the machine that the page was made on."""
-    system = f"{platform.system()} {platform.release()}, {platform.machine()}"
-    return {"processor": _processor(), "cores": str(os.cpu_count()), "system": system}
-
-
-def _processor() -> str:
+    processor = platform.processor() or platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+        processor = names[0] if names else platform.machine()
     except OSError:  # another system than Linux
-        return platform.processor() or platform.machine()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+        pass
+    system = f"{platform.system()} {platform.release()}, {platform.machine()}"
+    return {"processor": processor, "cores": str(os.cpu_count()), "system": system}
 
 
 def timings(jobs: Iterable[JobCost]) -> list[Json]:
     """Sum the costs of jobs by rule: jobs, seconds, the longest job, the largest memory (MB)."""
-    rules: dict[str, list[JobCost]] = {}
-    for job in jobs:
-        rules.setdefault(job.stage, []).append(job)
     lines = []
-    for rule, members in rules.items():
-        seconds = [job.seconds for job in members]
-        line = {"rule": rule, "jobs": len(members), "seconds": round(sum(seconds), 1)}
-        line |= {"longest": round(max(seconds), 1), "memory": round(max(job.peak_mb for job in members))}
-        lines.append(line)
+    for rule, costs in pd.DataFrame(jobs, columns=JobCost._fields).groupby("stage", sort=False):
+        seconds, memory = costs["seconds"], costs["peak_mb"].max()
+        line = {"rule": rule, "jobs": len(costs), "seconds": round(float(seconds.sum()), 1)}
+        lines.append(line | {"longest": round(float(seconds.max()), 1), "memory": round(float(memory))})
     return sorted(lines, key=lambda line: -line["seconds"])

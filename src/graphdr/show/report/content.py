@@ -1,0 +1,319 @@
+"""The parts of the page as JSON: experiments, tables beside the paper's numbers, claims, and cards of data sets."""
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from graphdr.core.errors import elide
+from graphdr.core.records import Json
+from graphdr.paper.claims import verdict_kind
+from graphdr.paper.compare import ComparedTable, Line, Place
+from graphdr.scores import cells
+from graphdr.show import tables
+from graphdr.show.story import REAL, SYNTHETIC
+from graphdr.show.tables import Quantity
+
+if TYPE_CHECKING:
+    from graphdr.graphs.arm_features import Basis
+
+POINTS = 4000  # of all curves of an experiment together …
+LEAST, MOST = 30, 200  # … and of one curve
+BANDS = {"low": "panel_low", "median": "panel_median", "high": "panel_high"}
+CLAIM = ("claim", "where", "statement", "criterion", "measured")
+COMPONENTS = 30  # of a spectrum
+NODES = 1500  # points of a map
+NAMES = 5  # items at each end of u_2
+LONG = 80  # letters of a name
+
+Labels = Mapping[str, str]
+Lines = Mapping[Place, Line]  # of the comparison, by our cell
+PaperRegrets = Mapping[tuple[str, str], float]  # regret that the paper prints, by problem and method
+
+
+@dataclass(frozen=True)
+class ProblemSpec:
+    """A problem with the factors that its curves depend on most."""
+
+    key: str
+    title: str
+    dataset: str
+    n: int | str
+    k: int
+    horizon: int
+    seeds: int
+    instances: int
+    draws: int
+
+
+@dataclass(frozen=True)
+class ExperimentSpec:
+    """An experiment as configured; its problems are None if they are too many for curves."""
+
+    title: str
+    group: str
+    methods: list[str]
+    against: str
+    problems: list[ProblemSpec] | None
+    count: int
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A table as the report shows it; ``rows`` are triples of label, problem and method."""
+
+    caption: str
+    heading: str
+    columns: list[dict[str, str]]
+    bold: str | None
+    controls: list[str]
+    rows: list[tuple[str, str, str | None]]
+    experiment: str | None
+    compared: ComparedTable
+
+
+# Fewer digits and fewer points keep the page small.
+
+
+def short(value: float | None, digits: int = 4) -> float | int | None:
+    """Round to significant digits; NaN and infinity become None, because JSON has neither."""
+    if value is None or not math.isfinite(value):
+        return None
+    rounded = float(f"{value:.{digits}g}")
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+def shorts(values: ArrayLike, digits: int = 4) -> list[float | int | None]:
+    """Round every value to significant digits."""
+    return [short(value, digits) for value in np.asarray(values, float).tolist()]
+
+
+def thinned(size: int, most: int) -> np.ndarray:
+    """Return at most ``most`` positions out of ``size``, evenly spaced, the first and the last among them."""
+    return np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(int))
+
+
+# Experiments
+
+
+def experiment(
+    spec: ExperimentSpec,
+    curves: pd.DataFrame,
+    measurements: Mapping[str, pd.DataFrame],
+    papers: PaperRegrets,
+    labels: Labels,
+) -> Json:
+    """Return the JSON of an experiment, from its curves and its measurements by data set."""
+    regrets = {name: frame[frame["quantity"] == "regret"] for name, frame in measurements.items()}
+    json = {name: getattr(spec, name) for name in ("title", "group", "methods", "against", "count")}
+    if spec.problems is None:
+        return json | {"cloud": cloud(regrets, spec, labels)}
+    most = int(np.clip(POINTS // max(1, len(spec.methods) * len(spec.problems)), LEAST, MOST))
+    json["problems"] = []
+    for problem in spec.problems:
+        shown = asdict(problem) | curves_of(curves[curves["problem"] == problem.key], spec.methods, most)
+        frame = regrets.get(problem.dataset)
+        shown["panel"] = {} if frame is None else by_instance(frame, problem.key, spec.methods, papers)
+        json["problems"].append(shown)
+    return json
+
+
+def curves_of(table: pd.DataFrame, methods: list[str], most: int) -> Json:
+    """Return the rounds and, by method, regret, standard error, bound and spread over the instances, thinned."""
+    json: Json = {"rounds": [], "curves": {}}
+    for method in methods:
+        part = table[table["method"] == method].sort_values("t")
+        if part.empty:
+            continue
+        part = part.iloc[thinned(len(part), most)]
+        line = {"mean": shorts(part["mean"]), "sem": shorts(part["sem"], 2)}
+        if (part["panel_high"] > part["panel_low"]).any():
+            line |= {name: shorts(part[column]) for name, column in BANDS.items()}
+        if part["bound"].notna().any():
+            line["bound"] = shorts(part["bound"])
+        json["rounds"], json["curves"][method] = part["t"].astype(int).tolist(), line
+    return json
+
+
+def by_instance(regrets: pd.DataFrame, problem: str, methods: list[str], papers: PaperRegrets) -> Json:
+    """Return by method the final regret on every instance or, with a single instance, of every draw."""
+    by_method: dict[str, Json] = {}
+    for method in methods:
+        rows = regrets[(regrets["problem"] == problem) & (regrets["method"] == method)]
+        rows = rows.sort_values(["instance", "draw"])
+        instances = rows[rows["draw"] == 0]
+        if instances.empty:
+            continue
+        rows, kind = (instances, "instances") if len(instances) > 1 else (rows, "draws")
+        by_method[method] = {"values": shorts(rows["value"]), "of": kind}
+        if (problem, method) in papers:
+            by_method[method]["paper"] = short(papers[problem, method], 5)
+    return by_method
+
+
+def cloud(regrets: Mapping[str, pd.DataFrame], spec: ExperimentSpec, labels: Labels) -> list[Json]:
+    """Pair the regret of one method with that of every other on all problems, on instance 0."""
+    points = []
+    for dataset, frame in regrets.items():
+        first = frame[(frame["instance"] == 0) & (frame["draw"] == 0)]
+        wide = first.pivot_table(index="problem", columns="method", values="value", sort=False)
+        for method in spec.methods:
+            if method != spec.against and {method, spec.against} <= set(wide):
+                both = wide[[method, spec.against]].dropna()
+                titles = [labels.get(name, name) for name in both.index]
+                x, y = shorts(both[method]), shorts(both[spec.against])
+                points.append({"dataset": dataset, "method": method, "titles": titles, "x": x, "y": y})
+    return points
+
+
+def groups(experiments: Mapping[str, ExperimentSpec], first: Mapping[str, int], order: list[str]) -> list[Json]:
+    """Sort experiments into groups, in the order in which the paper prints their tables (``first``).
+
+    Groups in ``order`` come first; the others follow by title.
+    """
+    by_group: dict[str, list[str]] = {}
+    for name in sorted(experiments, key=lambda name: (first.get(name, len(first)), name)):
+        by_group.setdefault(experiments[name].group, []).append(name)
+    titles = sorted(by_group, key=lambda title: (order.index(title) if title in order else len(order), title))
+    return [{"title": title, "experiments": by_group[title]} for title in titles]
+
+
+# Tables, beside the paper's numbers
+
+
+def explained(comparison: pd.DataFrame, reasons: Mapping[tuple[str, str, str], str]) -> list[dict[Any, Any]]:
+    """Return the lines of the comparison, with the reason why a number differs if there is one.
+
+    A reason for a row or column that is empty is about all of them.
+    """
+    lines: list[dict[Any, Any]] = comparison.to_dict("records")
+    for line in lines:
+        places = [(line["artifact"], row, column) for row in (line["row"], "") for column in (line["column"], "")]
+        if line["verdict"] == "differs" and (known := [place for place in places if place in reasons]):
+            line["why"] = reasons[known[0]]
+    return lines
+
+
+def regrets_of(specs: Mapping[str, PageTable], papers: Lines) -> dict[str | None, dict[tuple[str, str], float]]:
+    """Return the final regrets that the paper prints, by experiment, then by problem and method."""
+    regrets: dict[str | None, dict[tuple[str, str], float]] = {}
+    for name, spec in specs.items():
+        for row, problem, method in spec.rows:
+            for column, cell in cells.parse_columns(spec.columns):
+                line, key = papers.get(Place(name, row, column)), cell.key or method
+                if (cell.quantity, cell.statistic) == ("regret", "value") and line is not None and key is not None:
+                    regrets.setdefault(spec.experiment, {})[problem, key] = line["paper"]
+    return regrets
+
+
+def table(
+    name: str,
+    spec: PageTable,
+    built: pd.DataFrame,
+    papers: Lines,
+    quantities: Mapping[str, Quantity],
+    labels: Labels,
+) -> Json:
+    """Return the JSON of a table: the texts of every cell, with the paper's number and verdict."""
+    best = tables.best_cells(built, spec.bold, spec.columns, spec.controls, quantities)
+    rows = []
+    for row, entries in tables.grid(built, spec.columns, quantities).items():
+        texts = []
+        for entry, shown in entries:
+            place = Place(name, row, entry["column"])
+            json = _ours(entry, shown) | (_papers(papers[place]) if place in papers else {})
+            texts.append(json | ({"best": True} if place[1:] in best else {}))
+        rows.append({"label": labels.get(row, row), "key": row, "cells": texts})
+    head = []
+    for column, cell in cells.parse_columns(spec.columns):
+        quantity = cells.heading(cell, quantities[cell.quantity].label)
+        of = None if cell.key is None else labels.get(cell.key, cell.key)
+        head.append({"column": column, "quantity": quantity, "key": cell.quantity, "of": of})
+    json = {"key": name, "head": head, "rows": rows}
+    return json | {"caption": spec.caption, "heading": spec.heading, "experiment": spec.experiment}
+
+
+def _ours(entry: Mapping[Any, Any], shown: tables.Shown | None) -> Json:
+    if shown is None:
+        return {"none": "no data" if entry["n"] == 0 else "–"}
+    spread = shown.spread and [_minus(part) for part in shown.spread]
+    json = {"value": _minus(shown.value), "sem": shown.sem, "panel": spread}
+    return {name: text for name, text in json.items() if text is not None}
+
+
+def _papers(line: Line) -> Json:
+    json: Json = {"paper": _minus(f"{line['paper']:.6g}"), "verdict": line["verdict"]}
+    if not np.isnan(line["paper_sem"]):
+        json["paper_sem"] = f"{line['paper_sem']:.4g}"
+    if not np.isnan(line["ratio"]):
+        json["ratio"] = f"{line['ratio']:.2f}"
+    if not np.isnan(line["ours"]):
+        json["both"] = [short(line["paper"], 6), short(line["ours"], 6)]
+    return json | ({"why": line["why"]} if line.get("why") else {})
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+# Claims
+
+
+def claims(judged: pd.DataFrame, observed: Collection[str], labels: Labels) -> list[Json]:
+    """Return the JSON of the claims, each with the kind of its verdict and the kinds of its data."""
+    lines = []
+    for line in judged.to_dict("records"):
+        datasets = [name for name in f"{line['available']}, {line['missing']}".split(", ") if name]
+        named = {name: labels[name] for name in datasets if name in labels}
+        kinds = {REAL if name in observed else SYNTHETIC for name in datasets}
+        word = verdict_kind(line["verdict"])
+        note = line["verdict"].partition(word)[2].strip()
+        note = note.replace("available", "data sets").replace("missing:", "not counted:")
+        build = line["build"].split("`")
+        build[::2] = [_labelled(part, named) for part in build[::2]]  # the others are commands
+        json = {name: line[name] for name in CLAIM}
+        json |= {"word": word, "share": short(line["share"], 3), "kinds": sorted(kinds, reverse=True)}
+        lines.append(json | {"note": _labelled(note, named), "build": build})
+    return lines
+
+
+def _labelled(text: str, labels: Labels) -> str:
+    """Replace the names of data sets by their labels."""
+    return re.sub(r"\w+", lambda match: labels.get(match[0], match[0]), text)
+
+
+# Data sets
+
+
+def card(edges: int, basis: "Basis", theta: np.ndarray, titles: Sequence[str | None] | None) -> Json:
+    """Return the JSON of a graph with its basis (n x components) and reward.
+
+    A map places nodes at their entries of u_2 and u_3, with their reward in units of its typical size, 1/sqrt(n); the
+    ends are the nodes with the lowest and with the highest entries of u_2.
+    """
+    vectors, n = basis.vectors, len(theta)
+    names = [elide(title or "", LONG) for title in titles] if titles else None
+    json: Json = {"nodes": n, "edges": edges, "degree": short(2 * edges / max(n, 1), 3)}
+    json["spectrum"] = shorts(np.abs(basis.values[:COMPONENTS]))
+    json["energy"] = shorts(energies(vectors[:, :COMPONENTS], theta))
+    if vectors.shape[1] > 2:
+        kept = thinned(n, NODES)
+        json["map"] = {"x": shorts(vectors[kept, 1], 3), "y": shorts(vectors[kept, 2], 3)}
+        json["map"]["reward"] = shorts(theta[kept] * np.sqrt(n), 3)
+        if names:
+            json["map"]["titles"] = [names[node] for node in kept]
+    if names is not None and vectors.shape[1] > 1:
+        order = np.argsort(vectors[:, 1], kind="stable")
+        json["ends"] = [[names[node] for node in part] for part in (order[:NAMES], order[::-1][:NAMES])]
+    return json
+
+
+def energies(vectors: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Return ||U_k^T theta||^2 for k = 0, 1, …, with the convention u_2..u_{k+1}, as a share of ||theta||^2."""
+    parts = (vectors[:, 1:].T @ theta) ** 2 / max(float(theta @ theta), np.finfo(float).tiny)
+    return np.concatenate([[0.0], np.cumsum(parts)])
