@@ -99,14 +99,6 @@ def half(x):
     return x / 2
 
 
-@pytest.fixture
-def first():
-    """Have what is said once be said once more."""
-    compiled._say_uncached.cache_clear()
-    yield
-    compiled._say_uncached.cache_clear()
-
-
 def full(*_):
     raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -115,7 +107,8 @@ def none(*_, **__):
     raise FileNotFoundError("No usable temporary directory found")
 
 
-def test_where_no_folder_can_be_written_kernels_are_compiled_without_a_cache_and_that_is_said_once(monkeypatch, first):
+def test_where_no_folder_can_be_written_kernels_are_compiled_without_a_cache_and_that_is_said_once(monkeypatch):
+    compiled._say_uncached.cache_clear()
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])  # as if none of Numba's folders could be
     monkeypatch.setattr(tempfile, "gettempdir", none)
     with warnings.catch_warnings(record=True) as caught:
@@ -124,7 +117,8 @@ def test_where_no_folder_can_be_written_kernels_are_compiled_without_a_cache_and
     assert [str(warning.message).count("NUMBA_CACHE_DIR") for warning in caught] == [1]
 
 
-def test_a_disk_that_is_full_by_now_fails_no_kernel(monkeypatch, first, tmp_path):
+def test_a_disk_that_is_full_by_now_fails_no_kernel(monkeypatch, tmp_path):
+    compiled._say_uncached.cache_clear()
     monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path))
     kernel = compiled.kernel(half)
     monkeypatch.setattr(caching.IndexDataCacheFile, "save", full)

@@ -30,9 +30,7 @@ def test_a_missing_package_is_one_line_that_names_the_extra(module, extra, messa
         raise ModuleNotFoundError(name=module)
     assert isinstance(caught.value, UserError)
     assert isinstance(caught.value, ImportError)
-
-
-def test_a_missing_module_of_our_own_stays_a_bug():
+    # A missing module of our own stays a bug.
     with pytest.raises(ModuleNotFoundError), extras.needed_for("it"):
         raise ModuleNotFoundError(name="graphdr.nothing")
 

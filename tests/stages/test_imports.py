@@ -50,10 +50,6 @@ def loaded(built, tmp_path_factory) -> dict[str, list[str]]:
     return {stage: json.loads((folder / f"{stage}.json").read_text()) for stage in JOBS}
 
 
-def test_every_stage_has_a_budget():
-    assert set(BUDGET) == set(JOBS)
-
-
 @pytest.mark.parametrize("stage", JOBS)
 def test_no_job_loads_more_than_its_stage_may(loaded, stage):
     heavy, count, budget = {name for name in HEAVY if name in loaded[stage]}, len(loaded[stage]), BUDGET[stage]

@@ -91,10 +91,9 @@ def _frame(kind: str, path: str | None, summary: Callable[..., Any] | None = Non
 
 def _card(files: dict[str, str], problem: str | None) -> Json:
     """Describe instance 0 of a data set."""
+    (items, *_), titles = read_items(files["nodes"]), None
     edges = io.values(io.read("edges", files["edges"])["instance"]) == 0
     theta = read_thetas(files["theta"])[problem or "", 0]
-    titles = None
     if "titles" in files:
-        item = read_items(files["nodes"])[0].item
-        titles = io.read("dataset_nodes", files["titles"])["title"].take(item.astype("int64")).to_pylist()
+        titles = io.read("dataset_nodes", files["titles"])["title"].take(items.item.astype("int64")).to_pylist()
     return content.card(int(edges.sum()), read_bases(files["basis"])[0, 0], theta, titles)
