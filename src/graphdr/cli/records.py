@@ -126,6 +126,11 @@ def listed(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
     return table(used, [[elide(number(row[name], 8), LONGEST) for name in used] for row in rows])
 
 
+def counted(counts: Mapping[str, int], words: Iterable[str]) -> str:
+    """Name how often each of some words is counted."""
+    return ", ".join(f"{counts[word]:,} {word}" for word in words if counts[word])
+
+
 def record(path: str, entry: Entry | None = None) -> Record:
     """Return the record of a file, from its footer or, if it is not parquet, from its manifest entry."""
     here = record_or_flaw(path, entry)
