@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyarrow.dataset import dataset
 
 from graphdr.cache import io, paths
 from graphdr.cache.manifest import Entry
@@ -105,6 +104,8 @@ def rows(path: str, columns: list[str] | None = None) -> pa.Table:
 
 def head(path: str, count: int) -> tuple[pa.Schema, list[Row]]:
     """Read the schema and the first rows of a parquet file."""
+    from pyarrow.dataset import dataset
+
     with _reading(path):
         table = dataset(path).head(count)
         return table.schema, table.to_pylist()
