@@ -4,13 +4,11 @@ import re
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from graphdr.cli.main import main
 from graphdr.core.errors import UserError
 from graphdr.plan import config as configuration
-from graphdr.plan import renamed, short_forms
+from graphdr.plan import short_forms
 from tests.support.project import ROOT
 
 # A configuration in which ‹old|new› stands for an old name and that of today.
@@ -92,24 +90,6 @@ def test_what_cannot_be_migrated_is_one_line_and_stays(workdir, capsys, text, me
     assert main(["migrate", "mine.yaml"]) == 1
     assert message in capsys.readouterr().err
     assert (workdir / "mine.yaml").read_text() == text
-
-
-FACTORS = st.dictionaries(st.sampled_from([*renamed.FACTORS, "k", "seeds"]), st.sampled_from(["all", "split", "x"]))
-
-
-@given(protocol=FACTORS, varied=FACTORS)
-@settings(max_examples=30)
-def test_migrating_twice_is_migrating_once(tmp_path_factory, protocol, varied):
-    path = tmp_path_factory.mktemp("twice") / "mine.yaml"
-    experiment = {"problems": {"vary": {name: [value] for name, value in varied.items()}}}
-    path.write_text(yaml.safe_dump({"protocol": protocol, "experiments": {"e": experiment}}))
-    main(["migrate", str(path)])
-    once = path.read_text()
-    assert main(["migrate", str(path)]) == 0
-    assert path.read_text() == once
-    new = yaml.safe_load(once)
-    assert set(new["protocol"]) == {renamed.FACTORS.get(name, name) for name in protocol}
-    assert not set(new["experiments"]["e"]["problems"]["vary"]) & set(renamed.FACTORS)
 
 
 @pytest.mark.parametrize(

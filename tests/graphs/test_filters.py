@@ -53,12 +53,6 @@ def test_a_penalty_in_node_space_is_the_smooth_filter_on_all_eigenvectors(weight
         assert len(np.unique(played[0])) > 5
 
 
-def test_graphdr_is_the_cut():
-    low = spectral.low_eigenpairs(draw_sbm(4), 8)
-    found = LinUCB(basis="laplacian_low", k=3).features(GraphInputs(low))
-    assert np.array_equal(found.features, low.vectors[:, 1:4])
-
-
 @pytest.mark.parametrize("name", ["heat", "matern"])
 def test_a_filter_with_width_and_ridge_in_noise_is_gp_ucb(name):
     """The posterior of a Gaussian process with the kernel U g U^T, computed densely, in every round."""

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from graphdr.core.errors import UserError
 from graphdr.graphs import from_data, model
-from graphdr.graphs.records import Records, similarity_rows, unit_rows
+from graphdr.graphs.records import Records, similarity_rows
 
 WHOLE = 20  # nodes of the drawn data sets
 
@@ -152,19 +152,6 @@ def test_a_knn_graph_joins_whoever_is_near_to_the_other_in_order_of_popularity(s
     assert np.array_equal(graph.origin, top[part])
     assert np.array_equal(graph.adjacency.toarray(), expected[np.ix_(part, part)])
     assert not expected[np.ix_(part, np.setdiff1d(np.arange(n), part))].any()
-
-
-def test_groups_add_their_squared_weights_to_the_inner_product_and_nodes_without_a_group_share_none():
-    records = draw_records(3, pairs=25)
-    groups = np.where(records.groups == 2, -1, records.groups)
-    rows = similarity_rows(records.source, records.node, records.weight, np.arange(WHOLE))
-    unit = unit_rows(rows).toarray()
-    lengths = np.linalg.norm(unit, axis=1)
-    assert_allclose(lengths[lengths > 0], 1)
-    assert lengths.min() == 0  # a node that no source has met has its groups alone
-    extended = from_data.with_groups(rows, groups, [0.5, 2.0]).toarray()
-    same = (groups[:, None] == groups) & (groups >= 0)
-    assert_allclose(extended @ extended.T, unit @ unit.T + 0.25 * same[:, :, 0] + 4 * same[:, :, 1])
 
 
 def test_group_weights_decide_how_much_groups_matter():

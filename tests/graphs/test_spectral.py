@@ -57,13 +57,6 @@ def test_signs_are_canonical(matrix, signs):
     assert np.array_equal(spectral.canonical_signs(matrix * signs), fixed)
 
 
-@given(values=arrays(float, st.integers(3, 12), elements=st.floats(0, 2)))
-def test_shifted_gaps_are_those_of_the_nontrivial_vectors(values):
-    eigenvalue = dict(enumerate(values, start=1))  # counted from 1, as in the paper
-    gaps = [eigenvalue[k + 2] - eigenvalue[k + 1] for k in range(1, len(values) - 1)]
-    assert np.array_equal(spectral.shifted_eigengaps(values), gaps)
-
-
 def test_nodes_with_the_same_neighbours_have_exactly_equal_entries():
     """Otherwise rounding, and so the machine, would decide which of two equivalent arms is played."""
     cliques = np.kron(np.eye(4), np.ones((6, 6))) - np.eye(24)

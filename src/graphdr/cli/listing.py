@@ -64,9 +64,8 @@ def run(options: Namespace, here: object) -> Answer:
         else:
             lines = _table(stages, "stage", "files", "rows", "bytes", "oldest", "newest", "not_current", "why")
         counts = Counter(file.state for file in files)
-        states = ", ".join(f"{counts[state]:,} {state}" for state in STATES if counts[state])
         size = terminal.size(sum(file.bytes or 0 for file in files))
-        lines += ["", f"{terminal.plural(len(files), 'file')}, {size}: {states or 'nothing'}"]
+        lines += ["", f"{terminal.plural(len(files), 'file')}, {size}: {records.counted(counts, STATES) or 'nothing'}"]
         if on_others:
             lines.append(f"{on_others:,} of the current ones built from files that are not")
         if unreadable:

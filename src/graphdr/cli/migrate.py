@@ -2,9 +2,8 @@
 
 import re
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import yaml
 
@@ -62,18 +61,12 @@ VALUES: dict[str, Callable[[str], str]] = {  # new names of texts, by their plac
 }
 
 
-class Rename(NamedTuple):
-    """A name to replace: where it starts in the text, and its line."""
-
-    start: int
-    line: int
-    old: str
-    new: str
+Rename = tuple[int, int, str, str]  # where a name starts in the text, its line, the name, and the new one
 
 
 def run(options: Namespace, here: Path) -> Answer:
     """Rewrite a configuration and the files that it names; keep the old ones with the suffix ``.old``."""
-    answer = {path.as_posix(): [(r.line, r.old, r.new) for r in renames] for path, renames in migrate(options.config)}
+    answer = {path.as_posix(): [rename[1:] for rename in renames] for path, renames in migrate(options.config)}
 
     def text() -> list[str]:
         lines = []
@@ -92,52 +85,43 @@ def migrate(path: Path, block: str = "") -> list[tuple[Path, list[Rename]]]:
     node = yaml.compose(text, Loader=yaml.SafeLoader)
     if not isinstance(node, yaml.MappingNode):
         raise UserError(f"{path}: a mapping is needed")
-    finder = _Finder(path, text)
-    finder.visit(node, block)
+    renames = sorted(set(_renames(node, block, path, text)))
     changed = []
     for key, value in () if block else node.value:
         if isinstance(value, yaml.ScalarNode) and Path(path.parent, value.value).is_file():
             changed += migrate(Path(path.parent, value.value), key.value)
-    if not finder.renames:
+    if not renames:
         return changed
     backup = path.with_name(path.name + ".old")
     if backup.exists():
         raise UserError(f"{backup}: exists already; move it away, so that the old {path.name} can be kept there")
     path.rename(backup)
-    renames = sorted(finder.renames)
-    for rename in reversed(renames):
-        text = text[: rename.start] + rename.new + text[rename.start + len(rename.old) :]
+    for start, _, old, new in reversed(renames):
+        text = text[:start] + new + text[start + len(old) :]
     write_text(text, path.as_posix())
     return [(path, renames), *changed]
 
 
-class _Finder:
-    """Collect the names to replace in one file."""
-
-    def __init__(self, path: Path, text: str) -> None:
-        self.path, self.text = path, text
-        self.renames: set[Rename] = set()
-
-    def visit(self, node: yaml.Node, place: str) -> None:
-        """Visit a node and all below it; ``place`` are the keys that lead to it, such as ``methods/graphdr``."""
-        if isinstance(node, yaml.SequenceNode):
-            for part in node.value:
-                self.visit(part, place)
-        elif isinstance(node, yaml.MappingNode):
-            names = next((names for pattern, names in KEYS.items() if re.fullmatch(pattern, place)), {})
-            keys = {key.value for key, _ in node.value}
-            for key, value in node.value:
-                new = names.get(key.value, key.value)
-                if new != key.value and new in keys:
-                    line = key.start_mark.line + 1
-                    raise UserError(f"{self.path}: line {line}: both {key.value!r} and {new!r} are set; keep one")
-                self._add(key, new)
-                self.visit(value, f"{place}/{key.value}" if place else key.value)
-        elif isinstance(node, yaml.ScalarNode):
-            rename = next((rename for pattern, rename in VALUES.items() if re.fullmatch(pattern, place)), str)
-            self._add(node, rename(node.value))
-
-    def _add(self, node: yaml.ScalarNode, new: str) -> None:
-        if new != node.value:
-            start = self.text.rfind(node.value, node.start_mark.index, node.end_mark.index)  # after an anchor or quote
-            self.renames.add(Rename(start, node.start_mark.line + 1, node.value, new))
+def _renames(node: yaml.Node, place: str, path: Path, text: str) -> Iterator[Rename]:
+    """Yield the names to replace in a node and below it; ``place`` are the keys that lead to it, with slashes."""
+    renamed_nodes = []
+    if isinstance(node, yaml.SequenceNode):
+        for part in node.value:
+            yield from _renames(part, place, path, text)
+    elif isinstance(node, yaml.MappingNode):
+        names = next((names for pattern, names in KEYS.items() if re.fullmatch(pattern, place)), {})
+        keys = {key.value for key, _ in node.value}
+        for key, value in node.value:
+            new = names.get(key.value, key.value)
+            if new != key.value and new in keys:
+                both = f"{key.value!r} and {new!r}"
+                raise UserError(f"{path}: line {key.start_mark.line + 1}: both {both} are set; keep one")
+            renamed_nodes.append((key, new))
+            yield from _renames(value, f"{place}/{key.value}".lstrip("/"), path, text)
+    elif isinstance(node, yaml.ScalarNode):
+        rename = next((rename for pattern, rename in VALUES.items() if re.fullmatch(pattern, place)), str)
+        renamed_nodes.append((node, rename(node.value)))
+    for scalar, new in renamed_nodes:
+        if new != scalar.value:
+            start = text.rfind(scalar.value, scalar.start_mark.index, scalar.end_mark.index)  # after an anchor or quote
+            yield start, scalar.start_mark.line + 1, scalar.value, new

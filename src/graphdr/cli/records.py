@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyarrow.dataset import dataset
 
 from graphdr.cache import io, paths
 from graphdr.cache.manifest import Entry
@@ -105,6 +104,8 @@ def rows(path: str, columns: list[str] | None = None) -> pa.Table:
 
 def head(path: str, count: int) -> tuple[pa.Schema, list[Row]]:
     """Read the schema and the first rows of a parquet file."""
+    from pyarrow.dataset import dataset
+
     with _reading(path):
         table = dataset(path).head(count)
         return table.schema, table.to_pylist()
@@ -124,6 +125,11 @@ def listed(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
     """Lay out some columns of rows, without those that have no value."""
     used = [name for name in names if any(row[name] is not None for row in rows)]
     return table(used, [[elide(number(row[name], 8), LONGEST) for name in used] for row in rows])
+
+
+def counted(counts: Mapping[str, int], words: Iterable[str]) -> str:
+    """Name how often each of some words is counted."""
+    return ", ".join(f"{counts[word]:,} {word}" for word in words if counts[word])
 
 
 def record(path: str, entry: Entry | None = None) -> Record:

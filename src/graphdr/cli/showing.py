@@ -2,7 +2,6 @@
 
 import time
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -137,7 +136,7 @@ def comparison(record: Record, rows: list[Row]) -> Page:
         place = f"{row['artifact']}: {row['row']}, {row['column']}"
         body.append([place, paper, ours, number(row["ratio"], 3), number(row["percentile"], 3), row["verdict"]])
     head = ["table: row, column", "paper", "ours", "ratio", "percentile", "verdict"]
-    notes = [f"{kind}: {_join(counts, VERDICTS)}" for kind, counts in headline(rows).items()]
+    notes = [f"{kind}: {records.counted(counts, VERDICTS)}" for kind, counts in headline(rows).items()]
     return "Our numbers beside the paper's", head, body, notes
 
 
@@ -146,11 +145,7 @@ def claims(record: Record, rows: list[Row]) -> Page:
     head = ["claim", "verdict", "share", "statement", "measured"]
     body = [[number(row[name], 2) for name in head] for row in rows]
     counts = count_verdicts(row["verdict"] for row in rows)
-    return "The paper's claims, judged", head, body, [_join(counts, counts)]
-
-
-def _join(counts: Mapping[str, int], words: Iterable[str]) -> str:
-    return ", ".join(f"{counts[word]} {word}" for word in words)
+    return "The paper's claims, judged", head, body, [records.counted(counts, counts)]
 
 
 PAGES = {page.__name__: page for page in (table, figure, comparison, claims)}

@@ -5,6 +5,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from graphdr.cache import io, paths
+from graphdr.cli.records import counted
 from graphdr.core.terminal import Answer, paint
 from graphdr.paper.claims import count_verdicts
 from graphdr.paper.compare import VERDICTS, headline
@@ -25,11 +26,11 @@ def run(options: Namespace, here: Path) -> Answer:
     pages = [page for page in PAGES if Path(page).exists()]
 
     def text() -> list[str]:
-        kinds = {kind: _join({name: counts[name] for name in VERDICTS}) for kind, counts in numbers.items()}
+        kinds = {kind: counted(counts, VERDICTS) for kind, counts in numbers.items()}
         lines = {
-            "built": ", ".join(f"{count} {name}" for name, count in artifacts.items()),
+            "built": counted(artifacts, artifacts) or "nothing yet",
             "numbers": "; ".join(f"{kind}: {counts}" for kind, counts in kinds.items() if counts) or "not compared yet",
-            "claims": _join(claims) or "not judged yet",
+            "claims": counted(claims, claims) or "not judged yet",
             "read": ", ".join(pages) or "nothing yet",
         }
         if seconds is not None:
@@ -37,7 +38,3 @@ def run(options: Namespace, here: Path) -> Answer:
         return [f"{paint(f'{name:<8}', 'bold')} {line}" for name, line in lines.items()]
 
     return 0, {"artifacts": artifacts, "numbers": numbers, "claims": claims, "seconds": seconds, "pages": pages}, text
-
-
-def _join(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
