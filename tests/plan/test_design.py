@@ -70,6 +70,9 @@ def test_equal_graphs_are_built_once(plan):
     assert plan.problems["sbm"].graph == plan.problems["sbm-k_3"].graph
     assert plan.problems["ml_1m"].graph == plan.problems["ml_1m-horizon_8000-seeds_3"].graph == "ml_1m"
     assert plan.problems["ml_100k_whole"].graph == "ml_100k-n_1682"
+    flipped = plan.problems["sbm-flip_0_05-seeds_5"]
+    assert plan.graphs[flipped.graph].parent == flipped.clean
+    assert plan.graphs[flipped.clean].parent is None
 
 
 @pytest.mark.parametrize(("sample", "graph"), [(0, "ml_1m-n_all"), (2000, "ml_1m-n_all-sample_2000")])
@@ -97,19 +100,6 @@ def test_problems_that_see_other_data_are_on_other_graphs(factor, values):
         assert {**graph._asdict(), **graph.parameters}[factor] == getattr(problem, factor)
 
 
-def test_a_flipped_graph_names_its_clean_parent(plan):
-    problem = plan.problems["sbm-flip_0_05-seeds_5"]
-    assert plan.graphs[problem.graph].parent == problem.clean
-    assert plan.graphs[problem.clean].parent is None
-
-
-def test_batches_split_an_experiment_without_loss(plan):
-    config = CONFIG | {"batch": 3}
-    parts = [b.problems for b in design.expand(config).batches.values() if b.experiment == "k_sweep"]
-    assert [len(part) for part in parts] == [3, 3, 1]
-    assert [name for part in parts for name in part] == [problem.name for problem in plan.members["k_sweep"]]
-
-
 def datasets_of(plan, batch) -> set[str]:
     return {plan.problems[name].dataset for name in plan.batches[batch].problems}
 
@@ -130,7 +120,7 @@ def test_batches_of_data_sets_in_any_order_lose_no_problem(size):
     assert all(len(datasets_of(plan, batch)) == 1 for batch in plan.batches)
     batched = [name for spec in plan.batches.values() for name in spec.problems]
     assert sorted(batched) == sorted(problem.name for problem in plan.members["e"])
-    assert len(batched) == 8
+    assert (len(batched), max(len(spec.problems) for spec in plan.batches.values())) == (8, min(size, 4))
 
 
 @pytest.mark.parametrize("missing", [[], SOME, OBSERVED])
@@ -169,13 +159,6 @@ def test_every_input_of_every_job_is_made_by_some_rule(missing):
     unread = {name for name in OBSERVED if paths.dataset_nodes(name) not in asked}
     assert unread == set(missing)
     assert {paths.receipt(name) for name in OBSERVED} <= asked
-
-
-def test_labels_captions_and_notes_stay_out_of_heavy_stages(plan):
-    for key in jobs.keys(plan, "run_bandit"):
-        text = str(jobs.run_bandit(plan, **key))
-        assert "label" not in text
-        assert "note" not in text
 
 
 def test_a_stage_has_one_module_one_job_and_one_rule():

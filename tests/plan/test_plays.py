@@ -11,6 +11,7 @@ METHODS = {
     "ours": {"label": "ours", "basis": "laplacian_low"},
     "ours_3": {"label": "ours, k = 3", "basis": "laplacian_low", "k": 3},
     "naive": {"label": "naive", "basis": "laplacian_low", "k": "k_hat_naive"},
+    "prior": {"label": "prior", "policy": "graph_prior", "basis": "laplacian_low"},
 }
 
 
@@ -82,15 +83,7 @@ def test_every_pair_of_the_paper_has_its_runs_once(whole_plan):
 
 
 def test_a_graph_prior_plays_again_with_other_columns_and_linucb_does_not(config):
-    prior = {"label": "prior", "policy": "graph_prior", "basis": "laplacian_low"}
-    blocks = {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
-    experiment = {"problems": {"of": ["sbm"], "vary": {"components": [12, 24]}}, "methods": ["ours", "prior"]}
-    named = {
-        "problems": {"sbm": {"dataset": "sbm", "n": 60}},
-        "methods": METHODS | {"prior": prior},
-        "experiments": {"a": experiment},
-    }
-    planned = design.expand(config | blocks | named)
+    planned = plan(config, a={"methods": ["ours", "prior"], "problems": {"vary": {"components": [12, 24]}}})
     assert len({planned.played[f"sbm-components_{c}", "ours"] for c in (12, 24)}) == 1
     assert len({planned.played[f"sbm-components_{c}", "prior"] for c in (12, 24)}) == 2
     job = jobs.run_bandit(planned, "a", "plain")

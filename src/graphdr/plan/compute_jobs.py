@@ -24,7 +24,7 @@ from graphdr.facts.registry import FACT_BASES, FACTORS, budgets, needs_rounds
 from graphdr.graphs.arm_features import RATINGS, USER_COLUMNS, find, module_of
 from graphdr.graphs.raters import SPLIT
 from graphdr.plan.blocks import Experiment
-from graphdr.plan.design import INFORMED, Design, batches_of, tuned_on, wide_enough
+from graphdr.plan.design import INFORMED, Design, Variant, batches_of, tuned_on, wide_enough
 from graphdr.plan.job import Job, fill, make_job
 from graphdr.plan.problem import Problem
 from graphdr.raw import adapters as formats
@@ -124,7 +124,11 @@ def _experiment(design: Design, batch: str) -> Experiment:
 
 def _methods(design: Design, batch: str) -> dict[str, Method]:
     """Return the methods of a batch, with every setting of its grid."""
-    return {name: design.methods[name].method for name, *_ in design.variants[design.batches[batch].experiment]}
+    return {variant.name: design.methods[variant.name].method for variant in _variants(design, batch)}
+
+
+def _variants(design: Design, batch: str) -> list[Variant]:
+    return design.variants[design.batches[batch].experiment]
 
 
 def _contexts(batch: str, problems: Iterable[Problem]) -> str:
@@ -269,7 +273,7 @@ def measure_batch(design: Design, batch: str) -> Job:
         radii=radii,
         constants={problem.name: fill(TheoremConstants, problem) for problem in problems} if radii else {},
         grids=grids,
-        variants=[variant for variant in design.variants[design.batches[batch].experiment] if variant.setting],
+        variants=[variant for variant in _variants(design, batch) if variant.setting],
         chosen=chosen,
         ranked=[name for name in methods if not design.methods[name].control] if chosen else [],
     )

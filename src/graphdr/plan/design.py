@@ -127,7 +127,7 @@ def _members(config: Config) -> Members:
     def precedence(name: str) -> tuple[bool, int]:
         experiment = config.experiments[name]
         components = experiment.problems.set.components or config.protocol.components or 0
-        return experiment.opt_in, components if experiment.opt_in else 0
+        return experiment.opt_in, experiment.opt_in * components
 
     return {name: list(_expand_problems(config, name)) for name in sorted(config.experiments, key=precedence)}
 
@@ -268,7 +268,7 @@ def _misplaced(design: Design, view: TableView | FigureView) -> Iterator[str]:
     yield from unknown("problem: ", f"problem of {sources}", view.problem, members)
     key = "rows" if isinstance(view, TableView) else "x"
     factor = getattr(view, key)
-    if not view.experiments or (isinstance(view, FigureView) and view.kind != "sweep"):
+    if not view.experiments or getattr(view, "kind", "sweep") != "sweep":
         return
     problems = problems_of(design, view)
     by_name = factor in ("method", "player")
@@ -281,7 +281,7 @@ def _played(design: Design) -> dict[tuple[str, str], Played]:
     """Return where the runs of every problem and method are: in small experiments rather than in large ones."""
     experiments = design.config.experiments
 
-    def precedence(batch: str) -> tuple[bool, str, int, int, int, str]:
+    def precedence(batch: str) -> tuple[Any, ...]:
         name = design.batches[batch].experiment
         spec = experiments[name]
         return spec.opt_in, spec.target or "", len(design.members[name]), len(spec.methods), len(name), name
@@ -317,7 +317,7 @@ def problems_of(design: Design, view: View | Evaluation) -> list[Problem]:
 def experiments_behind(design: Design, view: View | Evaluation) -> list[str]:
     """Return the experiments that a table, figure, claim or evaluation rests on."""
     names = list(view.experiments)
-    for evaluation in view.evaluations if isinstance(view, View) else ():
+    for evaluation in getattr(view, "evaluations", ()):
         names += design.config.evaluations[evaluation].experiments
     return list(dict.fromkeys(names))
 

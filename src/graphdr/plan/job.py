@@ -66,8 +66,9 @@ def make_job(stage: ModuleType, input: Any, params: Any, modules: tuple[str, ...
 
 def fill(record: type[Record], source: object, **others: Any) -> Record:
     """Fill a record: with ``others``, and with the attributes of a source that have the names of its fields."""
-    fields = {name: getattr(source, name) for name in record.__annotations__ if hasattr(source, name)}
-    return record(**fields | others)
+    absent = object()
+    values = {name: getattr(source, name, absent) for name in record.__annotations__ if name not in others}
+    return record(**others, **{name: value for name, value in values.items() if value is not absent})
 
 
 def _digest(path: Path) -> str:

@@ -134,8 +134,10 @@ def make_figure(design: Design, figure: str) -> Job:
     if spec.kind in ("sweep", "widths"):
         shown = {"x": spec.x, "positions": {problem.name: getattr(problem, spec.x) for problem in problems}}
     if spec.kind in ("dots", "widths"):
-        titles = [problem.title if spec.kind == "dots" else datasets[problem.dataset] for problem in problems]
-        shown["rows"] = [[problem.name, title] for problem, title in zip(problems, titles, strict=True)]
+        is_dots = spec.kind == "dots"
+        shown["rows"] = [
+            [problem.name, problem.title if is_dots else datasets[problem.dataset]] for problem in problems
+        ]
     elif spec.kind == "specifications":
         files, shown = {"multiverse": paths.multiverse("parquet")}, {"dataset_labels": datasets}
     elif spec.kind == paths.LEADERBOARD:
@@ -143,11 +145,7 @@ def make_figure(design: Design, figure: str) -> Job:
     elif spec.kind != "sweep":
         files, shown = {"curves": [paths.curves(b) for b in batches]}, {"problem": problems[0].name, "k": problems[0].k}
     if spec.kind == "overview":
-        files |= {
-            "nodes": paths.nodes(graph),
-            "edges": paths.edges(graph),
-            "basis": low_basis(graph),
-        }
+        files |= {"nodes": paths.nodes(graph), "edges": paths.edges(graph), "basis": low_basis(graph)}
     params = figure_of.Params(
         kind=spec.kind,
         title=spec.title,

@@ -119,7 +119,7 @@ def _needed_factors(family: str) -> list[str]:
     return sorted(DEFAULTS.keys() - of_families - {"k_grid"} | set(_parameters(family)))
 
 
-def graph_chain(config: Config, factors: Factors) -> tuple[GraphSpec, GraphSpec, GraphSpec, GraphSpec]:
+def graph_chain(config: Config, factors: Factors) -> list[GraphSpec]:
     """Return the graphs behind a problem: of the data set, of the items, the clean and the observed one.
 
     The items are a sample of the graph of the data set, if one is asked for. The clean graph has them once for every
@@ -152,4 +152,4 @@ def graph_chain(config: Config, factors: Factors) -> tuple[GraphSpec, GraphSpec,
     for kind, size in changes.items():
         k = {"k": factors.k} if kind == "perturb" else {}  # a gap, which the size is relative to, is that behind k
         observed = clean.derive(changes | k, GraphChange(kind, size, **k))
-    return whole, items, clean, observed
+    return [whole, items, clean, observed]

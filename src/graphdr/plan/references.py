@@ -50,8 +50,9 @@ def check(config: blocks.Config) -> None:
     """Raise a UserError that names the place and the valid choices for the first mistake."""
     for block, kinds in NAMES.items():
         for name, entry in getattr(config, block).items():
+            written = entry.plain()
             for key, kind in kinds.items():
-                named: Any = reduce(dict.get, key.split("."), entry.plain())
+                named: Any = reduce(dict.get, key.split("."), written)
                 refuse(f"{block}.{name}.{key}: ", unknown("", kind, named, getattr(config, f"{kind}s")))
     for block, rule in RULES.items():
         for name, entry in getattr(config, block).items():

@@ -66,6 +66,6 @@ def _check_keys(path: str | Path, keys: list[yaml.Node]) -> None:
     for key in keys:
         line = key.start_mark.line + 1
         if isinstance(key.value, str) and key.value in lines:
-            where = f"in lines {lines[key.value]} and {line}" if lines[key.value] != line else f"in line {line}"
+            where = f"in lines {lines[key.value]} and {line}"
             raise UserError(f"{path}: the key {quote(key.value)} stands twice, {where}; keep one of them")
         lines[str(key.value)] = line
