@@ -178,17 +178,10 @@ def test_misuse_is_one_clear_error_and_changes_nothing(message):
     assert policy.recommend(NAMES, segment=segment) == before.recommend(NAMES, segment=segment)
 
 
-TEXTS = {
-    "remove": GraphDRLinUCB.remove,
-    "recommend": GraphDRLinUCB.recommend,
-    "recommend_many": GraphDRLinUCB.recommend_many,
+COLLECTIONS = ["remove", "recommend", "recommend_many", "choose", "probabilities", "expect", "candidates", "add"]
+TEXTS = {name: getattr(GraphDRLinUCB, name) for name in COLLECTIONS} | {
     "recommend_many, names": lambda policy, text: policy.recommend_many([text]),
-    "choose": GraphDRLinUCB.choose,
-    "probabilities": GraphDRLinUCB.probabilities,
-    "expect": GraphDRLinUCB.expect,
-    "candidates": GraphDRLinUCB.candidates,
     "update_many": lambda policy, text: policy.update_many(text, [1.0, 1.0]),
-    "add": GraphDRLinUCB.add,
     "add, neighbours": lambda policy, text: policy.add({"new": text}),
     "fit": lambda policy, text: policy.fit(GRAPH, names=text),
     "refit": lambda policy, text: policy.refit(GRAPH, names=text),
@@ -240,14 +233,8 @@ def test_estimates_that_are_not_finite_are_refused(explore, tmp_path):
     policy.update_many(NAMES, THETA)
     policy.update("item 1", 1e308)
     policy.update("item 1", 1e308, weight=1e300)
-    for call in (
-        lambda: policy.recommend(),
-        lambda: policy.recommend(NAMES[:5], n=2),
-        lambda: policy.recommend_many([NAMES[:5]]),
-        lambda: policy.choose(),
-        lambda: policy.probabilities(),
-        lambda: policy.expect(),
-    ):
+    calls = [policy.recommend, policy.choose, policy.probabilities, policy.expect]
+    for call in (*calls, lambda: policy.recommend(NAMES[:5], n=2), lambda: policy.recommend_many([NAMES[:5]])):
         with refused(r"estimates are not finite: .*; load an earlier file, or fit again"):
             call()
     with refused("this policy cannot be saved: its estimates are not finite"):
