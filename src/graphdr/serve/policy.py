@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
 from math import isfinite
 from numbers import Integral
-from operator import attrgetter, is_
+from operator import attrgetter
 from os import PathLike
 from typing import IO, Any
 
@@ -252,8 +252,11 @@ class GraphDRLinUCB(BaseEstimator):
         """Refuse a policy that is not fitted, or whose parameters were changed to what it cannot play with."""
         self._check_fitted(changes)
         values = _values(self)
-        if all(map(is_, values, self._checked)):
-            return
+        try:
+            if values == self._checked:
+                return
+        except ValueError:  # another matrix of segments
+            pass
         for name, value, before in zip(parameters.FIT_PARAMS, values, self._checked, strict=False):
             if value is not before and (name == "segments" or value != before):
                 raise ValueError(f"{name} was changed after fit: call fit again, or refit to keep what was learned")
