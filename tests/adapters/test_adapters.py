@@ -216,16 +216,6 @@ def test_a_policy_in_the_form_of_obp_is_the_policy_round_by_round(len_list):
         assert policy.rounds == adapted.playing.rounds == 0, again
 
 
-def logged_rounds() -> tuple[GraphDRLinUCB, list, list]:
-    policy, choices, rewards = fitted(0.2), [], []
-    policy.update_many(NAMES, RATES)
-    policy = policy.snapshot()
-    for t in range(ROUNDS):
-        choices.append(policy.choose())
-        rewards.append(PAID[t, NAMES.index(choices[-1].arm)])
-    return policy, choices, rewards
-
-
 def test_a_replay_of_obp_is_the_policy_told_the_rounds_in_which_both_agree():
     simulator = pytest.importorskip("obp.simulator", reason="obp 0.3.3 is not installed, or does not import, here")
     from graphdr.adapters.obp import ObpPolicy
@@ -249,7 +239,11 @@ def test_the_exported_rounds_are_what_estimators_of_obp_take():
     ope = pytest.importorskip("obp.ope", reason="obp 0.3.3 is not installed, or does not import, here")
     from graphdr.adapters.obp import ObpPolicy
 
-    policy, choices, rewards = logged_rounds()
+    policy = fitted(0.2)
+    policy.update_many(NAMES, RATES)
+    policy = policy.snapshot()
+    choices = [policy.choose() for _ in range(ROUNDS)]
+    rewards = [PAID[t, NAMES.index(choice.arm)] for t, choice in enumerate(choices)]
     feedback = ObpPolicy(policy).bandit_feedback(choices, rewards)
     assert {"n_rounds", "n_actions", "context", "action", "reward", "pscore", "position"} == set(feedback)
     target = np.full((ROUNDS, GRAPH.n, 1), 1 / GRAPH.n)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from graphdr.serve import tuning
 from graphdr.serve.policy import GraphDRLinUCB
 from tests.support.policies import GRAPH, NAMES, THETA, assert_same, linucb, refused
 
@@ -120,7 +121,9 @@ def test_a_radius_may_be_given_and_taken_back():
     policy.radius = None
     assert len({policy.recommend() for _ in range(50)}) > 20  # at random, until it is
     arms = np.repeat(np.arange(GRAPH.n), 5)
-    policy.update_many(arms, THETA[arms] + rng.standard_normal(5 * GRAPH.n))
+    policy.update_many(arms, THETA[arms] + rng.standard_normal(5 * GRAPH.n))  # the noise alone is found
+    assert_array_equal(policy._posterior.precision, np.diag([tuning.WIDE, 0.5, 0.5, 0.5, 0.5]))
+    assert_allclose(policy._posterior.noise, 1.0, atol=0.2)
     assert len({policy.recommend() for _ in range(50)}) == 1
     given.update_many(arms, THETA[arms])
     given.radius = None

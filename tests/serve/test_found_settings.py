@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 import graphdr
 from graphdr.bandit.graph_prior import evidence, model, posterior
@@ -189,18 +189,6 @@ def test_the_ridge_found_is_that_of_the_largest_evidence():
     _, ridge, noise = max(found)
     assert_allclose(policy._posterior.precision, np.diag([0.0, *np.full(6, ridge)]), rtol=1e-9)
     assert_allclose(policy._posterior.noise, noise, rtol=1e-7)
-
-
-def test_with_a_given_ridge_the_noise_alone_is_found():
-    rng = np.random.default_rng(4)
-    policy = GraphDRLinUCB(5, prior="ridge", ridge=0.5, random_state=0).fit(GRAPH.adjacency)
-    policy.update_many(rng.integers(GRAPH.n, size=19), rng.standard_normal(19))
-    assert not policy._ready
-    assert {policy.recommend([1, 2]) for _ in range(50)} == {1, 2}
-    policy.update_many(rng.integers(GRAPH.n, size=621), rng.standard_normal(621))
-    assert policy._ready
-    assert_array_equal(policy._posterior.precision, np.diag([tuning.WIDE, *np.full(5, 0.5)]))
-    assert_allclose(policy._posterior.noise, 1.0, atol=0.2)
 
 
 # Rewards that say little

@@ -22,10 +22,6 @@ SETTING = environment.RoundsSpec(ROUNDS, 10, noise=0.1)
 STREAM = environment.draw_rounds(0, SETTING, GRAPH.n, instance=0, seed=0)
 
 
-def numbered(k=5, source=GRAPH.adjacency, **parameters) -> GraphDRLinUCB:
-    return linucb(k, names=None, source=source, **parameters)
-
-
 def serve(policy: GraphDRLinUCB, rounds=slice(None)) -> list:
     """Recommend and update round by round; return the arms."""
     played = []
@@ -104,7 +100,7 @@ def test_many_sets_and_many_rewards_are_as_many_single_ones(basis):
 
 
 def test_candidates_looked_up_once_or_given_as_numbers_are_the_same_candidates():
-    by_number, named = numbered(), linucb()
+    by_number, named = linucb(names=None), linucb()
     for policy in (by_number, named):
         policy.update_many(policy.names, THETA)
     for places in STREAM.arms[:50].copy():
@@ -117,11 +113,9 @@ def test_candidates_looked_up_once_or_given_as_numbers_are_the_same_candidates()
         assert NAMES[by_number.recommend(held)] == arm
 
 
-STAR = model.from_edges(6, np.arange(5), np.full(5, 5))  # leaves are alike
-
-
 def test_ties_go_to_the_first_candidate():
-    policy = numbered(source=STAR, basis="identity")
+    star = model.from_edges(6, np.arange(5), np.full(5, 5))  # leaves are alike
+    policy = linucb(source=star, names=None, basis="identity")
     assert policy.recommend([3, 1, 2]) == 3
     policy.update(3, -1.0)
     assert policy.recommend([3, 1, 2]) == 1
@@ -136,9 +130,12 @@ def test_ties_go_to_the_first_candidate():
 
 def test_a_small_graph_has_as_many_features_as_it_can():
     path = model.from_edges(4, np.arange(3), np.arange(1, 4))
-    assert numbered(20, path)._posterior.rows.shape == (4, 3)
+    rows = linucb(20, source=path, names=None)._posterior.rows
+    assert rows.shape == (4, 3)
     assert GraphDRLinUCB(20).fit(path)._posterior.rows.shape == (4, 4)  # with the mean's column
-    assert_array_equal(numbered(3, path)._posterior.rows, numbered(20, path)._posterior.rows)
+    assert_array_equal(
+        linucb(3, source=path, names=None)._posterior.rows, linucb(20, source=path, names=None)._posterior.rows
+    )
 
 
 # New arms
@@ -204,7 +201,7 @@ def test_new_arms_join_the_game_and_change_nothing_else(basis):
 
 
 def test_a_numbered_policy_that_gets_a_named_arm_knows_both():
-    policy = numbered(2)
+    policy = linucb(2, names=None)
     policy.add({GRAPH.n: {0: 1.0}})
     assert policy.recommend(np.array([GRAPH.n])) == GRAPH.n
     policy.add({"named": {0: 1.0}})

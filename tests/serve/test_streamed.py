@@ -52,20 +52,16 @@ def test_the_graph_is_that_of_all_interactions_in_memory(workers, value, tmp_pat
 
 
 def test_rows_and_columns_streamed_are_those_of_the_matrix(tmp_path, monkeypatch):
-    columns = interactions(500)
+    columns, folder = interactions(500), tmp_path / "sorted"
     monkeypatch.setattr(streamed, "BUCKET", 60)
-    folder = tmp_path / "sorted"
     folder.mkdir()
     with dask.config.set(scheduler="synchronous"):
         streamed.sort(write(tmp_path, columns), "user", "item", "value", folder)
-    rows, users = streamed.open_matrix(folder)
     dense = np.zeros((ITEMS, columns["user"].max() + 1))
     np.add.at(dense, (columns["item"], columns["user"]), columns["value"])
-    assert np.array_equal(rows.toarray(), dense)
-    assert np.array_equal(users.toarray(), dense.T)
-    for side in (rows, users):
-        assert not side.data.flags.owndata
-        assert not side.indices.flags.owndata
+    for side, expected in zip(streamed.open_matrix(folder), (dense, dense.T), strict=True):
+        assert np.array_equal(side.toarray(), expected)
+        assert side.data.flags.owndata is side.indices.flags.owndata is False  # mapped into memory
         assert all((np.diff(side.indices[a:b]) > 0).all() for a, b in zip(side.indptr, side.indptr[1:], strict=False))
 
 

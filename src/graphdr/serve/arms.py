@@ -83,8 +83,8 @@ class Arms:
             return items, segment, None
         try:
             known = [all(name in self.place for name in (item if contexts else [item])) for item in items]
-        except TypeError:
-            raise ValueError(f"arms are given as a sequence of their names, not as {items!r}") from None
+        except TypeError:  # refused where they are looked up
+            return items, segment, None
         if not is_single(segment):
             segment = [*compress(for_each(segment, len(items)), known)]
         return [*compress(items, known)], segment, np.array(known, bool)

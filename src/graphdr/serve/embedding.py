@@ -159,7 +159,16 @@ class GraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_is_fitted(self)
         if self._degrees is None:
             raise ValueError(f"new nodes need basis {GRAPHDR!r}; this one is {self.basis!r}")
-        rows = self._rows(X)
+        if _is_matrix(X) or is_table(X):
+            rows = sp.csr_array(validate_data(self, X, **MATRIX, reset=False))
+            numbered = self.names_ == list(range(len(self.names_)))
+            if is_table(X) and not numbered and column_names(X) != self.names_:
+                raise ValueError("the columns of new rows are the fitted nodes, in the order of names_")
+        else:
+            graph, names = as_graph(X, components="keep", self_loops="keep")
+            if names != self.names_:
+                raise ValueError("a graph to transform has the nodes that were fitted; new ones are rows of weights")
+            rows = graph.adjacency
         if np.abs(1.0 - self.eigenvalues_).min() < SMALLEST:
             raise ValueError(f"an eigenvalue is within {SMALLEST} of 1, where no node can be added: fit a smaller k")
         return extension(rows, self.embedding_, self.eigenvalues_, self._degrees)
@@ -168,19 +177,6 @@ class GraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = tags.input_tags.positive_only = tags.input_tags.sparse = True
         return tags
-
-    def _rows(self, X: object) -> sp.csr_array:
-        """Return weights to the fitted nodes, from a matrix or from a graph of these nodes."""
-        if not (_is_matrix(X) or is_table(X)):
-            graph, names = as_graph(X, components="keep", self_loops="keep")
-            if names != self.names_:
-                raise ValueError("a graph to transform has the nodes that were fitted; new ones are rows of weights")
-            return graph.adjacency
-        rows = sp.csr_array(validate_data(self, X, **MATRIX, reset=False))
-        numbered = self.names_ == list(range(len(self.names_)))
-        if is_table(X) and not numbered and column_names(X) != self.names_:
-            raise ValueError("the columns of new rows are the fitted nodes, in the order of names_")
-        return rows
 
 
 def _is_matrix(X: object) -> bool:

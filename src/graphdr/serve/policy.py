@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
 from math import isfinite
 from numbers import Integral
-from operator import attrgetter, is_
+from operator import attrgetter
 from os import PathLike
 from typing import IO, Any
 
@@ -20,7 +20,7 @@ from graphdr.bandit.graph_prior.model import COLUMNS
 from graphdr.core.extras import needed_for
 from graphdr.graphs import arm_features
 from graphdr.graphs.arm_features import IDENTITY
-from graphdr.graphs.model import laplacian
+from graphdr.graphs.model import Graph, laplacian
 from graphdr.serve import merging, parameters
 from graphdr.serve.arms import IGNORE_ADVICE, Arms, Candidates, Context, Segment, UnknownArm, Vectors, for_each
 from graphdr.serve.basis import GRAPHDR, SMALLEST, Extender, compute
@@ -165,7 +165,9 @@ class GraphDRLinUCB(BaseEstimator):
         GraphDRLinUCB
             Itself.
         """
-        self._enter(self._build(X, names, parameters.generator(self.random_state)))
+        parameters.check(self)
+        graph, arms = as_graph(X, names=names, components=self.components, self_loops=self.self_loops)
+        self._enter(self._build(graph, arms, parameters.generator(self.random_state)))
         return self
 
     def refit(self, X: object, *, names: Iterable[Name] | None = None) -> "GraphDRLinUCB":
@@ -174,14 +176,16 @@ class GraphDRLinUCB(BaseEstimator):
         An arm that the new graph lacks is gone, with its rewards. Rewards of contexts cannot be kept.
         """
         self._check_fitted(changes=True)
+        parameters.check(self)
         old, before = self._posterior, self._state
         if old.context_v.any() or old.context_right.any():
             raise ValueError("what contexts taught belongs to the old features: fit again")
-        state = self._build(X, names, deepcopy(before.rng))  # a mistake below changes nothing
+        graph, arms = as_graph(X, names=names, components=self.components, self_loops=self.self_loops)
+        state = self._build(graph, arms, deepcopy(before.rng))  # a mistake below changes nothing
         if list(before.arms.segment) != list(state.arms.segment):
             raise ValueError("a refitted policy has the segments that it had")
         new = state.posterior
-        staying = [name for name in state.arms.names if name in before.arms.place]
+        staying = [name for name in arms if name in before.arms.place]
         for segment in before.arms.segment or [None]:
             here, there = before.arms.places(staying, segment), state.arms.places(staying, segment)
             new.pulls[there], new.sums[there] = old.pulls[here], old.sums[here]
@@ -195,10 +199,8 @@ class GraphDRLinUCB(BaseEstimator):
         self._enter(state)
         return self
 
-    def _build(self, source: object, names: Iterable[Name] | None, rng: np.random.Generator) -> State:
+    def _build(self, graph: Graph, arms: list[Name], rng: np.random.Generator) -> State:
         """Compute the features of a graph and the state of a policy without rewards."""
-        parameters.check(self)
-        graph, arms = as_graph(source, names=names, components=self.components, self_loops=self.self_loops)
         nodes, segments = graph.n, list[Name]()
         if self.segments is not None:
             graph, segments = with_segments(graph, self.segments, self.segment_coupling)
@@ -250,8 +252,11 @@ class GraphDRLinUCB(BaseEstimator):
         """Refuse a policy that is not fitted, or whose parameters were changed to what it cannot play with."""
         self._check_fitted(changes)
         values = _values(self)
-        if all(map(is_, values, self._checked)):
-            return
+        try:
+            if values == self._checked:
+                return
+        except ValueError:  # another matrix of segments
+            pass
         for name, value, before in zip(parameters.FIT_PARAMS, values, self._checked, strict=False):
             if value is not before and (name == "segments" or value != before):
                 raise ValueError(f"{name} was changed after fit: call fit again, or refit to keep what was learned")
