@@ -85,7 +85,6 @@ def test_edge_lists_of_all_kinds_are_read(put, text, weights):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("user;item;value\na;x;1,5\nb;y;2,25\n", [("a", "x", 1.5), ("b", "y", 2.25)]),
         ("1;2;1,5\n3;4;2,25\n", [("1", "2", 1.5), ("3", "4", 2.25)]),
         ("user 1,2,5\nuser 2,3,4\n", [("user 1", "2", 5), ("user 2", "3", 4)]),
         ("user,item,liked,value\na,x,q,true\nb,y,q,No\n", [("a", "x", 1), ("b", "y", 0)]),
@@ -95,7 +94,6 @@ def test_edge_lists_of_all_kinds_are_read(put, text, weights):
             [("a", "x", 1, 1704067200), ("b", "y", 2, 1704067210)],
         ),
         ("user,item,rating,date\na,x,1,yesterday\nb,y,2,today\n", [("a", "x", 1), ("b", "y", 2)]),
-        ("user,item\na,x\nb,x\nb,y\n", [("a", "x"), ("b", "x"), ("b", "y")]),
         ("a,x,978300760\nb,x,978300761\n", [("a", "x", 978300760), ("b", "x", 978300761)]),
         ("userId:token,movieId:token,rating:float\na,x,1\nb,y,2\n", [("a", "x", 1), ("b", "y", 2)]),
         ('"user"\t"item"\t"rating"\n"a"\t"x"\t1\n"b"\t"y"\t2\n', [("a", "x", 1), ("b", "y", 2)]),
@@ -103,7 +101,6 @@ def test_edge_lists_of_all_kinds_are_read(put, text, weights):
         ("#cat,x,1\n#dog,y,5\nmouse,x,3\n", [("#cat", "x", 1), ("#dog", "y", 5), ("mouse", "x", 3)]),
         ("user,item,rating\na,x, 1\n\nb,y,+2 \n", [("a", "x", 1), ("b", "y", 2)]),
         ('"User ID";item;rating\na;x;1\nb;y;2\n', [("a", "x", 1), ("b", "y", 2)]),
-        ("userID\tartistID\tweight\na\tx\t1\r\nb\ty\t2\r\n", [("a", "x", 1), ("b", "y", 2)]),
         ("a\tx\t1\t881250949\nb\ty\t2\t881250950\n", [("a", "x", 1, 881250949), ("b", "y", 2, 881250950)]),
     ],
 )
@@ -241,7 +238,7 @@ def test_all_mistakes_of_a_file_are_named_at_once(put):
         ('user,item,rating\na,"x",1\nb,"z,2\n', "^interactions, line 3: a quote that is not closed: 'b,\"z,2'"),
         ('user,item,rating\na,"x, y",1\n\nb,"z",q\n', "^interactions, line 4: rating 'q' is not a finite number"),
         ("user,item,rating\r\n\r\na,x,1\r\n\r\nb,z,q\r\n", "^interactions, line 5: rating 'q' is not a finite"),
-        ("user,item,rating\na,x,1\n\n\nb,z\n", "^interactions, line 5: number of fields is 2"),
+        ("user,item,rating\n\na,x,1\n\nb,z\n", "^interactions, line 5: number of fields is 2"),
         (
             "user,item,rating\n" + "a,x,1\n" * 9000 + "b,y,q\n" * 5,
             "^interactions, line 9002: .*4 more such: lines 9003, 9004, 9005, …",

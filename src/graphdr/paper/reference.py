@@ -48,8 +48,8 @@ def _read(path: str, needed: Collection[str]) -> Sheet:
     if missing := [name for name in needed if name not in table.names]:
         raise fault(path, 1, f"no column {quote(missing[0])}; expected {', '.join(needed)}")
     sheet = table.read(dict.fromkeys(table.names, TEXT))
-    for line, complaint in sheet.faults:
-        raise fault(path, line, complaint)
+    for line in sheet.wrong:
+        raise fault(path, line, sheet.complaint)
     return sheet._replace(columns=pa.table(sheet.columns))
 
 

@@ -1,4 +1,4 @@
-"""Raw data: download and check archives, read delimited text and Parquet strictly, one adapter per format.
+"""Raw data: download and check archives, read tables and graphs of users and of published data sets within bounds.
 
 May import cache and the layers below it.
 """

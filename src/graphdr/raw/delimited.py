@@ -54,7 +54,7 @@ class DelimitedText:
             self.body, self.separator = pa.py_buffer(separated), UNIT_SEPARATOR
 
     def read(self, types: Mapping[str, pa.DataType]) -> Sheet:
-        """Read the columns that have a type, all as texts if one does not parse; rows of another length are faults."""
+        """Read the columns that have a type, all as texts if one does not parse; rows of another length are wrong."""
         try:
             return Sheet(self._parse(types), self.name, self._line)
         except pa.ArrowException:
@@ -72,8 +72,8 @@ class DelimitedText:
             longest = f"a row may be longer than {LONGEST >> 20} MB"
             raise UserError(f"{self.name}: cannot be parsed; {longest}") from None
         kept = np.delete(np.arange(len(table) + len(self.wrong)), self.wrong)
-        faults = [(self._line(row), self.complaint) for row in self.wrong]
-        return Sheet(table, self.name, lambda row: self._line(int(kept[row])), faults=faults)
+        wrong = [self._line(row) for row in self.wrong]
+        return Sheet(table, self.name, lambda row: self._line(int(kept[row])), "line", wrong, self.complaint)
 
     def _parse(self, types: Mapping[str, pa.DataType], note_wrong: bool = False) -> pa.Table:
         dialect = self.dialect

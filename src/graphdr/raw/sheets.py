@@ -26,7 +26,8 @@ class Sheet(NamedTuple):
     name: str
     line: Callable[[int], int] = (1).__add__
     unit: str = "line"
-    faults: Sequence[tuple[int, str]] = ()  # lines that are no rows, and why
+    wrong: Sequence[int] = ()  # lines that are no rows
+    complaint: str = ""  # about the first of these
 
     def place(self, row: int) -> str:
         """Name the place of a row."""
@@ -157,9 +158,8 @@ class InputErrors:
         self.errors: list[tuple[str, str, str]] = []  # the first place, the complaint, and the remedy of each
         count = len(next(iter(sheet.columns.values())))
         self.bad = np.zeros(count, bool)
-        if sheet.faults:
-            lines = [line for line, _ in sheet.faults]
-            self._add(lines, lines.__getitem__, sheet.faults[0][1], TOLERANT)
+        if sheet.wrong:
+            self._add(sheet.wrong[: SHOWN + 1], len(sheet.wrong), sheet.complaint, TOLERANT)
         if not count:
             raise self._as_user_error() if self.errors else UserError(f"{sheet.name}: no rows that can be read")
 
@@ -176,15 +176,15 @@ class InputErrors:
         first_mistakes = ~self.bad[row]  # a line counts once
         at, row = at[first_mistakes], row[first_mistakes]
         if len(at):
-            self._add(row, lambda place: self.sheet.line(int(row[place])), complaint(int(at[0])), remedy)
+            lines = [self.sheet.line(int(each)) for each in row[: SHOWN + 1]]
+            self._add(lines, len(row), complaint(int(at[0])), remedy)
             self.bad[row] = True
 
-    def _add(self, rows: Sequence[int] | np.ndarray, line: Callable[[int], int], complaint: str, remedy: str) -> None:
-        count, unit = len(rows), self.sheet.unit
-        first, *others = (str(line(place)) for place in range(min(count, SHOWN + 1)))
+    def _add(self, lines: Sequence[int], count: int, complaint: str, remedy: str) -> None:
+        unit, first, *others = self.sheet.unit, *map(str, lines)
         if self.tolerant:
-            lines = f"{count:,} lines are" if count > 1 else "a line is"
-            self.left_out.append(f"{Path(self.sheet.name).name}: {lines} left out (first: {unit} {first}: {complaint})")
+            rows = f"{count:,} lines are" if count > 1 else "a line is"
+            self.left_out.append(f"{Path(self.sheet.name).name}: {rows} left out (first: {unit} {first}: {complaint})")
             return
         if others:
             rest = ", …" if count > SHOWN + 1 else ""

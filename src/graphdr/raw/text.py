@@ -51,7 +51,7 @@ def _not_digits(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _not_finite(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.or_(pc.invert(pc.is_finite(column)), pc.greater(pc.abs(column), LARGEST))
+    return pc.invert(pc.less_equal(pc.abs(column), LARGEST))
 
 
 def _texts(*right: str) -> Kind:
@@ -114,8 +114,8 @@ def parse(file: File, columns: Columns, delimiter: str, header: str | None = Non
     kinds = {name: KINDS[kind] for name, kind in columns.items() if kind}
     text = DelimitedText(file.name, file.data, Dialect(list(columns), delimiter, start, first))
     sheet = text.read({name: kind.parsed for name, kind in kinds.items()})
-    for line, complaint in sheet.faults:
-        raise fault(file.name, line, complaint)
+    for line in sheet.wrong:
+        raise fault(file.name, line, sheet.complaint)
     checked = {name: _checked(sheet, name, sheet.columns[name], kind) for name, kind in kinds.items()}
     return sheet._replace(columns=pa.table(checked))
 
