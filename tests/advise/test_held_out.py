@@ -126,34 +126,29 @@ def test_savings_are_those_of_the_regrets_in_the_table(answered):
     assert min(judged, key=judged.get) == verdict["method"]
 
 
-def test_methods_that_are_not_judged_are_shown_behind_the_best_of_their_kind(answered, project):
-    every = pq.read_table(project / answered.json["folder"] / run.RUNS).to_pandas()
-    final = every[(every["phase"] == "compared") & (every["round"] == answered.json["simulation"]["horizon"])]
-    rest = {name: score for name, score in answered.json["scores"].items() if score["regret"] is None}
-    assert rest
-    for name, score in rest.items():
-        best = answered.json["verdict"]["best_graph" if score["sees_graph"] else "best_without"]
-        mine, least = (final[final["method"] == one].set_index(["split", "run"])["regret"] for one in (name, best))
-        assert score["behind"] == pytest.approx(mine.mean() / least.loc[mine.index].mean() - 1)
-        assert score["behind"] > 0
-        shown = rf"{re.escape(wording.short(name))} (yes|no) .*? {wording.percent(score['behind'])} more"
-        assert re.search(shown, plain(answered.page))
-
-
-def test_every_run_is_kept(answered, project):
+def test_every_run_is_kept_and_what_is_not_judged_is_shown_behind_the_best_of_its_kind(answered, project):
     every = pq.read_table(project / answered.json["folder"] / run.RUNS).to_pandas()
     config, verdict = SimulationConfig(**answered.json["simulation"]), answered.json["verdict"]
+    scores = {name: score for name, score in answered.json["scores"].items() if not score["control"]}
     table, judged = (every[every["phase"] == phase] for phase in ("compared", "judged"))
     finals = judged[judged["round"] == config.horizon].pivot(index=["split", "run"], columns="method", values="regret")
     assert finals[verdict["best_graph"]].count() == finals[verdict["best_without"]].count()
     assert finals[verdict["best_graph"]].count() == config.splits * config.judging_runs
-    methods = {name for name, score in answered.json["scores"].items() if not score["control"]}
     counts = table[table["run"] < config.comparing].groupby("method").size()
-    assert counts.to_dict() == dict.fromkeys(methods, config.splits * config.comparing * 100)
+    assert counts.to_dict() == dict.fromkeys(scores, config.splits * config.comparing * 100)
     assert table["run"].max() < config.comparing + config.deciding
     assert not table.duplicated(["method", "split", "run", "round"]).any()
     for name, regret in finals.mean().items():
         assert regret == pytest.approx(answered.json["scores"][name]["regret"])
+    compared = table[table["round"] == config.horizon].set_index(["split", "run"])
+    for name, score in scores.items():
+        if score["regret"] is None:
+            best = verdict["best_graph" if score["sees_graph"] else "best_without"]
+            mine, least = (compared["regret"][compared["method"] == each] for each in (name, best))
+            assert score["behind"] == pytest.approx(mine.mean() / least.loc[mine.index].mean() - 1)
+            assert score["behind"] > 0
+            shown = rf"{re.escape(wording.short(name))} (yes|no) .*? {wording.percent(score['behind'])} more"
+            assert re.search(shown, plain(answered.page))
 
 
 def test_a_log_and_features_as_they_are_published_are_answered_by_one_command(project):

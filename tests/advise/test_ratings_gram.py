@@ -34,13 +34,6 @@ def test_condensed_rows_are_the_leading_components_of_long_ones(monkeypatch, up_
     assert_allclose(short[[3, 7] if kind else [3]], 0, atol=1e-9)
 
 
-def test_products_of_rows_are_those_of_the_matrix():
-    matrix = draw_ratings(1)
-    gram, centred = ratings_gram.ratings_gram(matrix), pca.centred_rows(matrix)
-    assert_array_equal(gram.products[..., ratings_gram.PLAIN], (matrix @ matrix.T).toarray())
-    assert_allclose(gram.products[..., ratings_gram.CENTRED], (centred @ centred.T).toarray(), atol=1e-12)
-
-
 @given(st.integers(0, 10_000), st.integers(1, 40), st.integers(1, 12), st.integers(1, 12))
 def test_neighbours_by_products_are_those_by_rows(seed, n, users, neighbours):
     rng = np.random.default_rng(seed)  # small whole numbers, some below zero: many ties

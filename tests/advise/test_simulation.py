@@ -89,8 +89,12 @@ def _flat(part) -> np.ndarray:
     return part if isinstance(part, np.ndarray) else part.toarray()
 
 
-def test_times_that_leave_few_items_are_not_used_and_splits_are_drawn_by_number():
-    rows = rated(timed=True).interactions
+def test_the_most_popular_items_are_taken_and_times_that_leave_few_of_them_are_not_used():
+    data = rated(timed=True)
+    rows, source, counts = data.interactions, splits.select_source(data, 20), np.bincount(data.interactions.item)
+    assert counts[source.item].min() >= np.sort(counts)[-20]
+    np.testing.assert_array_equal(source.popularity, counts[source.item])
+    np.testing.assert_array_equal(np.bincount(source.data.interactions.item), source.popularity)
     new_items = rows._replace(item=rows.item % 20 + 20 * (rows.time > USERS / 2))  # late users met no earlier item
     assert splits.select_source(Data(keys(ITEMS), new_items), None).split is splits.USERS
     first, again, other = (problem_of(rated(), number).theta for number in (0, 0, 1))
@@ -225,15 +229,6 @@ def test_data_that_cannot_be_played_are_refused_in_one_line(data, message):
     with pytest.raises(UserError, match=message) as caught:
         problem_of(data)
     assert "\n" not in str(caught.value)
-
-
-def test_the_most_popular_items_are_taken():
-    data = rated()
-    source = splits.select_source(data, 20)
-    counts = np.bincount(data.interactions.item)
-    assert counts[source.item].min() >= np.sort(counts)[-20]
-    np.testing.assert_array_equal(source.popularity, counts[source.item])
-    np.testing.assert_array_equal(np.bincount(source.data.interactions.item), source.popularity)
 
 
 # Methods

@@ -178,12 +178,7 @@ EVEN = [1, 0, 0, 1]  # right twice in both directions: the theory decides
 @pytest.mark.parametrize(
     ("rule", "values", "wins", "unseen", "sign", "expected"),
     [
-        ("loo", [1, 2, 3, 4], [0, 1, 0, 1], [1.4, 1.6, 3.4], 1, [0, 1, 1]),  # 1.5 and 3.5 are both right thrice
-        ("loo", [1, 2, 3, 4], [1, 0, 1, 0], [1.4, 1.6, 3.4], -1, [1, 0, 0]),
         ("loo", [1, 2], [1, 0], [1.5, 1.6], -1, [1, 0]),  # the threshold itself counts as small
-        ("loo", [1, 2], [0, 1], [1.5, 1.6], 1, [0, 1]),
-        ("loo", [2, 2, 2], [1, 1, 0], [1, 2, 3], 1, [0, 0, 1]),  # equal values are their own threshold
-        ("loo_free", range(6), [1, 1, 1, 1, 0, 0], [3.4, 3.6], 1, [1, 0]),  # against the direction of the theory
         ("loo_free", [0, 0, 0, 0], EVEN, [1.0], 1, [1]),
         ("loo_free", [0, 0, 0, 0], EVEN, [1.0], -1, [0]),
         ("logistic", range(4), [1, 1, 1, 1], [1.5, 3.0], 1, [1, 1]),  # all alike
@@ -199,8 +194,7 @@ def test_the_sign_rule_needs_a_value_beyond_zero_and_a_gap_below_it():
     data = PredictorData(np.array([0.1, -0.1, 0.0, 0.0]), np.array([-1.0, -1.0, 1.0, 0.0]), np.arange(4), 1)
     assert predictor_scores.hits("sign", data).tolist() == [1, 0, 1, 1]
     assert predictor_scores.hits("sign", data._replace(sign=-1)).tolist() == [0, 1, 1, 1]
-    assert SCORES["sign_correct"](data) == 3
-    assert SCORES["sign_accuracy"](data) == 0.75
+    assert [SCORES[f"sign_{kind}"](data) for kind in ("correct", "accuracy")] == [3, 0.75]
 
 
 def test_the_logistic_model_is_the_minimum_of_its_loss():

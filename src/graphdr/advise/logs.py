@@ -108,10 +108,21 @@ def evaluate(
     if unknown := [label for label in against if label not in terms]:
         raise no_such("against", "policy", unknown[0], terms)
     pairs: list[tuple[str, str | None]] = [(label, None) for label in terms]
-    for other in against:
-        pairs += [(label, other) for label in arms if label != other and (other, label) not in pairs]
+    for second in against:
+        pairs += [(label, second) for label in arms if label != second and (second, label) not in pairs]
     pages = None if log.pages is None else log.pages[rounds.block > 0]
-    return [_row(terms, *pair, name, level, pages) for pair in pairs for name in ESTIMATORS]
+    rows = []
+    for label, other in pairs:
+        compared = [terms[label]] if other is None else [terms[label], terms[other]]
+        for name in ESTIMATORS:
+            gain = weight = NOTHING
+            if all(compared):
+                estimate = offpolicy.estimate if other is None else offpolicy.difference
+                gain = estimate(*(each[name] for each in compared), level=level, groups=pages)
+                weights = compared[0][name].weights
+                weight = offpolicy.estimate(Terms(weights, np.ones_like(weights), weights), level=level, groups=pages)
+            rows.append(Row(label, other, name, *gain[:4], gain.ess, weight.value, weight.sem, len(logged), level))
+    return rows
 
 
 def _terms(rounds: Rounds, plays: Plays) -> dict[str, Terms]:
@@ -129,25 +140,6 @@ def _terms(rounds: Rounds, plays: Plays) -> dict[str, Terms]:
         "snips": offpolicy.snips_terms(*logged, target),
         "doubly_robust": offpolicy.robust_terms(*logged, *pairs),
     }
-
-
-def _row(
-    terms: dict[str, dict[str, Terms]],
-    policy: str,
-    against: str | None,
-    estimator: str,
-    level: float,
-    pages: np.ndarray | None,
-) -> Row:
-    gain, weight = NOTHING, NOTHING
-    labels = [policy] if against is None else [policy, against]
-    compared = [terms[label][estimator] for label in labels if estimator in terms[label]]
-    if len(compared) == len(labels):
-        gain = (offpolicy.estimate if against is None else offpolicy.difference)(*compared, level=level, groups=pages)
-        weights = compared[0].weights
-        weight = offpolicy.estimate(Terms(weights, np.ones_like(weights), weights), level=level, groups=pages)
-    numbers = gain.value, gain.sem, gain.low, gain.high, gain.ess, weight.value, weight.sem
-    return Row(policy, against, estimator, *numbers, len(terms[LOGGED][estimator].numerators), level)
 
 
 def _check(arms: Mapping[str, object], ridge: float, blocks: int, epsilon: float) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.advise.data import Data, Edges, Interactions, Rewards, take
+from graphdr.advise.data import Data, Interactions, Rewards, Rows, take
 from graphdr.core.rng import stream
 from graphdr.graphs import from_data, raters
 from graphdr.graphs.records import TRANSFORMS
@@ -52,14 +52,9 @@ def select_source(data: Data, n: int | None) -> Source:
     kept = np.sort(from_data.select_top(popularity, count if n is None else n))
     place = np.full(count, -1)
     place[kept] = np.arange(len(kept))
-    rows, edges, rewards = data.interactions, data.edges, data.rewards
-    if rows:
-        rows = take(rows._replace(item=place[rows.item]), place[rows.item] >= 0)
-    if edges:
-        ends = place[edges.source], place[edges.target]
-        edges = take(Edges(*ends, edges.weight), np.minimum(*ends) >= 0)
-    if rewards:
-        rewards = take(Rewards(place[rewards.item], rewards.value), place[rewards.item] >= 0)
+    rows = data.interactions and _renumber(data.interactions, place, "item")
+    edges = data.edges and _renumber(data.edges, place, "source", "target")
+    rewards = data.rewards and _renumber(data.rewards, place, "item")
     features = None if data.features is None else data.features[kept]
     selected = data._replace(interactions=rows, edges=edges, rewards=rewards, features=features)
     source = Source(selected, kept, USERS, popularity[kept])
@@ -67,6 +62,12 @@ def select_source(data: Data, n: int | None) -> Source:
         several = np.median(np.bincount(rewards.item, minlength=len(kept))) >= SEVERAL
         return source._replace(split=ROWS if several else NOTHING)
     return source if rows is None or rows.time is None else _split_by_time(source, rows.user, rows.time)
+
+
+def _renumber(rows: Rows, place: np.ndarray, *columns: str) -> Rows:
+    """Put the places of items for their numbers; drop the rows of items without a place."""
+    places: dict[str, np.ndarray] = {name: place[getattr(rows, name)] for name in columns}
+    return take(rows._replace(**places), np.min([*places.values()], axis=0) >= 0)
 
 
 def _popularity(data: Data, count: int) -> np.ndarray:
