@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from graphdr.cache import paths
+from graphdr.paper import reference
 from graphdr.paper.compare import (
     KINDS,
     OTHER,
@@ -21,6 +23,7 @@ from graphdr.paper.compare import (
     percentile,
     verdict,
 )
+from tests.support.project import ROOT
 
 NAN = float("nan")
 RULES = {
@@ -134,13 +137,6 @@ def test_every_printed_number_stands_beside_ours_in_the_order_of_the_paper(compa
     assert_allclose(comparison["panel_median"], [41.3, 4, NAN, NAN, 1])
 
 
-def test_the_page_counts_what_is_built_and_names_what_is_not(comparison):
-    text = markdown(comparison)
-    assert "| synthetic | 3 | 3 | 1 | 0 | 1 | 1 |" in text
-    assert "No data for 2 numbers of: main (1), elsewhere (1)" in text
-    assert "not judged" not in text
-
-
 ON_DATA = pd.DataFrame(
     [("real", row, "regret", "10", "") for row in ("Films", "songs", "absent")],
     columns=["artifact", "row", "column", "value", "sem"],
@@ -176,7 +172,11 @@ def test_a_score_over_a_pool_is_judged_if_all_of_the_pool_is_the_papers():
     assert judge({"b": {"release": "2014"}}) == judge({}, ["a"]) == ["other data"]
 
 
-def test_the_page_counts_other_data_apart():
+def test_the_page_counts_what_is_built_and_other_data_apart_and_names_what_is_not(comparison):
+    text = markdown(comparison)
+    assert "| synthetic | 3 | 3 | 1 | 0 | 1 | 1 |" in text
+    assert "No data for 2 numbers of: main (1), elsewhere (1)" in text
+    assert "not judged" not in text
     text = markdown(on_data(songs={"release": "2014"}))
     assert "| real | 1 | 1 | 1 | 0 | 0 | 0 |" in text
     assert "\n1 more are shown but not judged: they come from other data.\n" in text
@@ -221,3 +221,15 @@ def test_a_number_that_several_tables_print_of_one_cell_counts_once():
     lines = [{"kind": "real", "paper": 1.0, "cell": "c", "verdict": word} for word in ("close", "match", "other data")]
     counts = headline(lines)["real"]  # a repeated number counts as in its first place
     assert (counts["printed"], counts["close"], counts["match"], counts["other data"]) == (2, 1, 0, 0)
+
+
+def test_every_reason_is_about_a_number_of_the_paper():
+    printed = reference.numbers(str(ROOT / paths.PAPER))
+    reasons = reference.reasons(str(ROOT / paths.PAPER_REASONS))
+    assert reasons
+    for (artifact, row, column), why in reasons.items():
+        about = printed[printed["artifact"] == artifact]
+        assert not row or row in set(about["row"]), row
+        assert not column or column in set(about["column"]), column
+        assert len(about), artifact
+        assert why.endswith(".")

@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphdr.core.errors import UserError
-from graphdr.paper.predicates import PREDICATES, NoData, Rows, check_arguments
+from graphdr.paper.predicates import PREDICATES, NoData, Outcome, Rows, check_arguments
 from graphdr.scores import cells
 
-HOLDS = {
-    name: lambda frame, predicate=predicate, **arguments: predicate(Rows(frame.to_dict("records")), **arguments)
-    for name, predicate in PREDICATES.items()
-}
+
+def outcome_of(predicate: str, frame: pd.DataFrame, **arguments) -> Outcome:
+    return PREDICATES[predicate](Rows(frame.to_dict("records")), **arguments)
 
 
 def table(*rows: tuple, **fixed) -> pd.DataFrame:
@@ -100,12 +99,12 @@ EXAMPLES = [  # predicate, table, arguments, whether it holds
 @pytest.mark.parametrize(("predicate", "frame", "arguments", "expected"), EXAMPLES)
 def test_a_predicate_holds_fails_or_has_no_data(predicate, frame, arguments, expected):
     check_arguments("claims.x", predicate, arguments)
-    outcome = HOLDS[predicate](frame, **arguments)
+    outcome = outcome_of(predicate, frame, **arguments)
     assert outcome.holds is expected
     assert outcome.measured
     for without in (frame.assign(value=np.nan), frame[:0]):
         with pytest.raises(NoData):
-            HOLDS[predicate](without, **arguments)
+            outcome_of(predicate, without, **arguments)
 
 
 def test_every_predicate_has_an_example_for_either_outcome():
@@ -114,7 +113,7 @@ def test_every_predicate_has_an_example_for_either_outcome():
 
 def test_the_numbers_that_decide_are_shown():
     def measured(predicate, frame, **arguments):
-        return cells.humanize(HOLDS[predicate](frame, **arguments).measured, {})
+        return cells.humanize(outcome_of(predicate, frame, **arguments).measured, {})
 
     clean = outcomes(("x", 9, 3, 0.1), ("y", 8, 2, 0.2), ("z", 3, 2, 0.5))
     assert measured("ratio", clean, **CLEAN) == "a / b = 3 … 4 (2 values); elsewhere 1.5"
@@ -126,41 +125,41 @@ def test_the_numbers_that_decide_are_shown():
 
 def test_a_problem_without_a_number_is_left_out_of_a_pool_only():
     part = outcomes(("x", 1, 2, 0.1), ("y", 2, 1, 0.2), ("z", 1, np.nan, 0.3))
-    assert HOLDS["inseparable"](part, **APART).used == {"x", "y"}
+    assert outcome_of("inseparable", part, **APART).used == {"x", "y"}
     with pytest.raises(NoData, match=r"`regret@b` on e:z"):
-        HOLDS["ratio"](part, **RATIO, above=0)
-    assert HOLDS["median"](part, of="regret@b", above=0).used == {"x", "y"}
+        outcome_of("ratio", part, **RATIO, above=0)
+    assert outcome_of("median", part, of="regret@b", above=0).used == {"x", "y"}
 
 
 @pytest.mark.parametrize("rows", [[("x", 1, 2, 0.1)], [("x", 2, 1, 0.1), ("y", 3, 1, 0.2)]])
 def test_wins_alone_or_losses_alone_cannot_be_told_apart(rows):
     with pytest.raises(NoData, match="wins and losses"):
-        HOLDS["inseparable"](outcomes(*rows), **APART)
+        outcome_of("inseparable", outcomes(*rows), **APART)
 
 
 def test_one_problem_in_two_experiments_is_two_problems():
     twice = pd.concat([regrets(a=1, b=2), regrets(a=5, b=2).assign(experiment="other")])
-    assert not HOLDS["lowest"](twice, of="regret@a", among=["b"]).holds
+    assert not outcome_of("lowest", twice, of="regret@a", among=["b"]).holds
 
 
 def test_a_cell_that_is_more_than_one_number_is_a_mistake():
     with pytest.raises(UserError, match="more than one number"):
-        HOLDS["ratio"](regrets(a=1, b=2), of="regret", to="regret@b", above=1)
+        outcome_of("ratio", regrets(a=1, b=2), of="regret", to="regret@b", above=1)
     with pytest.raises(UserError, match="twice at one value of 'k'"):
-        HOLDS["monotone"](line("r", 1, 2, 3, k=(1, 1, 2)), of="r", along="k")
+        outcome_of("monotone", line("r", 1, 2, 3, k=(1, 1, 2)), of="r", along="k")
 
 
 @given(values=st.lists(st.integers(0, 9), min_size=2, max_size=6))
 def test_lines_against_plain_python(values):
     along = line("r", *values, k=range(len(values)))
     rises = all(a < b for a, b in pairwise(values))
-    assert HOLDS["monotone"](along, of="r", along="k").holds == rises
+    assert outcome_of("monotone", along, of="r", along="k").holds == rises
     least = values.index(min(values))
     falls = all(a > b for a, b in pairwise(values[: least + 1]))
     valley = falls and all(a < b for a, b in pairwise(values[least:]))
-    assert HOLDS["argmin"](along, of="r", along="k", at=least).holds
-    assert not HOLDS["argmin"](along, of="r", along="k", at=least + 1).holds
-    assert HOLDS["unimodal"](along, of="r", along="k").holds == valley
+    assert outcome_of("argmin", along, of="r", along="k", at=least).holds
+    assert not outcome_of("argmin", along, of="r", along="k", at=least + 1).holds
+    assert outcome_of("unimodal", along, of="r", along="k").holds == valley
 
 
 @given(rows=st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=2, max_size=6))
@@ -172,7 +171,7 @@ def test_thresholds_against_all_of_them(rows):
     separated = any(
         [zeta < cut for _, zeta in rows] in (wins, [not won for won in wins]) for cut in np.arange(-0.5, 6.5)
     )
-    assert HOLDS["inseparable"](frame, **APART).holds == (not separated)
+    assert outcome_of("inseparable", frame, **APART).holds == (not separated)
 
 
 @pytest.mark.parametrize(

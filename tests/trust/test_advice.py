@@ -6,10 +6,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from graphdr.advise import reading
 from graphdr.advise.simulation.tournament import SimulationConfig
 from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, UNKNOWN
-from graphdr.graphs import model
 from trust import advice
 
 TINY = SimulationConfig(horizon=500, splits=3, comparing=1, judging_runs=3, controls=1)
@@ -42,16 +40,6 @@ def test_a_graph_that_plainly_helps_is_never_said_not_to(small, monkeypatch):
     assert saved[1] > 20 > saved[0]
 
 
-def test_few_clicks_are_drawn_by_brand_on_a_connected_graph_of_brands():
-    data = advice.click_data(40, 100)
-    graph = model.from_edges(80, *data.edges)
-    assert model.largest_component(graph).n == 80
-    assert 20 < data.rewards.value.sum() < 65
-    many = advice.click_data(4000, 100).rewards
-    rate = np.bincount(many.item, many.value) / 4000
-    assert rate.reshape(4, 20).std(axis=1).max() < 0.2 * np.ptp(rate)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("draw", [100, 101])
 def test_a_graph_that_saves_most_of_the_regret_is_not_given_up_on_few_clicks(draw):
@@ -67,12 +55,3 @@ def test_permuted_rewards_are_the_same_ones_on_other_items():
     np.testing.assert_array_equal(np.sort(moved.rewards.value), np.sort(data.rewards.value))
     assert np.mean(moved.rewards.item == data.rewards.item) < 0.1
     assert advice.advised(moved, TINY, 0)[1].outcome != HELPS
-
-
-def test_generated_books_are_read_as_they_are_published(tmp_path):
-    advice.books(tmp_path / "books.csv", users=60, n=120, count=600)
-    data = reading.read(reading.Request(interactions=tmp_path / "books.csv"))
-    assert len(data.interactions.user) == 600
-    assert "000000000é" in data.keys.to_pylist()
-    assert set(data.interactions.value) <= set(range(1, 11))
-    assert "encoding" in data.notes[0]

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from benchmarks import kernels, peer_environment, peers, raw
+from benchmarks import kernels, peer_environment, peers
 from benchmarks.sections import SECTIONS, TINY, USUAL
-from graphdr.plan import config, design
 from tests.support.project import ROOT
 from trust import torture, trials
 
@@ -59,15 +58,6 @@ def test_without_a_package_index_the_peers_are_skipped(installed, monkeypatch, c
     monkeypatch.setattr(peer_environment, "install", lambda packages: {"coba": "does not compile"})
     with pytest.raises(SystemExit, match="coba LinUCB: does not install: does not compile"):
         peer_environment.measure(TINY)
-
-
-@pytest.mark.parametrize("dataset", raw.WRITERS)
-def test_raw_files_are_read_by_the_jobs_of_the_workflow(dataset):
-    steps = raw.steps_of(design.expand(config.load(ROOT / "config.yaml")), dataset)
-    stages = [arguments[0] for step, *arguments in steps.values() if step == "stage"]
-    assert stages == ["fetch_raw", "tabulate_dataset", "build_graph"]
-    jobs = [arguments[1] for step, *arguments in steps.values() if step == "stage"]
-    assert all(set(job) >= {"input", "output", "params"} for job in jobs)
 
 
 @pytest.mark.parametrize(("options", "count"), [([], 1), (["--kills", "3"], 3)])

@@ -21,6 +21,7 @@ VERDICTS = {  # kinds of verdict, each with the words of a count
     "no data": "have no data",
 }
 OTHER = "other data, not counted"
+# What is said of a data set on which a claim is judged by itself, by verdict and in the order of the text.
 BY_DATASET = {"holds": "as claimed", "mixed": "mixed", "fails": "not as claimed", "other": OTHER, "no data": "no data"}
 TEXTS = ("where", "statement", "criterion")  # of a claim, from the paper or the configuration
 WORST = "regret@worst"  # the policy with the highest regret

@@ -125,11 +125,6 @@ def power(control: Papers, others: Mapping[str, Papers], size: int, paper: Paper
     return [*rows, Row(PAPER, NUMBERS, 1, methods, differing, differing / methods, np.nan, np.nan)]
 
 
-def noticed(rows: Iterable[Line]) -> str:
-    """Name the tests that notice a protocol."""
-    return ", ".join(row["test"] for row in rows if row["p"] <= LEVEL) or "–"
-
-
 def sentence(rows: Sequence[Line]) -> str:
     """Say in one sentence how many numbers of simulated papers are contradicted; nothing without such papers."""
     kept = {row["protocol"]: 100 - 100 * row["share"] for row in rows if row["test"] == NUMBERS}
@@ -156,7 +151,7 @@ def markdown(rows: Iterable[Line]) -> list[str]:
             shares = [f"{share} of {numbers['judged']}", *(f"{100 * row['share']:.0f} %" for row in joint)]
             chances = ["" if np.isnan(row["p"]) else f" (p = {row['p']:.2g})" for row in (numbers, *joint)]
             texts = [share + chance for share, chance in zip(shares, chances, strict=True)]
-            by = noticed((numbers, *joint))
+            by = ", ".join(row["test"] for row in (numbers, *joint) if row["p"] <= LEVEL) or "–"
             of_paper = ["–" if np.isnan(row["paper_p"]) else f"{row['paper_p']:.2g}" for row in joint]
             body.append([protocol, str(numbers["papers"]), *texts, by, *of_paper])
             if by == "–" and protocol != OURS:

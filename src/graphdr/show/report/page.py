@@ -106,10 +106,10 @@ def document(built: Built, spec: ReportSpec, timings: list[Json]) -> Json:
     datasets = {}
     for name, card in sorted(built.cards.items()):
         datasets[name] = spec.datasets[name].json() | card | {"marks": built.marks.get(name, {})}
-    tables = {
-        name: content.table(name, spec.tables[name], built.tables[name], papers, spec.quantities, spec.labels)
-        for name in [*(name for name in printed if name in built.tables), *sorted(set(built.tables) - set(printed))]
-    }
+    tables = {}
+    for name in [name for name in dict.fromkeys([*printed, *sorted(built.tables)]) if name in built.tables]:
+        table = spec.tables[name]
+        tables[name] = content.table(name, table, built.tables[name], papers, spec.quantities, spec.labels)
     first: dict[str, int] = {}  # where the paper first prints a number of each experiment
     for place, name in enumerate(printed):
         if name in spec.tables and (experiment := spec.tables[name].experiment):
