@@ -82,14 +82,6 @@ def test_a_grid_of_one_k_is_linucb():
     assert_array_equal(alone.arms, plain.arms)
 
 
-def test_learners_spend_alike():
-    features, *met = pose(2, 200, 1, 3000)
-    k = play(features, GRID, *met, 1.0).k
-    counts = [np.sum(k == own) for own in GRID]
-    assert counts == sorted(counts, reverse=True)  # a small k has narrow widths, so it plays more
-    assert min(counts) > 100
-
-
 def test_the_oracle_is_the_best_k_of_every_instance_in_hindsight():
     index = pd.MultiIndex.from_product([["p"], [0, 1], [0, 1]], names=["problem", "instance", "seed"])
     fixed = {8: pd.Series([1.0, 5.0, 4.0, 4.0], index), 2: pd.Series([4.0, 4.0, 4.0, 4.0], index)}

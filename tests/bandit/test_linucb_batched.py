@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks import plain
 from graphdr.bandit import environment, linucb_batched, linucb_core
 from graphdr.bandit.method import Choices, Run
 from graphdr.bandit.simulate import measure
@@ -61,20 +60,6 @@ def test_a_run_does_not_depend_on_what_runs_beside_it(k):
     together, alone = chosen(runs, 0.3), np.concatenate([chosen([own], 0.3) for own in runs])
     assert np.array_equal(together, alone)
     assert np.array_equal(chosen(runs[::-1], 0.3)[::-1], alone)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "k", "m"), [(200, 5, 10), (1500, 10, 20), (60, 3, 3)])
-def test_long_runs_choose_the_arms_of_plain_numpy_in_every_round(n, k, m):
-    rounds = 20_000
-    spec = environment.RoundsSpec(rounds, m, noise=0.1)
-    features, _ = np.linalg.qr(np.random.default_rng(k).standard_normal((n, k)))
-    theta = np.random.default_rng(n).standard_normal(n)
-    theta /= np.linalg.norm(theta)
-    met = [environment.draw_rounds(0, spec, n, instance=0, seed=seed) for seed in range(2)]
-    expected = [plain.sherman_morrison(features, np.eye(k), theta, *stream, np.ones(rounds)) for stream in met]
-    runs = [run_of(theta, own, features, v0_inverse=np.eye(k)) for own in met] * (linucb_batched.LANES // 2)
-    assert np.array_equal(chosen(runs, 1.0), expected * (linucb_batched.LANES // 2))
 
 
 @pytest.mark.parametrize("inflation", [0.0, 1.0])

@@ -67,15 +67,6 @@ def test_a_ridge_regression_errs_as_its_formula_says(rounds):
     assert np.mean(errors) == pytest.approx(expected, rel=0.1)
 
 
-def test_the_noise_of_a_ridge_regression_falls_with_the_root_of_the_rounds():
-    errors = []
-    for rounds in (2000, 32_000):
-        posed = setting(penalty=1e-6)
-        found = (SOURCES["prefix"](posed, rounds, np.random.default_rng(seed)) for seed in range(30))
-        errors.append(np.sqrt(np.mean([np.sum((own.theta - posed.theta) ** 2) for own in found])))
-    assert errors[0] / errors[1] == pytest.approx(4, rel=0.15)
-
-
 def test_logs_show_arms_by_their_chance():
     posed = setting(bundle=1)
     chance = pilot_sources.propensities(posed)

@@ -92,21 +92,6 @@ def test_a_rule_says_what_it_lacks(rule, needs):
         radii.RADII[rule](radii.RadiusInputs(INPUTS.rounds, INPUTS.constants))
 
 
-def test_without_residual_all_proven_rules_are_one():
-    inputs = INPUTS._replace(
-        nu_k=0.0, s_k_bar=INPUTS.constants.size, residual=np.zeros(4), pilot_residual=np.zeros(4), error=0.0
-    )
-    for rule in PROVEN:
-        left = constants.after_pilot(inputs.constants) if rule == radii.A_PRIORI else inputs.constants
-        assert_allclose(radii.RADII[rule](inputs).radius, radii.exact(inputs._replace(constants=left)).radius)
-
-
-def test_a_perfect_pilot_is_an_oracle():
-    oracle, pilot = radii.oracle(INPUTS), radii.estimated(INPUTS._replace(pilot_residual=INPUTS.residual, error=0.0))
-    assert_allclose(pilot.radius, oracle.radius)
-    assert pilot.residual is oracle.residual
-
-
 @given(bandit=bandits(), rule=st.sampled_from(sorted(radii.RADII)))
 def test_a_rule_plays_algorithm_1_with_its_radius(bandit, rule):
     run = play(bandit, rule)

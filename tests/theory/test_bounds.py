@@ -87,11 +87,6 @@ def test_the_constants_of_a_case_done_by_hand():
     assert constants.dk_ratio(0.02, 0.4) == pytest.approx(0.2)
 
 
-def test_constants_are_those_of_the_protocol_unless_given():
-    """Arms no longer than one, a ridge of one, an unlucky run in twenty."""
-    assert constants.Constants(5, 0.1) == (5, 0.1, 0.05, 1.0, 1.0, 1.0)
-
-
 @given(c=draw_constants())
 def test_radius_and_potential_are_those_printed_in_every_round(c):
     assert_allclose(constants.beta0(T, *c), [beta0_of(t, c) for t in T], rtol=1e-12)
@@ -136,36 +131,12 @@ def test_without_tail_and_noise_all_bounds_are_that_of_exact_smoothness(c, s_k):
         assert_allclose(bound(name, T, c, 0.0, 0.0, nu_k, c.size), bounds.exact(T, left), rtol=1e-14)
 
 
-@given(c=draw_constants(), b=sizes, w=sizes, error=st.floats(0.001, 3))
-def test_a_perfect_pilot_is_an_oracle(c, b, w, error):
-    assert_allclose(bounds.estimated(T, c, b, w, 0.0), bounds.oracle(T, c, b, w), rtol=1e-14)
-    assert np.all(bounds.estimated(T, c, b, w, error) > bounds.oracle(T, c, b, w))
-
-
 @given(c=draw_constants(), nu_k=sizes, s=sizes)
 def test_the_generic_bound_is_the_oracle_bound_at_the_envelopes(c, nu_k, s):
     srl, crw = bounds.envelope(T, c, nu_k)
     assert_allclose(bounds.oracle(T, c._replace(size=s), srl, crw), bounds.generic(T, c, nu_k, s), rtol=1e-14)
     assert_allclose(srl, [nu_k * a_of(t, c) for t in T], rtol=1e-12)
     assert_allclose(crw, 2 * nu_k * T, rtol=1e-12)
-
-
-@given(c=draw_constants(), b=st.floats(0.01, 3))
-def test_what_is_lost_without_inflation_is_the_leverage_in_every_round(c, b):
-    """The proposition is the larger bound only once t exceeds A_t: in the first rounds it is the smaller one."""
-    inflated = bounds.oracle(T, c, b, 0.0)
-    lost = b * (T - constants.potential(T, c.k, c.ridge, c.bound_x))
-    assert_allclose(bounds.uninflated(T, c, b, 0.0), inflated + lost, rtol=1e-9)
-    assert lost[-1] > 0
-    if c.ridge == c.bound_x**2:
-        assert lost[0] < 0
-
-
-def test_all_dimensions_cost_what_the_dimension_says():
-    c = constants.Constants(5, 0.1)
-    assert np.all(bounds.exact(T[3:], c._replace(k=200)) > bounds.exact(T[3:], c))
-    tenfold = bounds.exact(np.array([1e12]), c._replace(k=50)) / bounds.exact(np.array([1e12]), c)
-    assert 5 < tenfold[0] < 10  # towards 10 as noise outweighs the ridge
 
 
 def test_a_graph_without_gap_allows_any_rotation_unless_it_is_not_noisy():

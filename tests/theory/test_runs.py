@@ -150,12 +150,6 @@ def test_leverage_and_width_stay_below_their_envelopes(own, nu_k):
     assert np.all(run.crw <= crw + 1e-9)
 
 
-@given(own=trajectories())
-def test_the_envelope_of_the_leverage_needs_no_dimension(own):
-    """Z V^-1 Z^T is at most the identity, so the root of the summed squares bounds SRL, without k or logarithm."""
-    assert np.all(measured(own).srl <= np.sqrt(np.cumsum(own.residual[own.played] ** 2)) + 1e-9)
-
-
 def test_half_of_the_envelopes_is_not_enough():
     own = line(1.0, 1.0, 1)
     assert measured(own).srl[0] > own.potential[0] / 2

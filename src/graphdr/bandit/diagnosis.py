@@ -15,12 +15,6 @@ def greedy_play(arms: np.ndarray, theta: np.ndarray, vectors: np.ndarray, arm_se
     return arms[np.arange(len(arms)), value[arms].argmax(axis=1)]
 
 
-def srl_hat(residual: np.ndarray, vectors: np.ndarray, chosen: np.ndarray, ridge: float = 1.0) -> float:
-    """Return the residual leverage along the arms chosen: its maximum over the rounds."""
-    v0_inverse = np.eye(vectors.shape[1]) / ridge
-    return float(residual_leverage(vectors, v0_inverse, chosen, residual, len(chosen))[0][0])
-
-
 def g(crw: float, srl: float, k: int, rounds: int, ridge: float = 1.0, longest: float = 1.0) -> float:
     """Return G_k = CRW + 2 sqrt(2 k log(1 + M L_x^2 / (ridge k)) / M) SRL after M rounds of arms up to that length."""
     return crw + 2.0 * float(np.sqrt(2.0 * k * np.log1p(rounds * longest**2 / (ridge * k)) / rounds)) * srl
@@ -37,7 +31,8 @@ def diagnose(
     on_nodes = arm_features.residual(theta, vectors)
     residual, features = arm_set(on_nodes), arm_set(vectors)
     crw = float(residual_width(residual, arms, len(arms))[0] / len(arms))  # mean range per candidate set
-    srl = srl_hat(residual, features, greedy_play(arms, theta, vectors, arm_set), ridge)
+    chosen, v0_inverse = greedy_play(arms, theta, vectors, arm_set), np.eye(vectors.shape[1]) / ridge
+    srl = float(residual_leverage(features, v0_inverse, chosen, residual, len(chosen))[0][0])  # over all rounds
     return {
         "zeta_hat": float(np.linalg.norm(on_nodes) / np.linalg.norm(theta)),
         "crw_hat": crw,

@@ -310,7 +310,8 @@ class BasisMethod(Method):
 
     @property
     def tunable(self) -> tuple[str, ...]:
-        return super().tunable if self.filter == filters.CUT else (*super().tunable, "rho")
+        dimension = ("k",) if "k" in self.missing else ()
+        return *super().tunable, *dimension, *(() if self.filter == filters.CUT else ("rho",))
 
     @property
     def leaves_residual(self) -> bool:

@@ -4,7 +4,7 @@ Between two refits a round costs O(J^2). With x_i = (1, u_i), k_i = 1 / (1 + pul
 the posterior of f_i has mean k_i x_i^T m + residual k_i sum_i and variance noise (residual k_i + k_i^2 q_i).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -35,14 +35,6 @@ class Choices(NamedTuple):
     fits: list[tuple[int, Weights]]
 
 
-def refits(horizon: int) -> Iterator[int]:
-    """Yield the numbers of rounds after which the weights are fitted."""
-    rounds = FIRST
-    while rounds < horizon:
-        yield rounds
-        rounds *= 2
-
-
 def play(
     problem: BanditProblem, rounds: Rounds, columns: np.ndarray, rng: np.random.Generator | None = None
 ) -> Choices:
@@ -55,7 +47,9 @@ def play(
     horizon, n = len(rounds.arms), len(problem.theta)
     bandit = bandit_of(problem.theta, rounds)
     history = pulls, sums, chosen = np.zeros(n), np.zeros(n), np.empty(horizon, np.uint32)
-    stops = [*refits(horizon), horizon]
+    stops = [min(FIRST, horizon)]
+    while stops[-1] < horizon:
+        stops.append(min(2 * stops[-1], horizon))
     within = _at_random(bandit, history, columns, stops[0])
     fits = []
     for start, stop in pairwise(stops):

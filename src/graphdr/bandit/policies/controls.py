@@ -53,7 +53,7 @@ class Longest(BasisMethod):
 
     @property
     def tunable(self) -> tuple[str, ...]:
-        return tuple(name for name in super().tunable if name != "ridge")
+        return tuple(name for name in super().tunable if name == "rho")
 
     def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
         lengths = np.linalg.norm(required(problem.features, "features"), axis=1)

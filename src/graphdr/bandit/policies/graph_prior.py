@@ -84,8 +84,13 @@ class GraphPrior(Method):
 
     def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
         from graphdr.bandit.graph_prior import play
+        from graphdr.bandit.graph_prior.public import check_columns
 
-        _check_problem(problem)
+        if problem.features is None or problem.roughness is None:
+            raise UserError("the graph prior needs features and their roughness: see graphdr.graded_features")
+        check_columns(len(problem.theta), problem.features, problem.roughness)
+        if problem.second_basis is not None:
+            check_columns(len(problem.theta), *problem.second_basis)
         columns, normals, bound = rng.columns(rounds), None, ucb_bound
         if "thompson" in self.streams:
             normals, bound = rng.generator("thompson"), thompson_bound
@@ -99,14 +104,3 @@ class GraphPriorThompson(GraphPrior):
 
     policy: str = "graph_prior_thompson"
     streams: ClassVar[tuple[str, ...]] = ("random", "thompson")
-
-
-def _check_problem(problem: BanditProblem) -> None:
-    """Refuse a problem whose columns and their roughness do not fit its arms."""
-    from graphdr.bandit.graph_prior.public import check_columns
-
-    if problem.features is None or problem.roughness is None:
-        raise UserError("the graph prior needs features and their roughness: see graphdr.graded_features")
-    check_columns(len(problem.theta), problem.features, problem.roughness)
-    if problem.second_basis is not None:
-        check_columns(len(problem.theta), *problem.second_basis)

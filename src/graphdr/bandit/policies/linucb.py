@@ -57,13 +57,6 @@ class LearningMethod(BasisMethod):
     def inherited(self) -> tuple[str, ...]:
         return tuple(name for name in super().inherited if name != "k" or self.basis != IDENTITY)
 
-    @property
-    def tunable(self) -> tuple[str, ...]:
-        names = [*super().tunable]
-        if self.k is None and self.basis != IDENTITY:
-            names.insert(2, "k")
-        return tuple(names)
-
 
 @dataclass(frozen=True, kw_only=True)
 class PenalisedMethod(LearningMethod):
@@ -75,9 +68,8 @@ class PenalisedMethod(LearningMethod):
         arms = super().features(inputs)
         if not self.laplacian:
             return arms
-        inverse = penalised_inverse(
-            arms.features, required(inputs.laplacian, "laplacian"), self.laplacian, required(self.ridge, "ridge")
-        )
+        laplacian = required(inputs.laplacian, "laplacian")
+        inverse = penalised_inverse(arms.features, laplacian, self.laplacian, *self.numbers("ridge"))
         return arms._replace(v0_inverse=inverse)
 
 
