@@ -74,7 +74,7 @@ def _experiment(config: blocks.Config, name: str, entry: blocks.Experiment) -> M
     yield from unknown(".against: ", "method of this experiment", entry.against, entry.methods)
     methods = {method: config.methods[method].method for method in entry.methods}
     if not all(config.datasets[config.problems[problem].dataset].is_observed for problem in entry.problems.of):
-        bases = {method: settings.bases for method, settings in methods.items()}
+        bases = {method: settings.bases[:1] for method, settings in methods.items()}  # the second may be missing
         bases |= {fact: (FACT_BASES[fact],) for fact in entry.facts if fact in FACT_BASES}
         for player, needed in bases.items():
             for basis in needed:
