@@ -47,7 +47,7 @@ def test_wrong_usage_is_one_line(inside, mistake, arguments):
 
 
 def test_outside_of_the_project_is_one_line(workdir, mistake, call, made):
-    for command in (["ls"], ["show", "x"], ["why", "x"], ["verify"]):
+    for command in (["ls"], ["show", "x"], ["why", "x"], ["verify"], ["advise", "x.csv", "--root", "."]):
         assert "not the folder of a project" in mistake(*command)
     assert call("--root", str(made), "ls")[0] == 0
     assert call("show", "main_synthetic", "--root", str(made))[0] == 0
