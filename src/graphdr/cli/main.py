@@ -79,6 +79,9 @@ def main(arguments: Sequence[str]) -> int:
             stream.reconfigure(errors="replace")  # of letters that the terminal cannot show
     command = "graphdr"
     try:
+        if arguments and arguments[0][:1] not in ("-", "") and arguments[0] not in COMMANDS:
+            hint = project.nearest(arguments[0], COMMANDS) or f"; there are: {', '.join(COMMANDS)}"
+            parser().error(f"no command {arguments[0]!r}{hint}")
         options, here = parser().parse_args(arguments), Path.cwd()
         command = options.command
         if command == "why" and len(options.target) not in (1, 3):
