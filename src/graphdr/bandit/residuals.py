@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from graphdr.bandit.linucb_core import follow_residual, multiply, unrolled_axes, update
+from graphdr.bandit.linucb_core import follow_residual, multiply, unrolled_axes
 from graphdr.core.compiled import kernel
 
 
@@ -20,7 +20,7 @@ def residual_leverage(
 def _residual_leverage(features, v0_inverse, chosen, residual, every, axes):
     k = len(axes) if len(axes) else features.shape[1]
     v = v0_inverse.copy()
-    leverage, bias, u, w, nothing = np.zeros(k), np.zeros(k), np.empty(k), np.empty(k), np.zeros(k)
+    leverage, bias, u, w = np.zeros(k), np.zeros(k), np.empty(k), np.empty(k)
     srl, widths = np.empty(len(chosen) // every), np.empty(len(chosen) // every)
     largest_leverage = width_sum = 0.0  # the leverage is squared
     for t in range(len(chosen)):
@@ -31,7 +31,13 @@ def _residual_leverage(features, v0_inverse, chosen, residual, every, axes):
         for i in range(k):
             square += u[i] * x[i]
         scale = 1.0 / (1.0 + square)
-        update(v, nothing, u, w, 0.0, np.sqrt(scale), k)
+        root = np.sqrt(scale)
+        for i in range(k):
+            w[i] = u[i] * root
+        for i in range(k):
+            wi = w[i]
+            for j in range(k):
+                v[i, j] -= wi * w[j]
         largest_leverage = max(largest_leverage, follow_residual(leverage, bias, x, u, scale, residual[arm], k))
         width_sum += np.sqrt(max(square, 0.0))
         if (t + 1) % every == 0:
