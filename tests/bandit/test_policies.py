@@ -31,6 +31,8 @@ def test_every_policy_keeps_the_contract(name):
 def test_a_resolved_method_has_all_its_settings_and_survives_json(name):
     method = METHODS[name].resolve(PROBLEM)
     assert all(getattr(method, setting) is not None for setting in method.inherited)
+    assert method.policy
+    assert method.citation
     assert method.resolve(SimpleNamespace()) == method
     assert from_json(type(method).__mro__[-2], to_json(method)) == method
     assert {field.name for field in method.__dataclass_fields__.values()} >= set(method.tunable)

@@ -155,6 +155,7 @@ class Method:
     """
 
     policy: str = ""  # the name of the policy, set by every class
+    citation: ClassVar[str] = ""  # where the policy comes from, set by every class
     space: ClassVar[str] = NOTHING
     streams: ClassVar[tuple[str, ...]] = ()  # purposes of the random numbers that it draws
     sees_theta: ClassVar[bool] = False  # whether it looks at expected rewards, which a learner cannot know
@@ -272,6 +273,8 @@ class Method:
 
     def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
         """Return the arm of every round."""
+        if type(self).play_many is Method.play_many:
+            raise NotImplementedError(f"{type(self).__name__} defines neither play nor play_many")
         return self.play_many([Run(problem, rounds, rng)])[0]
 
     def play_many(self, runs: Sequence[Run]) -> list[Choices]:

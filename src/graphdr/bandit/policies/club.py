@@ -23,6 +23,7 @@ class Club(Method):
     """
 
     policy: str = "club"
+    citation: ClassVar[str] = "Gentile, Li and Zappella. Online clustering of bandits. ICML 2014."
     space: ClassVar[str] = GRAPH
     alpha: float | None = from_problem(NUMBER)
     noise_units: bool = setting(FLAG, False)  # alpha is in standard deviations of the noise

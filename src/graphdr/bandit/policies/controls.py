@@ -25,6 +25,7 @@ class Random(Method):
     """Play a uniformly random candidate."""
 
     policy: str = "random"
+    citation: ClassVar[str] = "a control"
     streams: ClassVar[tuple[str, ...]] = ("random",)
 
     def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
@@ -36,6 +37,7 @@ class Worst(Method):
     """Play the candidate of the least expected reward, which a learner cannot know: no policy has more regret."""
 
     policy: str = "worst"
+    citation: ClassVar[str] = "a control"
     sees_theta: ClassVar[bool] = True
 
     def play(self, problem: BanditProblem, rounds: Rounds, rng: RandomNumbers) -> Choices:
@@ -47,6 +49,7 @@ class Longest(BasisMethod):
     """Play the candidate whose features are the longest, the first of several."""
 
     policy: str = "longest"
+    citation: ClassVar[str] = "a control"
     basis: str = setting(BASIS_NAMES, "laplacian_low")
     k: int | None = from_problem(COUNT)
     ridge: float | None = from_problem(POSITIVE)  # V starts as ridge I, for the leverage of a residual

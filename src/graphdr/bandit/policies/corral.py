@@ -40,6 +40,7 @@ class Corral(BasisMethod):
     """
 
     policy: str = "corral"
+    citation: ClassVar[str] = "Agarwal, Luo, Neyshabur and Schapire. Corralling a band of bandit algorithms. COLT 2017."
     basis: str = setting(BASIS_NAMES, "laplacian_low")
     streams: ClassVar[tuple[str, ...]] = ("learners",)
     alpha: float | None = from_problem(NUMBER)

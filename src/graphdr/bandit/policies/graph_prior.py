@@ -59,6 +59,7 @@ class GraphPrior(Method):
     """
 
     policy: str = "graph_prior"
+    citation: ClassVar[str] = "this package"
     space: ClassVar[str] = BASIS
     streams: ClassVar[tuple[str, ...]] = ("random",)
     basis: str = setting(BASIS_NAMES, "laplacian_low")

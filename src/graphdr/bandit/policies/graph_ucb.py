@@ -41,6 +41,7 @@ class GraphUCB(Method):
     """Play the largest estimate + alpha times the width of the paper."""
 
     policy: str = "graph_ucb"
+    citation: ClassVar[str] = "Yang, Dong and Toni. Laplacian-regularized graph bandits. AISTATS 2020."
     space: ClassVar[str] = GRAPH
     laplacian: float = setting(POSITIVE, 1)  # weight of the Laplacian
     alpha: float | None = from_problem(NUMBER)

@@ -5,6 +5,7 @@ Algorithm 1 of the paper. With a penalty in node space it is Laplacian-regularis
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -103,6 +104,7 @@ class LinUCB(PenalisedMethod):
     """
 
     policy: str = "linucb"
+    citation: ClassVar[str] = "Li, Chu, Langford and Schapire. A contextual-bandit approach. WWW 2010."
     radius: str = setting({"enum": list(RADII)}, CONSTANT)
     k: int | str | None = from_problem(ADAPTIVE_DIMENSION)
     delta: float | None = from_problem(SHARE)
@@ -184,6 +186,7 @@ class PerSegment(LearningMethod):
     """Play one LinUCB for every segment of users: LinUCB on features of which each segment has its own copy."""
 
     policy: str = "per_segment"
+    citation: ClassVar[str] = LinUCB.citation
     basis: str = setting(BASIS_NAMES, "laplacian_low")
 
     def on_arm_set(self, nodes: ArmFeatures, arm_set: ArmSet) -> ArmFeatures:

@@ -23,6 +23,9 @@ class Thompson(PenalisedMethod):
     """Draw weights from N(w-hat, alpha^2 V^-1) and play the best candidate, the first of equal ones."""
 
     policy: str = "thompson"
+    citation: ClassVar[str] = (
+        "Agrawal and Goyal. Thompson sampling for contextual bandits with linear payoffs. ICML 2013."
+    )
     basis: str = setting(BASIS_NAMES, "laplacian_low")
     streams: ClassVar[tuple[str, ...]] = ("thompson",)
 
