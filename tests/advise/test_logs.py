@@ -1,6 +1,7 @@
 """Estimates from logs: files read or refused in one line, intervals that cover the truth, and a page that runs."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -84,14 +85,9 @@ FORMS = {
 
 
 @pytest.fixture
-def write(tmp_path):
+def write(put):
     """Return a function that writes a log and returns its path."""
-
-    def write(data: bytes, name="log.csv") -> str:
-        (tmp_path / name).write_bytes(data)
-        return str(tmp_path / name)
-
-    return write
+    return lambda data, name="log.csv": put(**{name: data})[name]
 
 
 def plain(log: logs.Log) -> list:
@@ -228,13 +224,13 @@ def test_files_and_columns_that_are_not_there_are_one_line(write, tmp_path):
             logs.read(write(csv(JOINED)), columns)
 
 
-def read_or_refused(path: str) -> logs.Log | None:
+def read_or_refused(path: Path) -> logs.Log | None:
     """Read a log and evaluate it, with numbers that are finite or none at all; or return None for one refused line."""
     try:
         log = logs.read(path)
         rows = logs.evaluate(log, {"graph": np.eye(len(log.arms))[:, :2], "full": None}, log.arms)
     except UserError as error:
-        assert cases.one_line(error, r"\S*/log\.csv(, (line|row) \d+)?: \S"), str(error)
+        assert cases.one_line(error, r"log\.csv(, (line|row) \d+)?: \S"), str(error)
         return None
     assert all(np.isfinite(row.value) and row.sem >= 0 for row in rows if row.ess)
     assert logs.text(rows)

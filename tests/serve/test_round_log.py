@@ -1,7 +1,5 @@
 """A log of served rounds is read as it is, goes on where it ended, and its propensities are those of the policy."""
 
-import subprocess
-import sys
 from contextlib import nullcontext
 from itertools import pairwise
 
@@ -113,8 +111,3 @@ def test_what_no_reader_would_accept_is_not_written(message, tmp_path):
     with RoundLog(tmp_path / "rounds.csv") as log, refused(message):
         log.write(*MISTAKES[message])
     assert (tmp_path / "rounds.csv").read_text() == HEADER
-
-
-def test_writing_needs_neither_pyarrow_nor_pandas():
-    code = "import sys, graphdr; graphdr.RoundLog; print({'pyarrow', 'pandas'} & set(sys.modules))"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
