@@ -114,9 +114,10 @@ def test_columns_may_be_given(write):
     assert_allclose(found.propensities, 1 / 3)
 
 
-def test_a_log_is_read_as_the_user_says_that_it_is_written(write):
+def test_a_log_is_read_as_the_user_says_that_it_is_written_and_without_candidates_all_arms_are_offered(write):
     frame = JOINED.assign(action=WIDE["action"].str.replace("item", "ж"), candidates=None).drop(columns="candidates")
     found = logs.read(write(csv(frame, "~").decode().encode("cp1251")), text_format=TextFormat("cp1251", "~"))
+    assert found.candidates is None
     assert [found.arms[place] for place in found.played] == frame["action"].tolist()
 
 
@@ -135,12 +136,6 @@ def test_mistakes_of_a_log_and_of_other_files_are_one_report(write, tmp_path):
     write(csv(JOINED))
     with pytest.raises(UserError, match=r"^\S*data\.csv, line 3"):
         run_all(*readers)
-
-
-def test_without_candidates_all_arms_are_offered(write):
-    found = logs.read(write(csv(JOINED.drop(columns="candidates"))))
-    assert found.candidates is None
-    assert [found.arms[place] for place in found.played] == WIDE["action"].tolist()
 
 
 def changed(row: int, **values) -> bytes:
