@@ -1,5 +1,7 @@
 """Logs of pages with positions, as shops publish them, and policies that a log judges: learned, fixed and served."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -162,12 +164,11 @@ def test_a_page_is_never_split_between_blocks():
     log = draw_pages(0, 61)
     seen = []
 
-    class Counting:
-        def learn(self, past):
-            seen.append(len(past.arms))
-            return np.zeros(len(past.names))
+    def learn(past) -> np.ndarray:
+        seen.append(len(past.arms))
+        return np.zeros(len(past.names))
 
-    logs.evaluate(log, {"counting": Counting()}, NAMES, blocks=4)
+    logs.evaluate(log, {"counting": SimpleNamespace(learn=learn)}, NAMES, blocks=4)
     assert [size % PAGE for size in seen] == [0] * 3
     swapped = log._replace(pages=log.pages[::-1])  # numbers of pages say nothing of their order
     for one, two in zip(*(logs.evaluate(each, {"full": None}, NAMES) for each in (log, swapped)), strict=True):
@@ -286,12 +287,9 @@ def test_a_fixed_policy_is_judged_by_its_own_choices(rated, graph):
     assert logs.evaluate(log, {"last": logs.Fixed(max)}, range(len(names))) == logs.evaluate(log, by_number, names)
 
 
-class Answering:
-    def __init__(self, answer):
-        self.answer = answer
-
-    def learn(self, past):
-        return self.answer
+def answering(answer) -> SimpleNamespace:
+    """Return a policy that answers so, whatever it learns from."""
+    return SimpleNamespace(learn=lambda past: answer)
 
 
 def test_policies_that_cannot_be_are_refused_in_one_line(rated):
@@ -299,8 +297,8 @@ def test_policies_that_cannot_be_are_refused_in_one_line(rated):
     n = len(names)
     for given, message in (
         (3, "arms: 'x' is neither an array of features, None, nor a policy with a method 'learn'"),
-        (Answering(np.zeros(3)), "policy 'x': 'learn' returned neither 120 finite estimates nor a function"),
-        (Answering(np.full(n, np.nan)), "policy 'x': 'learn' returned neither"),
+        (answering(np.zeros(3)), "policy 'x': 'learn' returned neither 120 finite estimates nor a function"),
+        (answering(np.full(n, np.nan)), "policy 'x': 'learn' returned neither"),
         (logs.Fixed(lambda own: "nobody"), "policy 'x' chose 'nobody', which is none of the candidates"),
         (logs.Ridge(features[1:]), "arms: the features of 'x' are not 120 rows"),
         (logs.GraphPrior(features, roughness[1:]), "arms: 'x' has 24 features and not a roughness for each"),

@@ -1,6 +1,7 @@
 """Estimates from logs: files read or refused in one line, intervals that cover the truth, and a page that runs."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -84,14 +85,9 @@ FORMS = {
 
 
 @pytest.fixture
-def write(tmp_path):
+def write(put):
     """Return a function that writes a log and returns its path."""
-
-    def write(data: bytes, name="log.csv") -> str:
-        (tmp_path / name).write_bytes(data)
-        return str(tmp_path / name)
-
-    return write
+    return lambda data, name="log.csv": put(**{name: data})[name]
 
 
 def plain(log: logs.Log) -> list:
@@ -118,9 +114,10 @@ def test_columns_may_be_given(write):
     assert_allclose(found.propensities, 1 / 3)
 
 
-def test_a_log_is_read_as_the_user_says_that_it_is_written(write):
+def test_a_log_is_read_as_the_user_says_that_it_is_written_and_without_candidates_all_arms_are_offered(write):
     frame = JOINED.assign(action=WIDE["action"].str.replace("item", "ж"), candidates=None).drop(columns="candidates")
     found = logs.read(write(csv(frame, "~").decode().encode("cp1251")), text_format=TextFormat("cp1251", "~"))
+    assert found.candidates is None
     assert [found.arms[place] for place in found.played] == frame["action"].tolist()
 
 
@@ -139,12 +136,6 @@ def test_mistakes_of_a_log_and_of_other_files_are_one_report(write, tmp_path):
     write(csv(JOINED))
     with pytest.raises(UserError, match=r"^\S*data\.csv, line 3"):
         run_all(*readers)
-
-
-def test_without_candidates_all_arms_are_offered(write):
-    found = logs.read(write(csv(JOINED.drop(columns="candidates"))))
-    assert found.candidates is None
-    assert [found.arms[place] for place in found.played] == WIDE["action"].tolist()
 
 
 def changed(row: int, **values) -> bytes:
@@ -228,13 +219,13 @@ def test_files_and_columns_that_are_not_there_are_one_line(write, tmp_path):
             logs.read(write(csv(JOINED)), columns)
 
 
-def read_or_refused(path: str) -> logs.Log | None:
+def read_or_refused(path: Path) -> logs.Log | None:
     """Read a log and evaluate it, with numbers that are finite or none at all; or return None for one refused line."""
     try:
         log = logs.read(path)
         rows = logs.evaluate(log, {"graph": np.eye(len(log.arms))[:, :2], "full": None}, log.arms)
     except UserError as error:
-        assert cases.one_line(error, r"\S*/log\.csv(, (line|row) \d+)?: \S"), str(error)
+        assert cases.one_line(error, r"log\.csv(, (line|row) \d+)?: \S"), str(error)
         return None
     assert all(np.isfinite(row.value) and row.sem >= 0 for row in rows if row.ess)
     assert logs.text(rows)

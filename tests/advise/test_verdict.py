@@ -154,11 +154,15 @@ CASES = {  # regrets, policy_rng, variation between splits: outcome, reason, met
 }
 
 
+def tournament_of(case: str) -> TournamentResult:
+    means, (policy_rng, between), _ = CASES[case]
+    return tournament(policy_rng=policy_rng, between=between, **means)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_outcome_follows_from_the_intervals(case):
-    means, (policy_rng, between), expected = CASES[case]
-    verdict = judge(tournament(policy_rng=policy_rng, between=between, **means), 0.5)
-    assert (verdict.outcome, verdict.reason, verdict.method) == expected
+    verdict = judge(tournament_of(case), 0.5)
+    assert (verdict.outcome, verdict.reason, verdict.method) == CASES[case][-1]
     assert (verdict.sure == UNSURE) == (verdict.outcome == UNKNOWN)
     knows_what_decides = verdict.reason == "without" or (verdict.reason == "noise" and verdict.reliability > 0)
     assert (verdict.times_the_data is not None) == (verdict.outcome == UNKNOWN and knows_what_decides)
@@ -209,8 +213,7 @@ def test_the_graph_pays_when_it_is_ahead_for_good_in_the_rounds_that_judge():
 
 def test_so_many_times_the_data_would_decide_if_the_saving_stays():
     for case in ("perhaps better", "perhaps worse"):
-        means, (policy_rng, between), _ = CASES[case]
-        verdict = judge(tournament(policy_rng=policy_rng, between=between, **means), 0.5)
+        verdict = judge(tournament_of(case), 0.5)
         half = (verdict.saves.high - verdict.saves.estimate) / np.sqrt(verdict.times_the_data)
         ends = np.array([verdict.saves.estimate - half, verdict.saves.estimate + half])
         assert np.isclose(ends, [0, PRACTICAL]).any()
@@ -229,10 +232,8 @@ SIZE = Size(
 
 
 def findings(case: str, by: str = "users") -> Findings:
-    means, (policy_rng, between), _ = CASES[case]
-    played = tournament(policy_rng=policy_rng, between=between, **means)
     made = Findings(
-        name="mine", label="mine.csv", folder="results/advise/mine", answer=[], verdict=judge(played, 0.5),
+        name="mine", label="mine.csv", folder="results/advise/mine", answer=[], verdict=judge(tournament_of(case), 0.5),
         screen=Screen(3.25, [3.0, 3.5], True), size=SIZE._replace(split_by=by), simulation=CONFIG, scores={},
         curves={}, log=None, notes=[],
     )  # fmt: skip

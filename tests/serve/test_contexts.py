@@ -7,10 +7,6 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from graphdr.bandit import environment
-from graphdr.bandit.method import BanditProblem
-from graphdr.bandit.policies.linucb import LinUCB
-from graphdr.bandit.simulate import simulate
 from graphdr.graphs import contexts, records
 from graphdr.serve.basis import SERVED
 from graphdr.serve.policy import GraphDRLinUCB
@@ -42,21 +38,6 @@ def taught(**parameters) -> GraphDRLinUCB:
     segment = "old" if "segments" in parameters else None
     policy.update_many(vectors=ROWS[:50], rewards=ROWS[:50] @ THETA, segment=segment)
     return policy
-
-
-# The simulation
-
-
-def test_every_round_is_that_of_the_kernel():
-    setting = environment.RoundsSpec(2000, 10, noise=0.1)
-    met = environment.draw_rounds(0, setting, ROWS.shape[0], instance=0, seed=1)
-    policy = linucb(10, names=None)
-    theta = ROWS @ THETA
-    expected = simulate(BanditProblem(theta, ROWS @ policy._posterior.rows), LinUCB(), met)
-    assert len(set(expected.arms)) > 20
-    for candidates, noise, arm in zip(met.arms, met.noise, expected.arms, strict=True):
-        assert candidates[policy.recommend(vectors=ROWS[candidates])] == arm
-        policy.update(reward=theta[arm] + noise, vector=ROWS[[int(arm)]])
 
 
 def test_estimate_and_width_are_those_of_ridge_regression_on_projected_contexts():

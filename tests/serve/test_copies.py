@@ -42,25 +42,19 @@ def told(arms, rewards, *policies: GraphDRLinUCB, **further) -> None:
         policy.update_many(arms, rewards, **further)
 
 
-def assert_same_tuned(*policies: GraphDRLinUCB) -> None:
-    """Compare two policies after settings were found from all rewards."""
-    for policy in policies:
-        policy.tune()
-    assert_same(*policies, **CLOSE)
-
-
 # Workers
 
 
-@pytest.mark.parametrize("mode", UNFADING)
+@pytest.mark.parametrize("mode", [*UNFADING, "segments"])
 @pytest.mark.parametrize("order", [(0, 1), (1, 0), None], ids=["together", "reversed", "lot by lot"])
 def test_two_workers_merged_are_one_policy_told_all(mode, order):
     first, *rest = lots(5, 40)
     policy, whole = fit(**MODES[mode]), fit(**MODES[mode])
-    told(*first, policy, whole)
+    segments = ["young", 7] if mode == "segments" else [None, None]
+    told(*first, policy, whole, segment=segments[0])
     workers = [policy.worker(), policy.worker()]
     for turn, lot in enumerate(rest):
-        told(*lot, workers[turn % 2], whole)
+        told(*lot, workers[turn % 2], whole, segment=segments[turn % 2])
         if order is None:
             policy.merge(pickle.loads(pickle.dumps(workers[turn % 2].delta())))
     if order is not None:
@@ -68,11 +62,13 @@ def test_two_workers_merged_are_one_policy_told_all(mode, order):
         deltas = [worker.delta() for worker in workers]
         policy.merge(*(deltas[at] for at in order))
     policy.merge(workers[0].delta())  # which is empty by now
-    assert_same_tuned(policy, whole)
-    assert policy.recommend() == whole.recommend()
+    for one in (policy, whole):
+        one.tune()
+    assert_same(policy, whole, **CLOSE)
+    assert policy.recommend(segment=segments[0]) == whole.recommend(segment=segments[0])
 
 
-def test_workers_may_know_new_arms_contexts_and_segments():
+def test_workers_may_know_new_arms_and_contexts():
     rows = np.eye(30, GRAPH.n + 1) + np.eye(30, GRAPH.n + 1, 40)
     policy, whole = fit(**GIVEN), fit(**GIVEN)
     for each in (policy, whole):
@@ -85,14 +81,6 @@ def test_workers_may_know_new_arms_contexts_and_segments():
     whole.update_many(vectors=rows, rewards=np.repeat([1.0, -1.0], [10, 20]))
     whole.update("new", 3.0)
     assert_same(policy, whole, **CLOSE)
-
-    policy, whole = fit(segments=AGES), fit(segments=AGES)
-    workers = {name: policy.worker() for name in AGES}
-    for (name, worker), lot in zip(workers.items(), lots(2), strict=True):
-        told(*lot, worker, whole, segment=name)
-    policy.merge(*(worker.delta() for worker in workers.values()))
-    assert_same_tuned(policy, whole)
-    assert policy._posterior.pulls[GRAPH.n :].sum() == 70
 
 
 def test_a_worker_and_its_policy_add_arms_of_their_own():
@@ -208,17 +196,18 @@ def moved() -> model.Graph:
     return model.Graph(sp.csr_array(weights[np.ix_(order, order)]), np.array(NAMES, object)[order])
 
 
-@pytest.mark.parametrize("mode", UNFADING)
+@pytest.mark.parametrize("mode", [*UNFADING, "segments"])
 def test_a_refitted_policy_is_a_new_one_told_the_same_rewards(mode):
     policy, fresh = fit(**MODES[mode]), fit(source=moved(), names=None, **MODES[mode])
-    for lot in lots():
-        told(*lot, policy, fresh)
+    segments = ["young", 7, "young"] if mode == "segments" else [None] * 3
+    for lot, segment in zip(lots(), segments, strict=True):
+        told(*lot, policy, fresh, segment=segment)
     assert policy.refit(moved()) is policy
     fresh.tune()
     assert policy.names == moved().origin.tolist()
     assert_same(policy, fresh, **CLOSE)
     assert policy.rounds == 210
-    assert policy.recommend() == fresh.recommend()
+    assert policy.recommend(segment=segments[0]) == fresh.recommend(segment=segments[0])
 
 
 @pytest.mark.parametrize("mode", ["graph", "given"])
@@ -248,13 +237,9 @@ def test_the_noise_of_arms_that_are_gone_is_not_counted_for_those_that_stay():
     assert_allclose(policy._posterior.noise, 0.25, rtol=0.15)
 
 
-def test_segments_are_refitted_each_with_its_own_rewards():
-    policy, fresh = fit(segments=AGES), fit(segments=AGES, source=moved(), names=None)
-    for name, lot in zip(AGES, lots(2), strict=True):
-        told(*lot, policy, fresh, segment=name)
-    policy.refit(moved())
-    fresh.tune()
-    assert_same(policy, fresh, **CLOSE)
+def test_a_refitted_policy_has_the_segments_that_it_had():
+    policy = fit(segments=AGES)
+    told(*lots()[0], policy, segment="old")
     before = policy._posterior.copied()
     policy.segments = {"young": {}}
     with refused("a refitted policy has the segments that it had"):
@@ -262,37 +247,26 @@ def test_segments_are_refitted_each_with_its_own_rewards():
     assert_unchanged(policy, before)
 
 
-def test_refit_takes_parameters_that_were_changed():
-    policy, fresh = fit(), fit(k=3, **GIVEN)
-    told(*lots()[0], policy, fresh)
-    policy.set_params(k=3, **GIVEN)
-    with refused("was changed after fit: call fit again, or refit to keep what was learned"):
-        policy.recommend()
-    policy.refit(GRAPH, names=NAMES)
-    assert_same(policy, fresh, **CLOSE)
-
-
-def test_refitting_does_not_put_off_what_is_due_to_be_forgotten():
-    plain, refitted = fit(forget=0.9975, **GIVEN), fit(forget=0.9975, **GIVEN)
+@pytest.mark.parametrize("fading", [{}, {"forget": 0.9975}])
+def test_refit_takes_parameters_that_were_changed_and_does_not_put_off_what_is_due_to_be_forgotten(fading):
+    policy, fresh = fit(**fading), fit(k=3, **fading, **GIVEN)
     (arms, paid), *_ = lots()
-    told(arms[:3], paid[:3], plain, refitted)
-    refitted.refit(GRAPH, names=NAMES)
-    told(arms[3:], paid[3:], plain, refitted)
-    assert_same(plain, refitted, **CLOSE)
+    told(arms[:3], paid[:3], policy, fresh)
+    policy.set_params(k=3, **GIVEN)
+    policy.refit(GRAPH, names=NAMES)
+    told(arms[3:], paid[3:], policy, fresh)
+    assert_same(policy, fresh, **CLOSE)
 
 
 # Arms that go, and arms without neighbours
 
 
-def test_removed_arms_are_gone_and_what_they_taught_stays():
-    policy, other = linucb(), linucb()
-    told(NAMES, THETA, policy, other)
+def test_removed_arms_are_unknown_until_others_have_their_names():
+    policy = linucb()
+    told(NAMES, THETA, policy)
     policy.remove(["item 3", "item 4"])
     assert "item 3" not in policy
     assert len(policy) == GRAPH.n - 2
-    assert policy.names == [name for name in NAMES if name not in ("item 3", "item 4")]
-    assert_array_equal(policy.expect(policy.names), other.expect(policy.names))
-    assert_array_equal(policy.expect(), other.expect(policy.names))
     for call in (policy.recommend, policy.candidates, policy.expect, lambda arms: policy.update(arms[1], 1.0)):
         with refused("no arm 'item 4'"):
             call(["item 1", "item 4"])
@@ -300,9 +274,8 @@ def test_removed_arms_are_gone_and_what_they_taught_stays():
     numbered.remove(np.array([3]))
     with refused("no arm 3"):  # whose place another arm has by now
         numbered.recommend(np.array([2, 3]))
-    policy.add({"item 3": {"item 5": 1.0}})  # another one of the same name
-    assert policy.names[-1] == "item 3"
-    assert policy._posterior.pulls[-1] == 0
+    policy.add({"item 3": {"item 5": 1.0}})
+    assert (policy.names[-1], policy._posterior.pulls[-1]) == ("item 3", 0)
     assert policy.recommend(["item 3"]) == "item 3"
 
 

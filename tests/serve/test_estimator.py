@@ -31,25 +31,17 @@ def test_parameters_are_those_of_the_constructor():
         policy.set_params(wings=2)
 
 
-def test_a_clone_knows_the_parameters_alone():
+def test_a_clone_and_a_policy_fitted_again_know_the_parameters_alone():
     policy = linucb(4, explore=0.25)
     policy.update_many(NAMES, THETA)
     other = clone(policy)
     assert other.get_params() == policy.get_params()
     with pytest.raises(NotFittedError):
         check_is_fitted(other)
-    assert other.fit(GRAPH, names=NAMES).rounds == 0
-    assert_array_equal(other._posterior.rows, policy._posterior.rows)
-
-
-def test_fit_returns_the_policy_and_forgets():
-    policy = GraphDRLinUCB(4, random_state=0)
-    assert policy.fit(GRAPH, names=NAMES) is policy
-    check_is_fitted(policy)
-    assert policy.n_features_in_ == GRAPH.n
-    policy.update_many(NAMES, THETA)
-    assert policy.fit(GRAPH, None, names=NAMES).rounds == 0
-    assert_same(policy, GraphDRLinUCB(4, random_state=0).fit(GRAPH, names=NAMES))
+    assert other.fit(GRAPH, None, names=NAMES) is other
+    check_is_fitted(other)
+    assert (other.rounds, other.n_features_in_) == (0, GRAPH.n)
+    assert_same(policy.fit(GRAPH, names=NAMES), other)
 
 
 CALLS = {
@@ -75,17 +67,16 @@ def test_what_is_not_fitted_or_was_changed_since_says_so(call, workdir):
     assert policy._posterior.rows.shape == (GRAPH.n, 3)
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [{"basis": "laplacian_low_shuffled"}, {"prior": "graph"}, {"ridge": 9.0}, {"laplacian": 1.0}, {"intercept": True}],
-)
-def test_all_that_fit_looks_at_is_guarded(changed):
+CHANGED = {"basis": "laplacian_low_shuffled", "prior": "graph", "ridge": 9.0, "laplacian": 1.0, "intercept": True}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_all_that_fit_looks_at_is_guarded(name):
     policy = linucb(4)
     policy.set_params(**policy.get_params())
     assert policy.recommend(NAMES) in NAMES
-    policy.set_params(**changed)
-    with pytest.raises(ValueError, match=f"^{next(iter(changed))} was changed after fit"):
-        policy.recommend(NAMES)
+    with refused(f"^{name} was changed after fit"):
+        policy.set_params(**{name: CHANGED[name]}).recommend(NAMES)
 
 
 def test_what_is_played_counts_at_once():

@@ -120,9 +120,10 @@ def test_choices_are_drawn_from_the_probabilities_that_they_come_with(explore, t
         assert abs(weight.mean() - 1) < 5 * weight.std() / np.sqrt(CALLS)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
-def test_random_rounds_have_the_share_that_was_asked_for(share):
-    policy, best = taught(share), taught().recommend(SOME)
+@pytest.mark.parametrize("explore", ["ucb", 0.0, 0.2, 1.0])
+def test_random_rounds_have_the_share_that_was_asked_for_and_the_largest_upper_bound_none(explore):
+    policy, best = taught(explore), taught().recommend(SOME)
+    share = 0.0 if explore == "ucb" else explore
     expected = np.full(len(SOME), share / len(SOME))
     expected[SOME.index(best)] += 1 - share
     assert_allclose(policy.probabilities(SOME), expected)
@@ -130,13 +131,6 @@ def test_random_rounds_have_the_share_that_was_asked_for(share):
     assert np.all(np.abs(np.bincount(played, minlength=5) / CALLS - expected) <= binomial_error(expected, CALLS))
     assert {p for _, p in (policy.choose(SOME) for _ in range(200))} <= {*expected.tolist()}
     assert sorted(policy.recommend(SOME, n=5)) == SOME
-
-
-def test_the_largest_upper_bound_is_certain():
-    policy = taught()
-    assert policy.choose() == Choice(policy.recommend(), 1.0)
-    best = policy.recommend(SOME)
-    assert_array_equal(policy.probabilities(SOME), [float(arm == best) for arm in SOME])
 
 
 def test_before_settings_are_found_all_have_the_same_chance():

@@ -87,9 +87,3 @@ print(hash("item 1"), arms.places([f"item {number}" for number in range(4999, 48
     own, found = ran.stdout.decode().split(" ", 1)
     assert found.strip() == str(list(range(4999, 4899, -1)))
     assert int(own) != hash("item 1")
-
-
-def test_two_arms_of_one_name_are_refused():
-    with refused("two arms have the same name"):
-        Arms(["a", "b", "a"])
-    assert Arms(["a", "b"]).without(["a"]).added(["a"]).place == {"b": 0, "a": 1}

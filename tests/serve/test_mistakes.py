@@ -1,5 +1,7 @@
 """A mistake of the caller is one clear line, and changes nothing."""
 
+from operator import methodcaller
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,7 +10,6 @@ from graphdr.graphs import model
 from graphdr.serve.policy import GraphDRLinUCB
 from tests.support.policies import AGES, GIVEN, GRAPH, NAMES, THETA, assert_same, fit, linucb, refused
 
-ONE_WAY = sp.csr_array(np.triu(GRAPH.adjacency.toarray()))
 TWO_PARTS = sp.block_diag([GRAPH.adjacency, GRAPH.adjacency]).tocsr()
 STAR = model.from_edges(6, np.arange(5), np.full(5, 5))  # eigenvalues are 0, 1 (four times) and 2
 ROWS = np.eye(3, GRAPH.n) + np.eye(3, GRAPH.n, 7)
@@ -19,10 +20,6 @@ def segmented(segments) -> GraphDRLinUCB:
 
 
 UNFIT = {
-    "square and symmetric": lambda: linucb(3, source=ONE_WAY),
-    "finite and not negative$": lambda: linucb(3, source=-GRAPH.adjacency),
-    "2 components, of 150, 150 nodes": lambda: linucb(3, source=TWO_PARTS, names=None),
-    "the graph has no nodes": lambda: linucb(3, source=sp.csr_array((0, 0))),
     "k is a whole number from 1 on, not None": lambda: linucb(None),
     "from 1 on, not True": lambda: linucb(True),
     "no basis 'wavelets'; there are: identity, .*laplacian_low": lambda: linucb(3, basis="wavelets"),
@@ -35,11 +32,8 @@ UNFIT = {
     "laplacian is finite and not negative, not nan": lambda: linucb(3, laplacian=np.nan),
     "ridge is finite and positive, .*, not 0": lambda: linucb(3, ridge=0),
     "explore is 'ucb', 'ts' or the share .*, not 'greedy'": lambda: linucb(3, explore="greedy"),
-    "components is one of 'refuse', 'largest', 'keep', not 'some'": lambda: linucb(3, components="some"),
     "random_state is a seed .*, not 'now'": lambda: fit(random_state="now"),
     "2 names for a graph of 150": lambda: linucb(3, names=["a", "b"]),
-    "same name": lambda: linucb(3, names=["a"] * GRAPH.n),
-    "whole number, not 0.5": lambda: linucb(3, names=[0.5] * GRAPH.n),
     # segments
     "which is none of the segments": lambda: segmented({"young": {"odl": 1.0}, "old": {}}),
     "^segments are a matrix of weights, or": lambda: segmented(["young", "old"]),
@@ -76,7 +70,7 @@ def test_a_policy_that_cannot_be_fitted_again_stays_as_it_was(change):
     assert policy.recommend(NAMES) == other.recommend(NAMES)
 
 
-HELD = linucb(2).candidates(NAMES[:3])
+HELD, NEW = linucb(2).candidates(NAMES[:3]), {"new": {"item 1": 1.0}}
 MISUSE = {
     # arms
     "no arm 'nobody'": lambda policy: policy.recommend([NAMES[0], "nobody"]),
@@ -100,22 +94,7 @@ MISUSE = {
     "a weight is nan": lambda policy: policy.update(NAMES[0], 1.0, weight=np.nan),
     "2 arms, but weights of shape": lambda policy: policy.update_many(NAMES[:2], [1.0, 1.0], weights=[1.0]),
     # new arms
-    "there is an arm 'item 1' already": lambda policy: policy.add({"item 1": {"item 2": 1.0}}),
-    "no arm 'item x' to be joined to": lambda policy: policy.add({"new": {"item 1": 1.0}, "newer": {"item x": 1.0}}),
-    "'newer': needs edges": lambda policy: policy.add({"new": {"item 1": 1.0}, "newer": {}}),
-    "positive finite weight": lambda policy: policy.add({"new": {"item 1": -1.0}}),
-    "weights are numbers, not 'much'": lambda policy: policy.add({"new": {"item 1": "much"}}),
-    "not None": lambda policy: policy.add({None: {"item 1": 1.0}}),
-    r"'new': its neighbours are {neighbour: weight} or \[neighbour, …\], not 'item 1'": lambda policy: policy.add(
-        {"new": "item 1"}
-    ),
-    r"'new': a neighbour's name is a text or a whole number, not \('item 1', 0.5\)": lambda policy: policy.add(
-        {"new": [("item 1", 0.5)]}
-    ),
-    "'new': joined twice to 'item 1'": lambda policy: policy.add({"new": ["item 1", "item 2", "item 1"]}),
-    "this one is 'laplacian_low_shuffled'": lambda policy: linucb(3, basis="laplacian_low_shuffled").add(
-        {"new": [NAMES[0]]}
-    ),
+    "this one is 'laplacian_low_shuffled'": lambda policy: linucb(3, basis="laplacian_low_shuffled").add(NEW),
     "fit a smaller k": lambda policy: linucb(2, source=STAR, names=None).add({"new": {5: 1.0}}),
     # vectors
     "contexts over 149 nodes; the graph has 150": lambda policy: policy.recommend(vectors=ROWS[:, 1:]),
@@ -148,6 +127,20 @@ SEGMENTED = {
     "contexts over 300 nodes": lambda policy: policy.recommend(vectors=np.ones((1, 300)), segment="old"),
     "no segment 'middle'": lambda policy: policy.update("item 3", 1.0, segment="middle", unknown="ignore"),
 }
+
+
+ADDED = {
+    "there is an arm 'item 1' already": {"item 1": {"item 2": 1.0}},
+    "no arm 'item x' to be joined to": {"new": {"item 1": 1.0}, "newer": {"item x": 1.0}},
+    "'newer': needs edges": {"new": {"item 1": 1.0}, "newer": {}},
+    "positive finite weight": {"new": {"item 1": -1.0}},
+    "weights are numbers, not 'much'": {"new": {"item 1": "much"}},
+    "not None": {None: {"item 1": 1.0}},
+    r"'new': its neighbours are {neighbour: weight} or \[neighbour, …\], not 'item 1'": {"new": "item 1"},
+    r"'new': a neighbour's name is a text or a whole number, not \('item 1', 0.5\)": {"new": [("item 1", 0.5)]},
+    "'new': joined twice to 'item 1'": {"new": ["item 1", "item 2", "item 1"]},
+}
+MISUSE |= {message: methodcaller("add", arms) for message, arms in ADDED.items()}
 
 
 @pytest.mark.parametrize("message", [*MISUSE, *SEGMENTED])

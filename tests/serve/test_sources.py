@@ -277,6 +277,7 @@ def test_what_is_wrong_is_said_in_one_line(message):
 def test_no_library_is_imported_for_what_does_not_come_from_it():
     code = (
         "import sys, numpy, graphdr; from graphdr.serve.sources import as_graph\n"
+        "graphdr.RoundLog\n"
         "as_graph(numpy.ones((3, 3)) - numpy.eye(3))\n"
         "as_graph(graphdr.from_edges({'source': ['a'], 'target': ['b']}))\n"
         "print({'networkx', 'igraph', 'pandas', 'polars', 'pyarrow'} & set(sys.modules))"
