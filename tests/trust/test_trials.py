@@ -7,7 +7,7 @@ import pytest
 from benchmarks import kernels, peer_environment, peers
 from benchmarks.sections import SECTIONS, TINY, USUAL
 from tests.support.project import ROOT
-from trust import torture, trials
+from trust import trials
 
 STARTED = re.compile(r"python -m ((?:trust|benchmarks)\S*)")  # by a target of make
 MACHINERY = {"trust.trials", "benchmarks"}
@@ -58,11 +58,3 @@ def test_without_a_package_index_the_peers_are_skipped(installed, monkeypatch, c
     monkeypatch.setattr(peer_environment, "install", lambda packages: {"coba": "does not compile"})
     with pytest.raises(SystemExit, match="coba LinUCB: does not install: does not compile"):
         peer_environment.measure(TINY)
-
-
-@pytest.mark.parametrize(("options", "count"), [([], 1), (["--kills", "3"], 3)])
-def test_torture_has_a_short_form_that_a_seed_repeats(monkeypatch, capsys, options, count):
-    monkeypatch.setattr(torture, "workshop", lambda: 1 / 0)  # ends the trial where it would build
-    with pytest.raises(ZeroDivisionError):
-        torture.main(["--tiny", "--seed", "7", *options])
-    assert capsys.readouterr().out == f"seed 7: {count} kills, 20 damaged files\n"
