@@ -11,8 +11,9 @@ from graphdr.core.errors import UserError
 from graphdr.paper import multiverse
 from graphdr.plan import design, jobs
 from graphdr.plan.short_forms import full
+from tests.support.project import ROOT
+from tests.support.stages import NOTHING_SHOWN
 
-ROOT = Path(__file__).parents[2]
 GRID = {"alpha": [0.1, 1], "ridge": [0.1, 1], "k": [2, 5, 8]}
 
 
@@ -25,9 +26,8 @@ def planned(config: dict, grid: dict = GRID, **tuned) -> design.Design:
         "methods": tried["methods"],
         "target": "tuning",
     }
-    blocks = {"evaluations": {}, "tables": {}, "figures": {}, "claims": {}, "simulated_papers": {}}
-    main = {name: config["experiments"][name] for name in ("main",)}
-    return design.expand(config | blocks | {"experiments": main | {"grid": tried, "best": best | {"opt_in": True}}})
+    experiments = {"main": config["experiments"]["main"], "grid": tried, "best": best | {"opt_in": True}}
+    return design.expand(config | NOTHING_SHOWN | {"experiments": experiments})
 
 
 def test_every_method_is_played_with_the_settings_that_it_has(config):
@@ -100,9 +100,8 @@ def test_a_setting_that_the_papers_experiment_varies_is_refused(config):
         design.expand(config | {"experiments": config["experiments"] | {"multiverse_k": grid}})
 
 
-def test_every_claim_is_judged_with_other_settings_or_marked(config):
-    plan = design.expand(config)
-    job = jobs.judge_claims(plan, paths.MULTIVERSE)
+def test_every_claim_is_judged_with_other_settings_or_marked(whole_plan):
+    job = jobs.judge_claims(whole_plan, paths.MULTIVERSE)
     judged = set(job.params.claims) - set(job.params.grid.marks)
     assert {"main_wins", "cross_beats_full", "dim_flat", "aware_wins", "ml1m_pca_wins", "robust_monotone_eps"} <= judged
     marks = job.params.grid.marks
