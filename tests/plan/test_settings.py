@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-import pytest
 import yaml
 
 from graphdr.bandit.policies.linucb import LinUCB
 from graphdr.cache import paths
-from graphdr.core.errors import UserError
 from graphdr.paper import multiverse
 from graphdr.plan import design, jobs
 from graphdr.plan.short_forms import full
@@ -68,36 +66,6 @@ def test_what_is_built_on_demand_widens_no_basis_of_the_rest(config):
     assert jobs.run_bandit(wide, "main", "plain").input.basis == jobs.run_bandit(plain, "main", "plain").input.basis
     made = jobs.compute_basis(wide, graph, "laplacian_low-48").params
     assert (made.basis, made.components) == ("laplacian_low", 48)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"settings_from": "x"}, "no study of settings 'x'"),
-        ({"grid": {"k": [40]}}, "k = 40 needs components >= 42"),
-        ({"grid": {"beta": [1]}}, "no key 'beta'; there are: alpha, k, rho, ridge"),
-        ({"grid": {"alpha": [-1]}}, "settings.alpha"),
-    ],
-)
-def test_a_mistake_in_a_grid_is_one_line(config, change, message):
-    with pytest.raises(UserError, match=message):
-        planned(config, **({"grid": GRID} | change))
-
-
-def test_a_grid_that_lacks_a_method_is_named(config):
-    config = config | {"experiments": dict(config["experiments"])}
-    real = config["experiments"]["calibrated_real"]
-    config["experiments"]["calibrated_real"] = real | {"methods": [*real["methods"], "laplacian_linucb_10"]}
-    with pytest.raises(UserError, match="no setting of 'laplacian_linucb_10' on 'ml_100k'"):
-        design.expand(config)
-
-
-def test_a_setting_that_the_papers_experiment_varies_is_refused(config):
-    grid = config["experiments"]["multiverse_k"] | {"settings": {"k": [2, 5]}}
-    with pytest.raises(
-        UserError, match=r"multiverse_k.settings.k: the experiment 'k_sweep' in `varies` varies it already"
-    ):
-        design.expand(config | {"experiments": config["experiments"] | {"multiverse_k": grid}})
 
 
 def test_every_claim_is_judged_with_other_settings_or_marked(whole_plan):
