@@ -35,10 +35,6 @@ def defined(path: str, module=None) -> SimpleNamespace:
     return SimpleNamespace(**{name: scope[name] for name in set(scope) - before})
 
 
-def test_every_example_of_a_function_is_tried_below():
-    assert len(FUNCTIONS) == PAGE.count("```python") == 7
-
-
 def test_the_family(small_graph):
     ring = defined("graphs/random_graphs.py", random_graphs).ring
     graph = ring(50, np.random.default_rng(0), radius=0.1)

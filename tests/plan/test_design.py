@@ -9,18 +9,17 @@ from functools import cache
 import pytest
 import yaml
 
-from benchmarks import many_jobs
 from graphdr.cache import paths
 from graphdr.cache.fingerprint import PACKAGE
 from graphdr.plan import design, jobs
 from graphdr.plan.job import Job
 from graphdr.plan.short_forms import full
 from tests.support.project import ROOT
+from tests.support.stages import NOTHING_SHOWN
 
 CONFIG = full(yaml.safe_load((ROOT / "config.yaml").read_text()), ROOT)
 OBSERVED = [name for name, block in CONFIG["datasets"].items() if "raw" in block]
 SOME = ["ml_100k", "amazon", "mind_small"]
-NOTHING_SHOWN = {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
 
 
 @pytest.fixture(scope="module")
@@ -189,24 +188,7 @@ def test_simulated_papers_are_on_instances_beyond_those_of_their_table_and_on_no
     assert not [name for name in page.params.experiments if name.startswith("pseudo_")]
 
 
-@pytest.mark.slow
-def test_the_order_of_yaml_keys_changes_no_job(plan):
-    def reordered(value):
-        return {key: reordered(value[key]) for key in reversed(value)} if isinstance(value, dict) else value
-
-    ours, other = all_jobs(plan), all_jobs(design.expand(reordered(CONFIG)))
-    assert sorted(map(repr, ours)) != sorted(map(repr, other))  # it did change the order of something
-    assert sorted(job.as_json() for job in ours) == sorted(job.as_json() for job in other)
-
-
 def test_a_fact_is_rerun_only_by_the_factors_it_uses(plan):
     changed = design.expand(CONFIG | {"protocol": CONFIG["protocol"] | {"resamples": 3}})
     differing = {b for b in plan.batches if jobs.describe_problem(plan, b) != jobs.describe_problem(changed, b)}
     assert differing == {"noise_stress"}
-
-
-def test_the_study_that_measures_snakemake_has_as_many_jobs_as_it_says(config):
-    plan = design.expand(many_jobs.study(config, 3))
-    batches = [batch for batch, spec in plan.batches.items() if spec.experiment == many_jobs.STUDY]
-    assert len(batches) == 3
-    assert all(len(plan.batches[batch].problems) == 1 for batch in batches)

@@ -4,7 +4,7 @@ from itertools import product
 
 from graphdr.cache import paths
 from graphdr.plan import design, jobs
-from tests.support.stages import PROTOCOL
+from tests.support.stages import NOTHING_SHOWN, PROTOCOL
 
 METHODS = {
     "full": {"label": "full", "basis": "identity"},
@@ -17,13 +17,12 @@ METHODS = {
 
 def plan(config: dict, **experiments: dict) -> design.Design:
     """Return the plan of some experiments on a random graph; k is 3 unless they say otherwise."""
-    blocks = {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
     usual = {"facts": ["k_hat_naive"], "methods": ["full", "ours"]}
     on = {name: {"problems": {"of": ["sbm"]} | spec.get("problems", {})} for name, spec in experiments.items()}
     asked = {name: usual | spec | on[name] for name, spec in experiments.items()}
     protocol = config["protocol"] | PROTOCOL | {"k": 3}
     named = {"protocol": protocol, "problems": {"sbm": {"dataset": "sbm", "n": 60}}, "methods": METHODS}
-    return design.expand(config | blocks | named | {"experiments": asked})
+    return design.expand(config | NOTHING_SHOWN | named | {"experiments": asked})
 
 
 def files(planned: design.Design) -> dict[str, set[tuple[str, str]]]:

@@ -10,8 +10,8 @@ from graphdr.show import words as shown
 
 
 @pytest.fixture(scope="module")
-def plan(request):
-    return design.expand(request.getfixturevalue("config"))
+def plan(whole_plan):
+    return whole_plan
 
 
 def test_every_experiment_and_study_has_a_title_of_its_own(plan):

@@ -60,19 +60,18 @@ def test_one_half_of_the_users_makes_graph_and_bases_the_other_pays(config):
     for half in (making, pay):
         assert np.all(np.sum(~np.isnan(ratings[items.item][:, half]), axis=1) >= FEWEST)
 
-    rng = np.random.default_rng(1)
-    others = ratings.copy()
-    others[:, pay] = np.where(np.isnan(ratings[:, pay]), np.nan, rng.integers(1, 6, ratings[:, pay].shape))
-    write_toy(others)
-    same, held_out_items, alike = build(expanded)
+    def rated_anew(users):
+        others, rng = ratings.copy(), np.random.default_rng(1)
+        others[:, users] = np.where(np.isnan(ratings[:, users]), np.nan, rng.integers(1, 6, ratings[:, users].shape))
+        write_toy(others)
+        return build(expanded)
+
+    same, held_out_items, alike = rated_anew(pay)
     assert (same.adjacency != graph.adjacency).nnz == 0
     assert_array_equal(alike, basis)
     assert np.abs(held_out_items.reward - items.reward).max() > 0.1
 
-    others = ratings.copy()
-    others[:, making] = np.where(np.isnan(ratings[:, making]), np.nan, rng.integers(1, 6, ratings[:, making].shape))
-    write_toy(others)
-    other, held_out_items, unlike = build(expanded)
+    other, held_out_items, unlike = rated_anew(making)
     assert (other.adjacency != graph.adjacency).nnz > 0
     kept, place, again = np.intersect1d(items.item, held_out_items.item, return_indices=True)
     assert len(kept) >= 12

@@ -3,11 +3,10 @@
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from graphdr.cache import io, paths
+from graphdr.cache import paths
 from graphdr.core.rng import stream
 from graphdr.graphs.segments import segment
 from graphdr.plan import design, jobs
@@ -57,14 +56,3 @@ def test_friends_are_read_back_once_each(config):
 def test_citations_have_no_users(config):
     users = read_users(tabulate(config, "ogbn_arxiv")["users"])
     assert [len(column) for column in users] == [0, 0, 0, 2]
-
-
-def test_a_table_of_users_comes_back_as_it_was_written():
-    columns = {"source": np.arange(3), "key": list("abc"), "age": [30, None, 0], "gender": ["x", None, "y"]}
-    columns |= {"occupation": [None, "p", "p"], "friends": [[1, 2], [0], [0]]}
-    io.write("dataset_users", columns, "users.parquet")
-    users = read_users("users.parquet")
-    assert users.age.tolist() == [30, -1, 0]
-    assert users.gender.tolist() == ["x", "", "y"]
-    assert users.occupation.tolist() == ["", "p", "p"]
-    assert users.friends.tolist() == [[0, 0], [1, 2]]

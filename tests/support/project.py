@@ -23,7 +23,6 @@ from graphdr.graphs.model import Graph, largest_component
 from graphdr.graphs.random_graphs import sbm
 
 ROOT = Path(__file__).parents[2]
-TARGETS = {"all", "synthetic", "headline", "paper", "fetch"}
 
 
 def draw_sbm(seed: int, n: int = 40, blocks: int = 4, p_in: float = 0.6, p_out: float = 0.05) -> Graph:

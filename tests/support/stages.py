@@ -15,6 +15,7 @@ from graphdr.plan.job import Job
 from graphdr.plan.jobs import JOBS, keys
 from tests.support.project import TOY
 
+NOTHING_SHOWN = {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
 PROTOCOL = {
     "instances": 2, "draws": 2, "horizon": 80, "seeds": 2, "checkpoint": 1, "arms": 5,
     "ridge": 0.7, "alpha": 0.8, "k": 3, "k_star": 2, "tail": 0.2, "components": 12, "k_max": 6, "resamples": 3,
@@ -26,14 +27,13 @@ OBSERVED = {"instances": 1, "seeds": 2, "k": 4, "k_min": 2, "n": 30, "neighbours
 
 def small(config: dict, protocol: dict | None = None, toy: dict | None = None, **blocks: dict) -> dict:
     """Return the configuration of small experiments, also on the toy data set, with these blocks in place of others."""
-    empty = {block: {} for block in ("evaluations", "tables", "figures", "claims", "simulated_papers")}
     shrunk = {
         "protocol": config["protocol"] | PROTOCOL | (protocol or {}),
         "observed": config["observed"] | OBSERVED,
         "datasets": config["datasets"] | {"toy": TOY | (toy or {})},
         "problems": {"toy": {"dataset": "toy"}},
     }
-    return config | empty | shrunk | blocks
+    return config | NOTHING_SHOWN | shrunk | blocks
 
 
 def rounds_of(root: int, problem: dict, n: int, instance: int, seed: int) -> Rounds:

@@ -3,7 +3,6 @@
 import gzip
 import io
 import re
-import shutil
 import zipfile
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -70,12 +69,12 @@ def run(folder: Path, *arguments: str, mirror: Path | None = None) -> Built:
         return Built(folder, snakemake(folder, "--printshellcmds", *arguments))
 
 
-def lay_out(folder: Path, *blocks: dict) -> Path:
-    """Lay out a checkout without raw files, with numbers of a paper, and more blocks in its configuration."""
+def lay_out(folder: Path, datasets: dict | None = None) -> Path:
+    """Lay out a checkout without raw files, with numbers of a paper, and more data sets in its configuration."""
     project.lay_out(folder)
-    shutil.copy(CONFIG, folder / "config.yaml")
-    for block in blocks:
-        add_blocks(folder, block)
+    config = yaml.safe_load(CONFIG.read_text())
+    config["datasets"] |= datasets or {}
+    (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
     put(folder / "data/paper/reference.csv", "\n".join(PRINTED).encode())
     return folder
 
@@ -90,14 +89,6 @@ def add_films(folder: Path, with_titles: bool = True) -> Path:
     if with_titles:
         put(folder / "data/raw/films/films.item", films.titles())
     return folder
-
-
-def add_blocks(folder: Path, blocks: dict) -> None:
-    """Add entries to blocks of the configuration of a checkout."""
-    config = yaml.safe_load((folder / "config.yaml").read_text())
-    for name, entries in blocks.items():
-        config[name] |= entries
-    (folder / "config.yaml").write_text(yaml.safe_dump(config))
 
 
 def put(path: Path, data: bytes) -> None:

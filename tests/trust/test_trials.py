@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from benchmarks import kernels, peer_environment, peers
-from benchmarks.sections import SECTIONS, TINY, USUAL
+from benchmarks import peer_environment
+from benchmarks.sections import SECTIONS, TINY
 from tests.support.project import ROOT
-from trust import torture, trials
+from trust import trials
 
 STARTED = re.compile(r"python -m ((?:trust|benchmarks)\S*)")  # by a target of make
 MACHINERY = {"trust.trials", "benchmarks"}
@@ -32,37 +32,11 @@ def test_a_trial_that_fails_is_named_and_the_others_run(monkeypatch, capsys):
     assert trials.main(["--only", "one"]) == 0
 
 
-@pytest.fixture
-def installed(monkeypatch):
-    """Peers that are installed, and take a microsecond each."""
-    monkeypatch.setattr(peer_environment, "install", lambda packages: {})
-    monkeypatch.setattr(peer_environment, "play", lambda name: {"name": name, "microseconds": 1.0, "note": ""})
-    monkeypatch.setattr(kernels, "Size", lambda: kernels.SIZES[TINY])
-
-
-def test_a_peer_that_fails_is_a_row_but_at_the_tiny_size_an_error(installed, monkeypatch):
-    rows = peer_environment.measure(USUAL)
-    assert [row.name for row in rows] == ["ours", *peers.PEERS]
-    assert all(row.value > 0 for row in rows)
-    failed = {"microseconds": None, "note": "failed: no such learner"}
-    monkeypatch.setattr(peer_environment, "play", lambda name: {"name": name} | failed)
-    assert [row.note for row in peer_environment.measure(USUAL)][1:] == [failed["note"]] * len(peers.PEERS)
-    with pytest.raises(SystemExit, match="error: coba LinUCB: failed: no such learner"):
-        peer_environment.measure(TINY)
-
-
-def test_without_a_package_index_the_peers_are_skipped(installed, monkeypatch, capsys):
+def test_without_a_package_index_the_peers_are_skipped(monkeypatch, capsys):
     monkeypatch.setattr(peer_environment, "install", lambda packages: dict.fromkeys(packages, "no index"))
     assert peer_environment.measure(TINY) == []
     assert re.match(r"peers: skipped, none of coba, .* can be installed here \(no index\)", capsys.readouterr().out)
+    monkeypatch.setattr(peer_environment, "play", lambda name: {"name": name, "microseconds": 1.0, "note": ""})
     monkeypatch.setattr(peer_environment, "install", lambda packages: {"coba": "does not compile"})
     with pytest.raises(SystemExit, match="coba LinUCB: does not install: does not compile"):
         peer_environment.measure(TINY)
-
-
-@pytest.mark.parametrize(("options", "count"), [([], 1), (["--kills", "3"], 3)])
-def test_torture_has_a_short_form_that_a_seed_repeats(monkeypatch, capsys, options, count):
-    monkeypatch.setattr(torture, "workshop", lambda: 1 / 0)  # ends the trial where it would build
-    with pytest.raises(ZeroDivisionError):
-        torture.main(["--tiny", "--seed", "7", *options])
-    assert capsys.readouterr().out == f"seed 7: {count} kills, 20 damaged files\n"

@@ -5,7 +5,6 @@ import contextlib
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -35,7 +34,7 @@ from graphdr.raw import archives
 from graphdr.raw.archives import Unusable
 from tests.support.policies import refused
 from tests.support.project import ROOT, draw_sbm, lay_out, snakemake, tiny
-from trust import checkout, flips, kills, pipeline
+from trust import checkout, flips, pipeline
 
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 THETA = {"problem": ["a", "a"], "instance": [0, 0], "node": [0, 1], "theta": [0.6, -0.8]}
@@ -323,12 +322,3 @@ def test_no_damage_of_a_cached_file_goes_unseen(tmp_path):
     assert unseen == []
     assert sum(tally.values()) == 60
     assert set(tally) == set(flips.KINDS)
-
-
-@pytest.mark.slow
-def test_what_is_killed_is_resumed_and_nothing_is_lost(built, tmp_path):
-    folder = shutil.copytree(built, tmp_path / "disturbed", symlinks=True)
-    until, rng = time.monotonic() + 120, random.Random(5)
-    found = kills.torture(folder, dict(os.environ), checkout.contents(built), 1, until, rng, work=2)
-    assert found.wrong == []
-    assert sum(found.kills.values()) == 1

@@ -40,7 +40,7 @@ LEFT = {"truncated": {"toy.zip"}, "number": {"toy.zip", "receipt.parquet"}}
 def failed(tmp_path_factory) -> Built:
     """One call for all data sets, of which one is good."""
     names = [*BAD, "good"]
-    folder = lay_out(tmp_path_factory.mktemp("failed"), {"datasets": dict.fromkeys(names, DATASET)})
+    folder = lay_out(tmp_path_factory.mktemp("failed"), dict.fromkeys(names, DATASET))
     put(folder / "data/raw/good/toy.zip", GOOD)
     for name, (archive, _, _) in BAD.items():
         put(folder / "data/raw" / name / "toy.zip", archive)

@@ -5,13 +5,11 @@ import re
 import subprocess
 import sys
 
-import networkx
 import pytest
 import yaml
 
 from graphdr.cache import paths, times
 from graphdr.cli import integrity
-from graphdr.plan.jobs import JOBS
 from tests.support.project import ROOT, hashes, lay_out, lay_out_module, small, snakemake, would_write
 from trust.checkout import content
 
@@ -41,13 +39,6 @@ def test_a_module_builds_the_same_files_below_its_prefix(tmp_path, built):
 
 
 FROM_HERE = "--snakefile", str(ROOT / "Snakefile")
-
-
-def test_a_configuration_can_replace_that_of_the_package(tmp_path):
-    replaced = "--configfile", str(ROOT / "tests/support/tiny.yaml"), "--replace-workflow-config"
-    done = snakemake(tmp_path, *FROM_HERE, *replaced, "--dry-run")
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"^build_graph +\d$", done.stdout, re.M)  # the paper's has more
 
 
 @pytest.mark.slow
@@ -94,17 +85,6 @@ def test_the_linter_has_one_remark_which_the_page_answers(built):
     done = snakemake(built, "--lint", "text")
     remarks = set(re.findall(r"^    \* (.*?):?$", done.stdout + done.stderr, re.M))
     assert remarks <= {"Specify a conda environment or container for each rule."}
-
-
-def test_the_picture_of_the_rules_is_that_of_snakemake(built):
-    done = snakemake(built, "--rulegraph", "dot")
-    names = dict(re.findall(r'(\d+)\[label = "(\w+)"', done.stdout))
-    needs = {(names[first], names[second]) for first, second in re.findall(r"(\d+) -> (\d+)", done.stdout)}
-    drawn = networkx.DiGraph(re.findall(r"<title>(\w+)&#45;&gt;(\w+)</title>", (ROOT / "docs/rules.svg").read_text()))
-    assert set(drawn) == set(JOBS)
-    expected = {(first, second) for first, second in needs if first != second and second in JOBS}
-    assert expected
-    assert expected <= set(networkx.transitive_closure(drawn).edges)
 
 
 def test_graphs_and_bases_come_from_a_shared_cache(tmp_path, monkeypatch):

@@ -13,11 +13,12 @@ import pytest
 import yaml
 
 from graphdr.cli import integrity
-from tests.support.project import TARGETS, TOY, hashes, lay_out, snakemake, would_write
+from tests.support import films
+from tests.support.project import hashes, lay_out, snakemake, would_write
 
 
 def test_the_targets_are_built(built):
-    assert would_write(built, *sorted(TARGETS)) == set()
+    assert would_write(built, "all", "synthetic", "headline", "paper", "fetch") == set()
 
 
 def test_the_main_comparison_can_be_put_first(tmp_path):
@@ -32,18 +33,7 @@ def test_the_main_comparison_can_be_put_first(tmp_path):
 
 # A data set whose file is not there, and cannot be fetched from anywhere.
 
-MISSING = r"error: fetch_raw toy failed: toy: no source works \(.*\); put the file at data/raw/toy/toy.zip \(log: .*\)"
-
-
-def add_toy(folder: Path) -> Path:
-    """Add a data set without raw files to the configuration of a checkout, and an experiment and a table on it."""
-    config = yaml.safe_load((folder / "config.yaml").read_text())
-    config["datasets"]["toy"] = TOY
-    config["problems"]["toy"] = {"dataset": "toy"}
-    config["experiments"]["toy"] = {"problems": {"of": ["toy"]}, "methods": ["graphdr"]}
-    config["tables"]["toy"] = {"caption": "Toy", "experiment": "toy", "rows": "method", "columns": [{"r": "regret"}]}
-    (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-    return folder
+MISSING = r"error: fetch_raw films failed: films: no source works \(.*\); put the file at .*films.inter \(log: .*\)"
 
 
 @pytest.fixture
@@ -52,7 +42,9 @@ def lacking(checkout, monkeypatch) -> Path:
     monkeypatch.delenv("GRAPHDR_MIRROR", raising=False)
     for path in (checkout / "results/tables").glob("rgg.*"):
         path.unlink()
-    return add_toy(checkout)
+    films.add_to(config := yaml.safe_load((checkout / "config.yaml").read_text()))
+    (checkout / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    return checkout
 
 
 def errors(done) -> set[str]:
@@ -62,13 +54,13 @@ def errors(done) -> set[str]:
 def test_what_can_be_built_without_the_missing_data_is_built(lacking):
     done = snakemake(lacking, "synthetic")
     assert (done.returncode, errors(done)) == (0, set())
-    assert "Not built, since their raw files are not here: toy. Get them with `snakemake fetch`" in done.stderr
+    assert "Not built, since their raw files are not here: films. Get them with `snakemake fetch`" in done.stderr
     tables = yaml.safe_load((lacking / "config.yaml").read_text())["tables"]
-    assert {path.stem for path in (lacking / "results/tables").iterdir()} == set(tables) - {"toy"}
+    assert {path.stem for path in (lacking / "results/tables").iterdir()} == set(tables) - {"films"}
     assert would_write(lacking) == set()
 
 
-@pytest.mark.parametrize("target", ["fetch", "toy"])
+@pytest.mark.parametrize("target", ["fetch", "films"])
 def test_what_cannot_be_fetched_is_named_and_nothing_else_is_built(lacking, target):
     before = hashes(lacking)
     done = snakemake(lacking, target)
