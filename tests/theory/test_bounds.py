@@ -87,12 +87,6 @@ def test_the_constants_of_a_case_done_by_hand():
     assert constants.dk_ratio(0.02, 0.4) == pytest.approx(0.2)
 
 
-@given(c=draw_constants())
-def test_radius_and_potential_are_those_printed_in_every_round(c):
-    assert_allclose(constants.beta0(T, *c), [beta0_of(t, c) for t in T], rtol=1e-12)
-    assert_allclose(constants.potential(T, c.k, c.ridge, c.bound_x), [a_of(t, c) for t in T], rtol=1e-12)
-
-
 @pytest.mark.parametrize("name", PRINTED)
 @given(c=draw_constants(), x=sizes, s=sizes, seed=st.integers(0, 2**32 - 1))
 def test_bounds_are_those_printed_whether_for_all_rounds_or_one(name, c, x, s, seed):

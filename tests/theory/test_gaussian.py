@@ -115,11 +115,6 @@ def test_no_run_gains_more_than_the_greatest_gain(seed, size, rounds, residual):
         assert gaussian.information_gain(columns, residual, pulls) <= most + 1e-9
 
 
-def test_one_reward_tells_nothing_where_the_mean_is_unknown():
-    columns, residual, _ = prior(0)
-    assert_allclose(gaussian.information_gain(columns, residual, np.eye(30)[3]), 0.0, atol=1e-12)
-
-
 def ucb(columns, residual, theta, arms, noise, at_random):
     """Play UCB with known weights and sqrt(beta_t) standard deviations, on a dense posterior; return the arms."""
     cov, mean = 1e6 + covariance(columns, residual), np.zeros(len(theta))  # in units of the noise; a wide prior of b

@@ -16,7 +16,7 @@ from graphdr.theory import bounds, constants
 from graphdr.theory.results import RunResult
 from tests.support import twins
 from tests.support.playing import run_of
-from tests.support.small_bandits import bandits, play, twin_nodes
+from tests.support.small_bandits import bandits
 
 
 class Trajectory(NamedTuple):
@@ -121,41 +121,15 @@ def test_a_run_brings_its_own_initial_matrix():
     assert_allclose(run.srl[-1], twins.residual_leverage(features, v0, played, theta), atol=1e-9)
 
 
-@given(own=trajectories())
-def test_summed_widths_stay_below_the_elliptical_potential(own):
-    run = measured(own)
-    assert np.all(run.widths <= own.potential + 1e-9)
-    assert np.all(run.widths <= run.t + 1e-9)  # since a ridge of L_x^2 leaves no width above one
-
-
-def line(length: float, ridge: float, rounds: int, residual: float = 1.0) -> Trajectory:
-    """Play the only arm there is."""
-    arms = np.zeros((rounds, 1), np.uint32)
-    return Trajectory(np.full((1, 1), length), np.full(1, residual), arms, arms[:, 0].copy(), length, ridge)
-
-
-def test_half_of_the_elliptical_potential_is_not_enough_and_a_small_ridge_breaks_it():
-    own = line(1.0, 1.0, 100)
-    assert np.all(measured(own).widths > own.potential / 2)
-    own = line(3.0, 1.0, 1)
-    assert measured(own).widths[0] > own.potential[0]
-
-
 @given(own=trajectories(), nu_k=st.floats(0.01, 3))
-def test_leverage_and_width_stay_below_their_envelopes(own, nu_k):
+def test_widths_stay_below_the_elliptical_potential_and_residuals_below_their_envelopes(own, nu_k):
     own = own._replace(residual=nu_k * own.residual)
     run, c = measured(own), constants.Constants(own.k, 0.0, 0.05, own.ridge, own.bound_x)
+    assert np.all(run.widths <= own.potential + 1e-9)
+    assert np.all(run.widths <= run.t + 1e-9)  # since a ridge of L_x^2 leaves no width above one
     srl, crw = bounds.envelope(run.t, c, nu_k)
     assert np.all(run.srl <= srl + 1e-9)
     assert np.all(run.crw <= crw + 1e-9)
-
-
-def test_half_of_the_envelopes_is_not_enough():
-    own = line(1.0, 1.0, 1)
-    assert measured(own).srl[0] > own.potential[0] / 2
-    arms = np.tile(np.arange(2, dtype=np.uint32), (5, 1))
-    own = Trajectory(np.ones((2, 1)), np.array([-1.0, 1.0]), arms, arms[:, 0].copy(), 1.0, 1.0)
-    assert_allclose(measured(own).crw, 2 * np.arange(1, 6))
 
 
 @given(bandit=bandits())
@@ -165,14 +139,6 @@ def test_no_arm_has_a_residual_above_nu(bandit):
     assert bandit.pool.longest * arm_features.tail(bandit.theta, bandit.columns) <= nu_k + 1e-9
     assert np.abs(bandit.residual).max() <= nu_k + 1e-9
     assert bandit.constants.size <= s_k_bar + 1e-9
-
-
-def test_an_understated_nu_is_exceeded():
-    bandit = twin_nodes()
-    run = play(bandit, "uninflated")
-    honest = bounds.checks(run, bandit.constants, bandit.robust)
-    understated = bounds.checks(run, bandit.constants, (bandit.robust[0] / 2, bandit.robust[1]))
-    assert honest["crw"].ratio.max() < 1 < understated["crw"].ratio.min()
 
 
 def test_candidates_drawn_alike_make_the_width_grow_with_the_rounds():
@@ -197,28 +163,9 @@ def test_a_run_meets_the_bounds_that_apply_to_it():
     assert set(bounds.checks(run, c)) == {"potential", "exact", "oracle", "uninflated"}
     run = run._replace(srl=some)
     assert set(bounds.checks(run, c)) == {"potential", "oracle", "uninflated"}
-    checks = bounds.checks(run._replace(crw=2 * some), c, (0.3, 1.2), 0.2)
-    assert set(checks) == {"potential", "srl", "crw", *bounds.BOUNDS} - {"exact"}
-    expected = {
-        "potential": (some, constants.potential(t, 2, 1.0, 1.0)),
-        "srl": (some, 0.3 * constants.potential(t, 2, 1.0, 1.0)),
-        "crw": (2 * some, 0.6 * t),
-        "oracle": (some, bounds.oracle(t, c, some, 2 * some)),
-        "uninflated": (some, bounds.uninflated(t, c, some, 2 * some)),
-        "generic": (some, bounds.generic(t, c, 0.3, 1.2)),
-        "estimated": (some, bounds.estimated(t, c, 2 * some, 3 * some, 0.2)),
-        "a_priori": (some, bounds.estimated(t, c._replace(delta=0.025), 2 * some, 3 * some, 0.2)),
-    }
-    for name, (realised, bound) in expected.items():
-        assert_allclose(checks[name].realised, realised)
-        assert_allclose(checks[name].bound, bound)
-        assert_allclose(checks[name].ratio, realised / bound)
+    assert set(bounds.checks(run, c, (0.3, 1.2), 0.2)) == {"potential", "srl", "crw", *bounds.BOUNDS} - {"exact"}
 
 
 def test_nothing_of_nothing_is_a_ratio_of_zero_and_something_of_nothing_is_endless():
-    assert list(bounds.Check(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 2.0, 0.0, 2.0])).ratio) == [
-        0,
-        0,
-        np.inf,
-        0.5,
-    ]
+    check = bounds.Check(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 2.0, 0.0, 2.0]))
+    assert check.ratio.tolist() == [0, 0, np.inf, 0.5]
