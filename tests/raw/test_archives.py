@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import io
 import zipfile
 
 import pytest
@@ -12,16 +11,9 @@ from hypothesis import strategies as st
 from graphdr.core.errors import UserError
 from graphdr.raw import archives
 from graphdr.raw.archives import Raw, Unusable
+from tests.support.tiny_data import zipped
 
 NAMES = st.text("abc.", min_size=1, max_size=8).filter(lambda name: name.strip("."))
-
-
-def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", method) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return buffer.getvalue()
 
 
 def row(archive: str, member: str = "", role: str = "it", data: bytes = b"", status: str = "verified") -> dict:
@@ -86,7 +78,8 @@ def test_an_encrypted_member_is_refused(tmp_path):
 
 def test_a_member_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "SMALL", 1000)
-    (tmp_path / "a.zip").write_bytes(zipped({"bomb": bytes(10**6), "text": bytes(range(256)) * 40}))
+    members = {"bomb": bytes(10**6), "text": bytes(range(256)) * 40}
+    (tmp_path / "a.zip").write_bytes(zipped(members, zipfile.ZIP_DEFLATED))
     with pytest.raises(Unusable, match=r"bomb would unpack from .* to 1000000 bytes"):
         archives.digest(tmp_path / "a.zip", "bomb")
     archives.digest(tmp_path / "a.zip", "text")
@@ -118,8 +111,8 @@ def test_a_file_must_be_what_its_name_promises(tmp_path, name, data, message):
 TEXT = b"".join(b"%d\t%d\n" % (i, i * i) for i in range(40))
 MEMBERS = {"d/u.data": TEXT, "d/e.csv.gz": gzip.compress(TEXT, mtime=0)}
 FILES = {
-    "stored.zip": zipped(MEMBERS, zipfile.ZIP_STORED),
-    "packed.zip": zipped(MEMBERS),
+    "stored.zip": zipped(MEMBERS),
+    "packed.zip": zipped(MEMBERS, zipfile.ZIP_DEFLATED),
     "alone.gz": gzip.compress(TEXT, mtime=0),
 }
 

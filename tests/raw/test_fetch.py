@@ -4,13 +4,11 @@ import errno
 import gzip
 import hashlib
 import http.server
-import io
 import os
 import subprocess
 import threading
 import urllib.error
 import urllib.request
-import zipfile
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -19,6 +17,7 @@ import pytest
 from graphdr.core.errors import UserError
 from graphdr.raw import archives, fetch
 from graphdr.raw.archives import Raw, Unusable
+from tests.support.tiny_data import zipped
 
 DATA, ITEMS = b"1\t2\t3\n" * 500, b"1|Toy Story\n"
 FOLDER, MIRROR = Path("data/raw/toy"), Path("mirror")
@@ -27,14 +26,6 @@ KEPT = {"toy.zip", fetch.HASHES}
 
 def sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def zipped(members: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(zipfile.ZipInfo(name), data)
-    return buffer.getvalue()
 
 
 ZIP = zipped({"toy/u.data": DATA, "toy/u.item": ITEMS})

@@ -67,16 +67,13 @@ def write(kind: str, rows: list[dict], path: str) -> str:
     return path
 
 
-def printed(*lines: str) -> str:
-    """Write numbers of the paper."""
-    Path("paper.csv").write_text("\n".join(["artifact,row,column,value,sem,horizon,seeds,note", *lines, ""]))
-    return "paper.csv"
+HEADERS = {"paper.csv": "artifact,row,column,value,sem,horizon,seeds,note", "reasons.csv": "artifact,row,column,why"}
 
 
-def reasons(*lines: str) -> str:
-    """Write why numbers differ."""
-    Path("reasons.csv").write_text("\n".join(["artifact,row,column,why", *lines, ""]))
-    return "reasons.csv"
+def written(path: str, *lines: str) -> str:
+    """Write numbers of the paper, or why numbers differ."""
+    Path(path).write_text("\n".join([HEADERS[path], *lines, ""]))
+    return path
 
 
 @pytest.fixture
@@ -109,8 +106,8 @@ def files(workdir) -> SimpleNamespace:
     (workdir / "o.parquet").write_text("its points")
     manifest.record("make_figure", {}, "code", {}, ["o.svg", "o.parquet"])
     return SimpleNamespace(
-        paper=printed("t,paper's name,regret,11,,,,", "u,elsewhere,regret,1,,,,"),
-        reasons=reasons("t,,regret,a rare draw"),
+        paper=written("paper.csv", "t,paper's name,regret,11,,,,", "u,elsewhere,regret,1,,,,"),
+        reasons=written("reasons.csv", "t,,regret,a rare draw"),
         claims=write("claims", [claim | {"share": 0.5}], "claims.parquet"),
         tables={"t": write("table", table, "t.parquet")},
         curves={"e": [write("curves", curves, "c.parquet")]},
@@ -198,8 +195,9 @@ def test_without_claims_it_is_the_page_of_the_main_comparison_alone(files):
 
 def test_nothing_built_is_a_page_too(workdir):
     nothing = SimpleNamespace(
-        paper=printed("u,elsewhere,regret,1,,,,"), claims=write("claims", [], "claims.parquet"),
-        reasons=reasons("u,,,unknown"), tables={}, curves={}, measurements={}, overview=[], datasets={}, **NO_STUDIES,
+        paper=written("paper.csv", "u,elsewhere,regret,1,,,,"), claims=write("claims", [], "claims.parquet"),
+        reasons=written("reasons.csv", "u,,,unknown"), tables={}, curves={}, measurements={}, overview=[], datasets={},
+        **NO_STUDIES,
     )  # fmt: skip
     data = data_of(made(nothing, params(experiments={}, tables={}, headline=None)))
     assert (data["headline"], data["groups"], data["datasets"]) == (None, [], {})
@@ -207,8 +205,8 @@ def test_nothing_built_is_a_page_too(workdir):
 
 
 def test_a_number_that_differs_says_why(files):
-    files.paper = printed("t,paper's name,regret,99,,,,", "t,linucb_full,regret,99,,,,")
-    files.reasons = reasons("t,linucb_full,,not known", "t,,regret,a rare draw")
+    files.paper = written("paper.csv", "t,paper's name,regret,99,,,,", "t,linucb_full,regret,99,,,,")
+    files.reasons = written("reasons.csv", "t,linucb_full,,not known", "t,,regret,a rare draw")
     cells = [row["cells"][0] for row in data_of(made(files, params()))["tables"]["t"]["rows"]]
     assert [(cell["verdict"], cell["why"]) for cell in cells] == [("differs", "a rare draw"), ("differs", "not known")]
 

@@ -34,10 +34,6 @@ class Trajectory(NamedTuple):
         return self.features.shape[1]
 
     @property
-    def v0_inverse(self) -> np.ndarray:
-        return np.eye(self.k) / self.ridge
-
-    @property
     def potential(self) -> np.ndarray:
         return constants.potential(np.arange(1, 1 + len(self.played)), self.k, self.ridge, self.bound_x)
 
