@@ -115,16 +115,6 @@ def test_bounds_grow_with_everything_that_makes_a_problem_harder(name, c, b, w, 
         assert np.all(there > here) if used else np.array_equal(there, here)
 
 
-@given(c=draw_constants(), s_k=sizes)
-def test_without_tail_and_noise_all_bounds_are_that_of_exact_smoothness(c, s_k):
-    nu_k = constants.nu(0.0, s_k, 0.0, 0.1, c.bound_x)
-    assert nu_k == 0
-    c = c._replace(size=s_k)
-    for name in bounds.BOUNDS:
-        left = constants.after_pilot(c) if name == "a_priori" else c
-        assert_allclose(bound(name, T, c, 0.0, 0.0, nu_k, c.size), bounds.exact(T, left), rtol=1e-14)
-
-
 @given(c=draw_constants(), nu_k=sizes, s=sizes)
 def test_the_generic_bound_is_the_oracle_bound_at_the_envelopes(c, nu_k, s):
     srl, crw = bounds.envelope(T, c, nu_k)
