@@ -222,15 +222,11 @@ def member(archive: Path, name: str) -> bytes:
 
 ARXIV = {"edges": "raw/edge", "labels": "raw/node-label"}
 ARXIV |= {"categories": "mapping/labelidx2arxivcategeory", "papers": "mapping/nodeidx2paperid"}
+MOVIES_100K = {"ratings": "data", "items": "item", "users": "user"}
 MOVIES = {"ratings": "ratings", "items": "movies", "users": "users"}
 LASTFM = {"plays": "user_artists", "artists": "artists", "friends": "user_friends"}
 REAL = {  # the archive, its members by role, how their paths are spelled, and numbers of nodes and links
-    "movielens_100k": (
-        "ml-100k.zip",
-        {"ratings": "data", "items": "item", "users": "user"},
-        "ml-100k/u.{}",
-        (1682, 10**5),
-    ),
+    "movielens_100k": ("ml-100k.zip", MOVIES_100K, "ml-100k/u.{}", (1682, 10**5)),
     "movielens_1m": ("ml-1m.zip", MOVIES, "ml-1m/{}.dat", (3706, 1_000_209)),
     "hetrec_lastfm": ("hetrec2011-lastfm-2k.zip", LASTFM, "{}.dat", (17_632, 92_834)),
     "amazon_reviews": ("reviews_Digital_Music_5.json.gz", {"reviews": ""}, "", (3568, 64_706)),

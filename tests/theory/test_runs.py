@@ -61,24 +61,21 @@ def trajectories(draw):
     return Trajectory(features, residual, arms, played, bound_x, ridge)
 
 
-def measured(own: Trajectory, every: int = 1) -> RunResult:
+def measured(own: Trajectory, every: int = 1, **given: np.ndarray) -> RunResult:
     """Measure a trajectory; its residual serves as the reward as well."""
     rounds = environment.Rounds(own.arms, np.zeros(len(own.arms)))
-    run = run_of(own.residual, rounds, own.features, residual=own.residual)
+    run = run_of(own.residual, rounds, own.features, residual=own.residual, **given)
     return measure(run._replace(checkpoint=every), Choices(own.played), own.ridge)
 
 
-def direct_widths(features, v0, played):
-    """Return the widths of the arms played, each by a fresh inverse."""
-    z = features[played]
-    return [twins.norm(z[t], np.linalg.inv(v0 + z[:t].T @ z[:t])) for t in range(len(played))]
-
-
-@given(own=trajectories())
-def test_a_run_is_measured_as_definition_1_says(own):
-    run, v0 = measured(own), own.ridge * np.eye(own.k)
-    tolerance = {"rtol": 0, "atol": 1e-9}
-    assert_allclose(run.widths, np.cumsum(direct_widths(own.features, v0, own.played)), **tolerance)
+@given(own=trajectories(), has_matrix=st.booleans())
+def test_a_run_is_measured_as_definition_1_says(own, has_matrix):
+    """It starts from a matrix of its own, where there is one, or from that of the ridge."""
+    v0 = own.ridge * np.eye(own.k) + has_matrix
+    run = measured(own, **({"v0_inverse": np.linalg.inv(v0)} if has_matrix else {}))
+    tolerance, z = {"rtol": 0, "atol": 1e-9}, own.features[own.played]
+    widths = [twins.norm(z[t], np.linalg.inv(v0 + z[:t].T @ z[:t])) for t in range(len(z))]
+    assert_allclose(run.widths, np.cumsum(widths), **tolerance)
     for t in {1, len(own.played) // 2 + 1, len(own.played)}:
         srl = twins.residual_leverage(own.features, v0, own.played[:t], own.residual)
         assert_allclose(run.srl[t - 1], srl, **tolerance)
@@ -103,18 +100,6 @@ def test_widths_of_long_runs_do_not_drift():
     before = np.concatenate([np.eye(5)[None], before[:-1]])
     squares = np.einsum("ti,tij,tj->t", features[played], np.linalg.inv(before), features[played])
     assert_allclose(ours, np.cumsum(np.sqrt(squares))[99::100], rtol=0, atol=1e-9)
-
-
-def test_a_run_brings_its_own_initial_matrix():
-    rng = np.random.default_rng(1)
-    features, factor = rng.standard_normal((8, 3)), rng.standard_normal((3, 3))
-    v0 = np.eye(3) + factor @ factor.T
-    stream = environment.Rounds(rng.integers(8, size=(30, 2)).astype(np.uint32), np.zeros(30))
-    played, theta = stream.arms[:, 0].copy(), rng.standard_normal(8)
-    own = run_of(theta, stream, features, v0_inverse=np.linalg.inv(v0), residual=theta)
-    run = measure(own._replace(checkpoint=30), Choices(played))
-    assert_allclose(run.widths[-1], np.sum(direct_widths(features, v0, played)), atol=1e-9)
-    assert_allclose(run.srl[-1], twins.residual_leverage(features, v0, played, theta), atol=1e-9)
 
 
 @given(own=trajectories(), nu_k=st.floats(0.01, 3))
