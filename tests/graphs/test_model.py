@@ -107,13 +107,6 @@ def test_the_largest_component_is_connected_closed_and_largest(graph):
     assert np.array_equal(dense(part), dense(graph)[np.ix_(part.origin, part.origin)])
 
 
-def test_origins_survive_repeated_selection(small_graph):
-    once = model.induced(small_graph, np.arange(5, 30))
-    twice = model.induced(once, np.array([3, 1, 20]))
-    assert np.array_equal(twice.origin, [8, 6, 25])
-    assert np.array_equal(dense(twice), dense(small_graph)[np.ix_(twice.origin, twice.origin)])
-
-
 @pytest.mark.parametrize(
     "make",
     [

@@ -175,7 +175,6 @@ MISTAKES = [  # adapter, role, what to replace, by what, the message
     ("graph", "item", "-1 7", "-1", "line 4: features has 1 numbers; expected 2 as above"),
     ("mind", "behaviors", "N9-0 N1-1", "N9-0 N1", r"line 7: impression 'N1'; expected id-0 \(not clicked\) or id-1"),
     ("mind", "dev_behaviors", "\tN12\t", "\tN12-1\t", "line 2: news 'N12-1' in the history; "),
-    ("movielens_100k", "ratings", "3\t30\t2\t", "3\t30\tnan\t", "line 3: rating nan is not a finite number"),
     ("amazon_reviews", "reviews", '"A9Z",', "7,", "line 4: reviewerID is 7; expected"),
     ("graph", "item", "-1 7", "-1 inf", "line 4: features 'inf' is not a finite number"),
 ]

@@ -380,11 +380,8 @@ def test_a_full_disk_stops_at_once_and_leaves_nothing(server, monkeypatch, place
 def test_a_folder_that_cannot_be_written_is_one_line(server):
     put("data/raw", b"a file")
     put("mirror/toy.zip", ZIP)
-    for sources, mirror in (
-        (source(server.url("plain")), MIRROR),
-        (source(server.url("plain")), None),
-        (wheel(), None),
-    ):
+    downloaded = source(server.url("plain"))
+    for sources, mirror in ((downloaded, MIRROR), (downloaded, None), (wheel(), None)):
         assert refusal(sources, mirror=mirror).startswith("data/raw/toy: cannot be written (")
 
 

@@ -34,6 +34,8 @@ COMPARED = ComparedTable({"paper's name": "graphdr"}, {}, {m: ["toy"] for m in M
 TABLE = PageTable(NASTY, "method", COLUMNS, "column_min", [], [(m, "p", m) for m in METHODS], "e", COMPARED)
 PROBLEM = ProblemSpec("p", "P", "toy", N, k=2, horizon=40, seeds=2, instances=3, draws=0)
 EXPERIMENT = ExperimentSpec("E", "Data sets", list(METHODS), "graphdr", [PROBLEM], 1)
+CLAIM = {"claim": "c", "where": "", "statement": NASTY, "criterion": "", "measured": "1 < 2", "verdict": "holds"}
+CLAIM |= {"available": "toy", "missing": "", "build": ""}
 DATASET = page.DatasetSpec(NASTY, True, {}, "p", 2, licence="none", citation="Nobody.")
 
 
@@ -90,8 +92,6 @@ def files(workdir) -> SimpleNamespace:
     table = [{"row": m, "column": "regret", "quantity": "regret", "value": -end, "sem": 0.5, "n": 2}
              | {"panel_median": end, "panel_low": end, "panel_high": end + 2, "panel": [end, end + 2]}
              for m, end in regret.items()]  # fmt: skip
-    claim = {"claim": "c", "where": "", "statement": NASTY, "criterion": "", "measured": "1 < 2", "verdict": "holds"}
-    claim |= {"available": "toy", "missing": "", "build": ""}
     rng = np.random.default_rng(0)
     vectors = np.linalg.qr(rng.normal(size=(N, 5)))[0]
     basis = [
@@ -108,7 +108,7 @@ def files(workdir) -> SimpleNamespace:
     return SimpleNamespace(
         paper=written("paper.csv", "t,paper's name,regret,11,,,,", "u,elsewhere,regret,1,,,,"),
         reasons=written("reasons.csv", "t,,regret,a rare draw"),
-        claims=write("claims", [claim | {"share": 0.5}], "claims.parquet"),
+        claims=write("claims", [CLAIM | {"share": 0.5}], "claims.parquet"),
         tables={"t": write("table", table, "t.parquet")},
         curves={"e": [write("curves", curves, "c.parquet")]},
         measurements={"e": {"toy": [write("measurements", measured, "m.parquet")]}},
@@ -212,9 +212,8 @@ def test_a_number_that_differs_says_why(files):
 
 
 def test_claims_name_data_sets_by_their_labels(files):
-    row = {"claim": "c", "where": "", "statement": "s", "criterion": "", "measured": "", "share": None}
-    row |= {"verdict": "holds on 1 of 1 available (missing: absent)", "available": "toy", "missing": "absent"}
-    row |= {"build": "with files of absent: `snakemake absent`"}
+    part = {"verdict": "holds on 1 of 1 available (missing: absent)", "missing": "absent"}
+    row = CLAIM | part | {"build": "with files of absent: `snakemake absent`"}
     files.claims = write("claims", [row], "claims.parquet")
     (claim,) = data_of(made(files, params(labels={"absent": "Absent Data", "toy": "Toy"})))["claims"]
     assert claim["note"] == "on 1 of 1 data sets (not counted: Absent Data)"
