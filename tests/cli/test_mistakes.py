@@ -55,13 +55,10 @@ def test_outside_of_the_project_is_one_line(workdir, mistake, call, made):
 
 
 def test_a_mistake_in_the_configuration_is_one_line(copied, mistake):
-    text = Path("config.yaml").read_text()
-    Path("config.yaml").write_text(text.replace("basis: laplacian_low", "basis: laplacian_lwo", 1))
-    assert "config.yaml: methods.graphdr.basis" in mistake("ls")
-    Path("config.yaml").write_text("a: [")
-    assert "config.yaml: cannot be read" in mistake("ls")
-    Path("config.yaml").write_text("")
-    assert "config.yaml" in mistake("ls")
+    text = Path("config.yaml").read_text().replace("basis: laplacian_low", "basis: laplacian_lwo", 1)
+    for broken, message in ((text, ": methods.graphdr.basis"), ("a: [", ": cannot be read"), ("", "")):
+        Path("config.yaml").write_text(broken)
+        assert f"config.yaml{message}" in mistake("ls")
 
 
 @pytest.fixture(scope="module")

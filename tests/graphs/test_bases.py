@@ -133,13 +133,28 @@ def test_a_control_made_of_a_stored_basis_is_that_made_from_scratch(small_graph)
         assert np.array_equal(whole.vectors, compute(name, small_graph).vectors)
 
 
+def dense_twin(name: str, adjacency: np.ndarray, ratings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return values and vectors of a basis, from the first on, by dense algebra."""
+    degree = adjacency.sum(axis=1)
+    if name == "interaction_svd":  # of the ratings as they are
+        left, values, _ = np.linalg.svd(ratings)
+        return values, left
+    if name == "netmf":  # the logarithm of what random walks meet
+        walk = adjacency / degree[:, None]
+        met = sum(np.linalg.matrix_power(walk, steps) for steps in (1, 2, 3)) / degree
+        left, values, _ = np.linalg.svd(np.log(np.maximum(degree.sum() / 3 * met, 1)))
+        return values, left
+    scale = np.diag((degree + adjacency.sum() / len(degree)) ** -0.5)
+    return np.linalg.eigh(np.eye(len(degree)) - scale @ adjacency @ scale)
+
+
 @pytest.mark.parametrize("n", [40, 450])  # LAPACK and Lanczos
-def test_the_regularised_basis_is_that_of_a_dense_matrix(n):
+@pytest.mark.parametrize("name", ["interaction_svd", "netmf", "regularised_low"])
+def test_a_basis_is_that_of_its_dense_twin(name, n):
     graph = random_graphs.sbm(n, np.random.default_rng(3), blocks=4, p_in=0.3, p_out=0.02)
-    adjacency = graph.adjacency.toarray()
-    scale = np.diag((adjacency.sum(axis=1) + adjacency.sum() / n) ** -0.5)
-    values, vectors = np.linalg.eigh(np.eye(n) - scale @ adjacency @ scale)
-    basis = arm_features.compute("regularised_low", Source(n, graph), 4, None)
+    ratings = np.random.default_rng(0).integers(0, 6, (n, 50)).astype(float)
+    basis = arm_features.compute(name, Source(n, graph, embedding=sp.csr_array(ratings)), 4, None)
+    values, vectors = dense_twin(name, graph.adjacency.toarray(), ratings)
     assert_allclose(basis.values, values[:4], atol=1e-8)
     assert_same_up_to_sign(basis.vectors, vectors[:, :4])
     assert basis.residuals.max() < 1e-8
@@ -161,25 +176,6 @@ def test_laplacian_low_starts_at_the_trivial_vector_and_its_features_after_it(sm
     assert_allclose(basis.values, values[:8], atol=1e-12)
     for name in ("laplacian_low", "laplacian_low_shuffled"):
         assert_same_up_to_sign(arm_features.select(name, basis.vectors, 3), vectors[:, 1:4])
-
-
-def test_interaction_svd_takes_ratings_as_they_are():
-    ratings = np.random.default_rng(0).integers(0, 6, (30, 50)).astype(float)
-    basis = arm_features.compute("interaction_svd", Source(30, embedding=sp.csr_array(ratings)), 6, None)
-    left, values, _ = np.linalg.svd(ratings)
-    assert_allclose(basis.values, values[:6])
-    assert_same_up_to_sign(basis.vectors, left[:, :6])
-
-
-def test_netmf_is_the_logarithm_of_what_random_walks_meet(small_graph):
-    adjacency = small_graph.adjacency.toarray()
-    degree = adjacency.sum(axis=1)
-    walk = adjacency / degree[:, None]
-    met = sum(np.linalg.matrix_power(walk, steps) for steps in (1, 2, 3)) / degree
-    left, values, _ = np.linalg.svd(np.log(np.maximum(degree.sum() / 3 * met, 1)))
-    basis = compute("netmf", small_graph)
-    assert_allclose(basis.values, values[:8])
-    assert_same_up_to_sign(basis.vectors, left[:, :8])
 
 
 @pytest.mark.parametrize("name", BASES)

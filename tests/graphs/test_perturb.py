@@ -27,10 +27,6 @@ def weighted(n: int, density: float, seed: int) -> model.Graph:
     return model.from_edges(n, i[keep], j[keep], rng.uniform(0.5, 2, keep.sum()), 10 * np.arange(n))
 
 
-def path(n: int) -> model.Graph:
-    return model.from_edges(n, np.arange(n - 1), np.arange(1, n))
-
-
 @given(n=st.integers(2, 30), density=st.sampled_from([0.05, 0.2, 0.8]), seed=SEEDS, data=st.data())
 def test_a_subgraph_is_induced_connected_and_in_order(n, density, seed, data):
     graph, size = weighted(n, density, seed), data.draw(st.integers(1, n))
@@ -110,8 +106,9 @@ def test_all_sizes_perturb_in_the_same_direction_and_none_not_at_all():
 @pytest.mark.parametrize(("n", "eps"), [(2, 0.01), (20, 2.5)])
 def test_a_size_out_of_reach_is_refused(n, eps):
     """The Laplacian of a single edge never moves, and none moves by more than two."""
+    path = model.from_edges(n, np.arange(n - 1), np.arange(1, n))
     with pytest.raises(ValueError, match="no weights of this graph"):
-        perturb.perturb_weights(path(n), eps, np.random.default_rng(0))
+        perturb.perturb_weights(path, eps, np.random.default_rng(0))
 
 
 @given(n=st.integers(3, 30), density=st.sampled_from([0.2, 0.8]), seed=SEEDS)

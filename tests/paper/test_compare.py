@@ -91,15 +91,17 @@ def test_percentiles_count_ties_half_and_a_printed_number_stands_for_half_a_digi
     assert_allclose(half_digit(f"{-value:.{digits}f}"), 0.5 * 10.0**-digits)
 
 
-REFERENCE = pd.DataFrame(
-    [
-        ("main", "graphdr", "regret", "31.3", "0.7"),
-        ("noise", "light", "k_hat", "4", ""),
-        ("main", "gaussian", "regret", "777.8", ""),
-        ("elsewhere", "a", "b", "1", ""),
-        ("main", "graphdr", "zero", "0", ""),
-    ],
-    columns=["artifact", "row", "column", "value", "sem"],
+def paper_numbers(*rows: tuple) -> pd.DataFrame:
+    """Build numbers of the paper."""
+    return pd.DataFrame(rows, columns=["artifact", "row", "column", "value", "sem"])
+
+
+REFERENCE = paper_numbers(
+    ("main", "graphdr", "regret", "31.3", "0.7"),
+    ("noise", "light", "k_hat", "4", ""),
+    ("main", "gaussian", "regret", "777.8", ""),
+    ("elsewhere", "a", "b", "1", ""),
+    ("main", "graphdr", "zero", "0", ""),
 )
 
 
@@ -137,10 +139,7 @@ def test_every_printed_number_stands_beside_ours_in_the_order_of_the_paper(compa
     assert_allclose(comparison["panel_median"], [41.3, 4, NAN, NAN, 1])
 
 
-ON_DATA = pd.DataFrame(
-    [("real", row, "regret", "10", "") for row in ("Films", "songs", "absent")],
-    columns=["artifact", "row", "column", "value", "sem"],
-)
+ON_DATA = paper_numbers(*(("real", row, "regret", "10", "") for row in ("Films", "songs", "absent")))
 
 
 def on_data(**marks) -> pd.DataFrame:
@@ -183,15 +182,12 @@ def test_the_page_counts_what_is_built_and_other_data_apart_and_names_what_is_no
     assert "| songs | regret | 10 | 99 | 9.90 | – | – | other data |" in text
 
 
-PRINTED = pd.DataFrame(
-    [
-        ("main", "graphdr", "regret", "31.3", ""),
-        ("again", "sbm", "graphdr", "31.3", ""),  # the same cell once more …
-        ("again", "sbm", "rounded", "31", ""),  # … and with another number
-        ("main", "gaussian", "regret", "31.3", ""),  # the same digits of another method
-        ("again", "films", "graphdr", "31.3", ""),  # … and on other data
-    ],
-    columns=["artifact", "row", "column", "value", "sem"],
+PRINTED = paper_numbers(
+    ("main", "graphdr", "regret", "31.3", ""),
+    ("again", "sbm", "graphdr", "31.3", ""),  # the same cell once more …
+    ("again", "sbm", "rounded", "31", ""),  # … and with another number
+    ("main", "gaussian", "regret", "31.3", ""),  # the same digits of another method
+    ("again", "films", "graphdr", "31.3", ""),  # … and on other data
 )
 CELLS = {
     "main": {name: {"regret": f"regret, {name}, on sbm"} for name in ("graphdr", "gaussian")},

@@ -81,11 +81,9 @@ def test_the_effect_is_how_many_times_one_number_is_the_other():
 
 def test_a_claim_without_settings_or_data_is_not_lost():
     without_data = replace(SPEC, datasets=["elsewhere"])
-    decided = [multiverse.marked("t", multiverse.NO_SETTINGS)]
-    decided += [
-        multiverse.decide(name, spec, played(lambda _: 0.5), ()) for name, spec in (("c", SPEC), ("d", without_data))
-    ]
-    decided = pd.concat(decided)
+    table = played(lambda _: 0.5)
+    parts = [multiverse.decide(name, spec, table, ()) for name, spec in (("c", SPEC), ("d", without_data))]
+    decided = pd.concat([multiverse.marked("t", multiverse.NO_SETTINGS), *parts])
     verdicts = multiverse.summary(decided)[["claim", "verdict"]].to_numpy().tolist()
     assert verdicts == [["t", "no settings"], ["c", "holds"], ["d", "not varied"]]
     words = pd.DataFrame({"claim": ["t", "c", "d"], "statement": ["A theorem", "A claim", "Another"]})

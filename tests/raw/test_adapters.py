@@ -175,7 +175,6 @@ MISTAKES = [  # adapter, role, what to replace, by what, the message
     ("graph", "item", "-1 7", "-1", "line 4: features has 1 numbers; expected 2 as above"),
     ("mind", "behaviors", "N9-0 N1-1", "N9-0 N1", r"line 7: impression 'N1'; expected id-0 \(not clicked\) or id-1"),
     ("mind", "dev_behaviors", "\tN12\t", "\tN12-1\t", "line 2: news 'N12-1' in the history; "),
-    ("movielens_100k", "ratings", "3\t30\t2\t", "3\t30\tnan\t", "line 3: rating nan is not a finite number"),
     ("amazon_reviews", "reviews", '"A9Z",', "7,", "line 4: reviewerID is 7; expected"),
     ("graph", "item", "-1 7", "-1 inf", "line 4: features 'inf' is not a finite number"),
 ]
@@ -222,15 +221,11 @@ def member(archive: Path, name: str) -> bytes:
 
 ARXIV = {"edges": "raw/edge", "labels": "raw/node-label"}
 ARXIV |= {"categories": "mapping/labelidx2arxivcategeory", "papers": "mapping/nodeidx2paperid"}
+MOVIES_100K = {"ratings": "data", "items": "item", "users": "user"}
 MOVIES = {"ratings": "ratings", "items": "movies", "users": "users"}
 LASTFM = {"plays": "user_artists", "artists": "artists", "friends": "user_friends"}
 REAL = {  # the archive, its members by role, how their paths are spelled, and numbers of nodes and links
-    "movielens_100k": (
-        "ml-100k.zip",
-        {"ratings": "data", "items": "item", "users": "user"},
-        "ml-100k/u.{}",
-        (1682, 10**5),
-    ),
+    "movielens_100k": ("ml-100k.zip", MOVIES_100K, "ml-100k/u.{}", (1682, 10**5)),
     "movielens_1m": ("ml-1m.zip", MOVIES, "ml-1m/{}.dat", (3706, 1_000_209)),
     "hetrec_lastfm": ("hetrec2011-lastfm-2k.zip", LASTFM, "{}.dat", (17_632, 92_834)),
     "amazon_reviews": ("reviews_Digital_Music_5.json.gz", {"reviews": ""}, "", (3568, 64_706)),

@@ -6,7 +6,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from graphdr.raw.adapters.movielens_100k import GENRES
-from graphdr.raw.adapters.ogbn_arxiv import DIMENSION
 from tests.support.adapter_twins import ADAPTERS, TWINS, Memory, same
 
 NAMES = st.integers(0, 9).map(str)
@@ -79,24 +78,6 @@ def test_the_same_ratings_in_any_format_give_the_same_tables(rows, titles, ends)
         assert table.nodes["reward"].equals(tables["recbole"].nodes["reward"]) or name == "hetrec_lastfm"
     for name in ("movielens_100k", "movielens_1m"):
         assert tables[name].nodes.equals(tables["recbole"].nodes)
-
-
-@settings(max_examples=30)
-@given(st.data(), st.integers(1, 8), ENDS)
-def test_random_citations(data, n, ends):
-    numbers = st.floats(-9, 9, width=32)
-    ids = st.integers(0, n - 1)
-    edges = data.draw(st.lists(st.tuples(ids, ids), min_size=1, max_size=30))
-    labels = data.draw(st.lists(st.tuples(st.integers(0, 39)), min_size=n, max_size=n))
-    raw = Memory(edges=_text(edges, ",", ends), labels=_text(labels, ",", ends))
-    if data.draw(st.booleans()):
-        row = data.draw(st.lists(numbers, min_size=DIMENSION, max_size=DIMENSION))
-        raw["features"] = _text([row] * n, ",", ends)
-    if data.draw(st.booleans()):
-        raw["papers"] = _text([(i, f"p{i * 7 % 11}") for i in range(n)], ",", ends, header=["node idx,paper id"])
-    if data.draw(st.booleans()):
-        raw["categories"] = _text([(3, "a b"), (5, "c d")], ",", ends, header=["label idx,arxiv category"])
-    same(ADAPTERS["ogbn_arxiv"](raw), TWINS["ogbn_arxiv"](raw))
 
 
 NEWS = st.integers(1, 12).map("N{}".format)

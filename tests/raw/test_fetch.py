@@ -4,13 +4,11 @@ import errno
 import gzip
 import hashlib
 import http.server
-import io
 import os
 import subprocess
 import threading
 import urllib.error
 import urllib.request
-import zipfile
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -19,6 +17,7 @@ import pytest
 from graphdr.core.errors import UserError
 from graphdr.raw import archives, fetch
 from graphdr.raw.archives import Raw, Unusable
+from tests.support.tiny_data import zipped
 
 DATA, ITEMS = b"1\t2\t3\n" * 500, b"1|Toy Story\n"
 FOLDER, MIRROR = Path("data/raw/toy"), Path("mirror")
@@ -27,14 +26,6 @@ KEPT = {"toy.zip", fetch.HASHES}
 
 def sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def zipped(members: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(zipfile.ZipInfo(name), data)
-    return buffer.getvalue()
 
 
 ZIP = zipped({"toy/u.data": DATA, "toy/u.item": ITEMS})
@@ -389,11 +380,8 @@ def test_a_full_disk_stops_at_once_and_leaves_nothing(server, monkeypatch, place
 def test_a_folder_that_cannot_be_written_is_one_line(server):
     put("data/raw", b"a file")
     put("mirror/toy.zip", ZIP)
-    for sources, mirror in (
-        (source(server.url("plain")), MIRROR),
-        (source(server.url("plain")), None),
-        (wheel(), None),
-    ):
+    downloaded = source(server.url("plain"))
+    for sources, mirror in ((downloaded, MIRROR), (downloaded, None), (wheel(), None)):
         assert refusal(sources, mirror=mirror).startswith("data/raw/toy: cannot be written (")
 
 

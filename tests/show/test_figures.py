@@ -19,12 +19,12 @@ ENDS = {"graphdr": 10.0, "mine": 40.0, "yours": 90.0}
 PLACES = {"p": 1.0, "q": 2.0}
 
 
-def curves(**columns) -> pd.DataFrame:
+def curves() -> pd.DataFrame:
     t = np.arange(10, 50, 10)
     parts = [
-        pd.DataFrame({"problem": "p", "method": method, "t": t, "mean": end * t / 40, "sem": 0.5})
-        .assign(panel_low=end * t / 50, panel_median=end * t / 40, panel_high=end * t / 30, bound=9.0 * t)
-        .assign(**columns)
+        pd.DataFrame({"problem": "p", "method": method, "t": t, "mean": end * t / 40, "sem": 0.5}).assign(
+            panel_low=end * t / 50, panel_median=end * t / 40, panel_high=end * t / 30, bound=9.0 * t
+        )
         for method, end in ENDS.items()
     ]
     return pd.concat([*parts, parts[0].assign(problem="another")], ignore_index=True)

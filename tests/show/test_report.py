@@ -34,6 +34,8 @@ COMPARED = ComparedTable({"paper's name": "graphdr"}, {}, {m: ["toy"] for m in M
 TABLE = PageTable(NASTY, "method", COLUMNS, "column_min", [], [(m, "p", m) for m in METHODS], "e", COMPARED)
 PROBLEM = ProblemSpec("p", "P", "toy", N, k=2, horizon=40, seeds=2, instances=3, draws=0)
 EXPERIMENT = ExperimentSpec("E", "Data sets", list(METHODS), "graphdr", [PROBLEM], 1)
+CLAIM = {"claim": "c", "where": "", "statement": NASTY, "criterion": "", "measured": "1 < 2", "verdict": "holds"}
+CLAIM |= {"available": "toy", "missing": "", "build": ""}
 DATASET = page.DatasetSpec(NASTY, True, {}, "p", 2, licence="none", citation="Nobody.")
 
 
@@ -67,16 +69,13 @@ def write(kind: str, rows: list[dict], path: str) -> str:
     return path
 
 
-def printed(*lines: str) -> str:
-    """Write numbers of the paper."""
-    Path("paper.csv").write_text("\n".join(["artifact,row,column,value,sem,horizon,seeds,note", *lines, ""]))
-    return "paper.csv"
+HEADERS = {"paper.csv": "artifact,row,column,value,sem,horizon,seeds,note", "reasons.csv": "artifact,row,column,why"}
 
 
-def reasons(*lines: str) -> str:
-    """Write why numbers differ."""
-    Path("reasons.csv").write_text("\n".join(["artifact,row,column,why", *lines, ""]))
-    return "reasons.csv"
+def written(path: str, *lines: str) -> str:
+    """Write numbers of the paper, or why numbers differ."""
+    Path(path).write_text("\n".join([HEADERS[path], *lines, ""]))
+    return path
 
 
 @pytest.fixture
@@ -93,8 +92,6 @@ def files(workdir) -> SimpleNamespace:
     table = [{"row": m, "column": "regret", "quantity": "regret", "value": -end, "sem": 0.5, "n": 2}
              | {"panel_median": end, "panel_low": end, "panel_high": end + 2, "panel": [end, end + 2]}
              for m, end in regret.items()]  # fmt: skip
-    claim = {"claim": "c", "where": "", "statement": NASTY, "criterion": "", "measured": "1 < 2", "verdict": "holds"}
-    claim |= {"available": "toy", "missing": "", "build": ""}
     rng = np.random.default_rng(0)
     vectors = np.linalg.qr(rng.normal(size=(N, 5)))[0]
     basis = [
@@ -109,9 +106,9 @@ def files(workdir) -> SimpleNamespace:
     (workdir / "o.parquet").write_text("its points")
     manifest.record("make_figure", {}, "code", {}, ["o.svg", "o.parquet"])
     return SimpleNamespace(
-        paper=printed("t,paper's name,regret,11,,,,", "u,elsewhere,regret,1,,,,"),
-        reasons=reasons("t,,regret,a rare draw"),
-        claims=write("claims", [claim | {"share": 0.5}], "claims.parquet"),
+        paper=written("paper.csv", "t,paper's name,regret,11,,,,", "u,elsewhere,regret,1,,,,"),
+        reasons=written("reasons.csv", "t,,regret,a rare draw"),
+        claims=write("claims", [CLAIM | {"share": 0.5}], "claims.parquet"),
         tables={"t": write("table", table, "t.parquet")},
         curves={"e": [write("curves", curves, "c.parquet")]},
         measurements={"e": {"toy": [write("measurements", measured, "m.parquet")]}},
@@ -198,8 +195,9 @@ def test_without_claims_it_is_the_page_of_the_main_comparison_alone(files):
 
 def test_nothing_built_is_a_page_too(workdir):
     nothing = SimpleNamespace(
-        paper=printed("u,elsewhere,regret,1,,,,"), claims=write("claims", [], "claims.parquet"),
-        reasons=reasons("u,,,unknown"), tables={}, curves={}, measurements={}, overview=[], datasets={}, **NO_STUDIES,
+        paper=written("paper.csv", "u,elsewhere,regret,1,,,,"), claims=write("claims", [], "claims.parquet"),
+        reasons=written("reasons.csv", "u,,,unknown"), tables={}, curves={}, measurements={}, overview=[], datasets={},
+        **NO_STUDIES,
     )  # fmt: skip
     data = data_of(made(nothing, params(experiments={}, tables={}, headline=None)))
     assert (data["headline"], data["groups"], data["datasets"]) == (None, [], {})
@@ -207,16 +205,15 @@ def test_nothing_built_is_a_page_too(workdir):
 
 
 def test_a_number_that_differs_says_why(files):
-    files.paper = printed("t,paper's name,regret,99,,,,", "t,linucb_full,regret,99,,,,")
-    files.reasons = reasons("t,linucb_full,,not known", "t,,regret,a rare draw")
+    files.paper = written("paper.csv", "t,paper's name,regret,99,,,,", "t,linucb_full,regret,99,,,,")
+    files.reasons = written("reasons.csv", "t,linucb_full,,not known", "t,,regret,a rare draw")
     cells = [row["cells"][0] for row in data_of(made(files, params()))["tables"]["t"]["rows"]]
     assert [(cell["verdict"], cell["why"]) for cell in cells] == [("differs", "a rare draw"), ("differs", "not known")]
 
 
 def test_claims_name_data_sets_by_their_labels(files):
-    row = {"claim": "c", "where": "", "statement": "s", "criterion": "", "measured": "", "share": None}
-    row |= {"verdict": "holds on 1 of 1 available (missing: absent)", "available": "toy", "missing": "absent"}
-    row |= {"build": "with files of absent: `snakemake absent`"}
+    part = {"verdict": "holds on 1 of 1 available (missing: absent)", "missing": "absent"}
+    row = CLAIM | part | {"build": "with files of absent: `snakemake absent`"}
     files.claims = write("claims", [row], "claims.parquet")
     (claim,) = data_of(made(files, params(labels={"absent": "Absent Data", "toy": "Toy"})))["claims"]
     assert claim["note"] == "on 1 of 1 data sets (not counted: Absent Data)"

@@ -5,8 +5,6 @@ import pytest
 
 from graphdr.show.story import best_of, place, tell, winners
 
-REAL = ["ml"]
-
 
 def claim(name: str, verdict: str, share: float = float("nan"), measured: str = "a / b = 2", available: str = "sbm"):
     texts = {"statement": f"{name} is so", "measured": measured, "available": available}
@@ -62,7 +60,7 @@ def test_claims_about_who_wins_come_first():
 
 def test_lines_are_marked_by_the_kind_of_their_data():
     rows = claims(claim("a", "holds"), claim("b", "holds", available="ml"), claim("c", "holds", available="sbm, ml"))
-    assert [line.kinds for line in tell(rows, real=REAL).holds] == [("synthetic",), ("real",), ("synthetic", "real")]
+    assert [line.kinds for line in tell(rows, real=["ml"]).holds] == [("synthetic",), ("real",), ("synthetic", "real")]
     assert [line.kinds for line in tell(rows).holds] == [(), (), ()]
 
 

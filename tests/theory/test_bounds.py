@@ -87,12 +87,6 @@ def test_the_constants_of_a_case_done_by_hand():
     assert constants.dk_ratio(0.02, 0.4) == pytest.approx(0.2)
 
 
-@given(c=draw_constants())
-def test_radius_and_potential_are_those_printed_in_every_round(c):
-    assert_allclose(constants.beta0(T, *c), [beta0_of(t, c) for t in T], rtol=1e-12)
-    assert_allclose(constants.potential(T, c.k, c.ridge, c.bound_x), [a_of(t, c) for t in T], rtol=1e-12)
-
-
 @pytest.mark.parametrize("name", PRINTED)
 @given(c=draw_constants(), x=sizes, s=sizes, seed=st.integers(0, 2**32 - 1))
 def test_bounds_are_those_printed_whether_for_all_rounds_or_one(name, c, x, s, seed):
@@ -119,16 +113,6 @@ def test_bounds_grow_with_everything_that_makes_a_problem_harder(name, c, b, w, 
         used = ARGUMENTS[name](*values) != ARGUMENTS[name](b, w, x, s)
         there = bound(name, T, c, *values)
         assert np.all(there > here) if used else np.array_equal(there, here)
-
-
-@given(c=draw_constants(), s_k=sizes)
-def test_without_tail_and_noise_all_bounds_are_that_of_exact_smoothness(c, s_k):
-    nu_k = constants.nu(0.0, s_k, 0.0, 0.1, c.bound_x)
-    assert nu_k == 0
-    c = c._replace(size=s_k)
-    for name in bounds.BOUNDS:
-        left = constants.after_pilot(c) if name == "a_priori" else c
-        assert_allclose(bound(name, T, c, 0.0, 0.0, nu_k, c.size), bounds.exact(T, left), rtol=1e-14)
 
 
 @given(c=draw_constants(), nu_k=sizes, s=sizes)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from graphdr.facts.graph_facts import perturbation_norm
-from graphdr.graphs.arm_features import Basis
 from graphdr.graphs.model import from_edges
 from graphdr.graphs.spectral import low_eigenpairs
 from graphdr.theory import constants
@@ -17,11 +16,6 @@ from tests.support.small_bandits import noisy_graphs
 
 def orthonormal(rng, n, k):
     return np.linalg.qr(rng.standard_normal((n, k)))[0]
-
-
-def eigenpairs(matrix):
-    values, vectors = np.linalg.eigh(matrix)
-    return Basis(vectors, values, np.zeros(len(values)))
 
 
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 4), other=st.integers(1, 4))
@@ -61,32 +55,6 @@ def test_noisy_graphs_rotate_a_subspace_by_less_than_davis_kahan_allow(noisy):
     assert turned.distance <= turned.bound + 1e-9
     one, other = select(clean.vectors, k), select(observed.vectors, k)
     assert np.linalg.norm(one - other @ (other.T @ one), 2) <= turned.bound + 1e-9  # (I - Pi-hat) Pi
-
-
-@given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 3), convention=st.sampled_from(sorted(subspaces.CONVENTIONS)))
-def test_any_symmetric_matrices_obey_the_lemma_even_beyond_its_condition(seed, k, convention):
-    """Beyond eps = gap / 4 it allows more than one, and no two projectors are further apart than one."""
-    rng = np.random.default_rng(seed)
-    a, b = rng.standard_normal((2, 6, 6))
-    matrix, noise = a + a.T, 10 ** rng.uniform(-3, 1) * (b + b.T)
-    turned = subspaces.davis_kahan(
-        eigenpairs(matrix), eigenpairs(matrix + noise), np.linalg.norm(noise, 2), k, convention
-    )
-    assert turned.distance <= min(turned.bound, 1) + 1e-9
-    assert turned.condition == (turned.bound <= 1)
-
-
-@pytest.mark.parametrize("share", [0.01, 0.5, 1.0])
-def test_a_quarter_of_the_davis_kahan_bound_is_not_enough(share):
-    """The worst perturbation of diag(0, 1) turns its eigenvectors by half of arcsin(2 eps)."""
-    eps = share / 4
-    angle = np.arcsin(2 * eps)
-    noise = eps * np.array([[np.sin(angle), np.cos(angle)], [np.cos(angle), -np.sin(angle)]])
-    matrix = np.diag([0.0, 1.0])
-    turned = subspaces.davis_kahan(eigenpairs(matrix), eigenpairs(matrix + noise), eps, 1, "theory")
-    assert turned.condition
-    assert turned.distance == pytest.approx(np.sin(angle / 2))
-    assert turned.bound / 4 < turned.distance < turned.bound
 
 
 def cliques(weight: float):
