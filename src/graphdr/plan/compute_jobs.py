@@ -257,10 +257,7 @@ def _chosen(
 def measure_batch(design: Design, batch: str) -> Job:
     spec, radii, problems = _experiment(design, batch), _by_theorem(design, batch), _problems(design, batch)
     methods = _methods(design, batch)
-    sources = {
-        method: [measure.RunSource(problem.name, *design.played[problem.name, method]) for problem in problems]
-        for method in methods
-    }
+    runs = {method: [(p.name, design.played[p.name, method]) for p in problems] for method in methods}
     chosen_in, chosen = _chosen(design, problems, spec.methods)
     grids = {}
     for name, adaptive in methods.items():
@@ -268,7 +265,7 @@ def measure_batch(design: Design, batch: str) -> Job:
             fixed = {other: getattr(m, "k", None) for other, m in methods.items() if m.bases == adaptive.bases}
             grids[name] = {other: k for other, k in fixed.items() if isinstance(k, int)}
     params = measure.Params(
-        sources=sources,
+        runs=runs,
         against=spec.reference_method,
         radii=radii,
         constants={problem.name: fill(TheoremConstants, problem) for problem in problems} if radii else {},
@@ -277,7 +274,7 @@ def measure_batch(design: Design, batch: str) -> Job:
         chosen=chosen,
         ranked=[name for name in methods if not design.methods[name].control] if chosen else [],
     )
-    files = sorted({runs.path for played in sources.values() for runs in played})
+    files = sorted({stored.path for played in runs.values() for _, stored in played})
     return make_job(measure, measure.Input(files, paths.facts(batch), chosen_in), params, batch=batch)
 
 
