@@ -211,8 +211,7 @@ def run_bandit(design: Design, batch: str, kind: str) -> Job:
     specs = []
     for problem in problems:
         settings = {name: getattr(problem, name) for used in played[problem.name] for name in methods[used].missing}
-        inherited = bandit.InheritedSettings(**settings)
-        specs.append(fill(bandit.RunProblem, problem, methods=played[problem.name], settings=inherited))
+        specs.append(fill(bandit.RunProblem, problem, methods=played[problem.name], settings=settings))
     bases: dict[str, dict[str, str]] = {b: {} for b in sorted({b for m in methods.values() for b in m.bases})}
     for problem in sorted(problems, key=lambda problem: problem.components):  # the widest of a graph wins
         for basis in {basis for name in played[problem.name] for basis in methods[name].bases}:

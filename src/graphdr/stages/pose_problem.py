@@ -35,7 +35,6 @@ class SegmentRewards:
 class Ratings:
     """The ratings that rewards are resampled from."""
 
-    noise: str
     dataset: str
     holdout: str
 
