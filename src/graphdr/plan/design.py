@@ -104,11 +104,8 @@ def expand(config: Config | Raw, missing: Collection[str] = (), root: str = "") 
         root=root,
     )
     _check(design)
-    played = _played(design)
-    plays: dict[str, list[StoredRuns]] = {}
-    for runs in dict.fromkeys(played.values()):
-        plays.setdefault(runs.path, []).append(runs)
-    return design._replace(played=played, plays=plays)
+    _store(design)
+    return design
 
 
 def _members(config: Config) -> Members:
@@ -270,8 +267,8 @@ def _misplaced(design: Design, view: TableView | FigureView) -> Iterator[str]:
         yield f"{key}: {factor!r} does not tell the {len(problems)} problems of {sources} apart"
 
 
-def _played(design: Design) -> dict[tuple[str, str], StoredRuns]:
-    """Return where the runs of every problem and method are: in small experiments rather than in large ones."""
+def _store(design: Design) -> None:
+    """Choose where the runs of every problem and method are: in small experiments rather than in large ones."""
     experiments = design.config.experiments
 
     def precedence(batch: str) -> tuple[Any, ...]:
@@ -280,7 +277,6 @@ def _played(design: Design) -> dict[tuple[str, str], StoredRuns]:
         return spec.opt_in, spec.target or "", len(design.members[name]), len(spec.methods), len(name), name
 
     first: dict[Any, StoredRuns] = {}
-    played: dict[tuple[str, str], StoredRuns] = {}
     for batch in sorted(design.batches, key=precedence):
         experiment, problems = design.batches[batch]
         for problem, variant in product(problems, design.variants[experiment]):
@@ -288,8 +284,9 @@ def _played(design: Design) -> dict[tuple[str, str], StoredRuns]:
             runs = StoredRuns(paths.runs(batch, INFORMED if method.facts else PLAIN), problem, variant.name)
             if not experiments[experiment].settings:  # no other experiment has the seeds of a grid
                 runs = first.setdefault(_identity(design.problems[problem], method), runs)
-            played[problem, variant.name] = runs
-    return played
+            design.played[problem, variant.name] = runs
+    for runs in dict.fromkeys(design.played.values()):
+        design.plays.setdefault(runs.path, []).append(runs)
 
 
 def _identity(problem: Problem, method: Policy) -> tuple[Any, ...]:
