@@ -35,6 +35,7 @@ class SegmentRewards:
 class Ratings:
     """The ratings that rewards are resampled from."""
 
+    noise: str
     dataset: str
     holdout: str
 
