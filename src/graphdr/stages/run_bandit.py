@@ -44,11 +44,6 @@ class Protocol:
     noise: float | str
     settings_from: str
 
-    @property
-    def seed_range(self) -> range:
-        """The seeds of the runs of an instance."""
-        return range(self.first_seed, self.first_seed + self.seeds)
-
 
 @dataclass(frozen=True)
 class RunProblem:
@@ -162,6 +157,7 @@ class Batch:
             for number, spec in enumerate(self.params.problems):
                 if name not in spec.methods:
                     continue
+                seeds = range(spec.protocol.first_seed, spec.protocol.first_seed + spec.protocol.seeds)
                 method = declared.with_settings({setting: spec.settings[setting] for setting in declared.missing})
                 if grid := grids.get((spec.name, name)):
                     method = method.with_settings(self.chosen.get((grid, name), {}))
@@ -175,7 +171,7 @@ class Batch:
                         if key not in shared:
                             shared[key] = method.features(inputs)
                         problem = self._problem(method, spec, instance, shared[key])
-                        for seed in spec.protocol.seed_range:
+                        for seed in seeds:
                             yield Task(name, number, instance, draw, seed, method, problem)
 
     def _inputs(self, method: Method, spec: RunProblem, instance: int) -> Iterator[tuple[int, GraphInputs]]:
