@@ -16,7 +16,7 @@ import grimp
 
 from docs.markers import between_markers
 from graphdr.core import atomic
-from graphdr.core.markdown import pipe_table
+from graphdr.core.terminal import pipe_table
 
 ROOT = Path(__file__).parents[1]
 FIGURE, PAGE = "docs/architecture.svg", "docs/architecture.md"

@@ -6,7 +6,7 @@ from pathlib import Path
 from docs.markers import between_markers
 from graphdr.cache import io
 from graphdr.core import atomic
-from graphdr.core.markdown import pipe_table
+from graphdr.core.terminal import pipe_table
 
 ROOT = Path(__file__).parents[1]
 MARKER = "columns"

@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 from docs.markers import write_page
 from docs.theory_findings import THEORY, base_g
 from graphdr.cache import io, paths
-from graphdr.core.markdown import pipe_table
+from graphdr.core.terminal import pipe_table
 from graphdr.paper import power
 from graphdr.paper.compare import CLOSE, KINDS, OTHER, VERDICTS, half_digit, headline_table
 from graphdr.plan import config as configuration

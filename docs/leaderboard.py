@@ -8,7 +8,7 @@ import pandas as pd
 from docs.markers import between_markers, write_page
 from graphdr.cache import io, paths
 from graphdr.core.errors import UserError
-from graphdr.core.markdown import escape, pipe_table
+from graphdr.core.terminal import escape, pipe_table
 from graphdr.plan.claim_jobs import ranking
 from graphdr.plan.config import load
 from graphdr.plan.design import expand

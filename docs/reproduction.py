@@ -10,7 +10,7 @@ import pandas as pd
 
 from docs.markers import write_page
 from graphdr.cache import io, paths
-from graphdr.core.markdown import pipe_table
+from graphdr.core.terminal import pipe_table
 from graphdr.paper import multiverse
 from graphdr.paper.compare import JUDGED, headline
 from graphdr.plan import config as configuration

@@ -18,7 +18,7 @@ from docs.markers import between_markers
 from graphdr.cache import io, paths
 from graphdr.core import atomic
 from graphdr.core.errors import UserError
-from graphdr.core.markdown import pipe_table
+from graphdr.core.terminal import pipe_table
 from graphdr.paper import power
 from graphdr.paper.compare import JUDGED
 from graphdr.paper.compare import headline as summary

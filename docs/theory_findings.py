@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphdr.core.markdown import pipe_table
+from graphdr.core.terminal import pipe_table
 from graphdr.theory.constants import PILOT_SHARE
 
 if TYPE_CHECKING:

@@ -50,7 +50,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    from graphdr.core.extras import needed_for
+    from graphdr.core.errors import needed_for
 
     module, attribute = _PLACES[name].split(":")
     with needed_for(f"{__name__}.{name}"):

@@ -4,17 +4,16 @@ import tomllib
 
 import pytest
 
-from graphdr.core import extras
-from graphdr.core.errors import UserError
+from graphdr.core import errors
 from tests.support.lacking import COMMAND, WORKFLOW, python_without
 from tests.support.project import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-CORE = (*extras.FILES, *WORKFLOW)  # what is not there where only the core is
+CORE = (*errors.FILES, *WORKFLOW)  # what is not there where only the core is
 
 
 def test_the_extra_for_files_is_as_the_project_has_it():
-    assert tuple(entry.partition(">")[0] for entry in PROJECT["optional-dependencies"]["files"]) == extras.FILES
+    assert tuple(entry.partition(">")[0] for entry in PROJECT["optional-dependencies"]["files"]) == errors.FILES
 
 
 @pytest.mark.parametrize(
@@ -26,12 +25,12 @@ def test_the_extra_for_files_is_as_the_project_has_it():
     ],
 )
 def test_a_missing_package_is_one_line_that_names_the_extra(module, extra, message):
-    with pytest.raises(extras.MissingExtra, match=message) as caught, extras.needed_for("it", *extra):
+    with pytest.raises(errors.MissingExtra, match=message) as caught, errors.needed_for("it", *extra):
         raise ModuleNotFoundError(name=module)
-    assert isinstance(caught.value, UserError)
+    assert isinstance(caught.value, errors.UserError)
     assert isinstance(caught.value, ImportError)
     # A missing module of our own stays a bug.
-    with pytest.raises(ModuleNotFoundError), extras.needed_for("it"):
+    with pytest.raises(ModuleNotFoundError), errors.needed_for("it"):
         raise ModuleNotFoundError(name="graphdr.nothing")
 
 

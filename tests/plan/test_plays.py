@@ -86,4 +86,4 @@ def test_a_graph_prior_plays_again_with_other_columns_and_linucb_does_not(config
     assert len({planned.played[f"sbm-components_{c}", "ours"] for c in (12, 24)}) == 1
     assert len({planned.played[f"sbm-components_{c}", "prior"] for c in (12, 24)}) == 2
     job = jobs.run_bandit(planned, "a", "plain")
-    assert [problem.settings.components for problem in job.params.problems] == [12, 24]
+    assert [problem.settings["components"] for problem in job.params.problems] == [12, 24]

@@ -109,4 +109,4 @@ def test_a_newcomer_to_the_leaderboard_is_one_block_and_makes_no_other_method_pl
     }
     assert all(name.split("-")[0] == "mine" for names in played.values() for name in names)
     ranking = jobs.judge_claims(after, "leaderboard").params.ranking
-    assert len({runs.problem for runs in ranking.runs if runs.method == "mine"}) == len(ranking.titles)
+    assert len({problem for problem, method, _ in ranking.runs if method == "mine"}) == len(ranking.titles)

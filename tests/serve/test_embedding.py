@@ -16,10 +16,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info
 
 from graphdr.core.rng import stream
-from graphdr.core.threads import one_thread
 from graphdr.graphs import arm_features, model, spectral
 from graphdr.serve import basis as served
-from graphdr.serve.basis import SERVED, Extender
+from graphdr.serve.basis import SERVED, Extender, one_thread
 from graphdr.serve.embedding import GraphEmbedding
 from tests.support.project import draw_sbm
 

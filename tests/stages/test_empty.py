@@ -116,7 +116,7 @@ def test_without_any_run_the_facts_are_measured(workdir):
     facts = {"problem": ["p"], "instance": [0], "quantity": ["zeta"], "value": [0.5]}
     io.write("facts", facts, "facts.parquet")
     io.write("runs", io.nothing("runs"), "runs.parquet")
-    sources = {"content_pca": [("p", "runs.parquet", "p", "content_pca")]}
+    sources = {"content_pca": [("p", ("runs.parquet", "p", "content_pca"))]}
     input = measure_batch.Input(["runs.parquet"], "facts.parquet")
     params = measure_batch.Params(sources, against="content_pca", radii={}, constants={}, grids={})
     job = Job("measure_batch", input, measure_batch.Output(), params)

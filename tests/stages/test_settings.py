@@ -90,7 +90,7 @@ def test_the_best_setting_on_other_seeds_is_taken_over(plan):
     settings = {name.removeprefix("best_"): value for name, value in best["graphdr"].items()}
     job = jobs.run_bandit(plan, "paper", "plain")
     first = job.params.problems[0]
-    problem = replace(first, settings=replace(first.settings, **settings | {"k": int(settings["k"])}))
+    problem = replace(first, settings=first.settings | settings | {"k": int(settings["k"])})
     run(replace(job, params=job.params._replace(problems=[problem])), runs="again.parquet")
     other = io.read("runs", "again.parquet").to_pandas()
     one, two = (frame[frame["method"] == "graphdr"][PLAYED].reset_index(drop=True) for frame in (found, other))

@@ -29,7 +29,7 @@ from graphdr.advise.simulation.splits import Source, select_source
 from graphdr.advise.simulation.tournament import SimulationConfig, Tournament, TournamentResult
 from graphdr.advise.simulation.verdict import judge
 from graphdr.cache import paths
-from graphdr.core.atomic import replacing, update
+from graphdr.core.atomic import replacing, write_text
 from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
 from graphdr.graphs import arm_features
@@ -209,7 +209,7 @@ def write(findings: Findings, result: TournamentResult, root: Path, text: str, j
     if folder.is_symlink():  # it could lead to another project, whose files would be overwritten
         raise UserError(f"{folder}: a link; remove it, or give another --name: advise writes to folders of its own")
     for kind, content in {"text": f"{text}\n", "json": f"{json}\n", "page": tables.page(findings)}.items():
-        update(content.encode(), folder / FILES[kind])
+        write_text(content, folder / FILES[kind])
     with replacing(folder / RUNS) as temporary_path:
         pq.write_table(runs(result), temporary_path)
 

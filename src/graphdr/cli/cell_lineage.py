@@ -158,7 +158,7 @@ def played(cell: Cell, measurements: list[Row], nodes: Mapping[str, Node]) -> li
         if row["quantity"] in HINDSIGHT:
             methods += params["grids"].get(row["method"], ())
         for name in methods:
-            for measured_on, *source in params.get("sources", {}).get(name, ()):
+            for measured_on, source in params.get("runs", {}).get(name, ()):
                 if measured_on == row["problem"]:
                     sources.setdefault(tuple(source))
     further = cell.quantity == "regret_redrawn"

@@ -14,8 +14,7 @@ from typing import Any, NoReturn
 
 from graphdr import __version__
 from graphdr.cli import project
-from graphdr.core.errors import UserError, elide, exhausted
-from graphdr.core.extras import needed_for
+from graphdr.core.errors import UserError, elide, exhausted, needed_for
 from graphdr.core.terminal import Answer, as_json, printable
 
 COMMANDS = {  # by name: module, imported when the command runs, and purpose

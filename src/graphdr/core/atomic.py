@@ -41,7 +41,8 @@ def temporary(folder: Path, name: str) -> Iterator[Path]:
     try:
         yield path
     finally:
-        discard(path)
+        with suppress(OSError):  # an earlier error has reported a read-only folder
+            path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -59,25 +60,7 @@ def write_text(text: str, path: Path | str) -> None:
         temporary_path.write_text(text, encoding="utf-8")
 
 
-def update(data: bytes, path: Path) -> None:
-    """Write a file atomically; one with the same content keeps its modification time."""
-    with writing(path.parent):
-        if path.is_file() and path.read_bytes() == data:
-            return
-    with replacing(path) as temporary_path:
-        temporary_path.write_bytes(data)
-
-
-def save(blocks: Iterable[bytes], path: Path, mode: str) -> None:
+def save(blocks: Iterable[bytes], path: Path) -> None:
     """Write blocks of bytes to a temporary file as they arrive."""
-    with writing(path.parent):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open(mode) as stream:
-            for block in blocks:
-                stream.write(block)
-
-
-def discard(path: Path) -> None:
-    """Remove a file if possible."""
-    with suppress(OSError):  # an earlier error has reported a read-only folder
-        path.unlink(missing_ok=True)
+    with writing(path.parent), path.open("wb") as stream:
+        stream.writelines(blocks)

@@ -1,9 +1,11 @@
-"""Mistakes of a user: an exception that is shown as one line without a traceback, and builders of its messages."""
+"""Mistakes of a user: exceptions that are shown as one line without a traceback, and builders of their messages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 DENSE_LIMIT = 20_000  # nodes; a dense matrix of this size takes 3 GB
+FILES = ("jinja2", "pyarrow")  # modules of the extra `files`; all others are in `workflow`
 QUOTED = 80  # longest quotation from a file in a message, in characters
 
 Value = TypeVar("Value")
@@ -43,6 +45,23 @@ def quote_cell(column: object, value: object) -> str:
 
 class MissingFile(UserError, FileNotFoundError):
     """A file that a user named does not exist."""
+
+
+class MissingExtra(UserError, ImportError):
+    """An optional package is not installed."""
+
+
+@contextmanager
+def needed_for(feature: str, extra: str | None = None) -> Iterator[None]:
+    """Turn a missing package into a message that names the extra to install, by default the smallest that has it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "graphdr"):  # a bug of this package
+            raise
+        extra = extra or ("files" if package in FILES else "workflow")
+        raise MissingExtra(f'{feature} needs {package}: pip install "graphdr[{extra}]"') from None
 
 
 def no_raw_files(artifact: str, datasets: Iterable[str]) -> UserError:

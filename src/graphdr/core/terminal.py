@@ -1,4 +1,4 @@
-"""Text for people: the terminal's width and colours, numbers, sizes and ages in words, and tables that fit."""
+"""Text for people: the terminal's width and colours, numbers, sizes and ages in words, and tables, also in Markdown."""
 
 import json
 import math
@@ -183,6 +183,17 @@ def _blocks(widths: list[int], columns: int, keys: int) -> list[list[int]]:
             blocks.append([*fixed])
         blocks[-1].append(place)
     return blocks
+
+
+def escape(text: str) -> str:
+    """Escape a text for a cell of a table."""
+    return text.replace("\\", "\\\\").replace("|", "\\|")
+
+
+def pipe_table(head: list[str], body: list[list[str]]) -> list[str]:
+    """Return the lines of a table, the first column left and the others right."""
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return [f"| {' | '.join(texts)} |" for texts in (head, rule, *body)]
 
 
 def as_json(answer: object) -> str:

@@ -7,8 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphdr.core.compiled import inlined, kernel
-from graphdr.core.errors import UserError, no_such
-from graphdr.core.extras import needed_for
+from graphdr.core.errors import UserError, needed_for, no_such
 from graphdr.core.rng import stream
 from graphdr.graphs.records import row_norms
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from graphdr.cache.io import SCHEMAS
-from graphdr.core.markdown import escape
+from graphdr.core.terminal import escape
 from graphdr.paper.predicates import PREDICATES, Check, NoData, Outcome, Rows, cell_names, values
 from graphdr.scores import cells
 

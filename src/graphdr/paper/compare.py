@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from graphdr.core.markdown import pipe_table
+from graphdr.core.terminal import pipe_table
 from graphdr.scores import cells
 
 MATCH, CLOSE = 0.03, 0.10

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from graphdr.core.markdown import escape, pipe_table
+from graphdr.core.terminal import escape, pipe_table
 from graphdr.paper.claims import ClaimSpec, check_all, word_for
 from graphdr.paper.predicates import NoData, Rows, cell_names
 from graphdr.scores import cells

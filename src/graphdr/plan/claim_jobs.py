@@ -134,13 +134,13 @@ def ranking(design: Design) -> tuple[judge.Input, judge.Params]:
                 label = design.config.datasets[spec.dataset].label or spec.dataset
                 differing = [text for factor, value, text in TITLES if getattr(spec, factor) == value]
                 titles[problem] = ", ".join([label, *differing])
-                runs += [judge.RankedRuns(problem, name, *design.played[problem, name]) for name in names]
-    ranked = dict.fromkeys(run.method for run in runs)
+                runs += [(problem, name, design.played[problem, name]) for name in names]
+    ranked = dict.fromkeys(method for _, method, _ in runs)
     ranking = judge.Ranking(
         runs=runs,
         titles=titles,
         datasets={name: design.problems[name].dataset for name in titles},
         untuned=[name for name in ranked if isinstance(methods[name].method, GraphPrior)],
     )
-    input = judge.Input(runs={paths.LEADERBOARD: sorted({run.path for run in runs})})
+    input = judge.Input(runs={paths.LEADERBOARD: sorted({stored.path for *_, stored in runs})})
     return input, judge.Params({name: methods[name].label for name in ranked}, ranking=ranking)

@@ -211,8 +211,7 @@ def run_bandit(design: Design, batch: str, kind: str) -> Job:
     specs = []
     for problem in problems:
         settings = {name: getattr(problem, name) for used in played[problem.name] for name in methods[used].missing}
-        inherited = bandit.InheritedSettings(**settings)
-        specs.append(fill(bandit.RunProblem, problem, methods=played[problem.name], settings=inherited))
+        specs.append(fill(bandit.RunProblem, problem, methods=played[problem.name], settings=settings))
     bases: dict[str, dict[str, str]] = {b: {} for b in sorted({b for m in methods.values() for b in m.bases})}
     for problem in sorted(problems, key=lambda problem: problem.components):  # the widest of a graph wins
         for basis in {basis for name in played[problem.name] for basis in methods[name].bases}:
@@ -257,10 +256,7 @@ def _chosen(
 def measure_batch(design: Design, batch: str) -> Job:
     spec, radii, problems = _experiment(design, batch), _by_theorem(design, batch), _problems(design, batch)
     methods = _methods(design, batch)
-    sources = {
-        method: [measure.RunSource(problem.name, *design.played[problem.name, method]) for problem in problems]
-        for method in methods
-    }
+    runs = {method: [(p.name, design.played[p.name, method]) for p in problems] for method in methods}
     chosen_in, chosen = _chosen(design, problems, spec.methods)
     grids = {}
     for name, adaptive in methods.items():
@@ -268,7 +264,7 @@ def measure_batch(design: Design, batch: str) -> Job:
             fixed = {other: getattr(m, "k", None) for other, m in methods.items() if m.bases == adaptive.bases}
             grids[name] = {other: k for other, k in fixed.items() if isinstance(k, int)}
     params = measure.Params(
-        sources=sources,
+        runs=runs,
         against=spec.reference_method,
         radii=radii,
         constants={problem.name: fill(TheoremConstants, problem) for problem in problems} if radii else {},
@@ -277,7 +273,7 @@ def measure_batch(design: Design, batch: str) -> Job:
         chosen=chosen,
         ranked=[name for name in methods if not design.methods[name].control] if chosen else [],
     )
-    files = sorted({runs.path for played in sources.values() for runs in played})
+    files = sorted({stored.path for played in runs.values() for _, stored in played})
     return make_job(measure, measure.Input(files, paths.facts(batch), chosen_in), params, batch=batch)
 
 

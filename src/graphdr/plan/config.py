@@ -65,31 +65,24 @@ def _merge(config: Any, update: Mapping[str, Any]) -> Raw:
     return merged
 
 
-NO_OVERRIDES = Overrides()
-
-
 def read(raw: Any, folder: Path = Path()) -> Config:
     """Write out the short forms of a configuration and check types and references; files are relative to a folder."""
     try:
         config = parse(short_forms.full(raw, folder))
         check(config)
     except UserError as error:
-        raise UserError(_with_short_names(str(error))) from None
+        text = re.sub(rf"\S{{{QUOTED + 1},}}", lambda name: elide(name[0], QUOTED), str(error))  # shorter names
+        raise UserError(text) from None
     return config
 
 
-def load(path: Path, folder: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Config:
+def load(path: Path, folder: Path | None = None, overrides: Overrides | None = None) -> Config:
     """Read a file with a configuration; the files that it names are relative to ``folder``, or to its own folder."""
-    raw = overrides.apply(read_yaml(path))
+    raw = (overrides or Overrides()).apply(read_yaml(path))
     try:
         return read(raw, path.parent if folder is None else folder)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
-
-
-def _with_short_names(message: str) -> str:
-    """Shorten the names in a message, which may be of any length."""
-    return re.sub(rf"\S{{{QUOTED + 1},}}", lambda name: elide(name[0], QUOTED), message)
 
 
 def parse(config: Raw) -> Config:

@@ -31,6 +31,7 @@ from graphdr.plan.problem import GraphSpec, Problem, complete, graph_chain
 from graphdr.plan.references import in_facts, in_method, in_problem, refuse, too_wide
 from graphdr.plan.short_forms import problem_name
 from graphdr.stages.pose_problem import PosedProblem
+from graphdr.store.problems import StoredRuns
 
 KINDS = PLAIN, INFORMED = "plain", "informed"  # a fact or a pilot that changes makes only the latter play again
 OWN = "none"  # of the factor `settings_from`: methods play with the settings of the configuration
@@ -60,14 +61,6 @@ class Variant(NamedTuple):
     setting: dict[str, float]
 
 
-class Played(NamedTuple):
-    """Where the runs of a method on a problem are, and what both are called there."""
-
-    path: str
-    problem: str
-    method: str
-
-
 Bases = dict[tuple[str, str], BasisSize]  # by graph and name of the basis
 Members = dict[str, list[Problem]]  # by experiment
 
@@ -83,8 +76,8 @@ class Design(NamedTuple):
     members: Members
     variants: dict[str, list[Variant]]  # by experiment: its methods, with every setting of its grid
     methods: dict[str, Method]  # those of the configuration, and all variants
-    played: dict[tuple[str, str], Played]  # by problem and method
-    plays: dict[str, list[Played]]  # by file
+    played: dict[tuple[str, str], StoredRuns]  # by problem and method
+    plays: dict[str, list[StoredRuns]]  # by file
     root: str = ""  # folder of its files
 
 
@@ -111,11 +104,8 @@ def expand(config: Config | Raw, missing: Collection[str] = (), root: str = "") 
         root=root,
     )
     _check(design)
-    played = _played(design)
-    plays: dict[str, list[Played]] = {}
-    for runs in dict.fromkeys(played.values()):
-        plays.setdefault(runs.path, []).append(runs)
-    return design._replace(played=played, plays=plays)
+    _store(design)
+    return design
 
 
 def _members(config: Config) -> Members:
@@ -277,8 +267,8 @@ def _misplaced(design: Design, view: TableView | FigureView) -> Iterator[str]:
         yield f"{key}: {factor!r} does not tell the {len(problems)} problems of {sources} apart"
 
 
-def _played(design: Design) -> dict[tuple[str, str], Played]:
-    """Return where the runs of every problem and method are: in small experiments rather than in large ones."""
+def _store(design: Design) -> None:
+    """Choose where the runs of every problem and method are: in small experiments rather than in large ones."""
     experiments = design.config.experiments
 
     def precedence(batch: str) -> tuple[Any, ...]:
@@ -286,17 +276,17 @@ def _played(design: Design) -> dict[tuple[str, str], Played]:
         spec = experiments[name]
         return spec.opt_in, spec.target or "", len(design.members[name]), len(spec.methods), len(name), name
 
-    first: dict[Any, Played] = {}
-    played: dict[tuple[str, str], Played] = {}
+    first: dict[Any, StoredRuns] = {}
     for batch in sorted(design.batches, key=precedence):
         experiment, problems = design.batches[batch]
         for problem, variant in product(problems, design.variants[experiment]):
             method = design.methods[variant.name].method
-            runs = Played(paths.runs(batch, INFORMED if method.facts else PLAIN), problem, variant.name)
+            runs = StoredRuns(paths.runs(batch, INFORMED if method.facts else PLAIN), problem, variant.name)
             if not experiments[experiment].settings:  # no other experiment has the seeds of a grid
                 runs = first.setdefault(_identity(design.problems[problem], method), runs)
-            played[problem, variant.name] = runs
-    return played
+            design.played[problem, variant.name] = runs
+    for runs in dict.fromkeys(design.played.values()):
+        design.plays.setdefault(runs.path, []).append(runs)
 
 
 def _identity(problem: Problem, method: Policy) -> tuple[Any, ...]:

@@ -156,7 +156,7 @@ class _Fetcher:
                 if place == "file":
                     return self._check(archive, path, place, str(path))[0]
                 with temporary(self.folder, file_name(archive)) as copy:
-                    save(archives.blocks(path, ""), copy, "wb")
+                    save(archives.blocks(path, ""), copy)
                     return self._keep(archive, copy, place, str(path))
             except Unusable as error:
                 self.fail(f"{path}: {error}")
@@ -171,7 +171,7 @@ class _Fetcher:
         for pause in (*(PAUSES if last else PAUSES[:1]), None):
             try:
                 with temporary(self.folder, file_name(archive)) as part:
-                    save(self._receive(archive), part, "wb")
+                    save(self._receive(archive), part)
                     return self._keep(archive, part, "url", archive["url"])
             except _Passing as error:
                 if pause is None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from graphdr.core.markdown import escape, pipe_table
+from graphdr.core.terminal import escape, pipe_table
 
 LEVEL = 0.95  # of intervals, and one minus the level of the tests
 ENDS = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]

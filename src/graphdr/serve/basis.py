@@ -1,5 +1,6 @@
 """The bases of a served graph, connected or not, and the extension of eigenvectors to new nodes."""
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,7 +9,6 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from graphdr.core.rng import stream
-from graphdr.core.threads import one_thread
 from graphdr.graphs import arm_features
 from graphdr.graphs.arm_features import Basis, all_bases, find
 from graphdr.graphs.model import Graph, induced, laplacian
@@ -17,6 +17,15 @@ from graphdr.graphs.spectral import DECIMALS, canonical_signs, low_eigenpairs
 GRAPHDR = "laplacian_low"
 SERVED = tuple(name for name, basis in all_bases().items() if find(basis.stored_name).data is None)
 SMALLEST = 1e-3  # of |1 - eigenvalue|: the extension divides by it, which multiplies every error
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Limit BLAS to one thread inside a ``with`` block: further threads cost CPU time and hardly save wall time."""
+    import scipy.linalg  # noqa: F401  (only loaded libraries are limited, and SciPy has its own BLAS)
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[Any] = threadpool_limits(1, "blas")
+    return limits
 
 
 def compute(basis: str, graph: Graph, components: int, random_state: Any = None) -> Basis:

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from graphdr.bandit.graph_prior.model import COLUMNS
-from graphdr.core.extras import needed_for
+from graphdr.core.errors import needed_for
 from graphdr.graphs import arm_features
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.model import Graph, laplacian

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from graphdr.bandit.graph_prior.play import FIRST
-from graphdr.core.threads import one_thread
 from graphdr.serve import tuning
 from graphdr.serve.arms import Arms, Candidates
-from graphdr.serve.basis import Extender
+from graphdr.serve.basis import Extender, one_thread
 from graphdr.serve.posterior import Posterior, Prior
 
 PENDING = 0.01  # share of the memory that is learned before old rewards are discounted, and V^-1 is rebuilt

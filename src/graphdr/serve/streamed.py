@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from graphdr.core.errors import join_names, quote
-from graphdr.core.extras import needed_for
+from graphdr.core.errors import join_names, needed_for, quote
 from graphdr.graphs.from_data import union
 from graphdr.graphs.model import Graph
 from graphdr.graphs.neighbours import EXACT, Sides, nearest

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from graphdr.core import markdown
+from graphdr.core.terminal import escape, pipe_table
 from graphdr.scores import cells
 
 OVER_INSTANCES: dict[str, Callable[..., float]] = {"share": np.mean, "largest": np.max}
@@ -187,11 +187,11 @@ class Markdown:
 
     MISSING = "–"
 
-    escape = staticmethod(markdown.escape)
+    escape = staticmethod(escape)
 
     @staticmethod
     def quantity(quantity: Quantity) -> str:
-        return markdown.escape(quantity.label)
+        return escape(quantity.label)
 
     @staticmethod
     def cell(text: Shown, bold: bool) -> str:
@@ -201,7 +201,7 @@ class Markdown:
 
     @staticmethod
     def document(caption: str, head: list[str], body: list[list[str]], notes: list[str]) -> str:
-        paragraphs = [f"**{caption}**", "\n".join(markdown.pipe_table(head, body)), *notes]
+        paragraphs = [f"**{caption}**", "\n".join(pipe_table(head, body)), *notes]
         return "\n\n".join(paragraphs) + "\n"
 
 

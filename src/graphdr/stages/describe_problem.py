@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.bandit.arm_set import ContextSpec
 from graphdr.cache import io, paths
 from graphdr.facts.declare import ProblemInstance
 from graphdr.facts.registry import FACTS
@@ -34,14 +33,14 @@ class Output(NamedTuple):
 
 @dataclass(frozen=True)
 class DescribedProblem:
-    """A problem with the factors that its facts read, and those of its contexts."""
+    """A problem with the factors that its facts read."""
 
     name: str
     clean: str
     graph: str
     instances: int
+    segments: int
     factors: Mapping[str, object]
-    contexts: ContextSpec | None = None
 
 
 class Params(NamedTuple):
@@ -57,8 +56,7 @@ def main(input: Input, output: Output, params: Params) -> None:
     others = {basis: {name: read_bases(path) for name, path in files.items()} for basis, files in input.others.items()}
     items = {name: read_items(path) for name, path in input.nodes.items()}
     pilots = read_pilots(input.pilot, input.pilot_rounds) if input.pilot else {}
-    segments = {problem.name: problem.contexts.segments if problem.contexts else 1 for problem in params.problems}
-    arm_sets = read_arm_sets(input.contexts, segments, thetas)
+    arm_sets = read_arm_sets(input.contexts, {problem.name: problem.segments for problem in params.problems}, thetas)
     parts = []
     for problem in params.problems:
         name, graph, clean = problem.name, problem.graph, problem.clean

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.bandit.pilot_sources import PREFIX, SOURCES, Setting
+from graphdr.bandit.pilot_sources import SOURCES, Setting
 from graphdr.cache import paths
 from graphdr.core.rng import stream
 from graphdr.store.graphs import read_items
@@ -19,13 +19,12 @@ class PilotProblem:
 
     name: str
     graph: str
-    instances: int
+    segments: int
     noise: float
     pilot: int
+    pilot_source: str
     budgets: list[int]  # in pulls per node
-    ridge: float = 1.0  # of a pilot that is a regression, as are the following two
-    pilot_source: str = PREFIX
-    segments: int = 1
+    ridge: float  # of a pilot that is a regression
 
 
 class Input(NamedTuple):

@@ -9,7 +9,7 @@ from graphdr.core.atomic import write_text
 from graphdr.paper import claims, multiverse, reference
 from graphdr.paper.claims import ClaimSpec
 from graphdr.scores import leaderboard
-from graphdr.store.problems import final_regrets
+from graphdr.store.problems import StoredRuns, final_regrets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,21 +47,11 @@ class SettingsGrid:
     marks: dict[str, str]  # of claims that are not judged with other settings
 
 
-class RankedRuns(NamedTuple):
-    """Where the runs of a ranked method are stored, and under which names."""
-
-    problem: str
-    method: str
-    path: str
-    stored_problem: str
-    stored_method: str
-
-
 @dataclass(frozen=True)
 class Ranking:
     """How the leaderboard ranks methods."""
 
-    runs: list[RankedRuns]
+    runs: list[tuple[str, str, StoredRuns]]  # by problem and method
     titles: dict[str, str]  # of problems
     datasets: dict[str, str]  # of problems
     untuned: list[str]  # methods without settings

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from graphdr.cache import io, paths
 from graphdr.scores import chosen, measure
-from graphdr.store.problems import final_regrets, read_runs
+from graphdr.store.problems import StoredRuns, final_regrets, read_runs
 from graphdr.theory import bound_checks
 from graphdr.theory.bound_checks import TheoremConstants
 
@@ -24,17 +24,8 @@ class Output(NamedTuple):
     curves: str = paths.curves
 
 
-class RunSource(NamedTuple):
-    """Where the runs of a method on a problem are stored, and under which names."""
-
-    problem: str
-    path: str
-    stored_problem: str
-    stored_method: str
-
-
 class Params(NamedTuple):
-    sources: Mapping[str, list[RunSource]]  # by method
+    runs: Mapping[str, list[tuple[str, StoredRuns]]]  # by method, with the problem that they are on
     against: str  # method that paired differences are taken against
     radii: dict[str, str]  # rule of every method with the radius of a theorem
     constants: dict[str, TheoremConstants]  # by problem, if there is such a method
@@ -50,12 +41,8 @@ def main(input: Input, output: Output, params: Params) -> None:
     facts = io.read("facts", input.facts).to_pandas().assign(n=1, draw=0, method=None, sem=None)
     curves: list[pd.DataFrame] = []  # of a grid of settings: too many to look at
     if params.variants:
-        runs = [
-            (source.problem, method, source.path, source.stored_problem, source.stored_method)
-            for method, sources in params.sources.items()
-            for source in sources
-        ]
-        finals = final_regrets(runs)
+        runs = params.runs.items()
+        finals = final_regrets([(problem, method, stored) for method, on in runs for problem, stored in on])
         measured = [chosen.regrets(finals), chosen.best(finals, params.variants)]
         print(f"{len(finals)} runs with {len(params.variants)} settings")
     else:
@@ -72,11 +59,11 @@ def _measure(input: Input, params: Params, curves: "list[pd.DataFrame]") -> "lis
 
     stored = {path: read_runs(path) for path in input.runs}
     finals, measured = {}, []
-    for method, sources in params.sources.items():
+    for method, sources in params.runs.items():
         parts = []
-        for source in sources:
-            if columns := stored[source.path].get((source.stored_method, source.stored_problem)):
-                parts.append(pd.DataFrame(columns).assign(problem=source.problem))
+        for problem, source in sources:
+            if columns := stored[source.path].get((source.method, source.problem)):
+                parts.append(pd.DataFrame(columns).assign(problem=problem))
         if not parts:  # a method may have no data to project on
             continue
         runs = pd.concat(parts, ignore_index=True)

@@ -1,7 +1,7 @@
 """Play the methods of a batch on its problems, with all instances, draws and seeds."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from graphdr.bandit import environment
-from graphdr.bandit.arm_set import ContextSpec
 from graphdr.bandit.environment import Rounds, RoundsSpec
 from graphdr.bandit.linucb_batched import LANES
 from graphdr.bandit.method import GRAPH, ArmFeatures, BanditProblem, GraphInputs, Method, Run
@@ -45,41 +44,17 @@ class Protocol:
     noise: float | str
     settings_from: str
 
-    @property
-    def seed_range(self) -> range:
-        """The seeds of the runs of an instance."""
-        return range(self.first_seed, self.first_seed + self.seeds)
-
 
 @dataclass(frozen=True)
 class RunProblem:
     """What the runs of a problem depend on."""
 
     name: str
-    clean: str
     graph: str
+    segments: int
     protocol: Protocol
     methods: Sequence[str]
-    settings: "InheritedSettings"
-    contexts: ContextSpec | None = None  # None: the arms are nodes
-
-    @property
-    def segments(self) -> int:
-        """The number of segments of users."""
-        return self.contexts.segments if self.contexts else 1
-
-
-@dataclass(frozen=True)
-class InheritedSettings:
-    """The settings that methods take from their problem; None where no method takes them."""
-
-    alpha: float | None = None
-    ridge: float | None = None
-    k: int | None = None
-    k_grid: Sequence[int] | None = None
-    delta: float | None = None
-    pilot: int | None = None
-    components: int | None = None
+    settings: Mapping[str, Any]  # that methods without their own take from it
 
 
 class Input(NamedTuple):
@@ -182,7 +157,8 @@ class Batch:
             for number, spec in enumerate(self.params.problems):
                 if name not in spec.methods:
                     continue
-                method = declared.resolve(spec.settings)
+                seeds = range(spec.protocol.first_seed, spec.protocol.first_seed + spec.protocol.seeds)
+                method = declared.with_settings({setting: spec.settings[setting] for setting in declared.missing})
                 if grid := grids.get((spec.name, name)):
                     method = method.with_settings(self.chosen.get((grid, name), {}))
                 method = method.in_units_of(self.noise_levels[spec.name])
@@ -195,7 +171,7 @@ class Batch:
                         if key not in shared:
                             shared[key] = method.features(inputs)
                         problem = self._problem(method, spec, instance, shared[key])
-                        for seed in spec.protocol.seed_range:
+                        for seed in seeds:
                             yield Task(name, number, instance, draw, seed, method, problem)
 
     def _inputs(self, method: Method, spec: RunProblem, instance: int) -> Iterator[tuple[int, GraphInputs]]:

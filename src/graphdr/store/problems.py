@@ -1,7 +1,7 @@
 """Rewards, contexts, facts and runs of all problems and instances, in and out of tables."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 ProblemInstance = tuple[str, int]  # name of a problem and number of an instance
 Columns = dict[str, np.ndarray]
 KEYS = ("problem", "instance")
+
+
+class StoredRuns(NamedTuple):
+    """Where the runs of a method on a problem are, and what both are called there."""
+
+    path: str
+    problem: str
+    method: str
 
 
 def read_thetas(path: str) -> dict[ProblemInstance, np.ndarray]:
@@ -46,17 +54,17 @@ def read_runs(path: str) -> dict[tuple[str, str], Columns]:
     return {key: {name: column[rows] for name, column in zip(names, columns, strict=True)} for key, rows in runs}
 
 
-def final_regrets(runs: Sequence[tuple[str, str, str, str, str]]) -> "pd.DataFrame":
-    """Return the regret at the end of every run with the first draw of its basis; a method without data has no runs.
+def final_regrets(runs: Sequence[tuple[str, str, StoredRuns]]) -> "pd.DataFrame":
+    """Return the regret at the end of every run of a problem and method with the first draw of its basis.
 
-    ``runs`` are the problem, the method, the file of the runs, and the names of the problem and the method there.
+    A method without data has no runs.
     """
     import pandas as pd
 
-    stored = {path: read_runs(path) for path in dict.fromkeys(path for _, _, path, _, _ in runs)}
+    stored = {path: read_runs(path) for path in dict.fromkeys(source.path for _, _, source in runs)}
     parts = []
-    for problem, method, path, stored_problem, stored_method in runs:
-        if columns := stored[path].get((stored_method, stored_problem)):
+    for problem, method, source in runs:
+        if columns := stored[source.path].get((source.method, source.problem)):
             ends = (columns["draw"] == 0) & (columns["t"] == columns["t"].max())
             part = {name: columns[name][ends] for name in ("instance", "seed", "regret")}
             parts.append(pd.DataFrame(part).assign(problem=problem, method=method))
