@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from graphdr import GraphEmbedding
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
 from graphdr.advise.simulation import methods, problems, splits, tournament
-from graphdr.advise.simulation.methods import METHODS, Method, Settings
+from graphdr.advise.simulation.methods import METHODS, Method
 from graphdr.advise.simulation.problems import SimulatedProblem
 from graphdr.advise.simulation.tournament import SimulationConfig, SplitSetup, Tournament, TournamentResult
 from graphdr.bandit import rewards
@@ -250,7 +250,7 @@ def usual(name: str) -> Method:
     return METHODS[name].grid(ITEMS)[0]
 
 
-NAMES = sorted({basis for method in METHODS.values() for basis in method.bases})
+NAMES = sorted({basis for method in METHODS.values() for basis in method.policy.bases})
 
 
 def all_bases(problem: SimulatedProblem) -> dict[str, Basis]:
@@ -282,7 +282,7 @@ def test_a_method_is_left_out_where_its_data_are_missing():
         return set(METHODS) - set(methods.available(data))
 
     of_ratings, of_content = (
-        {name for name, method in METHODS.items() if basis in method.bases}
+        {name for name, method in METHODS.items() if basis in method.policy.bases}
         for basis in ("interaction_svd", "content_pca")
     )
     assert missing(rated(features=ABOUT)) == set()
@@ -293,12 +293,12 @@ def test_a_method_is_left_out_where_its_data_are_missing():
 
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.sees_graph])
 def test_controls_have_permuted_rows_and_rows_of_the_same_lengths(played, name):
-    method, bases_, k = METHODS[name], played.setup.bases, 5
-    rows = arm_features.select(method.basis, bases_[method.basis].vectors, k)
+    method, stored, k = METHODS[name], played.setup.bases, 5
+    rows = arm_features.select(method.policy.basis, stored[method.policy.basis].vectors, k)
 
     def draw(kind: str) -> np.ndarray:
-        control = method.control(kind).basis
-        basis = methods.compute_control(control, bases_, stream(0, "controls"))
+        control = method.control(kind).policy.basis
+        basis = methods.compute_control(control, stored, stream(0, "controls"))
         return arm_features.select(control, basis.vectors, k)
 
     permuted, turned = draw(arm_features.SHUFFLED), draw(arm_features.RANDOM_DIRECTIONS)
@@ -309,7 +309,7 @@ def test_controls_have_permuted_rows_and_rows_of_the_same_lengths(played, name):
 
 
 def test_controls_and_priors_play_what_they_say(played):
-    regret = played.play(METHODS["graphdr"].control(methods.LONGEST)._replace(settings=Settings(k=5)))
+    regret = played.play(METHODS["graphdr"].control(methods.LONGEST).set(k=5))
     lengths = np.linalg.norm(played.setup.bases["laplacian_low"].vectors[:, 1:6], axis=1)
     arms, theta = played.rounds.arms, played.setup.problem.theta
     chosen = np.array([max(candidates, key=lambda arm: lengths[arm]) for candidates in arms])

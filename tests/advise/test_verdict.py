@@ -125,7 +125,7 @@ def tournament(
     curves = {name: curve[:, : CONFIG.comparing] for name, curve in judged.items()}
     judged |= {name: draw(name, CONFIG.controls) for name in controls}
     methods = {name: METHODS[name] for name in ("random", "full", "prior")}
-    methods["full"] = methods["full"]._replace(settings=Settings(None, 0.3, 0.1))
+    methods["full"] = methods["full"].set(alpha=0.3, ridge=0.1)
     split = SimpleNamespace(problem=SimpleNamespace(reward_model=RewardModel(reliability=reliability)))
     return TournamentResult(CONFIG, [split] * CONFIG.splits, methods, curves, "prior", "full", judged)
 

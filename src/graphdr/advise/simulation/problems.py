@@ -55,6 +55,11 @@ class SimulatedProblem(NamedTuple):
         """Return the item of every node."""
         return self.graph.origin
 
+    @property
+    def user_columns(self) -> np.ndarray:
+        """Return no columns, on which a prior takes items as independent."""
+        return np.zeros((self.graph.n, 0))
+
 
 def simulated_problem(source: Source, arms: int, seed: int, number: int) -> SimulatedProblem:
     """Make the problem of one split; a round offers so many arms."""
