@@ -16,8 +16,7 @@ from graphdr.advise.findings import Findings, Score, Screen, Size
 from graphdr.advise.logs import LOGGED, ByLog, GraphPrior, Log, evaluate_by_log
 from graphdr.advise.ope.policies import find_arms
 from graphdr.advise.simulation.methods import CONTROL_LABELS, FULL, METHODS, Method, Settings, compute_basis
-from graphdr.advise.simulation.problems import SimulatedProblem, problem_of_all_data
-from graphdr.advise.simulation.splits import Source, select_source
+from graphdr.advise.simulation.problems import SimulatedProblem, Source, problem_of_all_data, select_source
 from graphdr.advise.simulation.tournament import SimulationConfig, Tournament, TournamentResult
 from graphdr.advise.simulation.verdict import judge
 from graphdr.cache import paths

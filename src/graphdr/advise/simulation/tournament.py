@@ -17,8 +17,7 @@ import numpy as np
 
 from graphdr.advise.simulation import methods
 from graphdr.advise.simulation.methods import Method
-from graphdr.advise.simulation.problems import SimulatedProblem, draw_rounds, simulated_problem
-from graphdr.advise.simulation.splits import Source
+from graphdr.advise.simulation.problems import SimulatedProblem, Source, draw_rounds, simulated_problem
 from graphdr.bandit.environment import Rounds
 from graphdr.bandit.graph_prior import evidence, model
 from graphdr.bandit.method import BanditProblem
