@@ -13,8 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from graphdr.advise import tables, wording
 from graphdr.advise.data import Data, Rewards, single_rewards
 from graphdr.advise.findings import Findings, Score, Screen, Size
-from graphdr.advise.logs import LOGGED, ByLog, GraphPrior, Log, evaluate_by_log
-from graphdr.advise.ope.policies import find_arms
+from graphdr.advise.logs import LOGGED, ByLog, GraphPrior, Log, evaluate_by_log, find_arms
 from graphdr.advise.simulation.methods import CONTROL_LABELS, FULL, METHODS, Method, Settings, compute_basis
 from graphdr.advise.simulation.problems import SimulatedProblem, Source, problem_of_all_data, select_source
 from graphdr.advise.simulation.tournament import SimulationConfig, Tournament, TournamentResult
