@@ -178,14 +178,6 @@ class Rounds(NamedTuple):
     block_of_set: np.ndarray
 
 
-class Plays(NamedTuple):
-    """For every round: the probability of the arm played, and the modelled reward of that arm and of the policy."""
-
-    target: np.ndarray
-    of_played: np.ndarray
-    of_policy: np.ndarray
-
-
 def find_arms(log: Log, names: Sequence[Name], remedy: str = "") -> np.ndarray:
     """Return the place of every arm of a log among the names of items; refuse unknown ones."""
     place = {str(name): node for node, name in enumerate(names)}
@@ -216,12 +208,13 @@ def place_rounds(log: Log, names: Sequence[Name], blocks: int, rng: np.random.Ge
     return Rounds(*common, rounds, by_node % len(names), log.starts, block)
 
 
-def play(rounds: Rounds, policy: Policy, label: str, epsilon: float, ridge: float) -> Plays:
+def play(rounds: Rounds, policy: Policy, label: str, epsilon: float, ridge: float) -> dict[str, Terms]:
     """Replay a policy: before each block it learns from all earlier blocks, and then plays that block.
 
-    The first block is only learned from, and its plays mean nothing. With probability ``epsilon`` the policy draws one
-    of the candidates uniformly. A modelled reward is the mean at the position on the page plus the policy's estimate
-    of the arm; for a policy that only chooses, estimates are those of ridge regression, one per arm.
+    Return the terms of every estimate on all blocks but the first, which is only learned from; nothing where the policy
+    would have played nothing that was logged. With probability ``epsilon`` the policy draws one of the candidates
+    uniformly. A modelled reward is the mean at the position on the page plus the policy's estimate of the arm; for a
+    policy that only chooses, estimates are those of ridge regression, one per arm.
     """
     sizes, firsts = np.diff(rounds.starts), rounds.starts[:-1]
     block_count, n = rounds.block_of_set.max() + 1, len(rounds.names)
@@ -245,11 +238,21 @@ def play(rounds: Rounds, policy: Policy, label: str, epsilon: float, ridge: floa
         best = largest[np.searchsorted(largest, firsts)]
     of_sets = (1 - epsilon) * of_members[best] + epsilon * np.add.reduceat(of_members, firsts) / sizes
     is_best = rounds.members[best][rounds.offered] == rounds.played
-    return Plays(
-        target=(1 - epsilon) * is_best + epsilon / sizes[rounds.offered],
-        of_played=position_means + estimates[rounds.block, rounds.played],
-        of_policy=position_means + of_sets[rounds.offered],
-    )
+    judged = rounds.block > 0
+    target = ((1 - epsilon) * is_best + epsilon / sizes[rounds.offered])[judged]
+    if not target.any():
+        return {}
+    logged = rounds.rewards[judged], rounds.propensities[judged]
+    of_played = (position_means + estimates[rounds.block, rounds.played])[judged]
+    value = (position_means + of_sets[rounds.offered])[judged]
+    rest = 1 - target  # all candidates that were not played count as one, worth what the policy makes of them
+    others = np.divide(value - target * of_played, rest, out=of_played.copy(), where=rest > ROUNDING)
+    pairs = np.column_stack([target, rest]), np.zeros(len(rest), int), np.column_stack([of_played, others])
+    return {
+        "ips": offpolicy.ips_terms(*logged, target),
+        "snips": offpolicy.snips_terms(*logged, target),
+        "doubly_robust": offpolicy.robust_terms(*logged, *pairs),
+    }
 
 
 def _past(rounds: Rounds, block: int) -> Past:
@@ -332,10 +335,10 @@ def evaluate(
     of_log = offpolicy.ips_terms(rounds.rewards[rounds.block > 0], logged, logged)  # its mean, whatever the estimate
     terms = {
         LOGGED: dict.fromkeys(ESTIMATORS, of_log),
-        RANDOM: _terms(rounds, play(rounds, Ridge(None, ridge), RANDOM, 1.0, ridge)),
+        RANDOM: play(rounds, Ridge(None, ridge), RANDOM, 1.0, ridge),
     }
     for label, policy in played.items():
-        terms[label] = _terms(rounds, play(rounds, policy, label, epsilon, ridge))
+        terms[label] = play(rounds, policy, label, epsilon, ridge)
     if against is None:
         against = [*(label for label, policy in arms.items() if policy is None), LOGGED]
     if unknown := [label for label in against if label not in terms]:
@@ -356,23 +359,6 @@ def evaluate(
                 weight = offpolicy.estimate(Terms(weights, np.ones_like(weights), weights), level=level, groups=pages)
             rows.append(Row(label, other, name, *gain[:4], gain.ess, weight.value, weight.sem, len(logged), level))
     return rows
-
-
-def _terms(rounds: Rounds, plays: Plays) -> dict[str, Terms]:
-    """Return the terms of every estimate; none where the policy would have played nothing that was logged."""
-    judged = rounds.block > 0
-    target, played, value = (part[judged] for part in plays)
-    if not target.any():
-        return {}
-    logged = rounds.rewards[judged], rounds.propensities[judged]
-    rest = 1 - target  # all candidates that were not played count as one, worth what the policy makes of them
-    others = np.divide(value - target * played, rest, out=played.copy(), where=rest > ROUNDING)
-    pairs = np.column_stack([target, rest]), np.zeros(len(rest), int), np.column_stack([played, others])
-    return {
-        "ips": offpolicy.ips_terms(*logged, target),
-        "snips": offpolicy.snips_terms(*logged, target),
-        "doubly_robust": offpolicy.robust_terms(*logged, *pairs),
-    }
 
 
 def _check(arms: Mapping[str, object], ridge: float, blocks: int, epsilon: float) -> None:
