@@ -347,9 +347,10 @@ def _feature_matrix(errors: InputErrors, names: list[str]) -> tuple[np.ndarray, 
     parts, assumed, indicators = [], [], []
     for name in names:
         column = errors.sheet.columns[name]
-        if _is_list(column):
+        words = str(column[0].as_py()).split() if pa.types.is_string(column.type) and len(column) else []
+        if len(words) > 1 and all(map(is_number, words)):
             parts.append(_numbers_of_lists(errors, name))
-        elif _is_category(column):
+        elif np.isfinite(sheets.numbers(column)).mean() < 0.5:  # a single text among numbers is a mistake
             keys, place = sheets.places(column)
             if len(keys) > CATEGORIES:
                 assumed.append(f"column {quote(name)} is left out, for it holds {len(keys):,} different texts")
@@ -373,16 +374,6 @@ def _check_size(rows: int, columns: int, name: str) -> None:
         raise UserError(
             f"{name}: {rows:,} × {columns:,} features are more than {MOST_FEATURES:,} numbers; take fewer columns"
         )
-
-
-def _is_list(column: pa.Array) -> bool:
-    words = str(column[0].as_py()).split() if pa.types.is_string(column.type) and len(column) else []
-    return len(words) > 1 and all(map(is_number, words))
-
-
-def _is_category(column: pa.Array) -> bool:
-    """Tell whether a column is of texts: a single text among numbers is a mistake."""
-    return np.isfinite(sheets.numbers(column)).mean() < 0.5
 
 
 def _numbers_of_lists(errors: InputErrors, name: str) -> np.ndarray:
