@@ -27,7 +27,7 @@ import pyarrow as pa
 from graphdr.advise import reading
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
 from graphdr.advise.simulation.methods import Method
-from graphdr.advise.simulation.splits import Source, select_source
+from graphdr.advise.simulation.problems import Source, select_source
 from graphdr.advise.simulation.tournament import SimulationConfig, Tournament, TournamentResult, play_run, set_up
 from graphdr.advise.simulation.verdict import DOES_NOT, HELPS, UNKNOWN, Verdict, judge, shares
 from graphdr.core.rng import stream

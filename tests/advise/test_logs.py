@@ -131,11 +131,28 @@ def test_mistakes_of_a_log_and_of_other_files_are_one_report(write, tmp_path):
     log, data = write(changed(0, propensity=2)), tmp_path / "data.csv"
     data.write_text("user,item,value\na,b,1\na,c,x\n")
     readers = (lambda: reading.read(reading.Request(interactions=data)), lambda: logs.read(log))
-    with pytest.raises(UserError, match=r"data\.csv, line 3: .*\. Also .*log\.csv, line 2: propensity 2 is above one"):
+    with pytest.raises(UserError, match=r"data\.csv, line 3: .*\. Also .*log\.csv, line 2: propensity 2 is not a"):
         run_all(*readers)
     write(csv(JOINED))
     with pytest.raises(UserError, match=r"^\S*data\.csv, line 3"):
         run_all(*readers)
+
+
+def test_all_mistakes_of_a_log_are_one_line_and_each_line_has_one(write):
+    frame = JOINED.astype(object)
+    frame.loc[[3, 4, 9], "propensity"], frame.loc[4, "reward"], frame.loc[6, "action"] = 2, "x", ""
+    with pytest.raises(UserError) as caught:
+        logs.read(write(csv(frame)))
+    assert str(caught.value).partition("log.csv: ")[2] == (
+        "3 problems: (1) line 8: arm is missing (2) line 6: reward 'x' is not a finite number of at most 1e+100 "
+        "(3) line 5: propensity 2 is not a probability from 1e-12 to 1, 1 more such: line 11"
+    )
+    frame = SPARSE.astype(object)
+    frame.loc[UNPLAYED[3], "played"], frame.loc[0, "round"] = "x", ""
+    with pytest.raises(
+        UserError, match=r"2 problems: \(1\) line 2: round is missing \(2\) line \d+: played 'x' is neither"
+    ):
+        logs.read(write(csv(frame)))
 
 
 def changed(row: int, **values) -> bytes:
@@ -163,11 +180,11 @@ REFUSED = {
         JOINED.rename(columns={"reward": "click"}).assign(payoff=1)
     ),
     r"log.csv, line 9: propensity is missing": changed(7, propensity=""),
-    r"log.csv, line 10: propensity is missing": changed(8, propensity="nan"),
+    r"log.csv, line 10: propensity 'nan' is not a finite number": changed(8, propensity="nan"),
     r"log.csv, line 9: propensity 0 is zero: such an arm cannot have been played": changed(7, propensity=0),
-    r"log.csv, line 9: propensity -0.1 is negative": changed(7, propensity=-0.1),
-    r"log.csv, line 9: propensity 1.5 is above one": changed(7, propensity=1.5),
-    r"log.csv, line 9: propensity 1e-13 is below 1e-12, too small": changed(7, propensity=1e-13),
+    r"log.csv, line 9: propensity -0.1 is not a probability": changed(7, propensity=-0.1),
+    r"log.csv, line 9: propensity 1.5 is not a probability": changed(7, propensity=1.5),
+    r"log.csv, line 9: propensity 1e-13 is not a probability from 1e-12 to 1": changed(7, propensity=1e-13),
     r"log.csv, line 9: propensity 'high' is not a finite number": changed(7, propensity="high"),
     r"log.csv, line 9: reward 'inf' is not a finite number": changed(7, reward=np.inf),
     r"log.csv, line 9: reward 1e\+101 is not a finite number of at most 1e\+100": changed(7, reward="1e101"),
@@ -185,7 +202,7 @@ REFUSED = {
     r"log.csv: 59 rounds are too few for an estimate; at least 60": csv(JOINED[:59]),
     r"log.csv: no rows below the header": csv(JOINED[:0]),
     r"log.csv: not a readable parquet file": parquet(WIDE)[:-9],
-    r"log.csv, row 8: propensity 2 is above one": parquet(WIDE.assign(propensity=[*[0.5] * 7, 2.0, *[0.5] * 56])),
+    r"log.csv, row 8: propensity 2 is not a": parquet(WIDE.assign(propensity=[*[0.5] * 7, 2.0, *[0.5] * 56])),
     r"log.csv, row 8: reward is missing": parquet(WIDE.assign(reward=[*[0.5] * 7, None, *[0.5] * 56])),
     r"log.csv, row 1: reward 'item .*' is not a finite number": parquet(WIDE.assign(reward=WIDE["candidates"])),
     r"log.csv: column 'action' is of type 'list<.*; expected texts or numbers": parquet(

@@ -10,8 +10,8 @@ from scipy.sparse.csgraph import connected_components
 
 from graphdr import GraphEmbedding
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
-from graphdr.advise.simulation import methods, problems, splits, tournament
-from graphdr.advise.simulation.methods import METHODS, Method, Settings
+from graphdr.advise.simulation import methods, problems, tournament
+from graphdr.advise.simulation.methods import METHODS, Method
 from graphdr.advise.simulation.problems import SimulatedProblem
 from graphdr.advise.simulation.tournament import SimulationConfig, SplitSetup, Tournament, TournamentResult
 from graphdr.bandit import rewards
@@ -50,7 +50,7 @@ def ring(paid: np.ndarray, each: int = 1) -> Data:
 
 
 def problem_of(data: Data, number: int = 0) -> SimulatedProblem:
-    return problems.simulated_problem(splits.select_source(data, None), 10, 0, number)
+    return problems.simulated_problem(problems.select_source(data, None), 10, 0, number)
 
 
 # Problems
@@ -58,7 +58,7 @@ def problem_of(data: Data, number: int = 0) -> SimulatedProblem:
 
 def in_training(data: Data) -> np.ndarray:
     """Tell of each row whether its user is in the training part of the first split."""
-    part = splits.draw_part(splits.select_source(data, None), 0, 0)
+    part = problems.draw_part(problems.select_source(data, None), 0, 0)
     return np.isin(data.interactions.user, part.train.user)
 
 
@@ -78,7 +78,7 @@ def test_users_behind_the_graph_have_no_held_out_rewards(timed):
     if timed:
         late = rows.time > np.median(rows.time)
         assert not late[makers].mean() > 0.1
-        assert splits.select_source(data, None).split is splits.TIME
+        assert problems.select_source(data, None).split is problems.TIME
 
 
 def _flat(part) -> np.ndarray:
@@ -91,12 +91,12 @@ def _flat(part) -> np.ndarray:
 
 def test_the_most_popular_items_are_taken_and_times_that_leave_few_of_them_are_not_used():
     data = rated(timed=True)
-    rows, source, counts = data.interactions, splits.select_source(data, 20), np.bincount(data.interactions.item)
+    rows, source, counts = data.interactions, problems.select_source(data, 20), np.bincount(data.interactions.item)
     assert counts[source.item].min() >= np.sort(counts)[-20]
     np.testing.assert_array_equal(source.popularity, counts[source.item])
     np.testing.assert_array_equal(np.bincount(source.data.interactions.item), source.popularity)
     new_items = rows._replace(item=rows.item % 20 + 20 * (rows.time > USERS / 2))  # late users met no earlier item
-    assert splits.select_source(Data(keys(ITEMS), new_items), None).split is splits.USERS
+    assert problems.select_source(Data(keys(ITEMS), new_items), None).split is problems.USERS
     first, again, other = (problem_of(rated(), number).theta for number in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
     assert abs(first[:5] - other[:5]).min() > 0
@@ -140,12 +140,12 @@ def test_implicit_feedback_pays_yes_or_no_with_the_share_of_users_as_its_mean():
 
 def test_several_rewards_of_a_node_are_split_and_one_has_normal_noise():
     several = ring(RNG.normal(size=5 * ITEMS), each=5)
-    assert splits.select_source(several, None).split is splits.ROWS
+    assert problems.select_source(several, None).split is problems.ROWS
     one, other = (problem_of(several, number) for number in (0, 1))
     assert abs(one.theta - other.theta).min() > 0
     np.testing.assert_array_equal(np.diff(one.reward_model.empirical.starts), 3)  # of five
     single = ring(RNG.normal(size=ITEMS))
-    assert splits.select_source(single, None).split.spread == 0
+    assert problems.select_source(single, None).split.spread == 0
     one, other = (problem_of(single, number) for number in (0, 1))
     np.testing.assert_array_equal(one.theta, other.theta)
     np.testing.assert_allclose(one.theta, rewards.centred(single.rewards.value[one.item]))
@@ -185,7 +185,7 @@ def test_a_graph_has_the_basis_of_the_workflow_and_in_several_components_that_of
     served = GraphEmbedding(components="keep", k=basis.vectors.shape[1] - 1).fit_transform(made.graph.adjacency)
     np.testing.assert_allclose(basis.vectors[:, 1:], served, atol=1e-9)
     assert (basis.vectors[-1] == 0).all()
-    played = run(splits.select_source(data, None))
+    played = run(problems.select_source(data, None))
     assert all(np.isfinite(curve).all() for curve in played.curves.values())
 
 
@@ -250,7 +250,7 @@ def usual(name: str) -> Method:
     return METHODS[name].grid(ITEMS)[0]
 
 
-NAMES = sorted({basis for method in METHODS.values() for basis in method.bases})
+NAMES = sorted({basis for method in METHODS.values() for basis in method.policy.bases})
 
 
 def all_bases(problem: SimulatedProblem) -> dict[str, Basis]:
@@ -282,7 +282,7 @@ def test_a_method_is_left_out_where_its_data_are_missing():
         return set(METHODS) - set(methods.available(data))
 
     of_ratings, of_content = (
-        {name for name, method in METHODS.items() if basis in method.bases}
+        {name for name, method in METHODS.items() if basis in method.policy.bases}
         for basis in ("interaction_svd", "content_pca")
     )
     assert missing(rated(features=ABOUT)) == set()
@@ -295,12 +295,12 @@ def test_a_method_is_left_out_where_its_data_are_missing():
 def test_a_method_that_sees_the_graph_has_controls_made_of_its_basis(kind):
     for method in METHODS.values():
         if method.sees_graph:
-            control = arm_features.find(method.control(kind).basis)
-            assert (control.control, control.stored_name) == (kind, method.basis)
+            control = arm_features.find(method.control(kind).policy.basis)
+            assert (control.control, control.stored_name) == (kind, method.policy.basis)
 
 
 def test_controls_and_priors_play_what_they_say(played):
-    regret = played.play(METHODS["graphdr"].control(methods.LONGEST)._replace(settings=Settings(k=5)))
+    regret = played.play(METHODS["graphdr"].control(methods.LONGEST).set(k=5))
     lengths = np.linalg.norm(played.setup.bases["laplacian_low"].vectors[:, 1:6], axis=1)
     arms, theta = played.rounds.arms, played.setup.problem.theta
     chosen = np.array([max(candidates, key=lambda arm: lengths[arm]) for candidates in arms])
@@ -317,21 +317,21 @@ def test_controls_and_priors_play_what_they_say(played):
 
 
 @pytest.fixture(scope="module")
-def planted() -> splits.Source:
+def planted() -> problems.Source:
     """A graph with several noisy rewards of every node, smooth on it."""
     graph = draw_sbm(1, n=40)
     smooth = spectral.low_eigenpairs(graph, 4).vectors[:, 1:].sum(axis=1)
     i, j, _ = model.edges(graph)
     item = np.repeat(np.arange(graph.n), 6)
     paid = smooth[item] + 0.1 * np.random.default_rng(0).normal(size=len(item))
-    return splits.select_source(Data(keys(graph.n), edges=Edges(i, j), rewards=Rewards(item, paid)), None)
+    return problems.select_source(Data(keys(graph.n), edges=Edges(i, j), rewards=Rewards(item, paid)), None)
 
 
 def equal(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
     return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
 
 
-def run(source: splits.Source, seed: int = 0, workers: int = 1) -> TournamentResult:
+def run(source: problems.Source, seed: int = 0, workers: int = 1) -> TournamentResult:
     return Tournament(source, SMALL, seed).run(workers)
 
 

@@ -13,7 +13,7 @@ from scipy import stats
 
 from graphdr.advise import tables, wording
 from graphdr.advise.findings import Findings, Score, Screen, Size
-from graphdr.advise.simulation import splits
+from graphdr.advise.simulation import problems
 from graphdr.advise.simulation.methods import METHODS, Settings
 from graphdr.advise.simulation.problems import RewardModel
 from graphdr.advise.simulation.tournament import SimulationConfig, TournamentResult
@@ -92,7 +92,7 @@ def test_half_of_the_variance_is_too_little_for_a_plain_mean_over_users():
             covered[factor] += low <= 0 <= high
     assert covered[0.5] < stats.binom(draws, 0.95).ppf(0.01)
     assert covered[1.0] >= stats.binom(draws, 0.95).ppf(0.01)
-    assert splits.USERS.spread == 0.5
+    assert problems.USERS.spread == 0.5
 
 
 @given(st.integers(2, 8), st.integers(1, 4), st.integers(0, 99))
@@ -125,7 +125,7 @@ def tournament(
     curves = {name: curve[:, : CONFIG.comparing] for name, curve in judged.items()}
     judged |= {name: draw(name, CONFIG.controls) for name in controls}
     methods = {name: METHODS[name] for name in ("random", "full", "prior")}
-    methods["full"] = methods["full"]._replace(settings=Settings(None, 0.3, 0.1))
+    methods["full"] = methods["full"].set(alpha=0.3, ridge=0.1)
     split = SimpleNamespace(problem=SimpleNamespace(reward_model=RewardModel(reliability=reliability)))
     return TournamentResult(CONFIG, [split] * CONFIG.splits, methods, curves, "prior", "full", judged)
 
@@ -320,7 +320,7 @@ def test_what_is_not_sure_or_would_need_more_data_is_worded_so():
 @pytest.mark.parametrize(("taken", "played"), [(90, (90, 90)), (50, (50, 50)), (90, (70, 80)), (50, (40, 40))])
 def test_items_that_are_not_played_are_counted_with_the_reason(taken, played):
     data = SimpleNamespace(interactions=None, edges=None, features=True)
-    source = SimpleNamespace(data=data, split=splits.NOTHING)
+    source = SimpleNamespace(data=data, split=problems.NOTHING)
     notes = " ".join(wording.notes(source, SIZE._replace(items=90, taken=taken, played=played)))
     assert ("of your 90 items are played" in notes) == (played != (90, 90))
     assert (f"the {taken} of most rewards" in notes) == (taken < 90)

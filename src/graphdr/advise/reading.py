@@ -8,16 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphdr.advise import features
 from graphdr.advise.data import Data, Edges, Interactions, Rewards
 from graphdr.core.errors import UserError, join_names, quote, quote_cell
 from graphdr.raw import graph_files, sheets, user_tables
-from graphdr.raw.dialect import PLAIN, TextFormat
-from graphdr.raw.sheets import InputErrors, Sheet, encode, first_rows
+from graphdr.raw.dialect import PLAIN, TextFormat, is_number
+from graphdr.raw.sheets import FINITE, InputErrors, Sheet, encode, first_rows
 from graphdr.raw.user_tables import KEY, NUMBER, TEXT, TIME, UNNAMED, OpenedTable
 
 KINDS = {"value": NUMBER, "weight": NUMBER, "reward": NUMBER, "time": TIME}  # of columns by role; others are keys
 MANY, SKEW = 100, 10  # values above MANY and above SKEW medians are counts, of which the logarithm is taken
+CATEGORIES = 1000  # different texts that a column of features may hold
+MOST_FEATURES = 1 << 28  # numbers in all, which take 2 GB
 IMPLICIT = "no column of values: a row says that the user chose the item; name one by --value"
 
 
@@ -219,7 +220,7 @@ class _Reader:
         errors.add_rows(
             sheets.repeated(place), lambda row: f"{quote_cell(node, names[int(place[row])].as_py())} {again}"
         )
-        numbers, assumed = features.matrix(errors, others)
+        numbers, assumed = _feature_matrix(errors, others)
         self.notes += user_tables.note(table.name, assumed)
         if self.failures or not (self.data.interactions or self.data.edges):
             rows = errors.refuse()
@@ -336,3 +337,55 @@ def _repeats(i: np.ndarray, j: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     place = encode(pa.array(code))[1]
     first = np.flatnonzero(first_rows(place))
     return loops, first[place] != np.arange(len(i)), first[place]
+
+
+# Features: numbers as they are, lists of numbers side by side, categories as indicators
+
+
+def _feature_matrix(errors: InputErrors, names: list[str]) -> tuple[np.ndarray, list[str]]:
+    """Return a row of numbers per row of the sheet, and assumptions about columns of texts."""
+    parts, assumed, indicators = [], [], []
+    for name in names:
+        column = errors.sheet.columns[name]
+        words = str(column[0].as_py()).split() if pa.types.is_string(column.type) and len(column) else []
+        if len(words) > 1 and all(map(is_number, words)):
+            parts.append(_numbers_of_lists(errors, name))
+        elif np.isfinite(sheets.numbers(column)).mean() < 0.5:  # a single text among numbers is a mistake
+            keys, place = sheets.places(column)
+            if len(keys) > CATEGORIES:
+                assumed.append(f"column {quote(name)} is left out, for it holds {len(keys):,} different texts")
+                continue
+            _check_size(len(place), len(keys), errors.sheet.name)
+            indicators.append(name)
+            parts.append((place[:, None] == np.arange(len(keys))).astype(float))
+        else:
+            parts.append(errors.numbers(name)[:, None])
+    if indicators:
+        shown = join_names(map(repr, indicators))
+        assumed.append(f"columns of texts as indicators, one per category: {shown}")
+    if not parts:
+        raise UserError(f"{errors.sheet.name}: no column of numbers or of at most {CATEGORIES:,} different texts")
+    _check_size(len(parts[0]), sum(part.shape[1] for part in parts), errors.sheet.name)
+    return np.hstack(parts), assumed
+
+
+def _check_size(rows: int, columns: int, name: str) -> None:
+    if rows * columns > MOST_FEATURES:
+        raise UserError(
+            f"{name}: {rows:,} × {columns:,} features are more than {MOST_FEATURES:,} numbers; take fewer columns"
+        )
+
+
+def _numbers_of_lists(errors: InputErrors, name: str) -> np.ndarray:
+    sheet = errors.sheet
+    lists = pc.split_pattern(pc.utf8_trim_whitespace(sheet.columns[name]), " ")
+    sizes = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
+    errors.add_rows(sizes != sizes[0], lambda row: f"{sizes[row]} features; expected {sizes[0]} as above")
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    words = lists.flatten()
+    values = sheets.numbers(words)
+    errors.add_rows(~np.isfinite(values), lambda at: f"{quote_cell(name, words[at].as_py())} {FINITE}", rows=rows)
+    even = sizes[rows] == sizes[0]
+    numbers = np.zeros((len(sizes), sizes[0]))
+    numbers[sizes == sizes[0]] = values[even].reshape(-1, sizes[0])
+    return numbers

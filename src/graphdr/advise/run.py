@@ -13,26 +13,15 @@ from scipy.sparse.csgraph import connected_components
 from graphdr.advise import tables, wording
 from graphdr.advise.data import Data, Rewards, single_rewards
 from graphdr.advise.findings import Findings, Score, Screen, Size
-from graphdr.advise.logs import LOGGED, ByLog, GraphPrior, Log, evaluate_by_log
-from graphdr.advise.ope.policies import find_arms
-from graphdr.advise.simulation.methods import (
-    CONTROL_LABELS,
-    FULL,
-    METHODS,
-    TUNED_POLICIES,
-    Method,
-    Settings,
-    compute_basis,
-)
-from graphdr.advise.simulation.problems import SimulatedProblem, problem_of_all_data
-from graphdr.advise.simulation.splits import Source, select_source
+from graphdr.advise.logs import LOGGED, ByLog, GraphPrior, Log, evaluate_by_log, find_arms
+from graphdr.advise.simulation.methods import CONTROL_LABELS, FULL, METHODS, Method, Settings, compute_basis
+from graphdr.advise.simulation.problems import SimulatedProblem, Source, problem_of_all_data, select_source
 from graphdr.advise.simulation.tournament import SimulationConfig, Tournament, TournamentResult
 from graphdr.advise.simulation.verdict import judge
 from graphdr.cache import paths
 from graphdr.core.atomic import replacing, write_text
 from graphdr.core.errors import UserError
 from graphdr.core.rng import stream
-from graphdr.graphs import arm_features
 from graphdr.graphs.arm_features import SHUFFLED
 
 FILES = {"text": "advice.txt", "json": "advice.json", "page": "advice.html"}
@@ -131,14 +120,12 @@ def evaluate_methods(log: Log, names: list[str], source: Source, result: Tournam
 
 
 def _without_exploration(method: Method, problem: SimulatedProblem) -> np.ndarray | GraphPrior | None:
-    """Return features for ridge regression, or a graph prior."""
-    bases = [compute_basis(name, problem, stream(0, "basis of the log")) for name in method.bases]
-    if method.basis is None:
+    """Return features for ridge regression, or a graph prior; None for items by themselves."""
+    names, purpose = method.policy.bases, "basis of the log"
+    arms = method.arms({name: compute_basis(name, problem, stream(0, purpose)) for name in names})
+    if arms.features is None or not arms.features.size:
         return None
-    if method.policy in TUNED_POLICIES:
-        return arm_features.select(method.basis, bases[0].vectors, method.settings.k or len(bases[0].values))
-    first, *second = map(arm_features.graded, method.bases, bases)
-    return GraphPrior(*first, *second)
+    return arms.features if arms.roughness is None else GraphPrior(arms.features, arms.roughness, arms.second_basis)
 
 
 def _size(source: Source, result: TournamentResult) -> Size:

@@ -8,8 +8,7 @@ import numpy as np
 from graphdr.advise.findings import Findings, Screen, Size
 from graphdr.advise.logs import LOGGED, ByLog
 from graphdr.advise.simulation.methods import METHODS, Settings
-from graphdr.advise.simulation.problems import NEIGHBOURS
-from graphdr.advise.simulation.splits import Source
+from graphdr.advise.simulation.problems import NEIGHBOURS, Source
 from graphdr.advise.simulation.verdict import HELPS, PRACTICAL, RELIABLE, UNKNOWN, Saving, Verdict
 
 TEXTS = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))

@@ -152,14 +152,16 @@ class InputErrors:
     among the ``notes``.
     """
 
-    def __init__(self, sheet: Sheet, tolerant: bool = False, notes: list[str] | None = None) -> None:
-        self.sheet, self.tolerant, self.notes = sheet, tolerant, [] if notes is None else notes
+    def __init__(
+        self, sheet: Sheet, tolerant: bool = False, notes: list[str] | None = None, remedy: str = TOLERANT
+    ) -> None:
+        self.sheet, self.tolerant, self.notes, self.remedy = sheet, tolerant, [] if notes is None else notes, remedy
         self.left_out: list[str] = []
         self.errors: list[tuple[str, str, str]] = []  # the first place, the complaint, and the remedy of each
         count = len(next(iter(sheet.columns.values())))
         self.bad = np.zeros(count, bool)
         if sheet.wrong:
-            self._add(sheet.wrong[: SHOWN + 1], len(sheet.wrong), sheet.complaint, TOLERANT)
+            self._add(sheet.wrong[: SHOWN + 1], len(sheet.wrong), sheet.complaint, remedy)
         if not count:
             raise self._as_user_error() if self.errors else UserError(f"{sheet.name}: no rows that can be read")
 
@@ -167,7 +169,7 @@ class InputErrors:
         self,
         bad: Sequence[bool] | np.ndarray,
         complaint: Callable[[int], str],
-        remedy: str = TOLERANT,
+        remedy: str | None = None,
         rows: np.ndarray | None = None,
     ) -> None:
         """Add rows with a mistake; ``rows`` has the row of each place of ``bad``, if they differ."""
@@ -177,7 +179,7 @@ class InputErrors:
         at, row = at[first_mistakes], row[first_mistakes]
         if len(at):
             lines = [self.sheet.line(int(each)) for each in row[: SHOWN + 1]]
-            self._add(lines, len(row), complaint(int(at[0])), remedy)
+            self._add(lines, len(row), complaint(int(at[0])), self.remedy if remedy is None else remedy)
             self.bad[row] = True
 
     def _add(self, lines: Sequence[int], count: int, complaint: str, remedy: str) -> None:

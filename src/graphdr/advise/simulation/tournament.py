@@ -11,19 +11,16 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from graphdr.advise.simulation import methods
 from graphdr.advise.simulation.methods import Method
-from graphdr.advise.simulation.problems import SimulatedProblem, draw_rounds, simulated_problem
-from graphdr.advise.simulation.splits import Source
+from graphdr.advise.simulation.problems import SimulatedProblem, Source, draw_rounds, simulated_problem
 from graphdr.bandit.environment import Rounds
 from graphdr.bandit.graph_prior import evidence, model
-from graphdr.bandit.method import BanditProblem, GraphInputs
-from graphdr.bandit.policies.graph_prior import GraphPrior
-from graphdr.bandit.registry import POLICIES
+from graphdr.bandit.method import BanditProblem
 from graphdr.bandit.simulate import simulate
 from graphdr.core.rng import stream
 from graphdr.graphs import arm_features
@@ -69,7 +66,7 @@ class SplitSetup(NamedTuple):
 def set_up(source: Source, arms: int, seed: int, number: int) -> SplitSetup:
     """Make the problem of a split and its bases, and compute the log evidence of random rewards for its graph."""
     problem = simulated_problem(source, arms, seed, number)
-    names = {basis for method in methods.available(source.data).values() for basis in method.bases}
+    names = {basis for method in methods.available(source.data).values() for basis in method.policy.bases}
     rng = stream(seed, "basis", split=number)
     bases = {name: methods.compute_basis(name, problem, rng) for name in sorted(names)}
     pulls = draw_rounds(problem, "uniform", PULLS, 1, stream(seed, "first look", split=number))
@@ -97,21 +94,12 @@ def play_run(
 def play_method(method: Method, setup: SplitSetup, rounds: Rounds, rng: np.random.Generator, every: int) -> np.ndarray:
     """Play a method through all rounds; return its regret after every so many of them."""
     theta, noise = setup.problem.theta, setup.problem.reward_model.noise
-    kind, settings, basis_name = POLICIES[method.policy], method.settings, method.basis
-    first, second = (setup.bases[name] if name else None for name in (basis_name, method.second_basis))
-    if first is None and issubclass(kind, GraphPrior):  # a prior of independent items
-        basis_name, first = "user_columns", Basis(np.zeros((len(theta), 0)), np.zeros(0), np.zeros(0))
-    values: Mapping[str, Any] = {
-        "basis": basis_name,
-        "second_basis": method.second_basis,
-        "k": len(first.values) if settings.k is None and first else settings.k,  # without a k, all columns
-        "ridge": settings.ridge,
-        "alpha": None if settings.width is None else settings.width * noise,
-    }
-    policy = kind(**{name: value for name, value in values.items() if value is not None and hasattr(kind, name)})
-    arms = policy.features(GraphInputs(first, second))
-    problem = BanditProblem(theta, **arms._asdict(), noise=noise)
-    return simulate(problem, policy, rounds, rng, checkpoint=every).regret
+    if method.settings.width is not None:
+        method = method.set(alpha=method.settings.width * noise)
+    if "k" in method.policy.missing:  # the longest row of a prior has all columns
+        method = method.set(k=len(setup.bases[method.policy.bases[0]].values))
+    problem = BanditProblem(theta, **method.arms(setup.bases)._asdict(), noise=noise)
+    return simulate(problem, method.policy, rounds, rng, checkpoint=every).regret
 
 
 class TournamentResult(NamedTuple):
@@ -214,7 +202,7 @@ class Tournament:
     def _judge_split(self, setup: SplitSetup, best: Mapping[str, Method], controls: Mapping[str, Method]) -> Regrets:
         """Play the best methods in all runs that judge, and controls in the first of them."""
         config = self.config
-        names = sorted({basis for method in controls.values() for basis in method.bases} - setup.bases.keys())
+        names = sorted({basis for method in controls.values() for basis in method.policy.bases} - setup.bases.keys())
         rng = stream(self.seed, "controls", split=setup.number)
         control_bases = {name: methods.compute_control(name, setup.bases, rng) for name in names}
         setup = setup._replace(bases=setup.bases | control_bases)

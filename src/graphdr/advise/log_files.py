@@ -2,7 +2,7 @@
 
 A wide file has one row per round, with the candidates in one column or, without it, all arms as candidates. A long
 file has a row for every candidate of a round, and a flag on the one that was played. Nothing is guessed or left out:
-a mistake is one line that names the file and the place in it.
+all mistakes are one line that names the file and the places in it.
 
 A wide file with a column of positions has a row for every position of a page. Rows are on one page if they have the
 same ``round`` or, without such a column, if they follow each other at (nearly) the same time. Rows that are wrongly put
@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from graphdr.core.errors import UserError, join_names, no_such, quote
 from graphdr.raw import sheets
 from graphdr.raw.dialect import PLAIN, TextFormat
-from graphdr.raw.sheets import FINITE, LARGEST, InputErrors, Sheet, encode, refuse, repeated, texts
+from graphdr.raw.sheets import FINITE, LARGEST, InputErrors, encode, repeated, texts
 from graphdr.raw.user_tables import KEY, LISTS, NUMBER, TEXT, TIME, USUAL, is_list, note, open_table
 from graphdr.scores.offpolicy import FEWEST
 
@@ -29,7 +29,6 @@ NAMES = {role: [words.split() for words in groups] for role, groups in USUAL["lo
 NEEDED = USUAL["needed"]
 KINDS = {"reward": NUMBER, "propensity": NUMBER, "time": TIME, "played": TEXT, "candidates": LISTS}  # others are keys
 BETWEEN = ("|", ";", ",", " ")  # separators of candidates in one text: the first of these that occurs
-MISSING = ("", "na", "nan", "null", "none")
 SMALLEST = 1e-12  # propensity: squares of rewards over it must be finite
 LEAST = 2 * FEWEST  # rounds: one half to learn from, one to evaluate on
 POSITIONS = 100  # on a page, at most
@@ -65,9 +64,9 @@ def read(path: str | Path, columns: Mapping[str, str] | None = None, text_format
     table = open_table(Path(path), text_format, lambda name: _normalize(name) in usual)
     column_of = _find_roles(table.name, table.names, named)
     sheet = table.read({column: KINDS.get(role, KEY) for role, column in column_of.items()})
-    InputErrors(sheet).refuse()
-    sheet = sheet._replace(columns={role: sheet.columns[column] for role, column in column_of.items()})
-    log = _read_long(sheet) if "played" in column_of else _read_wide(sheet)
+    columns_by_role = {role: sheet.columns[column] for role, column in column_of.items()}
+    errors = InputErrors(sheet._replace(columns=columns_by_role), remedy="")
+    log = _read_long(errors) if "played" in column_of else _read_wide(errors)
     return enough(log)._replace(notes=tuple(note(table.name, table.assumed)))
 
 
@@ -111,46 +110,48 @@ def _briefly(names: list[str]) -> str:
     return join_names(map(repr, names))
 
 
-def _read_wide(sheet: Sheet) -> Log:
-    columns, rounds = sheet.columns, len(sheet.columns["arm"])
-    positions, pages, order = _layout(sheet)
+def _read_wide(errors: InputErrors) -> Log:
+    columns = errors.sheet.columns
+    positions, pages, order = _layout(errors)
     if "round" in columns and positions is None:
-        ids = _keys(sheet, "round")
+        ids = _names(errors, "round")
         again = "again; a long file needs a column 'played'"
-        refuse(sheet, repeated(ids), lambda row: f"round {_quoted(ids, row)} {again}")
-    rewards, propensities = _outcomes(sheet, np.arange(rounds))
-    played = _keys(sheet, "arm")
+        errors.add_rows(repeated(ids), lambda row: f"round {_quoted(ids, row)} {again}")
+    played = _names(errors, "arm")
+    rounds = np.arange(len(played))
+    rewards, propensities = _outcomes(errors, rounds)
     arms, place = encode(played)
-    sets: list[np.ndarray | None] = [None, None]
+    candidates = starts = None
     if "candidates" in columns:
-        offered, sizes = _candidates(sheet)
-        refuse(sheet, sizes == 0, lambda row: "no candidates")
+        offered, sizes = _candidates(columns["candidates"])
+        errors.add_rows(sizes == 0, lambda row: "no candidates")
         arms, places = encode(pa.concat_arrays([offered, played]))
         candidates, place = places[: len(offered)], places[len(offered) :]
-        round_of = np.repeat(np.arange(rounds), sizes)
-        refuse(sheet, pc.equal(offered, ""), lambda at: "an empty name among the candidates", round_of)
-        _refuse_twice(sheet, arms, round_of, candidates, round_of)
-        there = np.bincount(round_of[candidates == place[round_of]], minlength=rounds) > 0
-        refuse(sheet, ~there, lambda row: f"arm {_quoted(arms, place[row])} is not among its candidates")
-        sets = [candidates, np.append(0, np.cumsum(sizes))]
-    log = Log(sheet.name, arms.to_pylist(), rewards, propensities, place, sets[0], sets[1], positions, pages)
-    return _reorder(log, order)
+        starts, round_of = np.append(0, np.cumsum(sizes)), np.repeat(rounds, sizes)
+        errors.add_rows(pc.equal(offered, ""), lambda at: "an empty name among the candidates", rows=round_of)
+        _check_twice(errors, arms, round_of, candidates, round_of)
+        there = np.bincount(round_of[candidates == place[round_of]], minlength=len(rounds)) > 0
+        errors.add_rows(~there, lambda row: f"arm {_quoted(arms, place[row])} is not among its candidates")
+    errors.refuse()
+    log = Log(errors.sheet.name, arms.to_pylist(), rewards, propensities, place, candidates, starts, positions, pages)
+    return log if order is None else _reorder(log, order)
 
 
-def _layout(sheet: Sheet) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
+def _layout(errors: InputErrors) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
     """Return positions and pages, where the file has them, and the order of its rows in time, where it is another."""
-    times = sheets.times(sheet.columns["time"]) if "time" in sheet.columns else None
+    columns = errors.sheet.columns
+    times = sheets.times(columns["time"]) if "time" in columns else None
     order = None
     if times is not None and not (np.diff(times.values) >= 0).all():
         order = np.argsort(times.values, kind="stable")
-    if "position" not in sheet.columns:
+    if "position" not in columns:
         return None, None, order
-    names, positions = encode(_keys(sheet, "position"))
+    names, positions = encode(_names(errors, "position"))
     if len(names) > POSITIONS:
         many = f"position has {len(names):,} values; a page has {POSITIONS} places at most"
-        raise UserError(f"{sheet.name}: {many}; if the column is something else, rename it")
-    if "round" in sheet.columns:
-        return positions, encode(_keys(sheet, "round"))[1], order
+        errors.add_file(f"{many}; if the column is something else, rename it")
+    if "round" in columns:
+        return positions, encode(_names(errors, "round"))[1], order
     if times is None:
         return positions, None, order
     rows = np.arange(len(positions)) if order is None else order
@@ -166,10 +167,7 @@ def _number_pages(times: np.ndarray, positions: np.ndarray, near: float) -> np.n
     return np.cumsum(gap | (positions == first)) - 1
 
 
-def _reorder(log: Log, order: np.ndarray | None) -> Log:
-    """Sort the rounds of a log; None keeps their order."""
-    if order is None:
-        return log
+def _reorder(log: Log, order: np.ndarray) -> Log:
     parts = ("rewards", "propensities", "played", "positions", "pages")
     moved = {name: part[order] for name in parts if (part := getattr(log, name)) is not None}
     if log.candidates is not None and log.starts is not None:
@@ -180,53 +178,42 @@ def _reorder(log: Log, order: np.ndarray | None) -> Log:
     return log._replace(**moved)
 
 
-def _read_long(sheet: Sheet) -> Log:
-    ids, round_of = encode(_keys(sheet, "round"))
-    arms, place = encode(_keys(sheet, "arm"))
-    _refuse_twice(sheet, arms, round_of, place, np.arange(len(place)))
-    marks = sheet.columns["played"]
-    flag, wrong = _numbers(marks)
-    wrong |= ~np.isin(np.nan_to_num(flag), (0, 1))
-    refuse(sheet, wrong, lambda row: f"played {_quoted(marks, row)} is neither 0 nor 1")
+def _read_long(errors: InputErrors) -> Log:
+    ids, round_of = encode(_names(errors, "round"))
+    arms, place = encode(_names(errors, "arm"))
+    _check_twice(errors, arms, round_of, place, np.arange(len(place)))
+    marks = errors.sheet.columns["played"]
+    flag = sheets.numbers(marks)
+    wrong = ~np.isin(flag, (0, 1))
+    if wrong.any():
+        wrong &= np.asarray(pc.not_equal(texts(marks), ""))  # an empty one is 0
+    errors.add_rows(wrong, lambda row: f"played {_quoted(marks, row)} is neither 0 nor 1")
     rows = np.flatnonzero(flag == 1)
     again = repeated(round_of[rows])
-    refuse(sheet, again, lambda at: f"round {_quoted(ids, round_of[rows[at]])} has a second arm that was played", rows)
-    unplayed = np.bincount(round_of[rows], minlength=len(ids))[round_of] == 0
-    refuse(sheet, unplayed, lambda row: f"round {_quoted(ids, round_of[row])} has no arm that was played")
+    second = "has a second arm that was played"
+    errors.add_rows(again, lambda at: f"round {_quoted(ids, round_of[rows[at]])} {second}", rows=rows)
+    unplayed = np.bincount(round_of[(flag == 1) | wrong], minlength=len(ids))[round_of] == 0
+    errors.add_rows(unplayed, lambda row: f"round {_quoted(ids, round_of[row])} has no arm that was played")
     rows = rows[np.argsort(round_of[rows])]
-    rewards, propensities = _outcomes(sheet, rows)
+    rewards, propensities = _outcomes(errors, rows)
+    errors.refuse()
     order = np.argsort(round_of, kind="stable")
     starts = np.append(0, np.cumsum(np.bincount(round_of)))
-    return Log(sheet.name, arms.to_pylist(), rewards, propensities, place[rows], place[order], starts)
+    return Log(errors.sheet.name, arms.to_pylist(), rewards, propensities, place[rows], place[order], starts)
 
 
-def _outcomes(sheet: Sheet, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _outcomes(errors: InputErrors, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rewards and propensities of the rows of played arms."""
-    rewards, propensities = (_finite(sheet, role, rows) for role in ("reward", "propensity"))
-    probability = "it is a probability, above 0 and at most 1"
-
-    def refuse_propensities(wrong: np.ndarray, reason: str) -> None:
-        refuse(sheet, wrong, lambda at: f"propensity {propensities[at]:g} {reason}", rows)
-
-    refuse_propensities(propensities == 0, "is zero: such an arm cannot have been played")
-    refuse_propensities(propensities < 0, f"is negative; {probability}")
-    refuse_propensities(propensities > 1, f"is above one; {probability}")
-    refuse_propensities(propensities < SMALLEST, f"is below {SMALLEST:g}, too small to divide by")
+    rewards, propensities = (_numbers(errors, role, rows) for role in ("reward", "propensity"))
+    zero = "propensity 0 is zero: such an arm cannot have been played"
+    errors.add_rows(propensities == 0, lambda at: zero, rows=rows)
+    wrong, range_ = ~((propensities >= SMALLEST) & (propensities <= 1)), f"is not a probability from {SMALLEST:g} to 1"
+    errors.add_rows(wrong, lambda at: f"propensity {propensities[at]:g} {range_}", rows=rows)
     return rewards, propensities
 
 
-def _finite(sheet: Sheet, role: str, rows: np.ndarray) -> np.ndarray:
-    column = sheet.columns[role].take(pa.array(rows))
-    values, wrong = _numbers(column)
-    wrong |= np.abs(values) > LARGEST
-    refuse(sheet, wrong, lambda at: f"{role} {_quoted(column, at)} {FINITE}", rows)
-    refuse(sheet, np.isnan(values), lambda at: f"{role} is missing", rows)
-    return values
-
-
-def _candidates(sheet: Sheet) -> tuple[pa.Array, np.ndarray]:
+def _candidates(column: pa.Array) -> tuple[pa.Array, np.ndarray]:
     """Return the names of all candidates, round by round, and how many each round has."""
-    column = sheet.columns["candidates"]
     if not is_list(column.type):
         lists = texts(column)
         mark = next((mark for mark in BETWEEN if pc.any(pc.match_substring(lists, mark)).as_py()), BETWEEN[0])
@@ -236,26 +223,30 @@ def _candidates(sheet: Sheet) -> tuple[pa.Array, np.ndarray]:
     return texts(pc.list_flatten(column)), sizes.astype(np.int64)
 
 
-def _keys(sheet: Sheet, role: str) -> pa.Array:
-    """Return a column of names, none of them empty."""
-    names = texts(sheet.columns[role])
-    refuse(sheet, pc.equal(names, ""), lambda row: f"{role} is missing")
+def _names(errors: InputErrors, role: str) -> pa.Array:
+    """Return a column of names without blanks around them; empty ones are mistakes."""
+    names = texts(errors.sheet.columns[role])
+    errors.add_rows(pc.equal(names, ""), lambda row: f"{role} is missing")
     return names
 
 
-def _numbers(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """Return numbers, nan where they are missing, and which values are neither; true is 1 and false 0."""
-    numbers = sheets.numbers(column)
-    wrong = ~np.isfinite(numbers)
-    if wrong.any():
-        missing = np.asarray(pc.is_in(pc.ascii_lower(texts(column)), value_set=pa.array(MISSING)))
-        return np.where(missing, np.nan, numbers), wrong & ~missing
-    return numbers, wrong
+def _numbers(errors: InputErrors, role: str, rows: np.ndarray) -> np.ndarray:
+    """Return the numbers in some rows; those that are not finite are mistakes."""
+    column = errors.sheet.columns[role].take(pa.array(rows))
+    values = sheets.numbers(column)
+    missing = np.zeros(len(rows), bool)
+    if not np.isfinite(values).all():
+        missing = np.asarray(pc.equal(texts(column), ""))
+    errors.add_rows(missing, lambda at: f"{role} is missing", rows=rows)
+    errors.add_rows(~(np.abs(values) <= LARGEST), lambda at: f"{role} {_quoted(column, at)} {FINITE}", rows=rows)
+    return values
 
 
-def _refuse_twice(sheet: Sheet, arms: pa.Array, round_of: np.ndarray, place: np.ndarray, rows: np.ndarray) -> None:
+def _check_twice(
+    errors: InputErrors, arms: pa.Array, round_of: np.ndarray, place: np.ndarray, rows: np.ndarray
+) -> None:
     again = repeated(round_of.astype(np.int64) * len(arms) + place)
-    refuse(sheet, again, lambda at: f"candidate {_quoted(arms, place[at])} twice in its round", rows)
+    errors.add_rows(again, lambda at: f"candidate {_quoted(arms, place[at])} twice in its round", rows=rows)
 
 
 def _quoted(column: pa.Array, at: int) -> str:
