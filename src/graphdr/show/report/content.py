@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,15 +13,16 @@ from numpy.typing import ArrayLike
 from graphdr.core.errors import elide
 from graphdr.core.records import Json
 from graphdr.paper.claims import verdict_kind
-from graphdr.paper.compare import ComparedTable, Line, Place
+from graphdr.paper.compare import Line, Place
 from graphdr.scores import cells
-from graphdr.show import tables
+from graphdr.show import tables, words
 from graphdr.show.story import REAL, SYNTHETIC
-from graphdr.show.tables import Quantity
+from graphdr.show.tables import TableSpec
 
 if TYPE_CHECKING:
     from graphdr.graphs.arm_features import Basis
 
+GROUPS = ("Synthetic graphs", "Data sets")  # of experiments that belong to no study, and come first
 POINTS = 4000  # of all curves of an experiment together …
 LEAST, MOST = 30, 200  # … and of one curve
 BANDS = {"low": "panel_low", "median": "panel_median", "high": "panel_high"}
@@ -34,47 +35,6 @@ LONG = 80  # letters of a name
 Labels = Mapping[str, str]
 Lines = Mapping[Place, Line]  # of the comparison, by our cell
 PaperRegrets = Mapping[tuple[str, str], float]  # regret that the paper prints, by problem and method
-
-
-@dataclass(frozen=True)
-class ProblemSpec:
-    """A problem with the factors that its curves depend on most."""
-
-    key: str
-    title: str
-    dataset: str
-    n: int | str
-    k: int
-    horizon: int
-    seeds: int
-    instances: int
-    draws: int
-
-
-@dataclass(frozen=True)
-class ExperimentSpec:
-    """An experiment as configured; its problems are None if they are too many for curves."""
-
-    title: str
-    group: str
-    methods: list[str]
-    against: str
-    problems: list[ProblemSpec] | None
-    count: int
-
-
-@dataclass(frozen=True)
-class PageTable:
-    """A table as the report shows it; ``rows`` are triples of label, problem and method."""
-
-    caption: str
-    heading: str
-    columns: list[dict[str, str]]
-    bold: str | None
-    controls: list[str]
-    rows: list[tuple[str, str, str | None]]
-    experiment: str | None
-    compared: ComparedTable
 
 
 # Fewer digits and fewer points keep the page small.
@@ -102,25 +62,24 @@ def thinned(size: int, most: int) -> np.ndarray:
 
 
 def experiment(
-    spec: ExperimentSpec,
+    spec: Json,
     curves: pd.DataFrame,
     measurements: Mapping[str, pd.DataFrame],
     papers: PaperRegrets,
     labels: Labels,
 ) -> Json:
-    """Return the JSON of an experiment, from its curves and its measurements by data set."""
+    """Add its curves and its regrets, or a cloud of points, to an experiment; measurements are by data set."""
     regrets = {name: frame[frame["quantity"] == "regret"] for name, frame in measurements.items()}
-    json = {name: getattr(spec, name) for name in ("title", "group", "methods", "against", "count")}
-    if spec.problems is None:
-        return json | {"cloud": cloud(regrets, spec, labels)}
-    most = int(np.clip(POINTS // max(1, len(spec.methods) * len(spec.problems)), LEAST, MOST))
-    json["problems"] = []
-    for problem in spec.problems:
-        shown = asdict(problem) | curves_of(curves[curves["problem"] == problem.key], spec.methods, most)
-        frame = regrets.get(problem.dataset)
-        shown["panel"] = {} if frame is None else by_instance(frame, problem.key, spec.methods, papers)
-        json["problems"].append(shown)
-    return json
+    if "problems" not in spec:
+        return spec | {"cloud": cloud(regrets, spec, labels)}
+    methods, problems = spec["methods"], []
+    most = int(np.clip(POINTS // max(1, len(methods) * len(spec["problems"])), LEAST, MOST))
+    for problem in spec["problems"]:
+        shown = problem | curves_of(curves[curves["problem"] == problem["key"]], methods, most)
+        frame = regrets.get(problem["dataset"])
+        shown["panel"] = {} if frame is None else by_instance(frame, problem["key"], methods, papers)
+        problems.append(shown)
+    return spec | {"problems": problems}
 
 
 def curves_of(table: pd.DataFrame, methods: list[str], most: int) -> Json:
@@ -156,30 +115,27 @@ def by_instance(regrets: pd.DataFrame, problem: str, methods: list[str], papers:
     return by_method
 
 
-def cloud(regrets: Mapping[str, pd.DataFrame], spec: ExperimentSpec, labels: Labels) -> list[Json]:
+def cloud(regrets: Mapping[str, pd.DataFrame], spec: Json, labels: Labels) -> list[Json]:
     """Pair the regret of one method with that of every other on all problems, on instance 0."""
-    points = []
+    points, against = [], spec["against"]
     for dataset, frame in regrets.items():
         first = frame[(frame["instance"] == 0) & (frame["draw"] == 0)]
         wide = first.pivot_table(index="problem", columns="method", values="value", sort=False)
-        for method in spec.methods:
-            if method != spec.against and {method, spec.against} <= set(wide):
-                both = wide[[method, spec.against]].dropna()
+        for method in spec["methods"]:
+            if method != against and {method, against} <= set(wide):
+                both = wide[[method, against]].dropna()
                 titles = [labels.get(name, name) for name in both.index]
-                x, y = shorts(both[method]), shorts(both[spec.against])
+                x, y = shorts(both[method]), shorts(both[against])
                 points.append({"dataset": dataset, "method": method, "titles": titles, "x": x, "y": y})
     return points
 
 
-def groups(experiments: Mapping[str, ExperimentSpec], first: Mapping[str, int], order: list[str]) -> list[Json]:
-    """Sort experiments into groups, in the order in which the paper prints their tables (``first``).
-
-    Groups in ``order`` come first; the others follow by title.
-    """
+def groups(experiments: Mapping[str, Json], first: Mapping[str, int]) -> list[Json]:
+    """Sort experiments into groups, in the order in which the paper prints their tables (``first``)."""
     by_group: dict[str, list[str]] = {}
     for name in sorted(experiments, key=lambda name: (first.get(name, len(first)), name)):
-        by_group.setdefault(experiments[name].group, []).append(name)
-    titles = sorted(by_group, key=lambda title: (order.index(title) if title in order else len(order), title))
+        by_group.setdefault(experiments[name]["group"], []).append(name)
+    titles = sorted(by_group, key=lambda title: (title not in GROUPS, title != GROUPS[0], title))
     return [{"title": title, "experiments": by_group[title]} for title in titles]
 
 
@@ -199,30 +155,21 @@ def explained(comparison: pd.DataFrame, reasons: Mapping[tuple[str, str, str], s
     return lines
 
 
-def regrets_of(specs: Mapping[str, PageTable], papers: Lines) -> dict[str | None, dict[tuple[str, str], float]]:
-    """Return the final regrets that the paper prints, by experiment, then by problem and method."""
-    regrets: dict[str | None, dict[tuple[str, str], float]] = {}
-    for name, spec in specs.items():
-        for row, problem, method in spec.rows:
-            for column, cell in cells.parse_columns(spec.columns):
-                line, key = papers.get(Place(name, row, column)), cell.key or method
-                if (cell.quantity, cell.statistic) == ("regret", "value") and line is not None and key is not None:
-                    regrets.setdefault(spec.experiment, {})[problem, key] = line["paper"]
+def papers_regrets(name: str, spec: TableSpec, papers: Lines) -> dict[tuple[str, str], float]:
+    """Return the final regrets that the paper prints in a table, by problem and method."""
+    regrets = {}
+    for row, (column, cell) in product(spec.row_keys, cells.parse_columns(spec.columns)):
+        line, key = papers.get(Place(name, row.label, column)), cell.key or row.method
+        if (cell.quantity, cell.statistic) == ("regret", "value") and line is not None and key is not None:
+            regrets[row.problem, key] = line["paper"]
     return regrets
 
 
-def table(
-    name: str,
-    spec: PageTable,
-    built: pd.DataFrame,
-    papers: Lines,
-    quantities: Mapping[str, Quantity],
-    labels: Labels,
-) -> Json:
+def table(name: str, spec: TableSpec, built: pd.DataFrame, papers: Lines, labels: Labels) -> Json:
     """Return the JSON of a table: the texts of every cell, with the paper's number and verdict."""
-    best = tables.best_cells(built, spec.bold, spec.columns, spec.controls, quantities)
+    best = tables.best_cells(built, spec)
     rows = []
-    for row, entries in tables.grid(built, spec.columns, quantities).items():
+    for row, entries in tables.grid(built, spec).items():
         texts = []
         for entry, shown in entries:
             place = Place(name, row, entry["column"])
@@ -231,11 +178,11 @@ def table(
         rows.append({"label": labels.get(row, row), "key": row, "cells": texts})
     head = []
     for column, cell in cells.parse_columns(spec.columns):
-        quantity = cells.heading(cell, quantities[cell.quantity].label)
+        quantity = cells.heading(cell, spec.quantities[cell.quantity].label)
         of = None if cell.key is None else labels.get(cell.key, cell.key)
         head.append({"column": column, "quantity": quantity, "key": cell.quantity, "of": of})
-    json = {"key": name, "head": head, "rows": rows}
-    return json | {"caption": spec.caption, "heading": spec.heading, "experiment": spec.experiment}
+    heading = words.FACTORS.get(spec.heading, spec.heading)
+    return {"key": name, "head": head, "rows": rows, "caption": spec.caption, "heading": heading}
 
 
 def _ours(entry: Mapping[Any, Any], shown: tables.Shown | None) -> Json:
