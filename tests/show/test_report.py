@@ -28,7 +28,7 @@ NASTY = "</script><script>alert('é')</script> & <!-- \u2028 \"quoted\""
 N, METHODS = 12, ("graphdr", "linucb_full")
 COLUMNS = [{"regret": "regret"}]
 SETTINGS = {"seed": 0, "protocol": {"seeds": 2}, "methods": {m: {"label": f"{m}!"} for m in METHODS}}
-COMPARED = ComparedTable({"paper's name": "graphdr"}, {}, {m: ["toy"] for m in METHODS})
+COMPARED = ComparedTable({"paper's name": "graphdr"}, {}, {m: ["toy"] for m in METHODS}, METHODS)
 QUANTITIES = {"regret": Quantity("R(T)", 1, better="low")}
 ROWS = [RowKey(m, "p", "toy", m) for m in METHODS]
 TABLE = TableSpec(NASTY, "method", "method", COLUMNS, "column_min", ROWS, {}, [], [], QUANTITIES)
@@ -51,7 +51,6 @@ def params(**changed) -> make_report.Params:
         "opt_in": {"long_study": "A long study"},
         "settings": SETTINGS,
         "styles": {},
-        "cells": {},
         "missing": ["absent"],
     }
     return make_report.Params(**usual | changed)

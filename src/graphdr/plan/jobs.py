@@ -157,6 +157,7 @@ def compare_paper(design: Design) -> Job:
     """Return the job that sets tables beside the paper's: those that are built, and how each relates to its own."""
     config = design.config
     here = {dataset_of(design, batch) for batch in design.batches}
+    observed = {name for name, block in config.datasets.items() if block.is_observed}
     built, specs = {}, {}
     for name, spec in config.tables.items():
         if datasets_of(design, spec) & here and not is_opt_in(design, spec):
@@ -170,6 +171,8 @@ def compare_paper(design: Design) -> Job:
             paper_rows={str(paper): cells.label(row) for paper, row in spec.paper_rows.items()},
             tolerance={quantity: tolerance for quantity, tolerance in tolerances.items() if tolerance is not None},
             datasets=behind,
+            real=[row for row, names in behind.items() if observed & set(names)],
+            cells=_cells(design, spec) if name in built else {},
         )
     measured, simulated = {}, {}
     for name, papers in config.simulated_papers.items():
@@ -188,8 +191,6 @@ def compare_paper(design: Design) -> Job:
     params = compare.Params(
         tables=specs,
         missing=sorted(set(config.datasets) - here),
-        cells={name: _cells(design, config.tables[name]) for name in built},
-        observed=sorted(name for name, block in config.datasets.items() if block.is_observed),
         simulated_papers=simulated,
     )
     return make_job(compare, compare.Input(paths.PAPER, built, measured), params)

@@ -55,7 +55,6 @@ class Params(NamedTuple):
     tables: dict[str, TableSpec]
     experiment_of: dict[str, str | None]  # by table
     compared: dict[str, compare.ComparedTable]
-    cells: dict[str, dict[str, dict[str, str]]]  # name of our number, by table, row and column
     labels: dict[str, str]
     datasets: dict[str, Json]
     headline: Json | None
@@ -76,7 +75,6 @@ def main(input: Input, output: Output, params: Params) -> None:
         printed = printed[printed["artifact"].isin(list(input.tables))]
     built = {name: io.read("table", path).to_pandas() for name, path in input.tables.items()}
     comparison = compare.compare(printed, built, params.compared, io.marks(), params.missing)
-    comparison = compare.identify(comparison, params.cells, params.compared, observed)
     lines = content.explained(comparison, reference.reasons(io.record_input(input.reasons)))
     papers, artifacts = compare.by_our_cell(lines, params.compared), list(dict.fromkeys(comparison["artifact"]))
     tables = {}
