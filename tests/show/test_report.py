@@ -19,7 +19,7 @@ from graphdr.graphs.arm_features import Basis
 from graphdr.paper.compare import VERDICTS, ComparedTable
 from graphdr.plan import design, jobs
 from graphdr.show import palette
-from graphdr.show.report import content, page, template
+from graphdr.show.report import content, template
 from graphdr.show.tables import Quantity, RowKey, TableSpec
 from graphdr.stages import make_report
 from tests.support.project import ROOT
@@ -280,7 +280,7 @@ def test_energy_adds_up_to_one_over_a_whole_basis():
 
 def test_timings_are_summed_by_rule():
     jobs = [JobCost("run_bandit", 1.5, 1.0, 100), JobCost("run_bandit", 2.5, 1.0, 300)]
-    assert page.timings([JobCost("make_table", 0.5, 0.4, 90), *jobs]) == [
+    assert content.timings([JobCost("make_table", 0.5, 0.4, 90), *jobs]) == [
         {"rule": "run_bandit", "jobs": 2, "seconds": 4.0, "longest": 2.5, "memory": 300},
         {"rule": "make_table", "jobs": 1, "seconds": 0.5, "longest": 0.5, "memory": 90},
     ]

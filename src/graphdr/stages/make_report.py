@@ -11,7 +11,7 @@ from graphdr.core.records import Json
 from graphdr.paper import compare, multiverse, reference
 from graphdr.scores import leaderboard
 from graphdr.show import palette, story, words
-from graphdr.show.report import content, page, template
+from graphdr.show.report import content, template
 from graphdr.show.tables import TableSpec
 from graphdr.store.graphs import read_bases, read_items
 from graphdr.store.problems import read_thetas
@@ -116,10 +116,10 @@ def main(input: Input, output: Output, params: Params) -> None:
         card["marks"] = io.marks().get(name, {})
     meanings = {"numbers": words.NUMBERS, "claims": words.CLAIMS}
     meanings |= {"terms": words.glossary(), "quantities": words.meanings()}
-    shown_methods = page.methods(experiments.values(), methods, params.styles)
+    shown_methods = content.methods(experiments.values(), methods, params.styles)
     document = {
         "version": __version__,
-        "headline": page.headline(params.headline, experiments, methods),
+        "headline": content.headline(params.headline, experiments, methods),
         "story": told,
         "verdicts": {
             kind: {word: count[word] for word in compare.VERDICTS} for kind, count in compare.headline(lines).items()
@@ -136,9 +136,9 @@ def main(input: Input, output: Output, params: Params) -> None:
         "missing": {name: spec for name, spec in sorted(params.datasets.items()) if name not in cards},
         "apart": params.opt_in,
         "settings": params.settings,
-        "versions": page.versions(),
-        "machine": page.machine(),
-        "timings": page.timings(times.jobs()),  # no input: they differ in every build, and must rebuild nothing
+        "versions": content.versions(),
+        "machine": content.machine(),
+        "timings": content.timings(times.jobs()),  # no input: they differ in every build, and must rebuild nothing
     }
     colours = palette.css(shown_methods, cards, params.styles)
     overview = next(map(manifest.drawing, input.overview), None)
