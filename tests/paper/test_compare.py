@@ -18,7 +18,6 @@ from graphdr.paper.compare import (
     compare,
     half_digit,
     headline,
-    identify,
     markdown,
     percentile,
     verdict,
@@ -122,8 +121,7 @@ def comparison() -> pd.DataFrame:
         "main": ComparedTable({}, {"zeta": 0.01}, {"graphdr": ["sbm"]}),
         "noise": ComparedTable({"light": "0.05"}, {"k_hat_naive": 0}, {"0.05": ["sbm"]}),
     }
-    result = compare(REFERENCE, {"main": pd.DataFrame(main), "noise": pd.DataFrame(noise)}, specs, {})
-    return identify(result, {}, specs, ["films"])
+    return compare(REFERENCE, {"main": pd.DataFrame(main), "noise": pd.DataFrame(noise)}, specs, {})
 
 
 def test_every_printed_number_stands_beside_ours_in_the_order_of_the_paper(comparison):
@@ -146,8 +144,8 @@ def on_data(**marks) -> pd.DataFrame:
     """Compare two data sets, the first of which the paper calls otherwise, and one that has no number."""
     table = [cell("films", "regret", "regret", 10.0, NAN, [10.0]), cell("songs", "regret", "regret", 99.0, NAN, [99.0])]
     datasets = {name: [name] for name in ("films", "songs", "absent")}
-    specs = {"real": ComparedTable({"Films": "films"}, {}, datasets)}
-    return identify(compare(ON_DATA, {"real": pd.DataFrame(table)}, specs, marks), {}, specs, list(datasets))
+    specs = {"real": ComparedTable({"Films": "films"}, {}, datasets, [*datasets])}
+    return compare(ON_DATA, {"real": pd.DataFrame(table)}, specs, marks)
 
 
 @pytest.mark.parametrize("word", ["release", "incomplete", "unverified", "absent"])
@@ -200,14 +198,14 @@ CELLS = {
 
 def test_a_number_that_several_tables_print_of_one_cell_counts_once():
     specs = {
-        "main": ComparedTable(datasets={"graphdr": ["sbm"], "gaussian": ["sbm"]}),
-        "again": ComparedTable(datasets={"sbm": ["sbm"], "films": ["films"]}),
+        "main": ComparedTable(cells=CELLS["main"]),
+        "again": ComparedTable(real=["films"], cells=CELLS["again"]),
     }
     tables = {
         name: pd.DataFrame([cell(row, column, "regret", 31.3, NAN, [31.3]) for row in rows for column in rows[row]])
         for name, rows in CELLS.items()
     }
-    result = identify(compare(PRINTED, tables, specs, {}), CELLS, specs, ["films"])
+    result = compare(PRINTED, tables, specs, {})
     assert result["kind"].tolist() == ["synthetic"] * 4 + ["real"]
     counts = headline(result.to_dict("records"))
     assert list(counts) == list(KINDS)

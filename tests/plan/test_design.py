@@ -170,7 +170,7 @@ def test_a_stage_has_one_module_one_job_and_one_rule():
 
 
 def test_cells_that_show_the_same_number_of_ours_have_one_name(plan):
-    named = jobs.compare_paper(plan).params.cells
+    named = {name: spec.cells for name, spec in jobs.compare_paper(plan).params.tables.items()}
     regret = "regret, graphdr, on sbm"
     assert named["main_synthetic"]["graphdr"]["regret"] == named["k_sweep"]["5"]["regret"] == regret
     assert named["smoothness_sweep"]["0"]["regret"] == named["noise_sweep"]["0"]["regret"] != regret  # other seeds

@@ -25,7 +25,7 @@ def test_what_has_no_title_is_named_by_its_key(config):
     untitled = {name: {k: v for k, v in entry.items() if k != "title"} for name, entry in config["experiments"].items()}
     plan = design.expand(config | {"experiments": untitled, "targets": {}})
     described = outline.experiment(plan, "theory_exact", [])
-    assert (described.title, described.group) == ("Theory exact", "Theory")
+    assert (described["title"], described["group"]) == ("Theory exact", "Theory")
 
 
 def test_every_cell_of_every_claim_and_table_has_words(plan):

@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,12 +16,11 @@ from graphdr.cache import io, manifest, paths
 from graphdr.cache.io import SCHEMAS
 from graphdr.core.cpu_time import JobCost
 from graphdr.graphs.arm_features import Basis
-from graphdr.paper.compare import ComparedTable
+from graphdr.paper.compare import VERDICTS, ComparedTable
 from graphdr.plan import design, jobs
 from graphdr.show import palette
-from graphdr.show.report import content, page, template
-from graphdr.show.report.content import ExperimentSpec, PageTable, ProblemSpec
-from graphdr.show.tables import Quantity
+from graphdr.show.report import content, template
+from graphdr.show.tables import Quantity, RowKey, TableSpec
 from graphdr.stages import make_report
 from tests.support.project import ROOT
 
@@ -30,36 +28,34 @@ NASTY = "</script><script>alert('é')</script> & <!-- \u2028 \"quoted\""
 N, METHODS = 12, ("graphdr", "linucb_full")
 COLUMNS = [{"regret": "regret"}]
 SETTINGS = {"seed": 0, "protocol": {"seeds": 2}, "methods": {m: {"label": f"{m}!"} for m in METHODS}}
-COMPARED = ComparedTable({"paper's name": "graphdr"}, {}, {m: ["toy"] for m in METHODS})
-TABLE = PageTable(NASTY, "method", COLUMNS, "column_min", [], [(m, "p", m) for m in METHODS], "e", COMPARED)
-PROBLEM = ProblemSpec("p", "P", "toy", N, k=2, horizon=40, seeds=2, instances=3, draws=0)
-EXPERIMENT = ExperimentSpec("E", "Data sets", list(METHODS), "graphdr", [PROBLEM], 1)
+COMPARED = ComparedTable({"paper's name": "graphdr"}, {}, {m: ["toy"] for m in METHODS}, METHODS)
+QUANTITIES = {"regret": Quantity("R(T)", 1, better="low")}
+ROWS = [RowKey(m, "p", "toy", m) for m in METHODS]
+TABLE = TableSpec(NASTY, "method", "method", COLUMNS, "column_min", ROWS, {}, [], [], QUANTITIES)
+PROBLEM = {"key": "p", "title": "P", "dataset": "toy", "n": N, "k": 2, "horizon": 40, "seeds": 2}
+EXPERIMENT = {"title": "E", "group": "Data sets", "methods": METHODS, "against": "graphdr", "count": 1}
+DATASET = {"label": NASTY, "observed": True, "parameters": {}, "problem": "p", "k": 2, "licence": "none"}
 CLAIM = {"claim": "c", "where": "", "statement": NASTY, "criterion": "", "measured": "1 < 2", "verdict": "holds"}
 CLAIM |= {"available": "toy", "missing": "", "build": ""}
-DATASET = page.DatasetSpec(NASTY, True, {}, "p", 2, licence="none", citation="Nobody.")
-
-
 NO_STUDIES = {"multiverse": "", "leaderboard": "", "calibrated": ""}
 
 
-def params(**changed) -> page.ReportSpec:
+def params(**changed) -> make_report.Params:
     usual = {
-        "experiments": {"e": EXPERIMENT},
+        "experiments": {"e": EXPERIMENT | {"problems": [PROBLEM]}},
         "tables": {"t": TABLE},
-        "quantities": {"regret": Quantity("R(T)", 1, better="low")},
-        "datasets": {"toy": DATASET, "absent": replace(DATASET, label="Absent", page="https://example.org/")},
-        "headline": page.HeadlineSpec("e", "graphdr", PROBLEM),
-        "order": ["Synthetic graphs", "Data sets"],
+        "experiment_of": {"t": "e"},
+        "compared": {"t": COMPARED},
+        "datasets": {"toy": DATASET, "absent": DATASET | {"label": "Absent", "page": "https://example.org/"}},
+        "headline": {"experiment": "e", "against": "graphdr", "problem": PROBLEM},
         "labels": {m: f"{m}!" for m in METHODS} | {"toy": "Toy"},
         "first": ["c"],
         "opt_in": {"long_study": "A long study"},
-        "verdicts": ["match", "close", "not contradicted", "differs", "other data", "no data"],
         "settings": SETTINGS,
         "styles": {},
-        "cells": {},
         "missing": ["absent"],
     }
-    return page.ReportSpec(**usual | changed)
+    return make_report.Params(**usual | changed)
 
 
 def write(kind: str, rows: list[dict], path: str) -> str:
@@ -148,8 +144,8 @@ def test_the_page_holds_all_that_was_built(files):
     assert "paper" not in problem["panel"]["linucb_full"]
     assert data["headline"]["median"] == 3.73  # of 40 / 10, 41 / 11 and 42 / 12
     assert [data["headline"][name] for name in ("count", "low", "high", "first", "paper")] == [3, 3.52, 3.97, 4, None]
-    assert data["verdicts"]["synthetic"] == dict.fromkeys(params().verdicts, 0) | {"no data": 1}
-    assert data["verdicts"]["real"] == dict.fromkeys(params().verdicts, 0) | {"not contradicted": 1}
+    assert data["verdicts"]["synthetic"] == dict.fromkeys(VERDICTS, 0) | {"no data": 1}
+    assert data["verdicts"]["real"] == dict.fromkeys(VERDICTS, 0) | {"not contradicted": 1}
     assert data["claims"][0] | {"word": "holds", "kinds": ["real"], "share": 0.5} == data["claims"][0]
     assert [line["claim"] for line in data["story"]["holds"]] == ["c"]
     assert set(data["missing"]) == {"absent"}
@@ -221,17 +217,18 @@ def test_claims_name_data_sets_by_their_labels(files):
 
 
 def test_studies_are_shown_where_they_are_built(files):
-    built = make_report._read(files, params())
-    assert page.document(built, params(), [])["leaderboard"] is None
-    varied = {"claim": "c", "share": 0.2, "settings": 9, "factor": "alpha", "verdict": "depends on width"}
-    row = {"method": "graphdr", "problems": 3, "ratio": 0.914, "worst_ratio": 2, "wins": 4, "losses": 1}
-    row |= {"rank": 1.5, "rank_low": 1, "rank_high": 2}
-    built = built._replace(multiverse=pd.DataFrame([varied]), leaderboard=pd.DataFrame([row]))
-    document = page.document(built, params(), [])
+    assert data_of(made(files, params()))["leaderboard"] is None
+    settings = {"claim": "c", "ridge": 1.0, "k": 2, "horizon": 40, "candidates": "all", "instance": 0, "effect": 1.0}
+    varied = [settings | {"alpha": alpha / 10, "holds": int(alpha < 2)} for alpha in range(10)]
+    files.multiverse = write("multiverse", varied, "multiverse.parquet")
+    won = {"method": "graphdr", "problem": "p", "dataset": "toy", "ratio": 0.914, "wins": 1, "losses": 0, "rank": 1.0}
+    lost = won | {"method": "linucb_full", "ratio": 2.0, "wins": 0, "losses": 1, "rank": 2.0}
+    files.leaderboard = write("leaderboard", [won, lost], "leaderboard.parquet")
+    document = data_of(made(files, params()))
     story, board = document["story"], document["leaderboard"]
     assert (story["holds"], story["varied"]) == ([], True)
-    assert story["depends"][0]["result"].startswith("depends on the confidence width: holds in 20 % of 9 settings")
-    assert board["lines"] == [["graphdr!", "3", "0.91", "2.00", "1.5 (1.0 to 2.0)", "4", "1"]]
+    assert story["depends"][0]["result"].startswith("depends on the confidence width: holds in 20 % of 10 settings")
+    assert board["lines"][0] == ["graphdr!", "1", "0.91", "0.91", "1.0 (1.0 to 1.0)", "1", "0"]
     assert len(board["head"]) == len(board["lines"][0])
 
 
@@ -247,8 +244,7 @@ def test_the_policy_of_the_page_names_its_style_and_script(files):
 
 
 def test_many_problems_are_a_cloud_and_no_rows_are_no_curves(files):
-    spec = replace(EXPERIMENT, problems=None, count=99)
-    data = data_of(made(files, params(experiments={"e": spec}, labels={"p": "Toy, k = 2"})))
+    data = data_of(made(files, params(experiments={"e": EXPERIMENT}, labels={"p": "Toy, k = 2"})))
     assert data["experiments"]["e"]["cloud"] == [
         {"dataset": "toy", "method": "linucb_full", "titles": ["Toy, k = 2"], "x": [40], "y": [10]}
     ]
@@ -281,7 +277,7 @@ def test_energy_adds_up_to_one_over_a_whole_basis():
 
 def test_timings_are_summed_by_rule():
     jobs = [JobCost("run_bandit", 1.5, 1.0, 100), JobCost("run_bandit", 2.5, 1.0, 300)]
-    assert page.timings([JobCost("make_table", 0.5, 0.4, 90), *jobs]) == [
+    assert content.timings([JobCost("make_table", 0.5, 0.4, 90), *jobs]) == [
         {"rule": "run_bandit", "jobs": 2, "seconds": 4.0, "longest": 2.5, "memory": 300},
         {"rule": "make_table", "jobs": 1, "seconds": 0.5, "longest": 0.5, "memory": 90},
     ]
@@ -337,9 +333,9 @@ def test_without_raw_files_the_page_shows_the_synthetic_half(config):
     missing = [name for name, block in config["datasets"].items() if "raw" in block]
     job = jobs.make_report(design.expand(config, missing), "report")
     assert set(job.input.datasets) == {"sbm", "rgg"}
-    assert {spec.experiment for spec in job.params.tables.values()} <= set(job.params.experiments)
+    assert set(job.params.experiment_of.values()) <= set(job.params.experiments)
     assert not any(name in path for path in job.files() for name in missing)
-    assert job.params.headline.problem.key == "sbm"
+    assert job.params.headline["problem"]["key"] == "sbm"
 
 
 def test_the_first_page_needs_the_main_comparison_alone(whole_plan):

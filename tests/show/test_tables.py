@@ -215,7 +215,7 @@ def test_the_lowest_of_what_is_better_low_is_bold_and_no_control_is(bold, contro
     table = pd.DataFrame(NUMBERS, columns=["row", "column", "value"])
     quantities = {"r1": "regret", "r2": "regret", "s": "slope", "zeta": "zeta"}
     table["quantity"] = table["column"].map(quantities)
-    assert tables.best_cells(table, bold, COLUMNS, controls, SPEC.quantities) == best
+    assert tables.best_cells(table, SPEC._replace(bold=bold, columns=COLUMNS, controls=controls)) == best
 
 
 @pytest.mark.parametrize("style", [Markdown, Latex])

@@ -20,7 +20,6 @@ OTHER = {"release", "incomplete"}  # marks of a data set whose numbers reproduce
 SPREAD = ("panel_median", "panel_low", "panel_high")
 
 Line = Mapping[str, Any]  # a row of the comparison, or a number that the paper prints
-Cells = Mapping[str, Mapping[str, Mapping[str, str]]]  # by table, row and column: equal names are the same number
 
 
 @dataclass(frozen=True)
@@ -30,6 +29,8 @@ class ComparedTable:
     paper_rows: dict[str, str] = field(default_factory=dict)  # rows that the paper calls otherwise, with our name
     tolerance: dict[str, float] = field(default_factory=dict)  # quantities that are compared by difference
     datasets: dict[str, list[str]] = field(default_factory=dict)  # data sets behind each of our rows
+    real: list[str] = field(default_factory=list)  # our rows that are about no random graphs
+    cells: dict[str, dict[str, str]] = field(default_factory=dict)  # by row and column: equal names are the same number
 
 
 Tables = Mapping[str, ComparedTable]
@@ -130,19 +131,9 @@ def compare(
         row |= {"paper": paper, "paper_sem": paper_sem, "ours": number.value, "sem": number.sem}
         row |= {"ratio": number.value / paper if paper else np.nan} | {name: cell[name] for name in SPREAD}
         below = percentile(paper, number.instances) if len(number.instances) > 1 else np.nan
-        rows.append(row | {"percentile": below, "verdict": word})
+        row |= {"percentile": below, "cell": table.cells.get(place.row, {}).get(place.column, ", ".join(place))}
+        rows.append(row | {"kind": KINDS[place.row in table.real], "verdict": word})
     return pd.DataFrame(rows)
-
-
-def identify(comparison: pd.DataFrame, cells: Cells, tables: Tables, observed: Collection[str]) -> pd.DataFrame:
-    """Add to every number the name of our cell, and whether it comes from data sets or random graphs."""
-    names, kinds = [], []
-    for line in comparison.to_dict("records"):
-        place = our_cell(line, tables)
-        names.append(cells.get(place.table, {}).get(place.row, {}).get(place.column, ", ".join(place)))
-        datasets = tables.get(place.table, ComparedTable()).datasets.get(place.row, [])
-        kinds.append(KINDS[bool(set(datasets) & set(observed))])
-    return comparison.assign(cell=names, kind=kinds)
 
 
 def headline(lines: Iterable[Line]) -> dict[str, dict[str, int]]:

@@ -2,16 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from importlib import import_module
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import graphdr.stages.compare_paper as compare
 import graphdr.stages.evaluate_predictors as evaluate
 import graphdr.stages.make_figure as figure_of
-import graphdr.stages.make_report as report
 import graphdr.stages.make_table as table_of
 from graphdr.cache import manifest, paths
 from graphdr.facts.registry import FACTORS, FAVOURABLE
@@ -39,16 +36,13 @@ from graphdr.plan.design import (
     batches_of,
     dataset_of,
     datasets_of,
-    experiments_behind,
     is_opt_in,
     problems_of,
 )
 from graphdr.plan.job import Job, fill, make_job
 from graphdr.plan.problem import flat
 from graphdr.scores import cells
-from graphdr.show.report.content import PageTable
 from graphdr.show.tables import Quantity, RowKey
-from graphdr.show.words import FACTORS as FACTOR_LABELS
 from graphdr.stages.pose_problem import PosedProblem
 
 
@@ -163,6 +157,7 @@ def compare_paper(design: Design) -> Job:
     """Return the job that sets tables beside the paper's: those that are built, and how each relates to its own."""
     config = design.config
     here = {dataset_of(design, batch) for batch in design.batches}
+    observed = {name for name, block in config.datasets.items() if block.is_observed}
     built, specs = {}, {}
     for name, spec in config.tables.items():
         if datasets_of(design, spec) & here and not is_opt_in(design, spec):
@@ -176,6 +171,8 @@ def compare_paper(design: Design) -> Job:
             paper_rows={str(paper): cells.label(row) for paper, row in spec.paper_rows.items()},
             tolerance={quantity: tolerance for quantity, tolerance in tolerances.items() if tolerance is not None},
             datasets=behind,
+            real=[row for row, names in behind.items() if observed & set(names)],
+            cells=_cells(design, spec) if name in built else {},
         )
     measured, simulated = {}, {}
     for name, papers in config.simulated_papers.items():
@@ -194,8 +191,6 @@ def compare_paper(design: Design) -> Job:
     params = compare.Params(
         tables=specs,
         missing=sorted(set(config.datasets) - here),
-        cells={name: _cells(design, config.tables[name]) for name in built},
-        observed=sorted(name for name, block in config.datasets.items() if block.is_observed),
         simulated_papers=simulated,
     )
     return make_job(compare, compare.Input(paths.PAPER, built, measured), params)
@@ -223,55 +218,7 @@ def _cells(design: Design, spec: TableView) -> dict[str, dict[str, str]]:
 
 def make_report(design: Design, page: str) -> Job:
     """Return the job of a page: the whole report, or the experiment of the headline with its own tables."""
-    compared, config = compare_paper(design), design.config
-    places = {path: Path(design.root, path) for path in report.STUDIES.values()}
-    shown = _shown(design, page)
-    batches = batches_of(design, shown)
-    built = {design.batches[batch].experiment for batch in batches}
-    tables: dict[str, PageTable] = {}
-    quantities: dict[str, Quantity] = {}
-    for name in compared.input.tables:
-        sources = experiments_behind(design, config.tables[name])
-        if set(sources) <= set(shown):
-            spec = make_table(design, name).params
-            quantities |= spec.quantities
-            tables[name] = fill(
-                PageTable,
-                spec,
-                heading=FACTOR_LABELS.get(spec.heading, spec.heading),
-                rows=[(row.label, row.problem, row.method) for row in spec.row_keys],
-                experiment=next((source for source in reversed(sources) if source in built), None),
-                compared=compared.params.tables[name],
-            )
-    input, params = outline.report_page(design, batches, tables)
-    input = input._replace(tables={name: compared.input.tables[name] for name in tables})
-    cells_of = {name: compared.params.cells[name] for name in tables}
-    params = params._replace(quantities=quantities, cells=cells_of)
-    if page == paths.HEADLINE:  # no change of another experiment rebuilds it
-        params = params._replace(
-            datasets={name: params.datasets[name] for name in input.datasets},
-            settings={name: params.settings[name] for name in ("seed", "protocol", "methods")},
-            labels={name: method.label for name, method in config.methods.items()},
-            first=[],
-            opt_in={},
-        )
-    else:
-        studies = {name: path for name, path in report.STUDIES.items() if places[path].is_file()}
-        claims = judge_claims(design, paths.CLAIMS).output.parquet
-        input = report.Input(**input._asdict() | studies | {"claims": claims})
-        unbuilt = {name: title for name, title in params.opt_in.items() if report.BUILT_BY.get(name) not in studies}
-        params = params._replace(opt_in=unbuilt, missing=compared.params.missing)
-    return replace(make_job(report, input, params, page=page), optional=places)
-
-
-def _shown(design: Design, page: str) -> list[str]:
-    """Return the experiments on a page."""
-    config = design.config
-    simulated = {name for spec in config.simulated_papers.values() for name in (spec.control, *spec.others)}
-    shown = [name for name, spec in config.experiments.items() if not spec.opt_in and name not in simulated]
-    if page == paths.HEADLINE:
-        return [figure.experiments[0] for figure in outline.overviews(config, shown).values()]
-    return shown
+    return outline.make_report(design, page, compare_paper(design), lambda name: make_table(design, name).params)
 
 
 # All stages, in order of execution.
@@ -311,7 +258,7 @@ def keys(design: Design, stage: str) -> Iterator[dict[str, str]]:
         ("table",): config.tables,
         ("figure",): config.figures,
         ("judged",): [name for name, there in studies.items() if there],
-        ("page",): [page for page in paths.PAGES if batches_of(design, _shown(design, page))],
+        ("page",): [page for page in paths.PAGES if batches_of(design, outline.shown(design, page))],
     }
     wildcards = tuple(dict.fromkeys(re.findall(r"{(\w+)}", " ".join(outputs(stage).values()))))
     for value in values[wildcards]:

@@ -1,52 +1,56 @@
-"""What the page is to show, from the configuration alone: experiments, data sets, and what is missing."""
+"""The job of a page, and what the page is to show: experiments, tables, data sets, and what is missing."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from pathlib import Path
 
 import graphdr.stages.make_report as report
 from graphdr.cache import manifest, paths
-from graphdr.core.records import to_json
-from graphdr.paper.compare import VERDICTS
+from graphdr.core.records import Json, to_json
 from graphdr.plan import words
 from graphdr.plan.blocks import Claim, Config, FigureView
+from graphdr.plan.claim_jobs import judge_claims
 from graphdr.plan.compute_jobs import low_basis
-from graphdr.plan.design import Design, dataset_of, problems_of
-from graphdr.plan.job import fill
+from graphdr.plan.design import Design, batches_of, dataset_of, experiments_behind, problems_of
+from graphdr.plan.job import Job, make_job
 from graphdr.plan.problem import Problem
 from graphdr.scores import cells
-from graphdr.show.report.content import ExperimentSpec, PageTable, ProblemSpec
-from graphdr.show.report.page import DatasetSpec, HeadlineSpec, ReportSpec
+from graphdr.show.report.content import GROUPS
+from graphdr.show.tables import TableSpec
 from graphdr.show.words import FACTORS
 
 MANY = 40  # problems above which an experiment is one cloud of points and not a choice of curves
 # What numbers depend on: how they are shown, and where raw files come from, left out.
 SETTINGS = {"seed", "batch", "protocol", "observed", "datasets", "problems", "methods", "experiments", "evaluations"}
 UNSEEN = {"datasets": "raw", "methods": "style", "experiments": "title"}  # no number depends on them
-SYNTHETIC, OBSERVED = "Synthetic graphs", "Data sets"
+SHOWN = ("dataset", "n", "k", "horizon", "seeds", "instances", "draws")  # of a problem
 
 
-def report_page(design: Design, batches: list[str], tables: dict[str, PageTable]) -> tuple[report.Input, ReportSpec]:
-    """Return the files that the page reads, and what it shows besides; its tables are planned elsewhere."""
-    config = design.config
+def make_report(design: Design, page: str, compared: Job, table: Callable[[str], TableSpec]) -> Job:
+    """Return the job of a page: the whole report, or the experiment of the headline with its own tables."""
+    config, on_page = design.config, shown(design, page)
     built: dict[str, list[str]] = {}  # problems by experiment
     measured: dict[str, dict[str, list[str]]] = {}
     curves: dict[str, list[str]] = {}
-    labels = words.labels(config)
+    batches = batches_of(design, on_page)
     for batch in batches:
         name, problems = design.batches[batch]
         built.setdefault(name, []).extend(problems)
         measured.setdefault(name, {}).setdefault(dataset_of(design, batch), []).append(paths.measurements(batch))
         curves.setdefault(name, []).append(paths.curves(batch))
-    for name, problems in sorted(built.items()):  # titles of problems, which name rows
-        for problem in (design.problems[key] for key in problems):
-            place = problem.title if len(problems) <= MANY else problem.name
-            labels[place] = words.title(config, problem, config.experiments[name])
+    tables, experiments = {}, {}
+    for name in compared.input.tables:
+        sources = experiments_behind(design, config.tables[name])
+        if set(sources) <= set(on_page):
+            tables[name] = table(name)._replace(labels={}, notes=[])  # the page has labels of its own
+            experiments[name] = next((source for source in reversed(sources) if source in built), None)
     homes = _home_problems(design, batches)
     drawings = [paths.figure(name, "svg") for name in overviews(config, built)]
     input = report.Input(
         paper=paths.PAPER,
         reasons=paths.PAPER_REASONS,
         claims=None,
-        tables={},
+        tables={name: compared.input.tables[name] for name in tables},
         curves={name: files for name, files in curves.items() if len(built[name]) <= MANY},
         measurements=measured,
         overview=drawings,
@@ -54,43 +58,65 @@ def report_page(design: Design, batches: list[str], tables: dict[str, PageTable]
         datasets={name: _card(design, name, *home) for name, home in homes.items()},
     )
     hidden = {block: {"__all__": {key}} for block, key in UNSEEN.items()}
-    opt_in = sorted({spec.target for spec in config.experiments.values() if spec.opt_in and spec.target})
-    return input, ReportSpec(
+    settings = to_json(config.model_dump(exclude_unset=True, include=SETTINGS, exclude=hidden))
+    params = report.Params(
         experiments={name: experiment(design, name, problems) for name, problems in built.items()},
         tables=tables,
-        quantities={},
-        labels=labels,
-        datasets={name: _dataset(design, name, homes.get(name, (None,))[0]) for name in config.datasets},
+        experiment_of=experiments,
+        compared={name: compared.params.tables[name] for name in tables},
+        labels={name: method.label for name, method in config.methods.items()},
+        datasets={name: _dataset(design, name, home) for name, (home, _) in homes.items()},
         headline=_headline(design, built),
-        order=[SYNTHETIC, OBSERVED],
-        first=sorted(name for name, claim in config.claims.items() if compares_methods(claim)),
-        opt_in={name: _group(config, name) for name in opt_in},
-        settings=to_json(config.model_dump(exclude_unset=True, include=SETTINGS, exclude=hidden)),
+        settings={name: settings[name] for name in ("seed", "protocol", "methods")},
         styles={name: method.look for name, method in config.methods.items() if method.style},
-        verdicts=list(VERDICTS),
-        cells={},
-        missing=[],
     )
+    places = {path: Path(design.root, path) for path in report.STUDIES.values()}
+    if page != paths.HEADLINE:  # a change of another experiment does not rebuild that page
+        studies = {name: path for name, path in report.STUDIES.items() if places[path].is_file()}
+        claims = judge_claims(design, paths.CLAIMS).output.parquet
+        input = report.Input(**input._asdict() | studies | {"claims": claims})
+        labels = words.labels(config)
+        for name, problems in sorted(built.items()):  # titles of problems, which name rows
+            for problem in (design.problems[key] for key in problems):
+                place = problem.title if len(problems) <= MANY else problem.name
+                labels[place] = words.title(config, problem, config.experiments[name])
+        opt_in = sorted({spec.target for spec in config.experiments.values() if spec.opt_in and spec.target})
+        params = params._replace(
+            datasets={name: _dataset(design, name, homes.get(name, (None,))[0]) for name in config.datasets},
+            labels=labels,
+            first=sorted(name for name, claim in config.claims.items() if compares_methods(claim)),
+            opt_in={name: _group(config, name) for name in opt_in if report.BUILT_BY.get(name) not in studies},
+            settings=settings,
+            missing=compared.params.missing,
+        )
+    return replace(make_job(report, input, params, page=page), optional=places)
 
 
-def experiment(design: Design, name: str, built: list[str]) -> ExperimentSpec:
+def shown(design: Design, page: str) -> list[str]:
+    """Return the experiments on a page."""
+    config = design.config
+    simulated = {name for spec in config.simulated_papers.values() for name in (spec.control, *spec.others)}
+    names = [name for name, spec in config.experiments.items() if not spec.opt_in and name not in simulated]
+    if page == paths.HEADLINE:
+        return [figure.experiments[0] for figure in overviews(config, names).values()]
+    return names
+
+
+def experiment(design: Design, name: str, built: list[str]) -> Json:
     """Describe an experiment: title, group, methods and, unless there are many, the problems that were built."""
     spec = design.config.experiments[name]
     observed = any(design.config.datasets[p.dataset].is_observed for p in design.members[name])
-    return ExperimentSpec(
-        title=spec.title or words.heading(name),
-        group=_group(design.config, spec.target) if spec.target else OBSERVED if observed else SYNTHETIC,
-        methods=spec.methods,
-        against=spec.reference_method,
-        problems=[_problem(design.config, design.problems[key], name) for key in built] if len(built) <= MANY else None,
-        count=len(built),
-    )
+    json: Json = {"title": spec.title or words.heading(name), "methods": spec.methods, "against": spec.reference_method}
+    json["group"] = _group(design.config, spec.target) if spec.target else GROUPS[observed]
+    if len(built) <= MANY:
+        json["problems"] = [_problem(design.config, design.problems[key], name) for key in built]
+    return json | {"count": len(built)}
 
 
-def _problem(config: Config, problem: Problem, experiment: str) -> ProblemSpec:
+def _problem(config: Config, problem: Problem, experiment: str) -> Json:
     """Describe a problem by what its curves depend on most."""
-    title = words.title(config, problem, config.experiments[experiment])
-    return fill(ProblemSpec, problem, key=problem.name, title=title)
+    json = {"key": problem.name, "title": words.title(config, problem, config.experiments[experiment])}
+    return json | {name: getattr(problem, name) for name in SHOWN}
 
 
 def _group(config: Config, target: str) -> str:
@@ -115,18 +141,17 @@ def _home_problems(design: Design, batches: list[str]) -> dict[str, tuple[str, s
     return dict(sorted(homes.items()))
 
 
-def _dataset(design: Design, name: str, problem: str | None) -> DatasetSpec:
+def _dataset(design: Design, name: str, problem: str | None) -> Json:
     """Describe a data set: what it is called, on what terms it comes, and its problem with k."""
     block = design.config.datasets[name]
-    return fill(
-        DatasetSpec,
-        block.raw,
-        label=block.label or name,
-        observed=block.is_observed,
-        parameters={FACTORS.get(key, key): value for key, value in block.factors.items() if key != "family"},
-        problem=problem,
-        k=design.problems[problem].k if problem else None,
-    )
+    terms = {key: getattr(block.raw, key, None) for key in ("licence", "citation", "page", "terms")}
+    return {
+        "label": block.label or name,
+        "observed": block.is_observed,
+        "parameters": {FACTORS.get(key, key): value for key, value in block.factors.items() if key != "family"},
+        "problem": problem,
+        "k": design.problems[problem].k if problem else None,
+    } | {key: text for key, text in terms.items() if text is not None}
 
 
 def _card(design: Design, name: str, problem: str, batch: str) -> dict[str, str]:
@@ -143,10 +168,10 @@ def overviews(config: Config, shown: Collection[str]) -> dict[str, FigureView]:
     return dict([(name, spec) for name, spec in drawn.items() if spec.experiments[0] in shown][:1])
 
 
-def _headline(design: Design, shown: Collection[str]) -> HeadlineSpec | None:
+def _headline(design: Design, shown: Collection[str]) -> Json | None:
     """Choose the problem of the overview picture for the numbers at the top."""
     for spec in overviews(design.config, shown).values():
-        experiment = spec.experiments[0]
-        against = design.config.experiments[experiment].reference_method
-        return HeadlineSpec(experiment, against, _problem(design.config, problems_of(design, spec)[0], experiment))
+        name = spec.experiments[0]
+        problem = _problem(design.config, problems_of(design, spec)[0], name)
+        return {"experiment": name, "against": design.config.experiments[name].reference_method, "problem": problem}
     return None

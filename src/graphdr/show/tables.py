@@ -13,7 +13,6 @@ from graphdr.scores import cells
 OVER_INSTANCES: dict[str, Callable[..., float]] = {"share": np.mean, "largest": np.max}
 SPREAD = ("panel_low", "panel_median", "panel_high")
 COLUMNS = ["row", "column", "quantity", "value", "sem", "n", "panel_median", "panel_low", "panel_high", "panel"]
-Columns = list[dict[str, str]]  # of a table: cells by name
 NO_DATA = "no data"
 PANEL_NOTE = (
     "Value on instance 0 ± s.e.m. over its seeds, with graph and reward as they are; with it the median and the "
@@ -48,7 +47,7 @@ class TableSpec(NamedTuple):
     caption: str
     rows: str
     heading: str
-    columns: Columns
+    columns: list[dict[str, str]]  # cells by name
     bold: str | None
     row_keys: list[RowKey]
     labels: dict[str, str]
@@ -119,17 +118,15 @@ def mark_notes(marks: Mapping[str, Mapping[str, str]], labels: Mapping[str, str]
     return notes
 
 
-def best_cells(
-    table: pd.DataFrame, bold: str | None, columns: Columns, controls: list[str], quantities: Mapping[str, Quantity]
-) -> set[tuple[str, str]]:
+def best_cells(table: pd.DataFrame, spec: TableSpec) -> set[tuple[str, str]]:
     """Return the (row, column) pairs with the lowest value of a quantity in their row or column, controls excepted."""
-    if bold is None:
+    if spec.bold is None:
         return set()
-    keys = {name: cell.key for name, cell in cells.parse_columns(columns)}
-    control = table["row"].isin(controls) | table["column"].map(keys).isin(controls)
-    better = table["quantity"].map(lambda quantity: quantities[quantity].better == "low")
+    keys = {name: cell.key for name, cell in cells.parse_columns(spec.columns)}
+    control = table["row"].isin(spec.controls) | table["column"].map(keys).isin(spec.controls)
+    better = table["quantity"].map(lambda quantity: spec.quantities[quantity].better == "low")
     eligible = table[better & ~control].dropna(subset=["value"])
-    line = {"column_min": "column", "row_min": "row"}[bold]
+    line = {"column_min": "column", "row_min": "row"}[spec.bold]
     lowest = eligible.loc[eligible.groupby([line, "quantity"])["value"].idxmin()]
     return set(lowest[["row", "column"]].itertuples(index=False, name=None))
 
@@ -154,9 +151,10 @@ def shown(cell: Mapping[Any, Any], digits: int) -> Shown | None:
     return Shown(f"{cell['value']:.{digits}f}", sem, (low, median, high) if len(cell["panel"]) > 1 else None)
 
 
-def grid(table: pd.DataFrame, columns: Columns, quantities: Mapping[str, Quantity]) -> dict[str, list[Entry]]:
+def grid(table: pd.DataFrame, spec: TableSpec) -> dict[str, list[Entry]]:
     """Return the cells of every row of a built table, in the order of the columns, each also as text."""
-    digits = {name: cells.digits(cell, quantities[cell.quantity].digits) for name, cell in cells.parse_columns(columns)}
+    columns = cells.parse_columns(spec.columns)
+    digits = {name: cells.digits(cell, spec.quantities[cell.quantity].digits) for name, cell in columns}
     rows: dict[str, list[Entry]] = {}
     for cell in table.to_dict("records"):
         rows.setdefault(cell["row"], []).append((cell, shown(cell, digits[cell["column"]])))
@@ -165,9 +163,9 @@ def grid(table: pd.DataFrame, columns: Columns, quantities: Mapping[str, Quantit
 
 def render(table: pd.DataFrame, spec: TableSpec, style: "type[Markdown] | type[Latex]") -> str:
     """Render a built table in one of the styles below."""
-    best = best_cells(table, spec.bold, spec.columns, spec.controls, spec.quantities)
+    best = best_cells(table, spec)
     body = []
-    for row, entries in grid(table, spec.columns, spec.quantities).items():
+    for row, entries in grid(table, spec).items():
         line = [style.escape(spec.labels.get(row, row))]
         for cell, text in entries:
             missing = NO_DATA if cell["n"] == 0 else style.MISSING

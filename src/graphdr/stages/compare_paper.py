@@ -38,8 +38,6 @@ class SimulatedPapers:
 class Params(NamedTuple):
     tables: dict[str, compare.ComparedTable]
     missing: list[str]  # data sets that are not here
-    cells: dict[str, dict[str, dict[str, str]]]  # what our number is, by table, row and column
-    observed: list[str]  # data sets that are no random graphs
     simulated_papers: dict[str, SimulatedPapers]  # by table
 
 
@@ -47,7 +45,6 @@ def main(input: Input, output: Output, params: Params) -> None:
     printed = reference.numbers(io.record_input(input.paper))
     tables = {name: io.read("table", path).to_pandas() for name, path in input.tables.items()}
     comparison = compare.compare(printed, tables, params.tables, io.marks(), params.missing)
-    comparison = compare.identify(comparison, params.cells, params.tables, params.observed)
     powers: list[power.Line] = []
     for name, spec in params.simulated_papers.items():
         measurements = io.read_frame("measurements", input.simulated_papers[name]).replace({"method": spec.aliases})

@@ -1,27 +1,34 @@
-"""The parts of the page as JSON: experiments, tables beside the paper's numbers, claims, and cards of data sets."""
+"""The parts of the page as JSON: experiments, tables beside the paper's numbers, claims, data sets, and its build."""
 
 import math
+import os
+import platform
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from graphdr import __version__
+from graphdr.core.cpu_time import JobCost
 from graphdr.core.errors import elide
 from graphdr.core.records import Json
 from graphdr.paper.claims import verdict_kind
-from graphdr.paper.compare import ComparedTable, Line, Place
+from graphdr.paper.compare import Line, Place
 from graphdr.scores import cells
-from graphdr.show import tables
+from graphdr.show import palette, tables, words
 from graphdr.show.story import REAL, SYNTHETIC
-from graphdr.show.tables import Quantity
+from graphdr.show.tables import TableSpec
 
 if TYPE_CHECKING:
     from graphdr.graphs.arm_features import Basis
 
+GROUPS = ("Synthetic graphs", "Data sets")  # of experiments that belong to no study, and come first
 POINTS = 4000  # of all curves of an experiment together …
 LEAST, MOST = 30, 200  # … and of one curve
 BANDS = {"low": "panel_low", "median": "panel_median", "high": "panel_high"}
@@ -29,52 +36,12 @@ CLAIM = ("claim", "where", "statement", "criterion", "measured")
 COMPONENTS = 30  # of a spectrum
 NODES = 1500  # points of a map
 NAMES = 5  # items at each end of u_2
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "pandas", "pyarrow", "matplotlib", "snakemake")
 LONG = 80  # letters of a name
 
 Labels = Mapping[str, str]
 Lines = Mapping[Place, Line]  # of the comparison, by our cell
 PaperRegrets = Mapping[tuple[str, str], float]  # regret that the paper prints, by problem and method
-
-
-@dataclass(frozen=True)
-class ProblemSpec:
-    """A problem with the factors that its curves depend on most."""
-
-    key: str
-    title: str
-    dataset: str
-    n: int | str
-    k: int
-    horizon: int
-    seeds: int
-    instances: int
-    draws: int
-
-
-@dataclass(frozen=True)
-class ExperimentSpec:
-    """An experiment as configured; its problems are None if they are too many for curves."""
-
-    title: str
-    group: str
-    methods: list[str]
-    against: str
-    problems: list[ProblemSpec] | None
-    count: int
-
-
-@dataclass(frozen=True)
-class PageTable:
-    """A table as the report shows it; ``rows`` are triples of label, problem and method."""
-
-    caption: str
-    heading: str
-    columns: list[dict[str, str]]
-    bold: str | None
-    controls: list[str]
-    rows: list[tuple[str, str, str | None]]
-    experiment: str | None
-    compared: ComparedTable
 
 
 # Fewer digits and fewer points keep the page small.
@@ -102,25 +69,24 @@ def thinned(size: int, most: int) -> np.ndarray:
 
 
 def experiment(
-    spec: ExperimentSpec,
+    spec: Json,
     curves: pd.DataFrame,
     measurements: Mapping[str, pd.DataFrame],
     papers: PaperRegrets,
     labels: Labels,
 ) -> Json:
-    """Return the JSON of an experiment, from its curves and its measurements by data set."""
+    """Add its curves and its regrets, or a cloud of points, to an experiment; measurements are by data set."""
     regrets = {name: frame[frame["quantity"] == "regret"] for name, frame in measurements.items()}
-    json = {name: getattr(spec, name) for name in ("title", "group", "methods", "against", "count")}
-    if spec.problems is None:
-        return json | {"cloud": cloud(regrets, spec, labels)}
-    most = int(np.clip(POINTS // max(1, len(spec.methods) * len(spec.problems)), LEAST, MOST))
-    json["problems"] = []
-    for problem in spec.problems:
-        shown = asdict(problem) | curves_of(curves[curves["problem"] == problem.key], spec.methods, most)
-        frame = regrets.get(problem.dataset)
-        shown["panel"] = {} if frame is None else by_instance(frame, problem.key, spec.methods, papers)
-        json["problems"].append(shown)
-    return json
+    if "problems" not in spec:
+        return spec | {"cloud": cloud(regrets, spec, labels)}
+    methods, problems = spec["methods"], []
+    most = int(np.clip(POINTS // max(1, len(methods) * len(spec["problems"])), LEAST, MOST))
+    for problem in spec["problems"]:
+        shown = problem | curves_of(curves[curves["problem"] == problem["key"]], methods, most)
+        frame = regrets.get(problem["dataset"])
+        shown["panel"] = {} if frame is None else by_instance(frame, problem["key"], methods, papers)
+        problems.append(shown)
+    return spec | {"problems": problems}
 
 
 def curves_of(table: pd.DataFrame, methods: list[str], most: int) -> Json:
@@ -156,30 +122,27 @@ def by_instance(regrets: pd.DataFrame, problem: str, methods: list[str], papers:
     return by_method
 
 
-def cloud(regrets: Mapping[str, pd.DataFrame], spec: ExperimentSpec, labels: Labels) -> list[Json]:
+def cloud(regrets: Mapping[str, pd.DataFrame], spec: Json, labels: Labels) -> list[Json]:
     """Pair the regret of one method with that of every other on all problems, on instance 0."""
-    points = []
+    points, against = [], spec["against"]
     for dataset, frame in regrets.items():
         first = frame[(frame["instance"] == 0) & (frame["draw"] == 0)]
         wide = first.pivot_table(index="problem", columns="method", values="value", sort=False)
-        for method in spec.methods:
-            if method != spec.against and {method, spec.against} <= set(wide):
-                both = wide[[method, spec.against]].dropna()
+        for method in spec["methods"]:
+            if method != against and {method, against} <= set(wide):
+                both = wide[[method, against]].dropna()
                 titles = [labels.get(name, name) for name in both.index]
-                x, y = shorts(both[method]), shorts(both[spec.against])
+                x, y = shorts(both[method]), shorts(both[against])
                 points.append({"dataset": dataset, "method": method, "titles": titles, "x": x, "y": y})
     return points
 
 
-def groups(experiments: Mapping[str, ExperimentSpec], first: Mapping[str, int], order: list[str]) -> list[Json]:
-    """Sort experiments into groups, in the order in which the paper prints their tables (``first``).
-
-    Groups in ``order`` come first; the others follow by title.
-    """
+def groups(experiments: Mapping[str, Json], first: Mapping[str, int]) -> list[Json]:
+    """Sort experiments into groups, in the order in which the paper prints their tables (``first``)."""
     by_group: dict[str, list[str]] = {}
     for name in sorted(experiments, key=lambda name: (first.get(name, len(first)), name)):
-        by_group.setdefault(experiments[name].group, []).append(name)
-    titles = sorted(by_group, key=lambda title: (order.index(title) if title in order else len(order), title))
+        by_group.setdefault(experiments[name]["group"], []).append(name)
+    titles = sorted(by_group, key=lambda title: (title not in GROUPS, title != GROUPS[0], title))
     return [{"title": title, "experiments": by_group[title]} for title in titles]
 
 
@@ -199,30 +162,21 @@ def explained(comparison: pd.DataFrame, reasons: Mapping[tuple[str, str, str], s
     return lines
 
 
-def regrets_of(specs: Mapping[str, PageTable], papers: Lines) -> dict[str | None, dict[tuple[str, str], float]]:
-    """Return the final regrets that the paper prints, by experiment, then by problem and method."""
-    regrets: dict[str | None, dict[tuple[str, str], float]] = {}
-    for name, spec in specs.items():
-        for row, problem, method in spec.rows:
-            for column, cell in cells.parse_columns(spec.columns):
-                line, key = papers.get(Place(name, row, column)), cell.key or method
-                if (cell.quantity, cell.statistic) == ("regret", "value") and line is not None and key is not None:
-                    regrets.setdefault(spec.experiment, {})[problem, key] = line["paper"]
+def papers_regrets(name: str, spec: TableSpec, papers: Lines) -> dict[tuple[str, str], float]:
+    """Return the final regrets that the paper prints in a table, by problem and method."""
+    regrets = {}
+    for row, (column, cell) in product(spec.row_keys, cells.parse_columns(spec.columns)):
+        line, key = papers.get(Place(name, row.label, column)), cell.key or row.method
+        if (cell.quantity, cell.statistic) == ("regret", "value") and line is not None and key is not None:
+            regrets[row.problem, key] = line["paper"]
     return regrets
 
 
-def table(
-    name: str,
-    spec: PageTable,
-    built: pd.DataFrame,
-    papers: Lines,
-    quantities: Mapping[str, Quantity],
-    labels: Labels,
-) -> Json:
+def table(name: str, spec: TableSpec, built: pd.DataFrame, papers: Lines, labels: Labels) -> Json:
     """Return the JSON of a table: the texts of every cell, with the paper's number and verdict."""
-    best = tables.best_cells(built, spec.bold, spec.columns, spec.controls, quantities)
+    best = tables.best_cells(built, spec)
     rows = []
-    for row, entries in tables.grid(built, spec.columns, quantities).items():
+    for row, entries in tables.grid(built, spec).items():
         texts = []
         for entry, shown in entries:
             place = Place(name, row, entry["column"])
@@ -231,11 +185,11 @@ def table(
         rows.append({"label": labels.get(row, row), "key": row, "cells": texts})
     head = []
     for column, cell in cells.parse_columns(spec.columns):
-        quantity = cells.heading(cell, quantities[cell.quantity].label)
+        quantity = cells.heading(cell, spec.quantities[cell.quantity].label)
         of = None if cell.key is None else labels.get(cell.key, cell.key)
         head.append({"column": column, "quantity": quantity, "key": cell.quantity, "of": of})
-    json = {"key": name, "head": head, "rows": rows}
-    return json | {"caption": spec.caption, "heading": spec.heading, "experiment": spec.experiment}
+    heading = words.FACTORS.get(spec.heading, spec.heading)
+    return {"key": name, "head": head, "rows": rows, "caption": spec.caption, "heading": heading}
 
 
 def _ours(entry: Mapping[Any, Any], shown: tables.Shown | None) -> Json:
@@ -317,3 +271,67 @@ def energies(vectors: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """Return ||U_k^T theta||^2 for k = 0, 1, …, with the convention u_2..u_{k+1}, as a share of ||theta||^2."""
     parts = (vectors[:, 1:].T @ theta) ** 2 / max(float(theta @ theta), np.finfo(float).tiny)
     return np.concatenate([[0.0], np.cumsum(parts)])
+
+
+# The numbers at the top, the looks of methods, and how the page was built
+
+
+def headline(spec: Json | None, shown: Mapping[str, Json], methods: Mapping[str, Json]) -> Json | None:
+    """Compare a method with the next best on the problem of the headline: on every instance, and in the paper."""
+    if spec is None:
+        return None
+    problems = shown.get(spec["experiment"], {}).get("problems") or ()
+    panels = [problem["panel"] for problem in problems if problem["key"] == spec["problem"]["key"]]
+    parts = {name: part for panel in panels for name, part in panel.items() if not methods[name].get("control")}
+    ours = parts.pop(spec["against"], None)
+    if ours is None or not parts:
+        return None
+    regrets = [part["values"] if part["of"] == "instances" else part["values"][:1] for part in parts.values()]
+    own = np.asarray(ours["values"] if ours["of"] == "instances" else ours["values"][:1])
+    ratios = np.min(regrets, axis=0) / own
+    low, median, high = np.quantile(ratios, [0.05, 0.5, 0.95])
+    printed = [part["paper"] for part in parts.values() if part.get("paper")]
+    paper = min(printed) / ours["paper"] if printed and ours.get("paper") else None
+    values = {"median": median, "low": low, "high": high, "first": ratios[0], "paper": paper}
+    return spec | {"count": len(ratios)} | {name: short(value, 3) for name, value in values.items()}
+
+
+def methods(
+    experiments: Iterable[Json], settings: Mapping[str, Json], looks: Mapping[str, Mapping[str, str]]
+) -> dict[str, Json]:
+    """Return the JSON of the methods of experiments."""
+    used = sorted({method for experiment in experiments for method in experiment["methods"]})
+    shown = {}
+    for name, style in palette.styles(used, looks).items():
+        optional = {key: settings[name][key] for key in ("note", "control") if key in settings[name]}
+        shown[name] = {"label": settings[name]["label"], "dash": style.dash} | optional
+    return shown
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the software that made the page."""
+    own = {"graphdr": __version__, "Python": platform.python_version()}
+    return own | {name: version(name) for name in PACKAGES}
+
+
+def machine() -> dict[str, str]:
+    """Describe the machine that the page was made on."""
+    processor = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+        processor = names[0] if names else platform.machine()
+    except OSError:  # another system than Linux
+        pass
+    system = f"{platform.system()} {platform.release()}, {platform.machine()}"
+    return {"processor": processor, "cores": str(os.cpu_count()), "system": system}
+
+
+def timings(jobs: Iterable[JobCost]) -> list[Json]:
+    """Sum the costs of jobs by rule: jobs, seconds, the longest job, the largest memory (MB)."""
+    lines = []
+    for rule, costs in pd.DataFrame(jobs, columns=JobCost._fields).groupby("stage", sort=False):
+        seconds, memory = costs["seconds"], costs["peak_mb"].max()
+        line = {"rule": rule, "jobs": len(costs), "seconds": round(float(seconds.sum()), 1)}
+        lines.append(line | {"longest": round(float(seconds.max()), 1), "memory": round(float(memory))})
+    return sorted(lines, key=lambda line: -line["seconds"])
