@@ -31,16 +31,21 @@ class Columns(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Sufficient statistics of arms in groups of about equal pulls: how many arms, their mean pulls, and sums.
+    """The rewards of arms of which only sums are kept, over groups of arms of about equal pulls.
 
-    ``products`` is the sum of pulls z z^T over a group, with z the row of an arm in the columns, a constant 1, and its
-    mean reward minus ``centre``: groups x (columns + 2) x (columns + 2).
+    An arm counts in V with pulls / (1 + pulls residual), and the residual changes with every fit. Arms of equal pulls
+    share this factor, so that a sum over them is enough. A group uses the factor of its mean pulls.
     """
 
-    arms: np.ndarray
-    pulls: np.ndarray
+    arms: np.ndarray  # number of arms in every group
+    # Groups x (columns + 2) x (columns + 2): the sum of pulls z z^T with z = (x, 1, mean reward less the centre).
     products: np.ndarray
-    centre: float
+    centre: float  # a typical reward: differences from it are small and keep their digits
+
+    @property
+    def pulls(self) -> np.ndarray:
+        """Return the mean pulls of an arm in every group."""
+        return self.products[:, -2, -2] / self.arms
 
     def centred(self, columns: int, mean: float) -> "Groups":
         """Keep the first columns only, and centre the rewards at a mean."""
@@ -48,7 +53,7 @@ class Groups(NamedTuple):
         products = self.products[:, kept][:, :, kept]
         products[:, :, -1] -= shift * products[:, :, -2]
         products[:, -1] -= shift * products[:, -2]
-        return Groups(self.arms, self.pulls, products, mean)
+        return Groups(self.arms, products, mean)
 
 
 class Statistics(NamedTuple):
