@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.bandit.graph_prior.model import CHUNK, Groups, Statistics
-from graphdr.bandit.graph_prior.posterior import add_arms
+from graphdr.bandit.graph_prior.model import CHUNK, Groups, Statistics, add_arms
 from graphdr.bandit.linucb_core import mean_and_half_square, multiply, update
 from graphdr.core.compiled import inlined, kernel, prefetch
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphdr.advise.ope.reading import Log
-from graphdr.bandit.graph_prior import evidence, model, posterior
+from graphdr.bandit.graph_prior import evidence, model
 from graphdr.core.errors import UserError, quote
 from graphdr.raw.sheets import encode
 
@@ -88,7 +88,7 @@ class GraphPrior:
         bases = model.candidates((self.features, self.roughness), self.second_basis)
         statistics = model.statistics(len(past.names), past.arms, past.centred)
         fit = evidence.fit(statistics, *bases)
-        return posterior.predict(fit, statistics, bases[fit.basis])[0]
+        return model.predict(fit, statistics, bases[fit.basis])[0]
 
 
 class Fixed:
