@@ -15,7 +15,7 @@ import graphdr.stages.tabulate_dataset as tabulate
 from graphdr.bandit import contexts
 from graphdr.bandit.environment import NEEDS_GRAPH
 from graphdr.bandit.method import GRAPH, Method
-from graphdr.bandit.pilot_sources import PREFIX
+from graphdr.bandit.pilot import PREFIX
 from graphdr.bandit.policies.linucb import LinUCB
 from graphdr.bandit.rewards import PLANTED, RESAMPLED
 from graphdr.cache import paths
