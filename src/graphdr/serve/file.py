@@ -21,8 +21,8 @@ from graphdr.core.records import Json
 from graphdr.serve.arms import Arms
 from graphdr.serve.basis import Extender
 from graphdr.serve.posterior import Posterior, Prior
+from graphdr.serve.sources import Name
 from graphdr.serve.state import State
-from graphdr.serve.tables import Name
 
 FORMAT = 3
 KIND = "policy"
