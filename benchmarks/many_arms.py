@@ -12,7 +12,7 @@ from benchmarks.sections import TINY
 from benchmarks.timing import say, seconds
 from graphdr.bandit.environment import OneGenerator, RoundsSpec, draw_rounds
 from graphdr.bandit.graph_prior import evidence, model, play
-from graphdr.bandit.graph_prior.posterior import normal_equations
+from graphdr.bandit.graph_prior.model import normal_equations
 from graphdr.bandit.method import BanditProblem, Run
 from graphdr.core.cpu_time import peak_memory
 

@@ -28,9 +28,9 @@ from graphdr.scores.offpolicy import snips as snips
 from graphdr.serve.embedding import GraphEmbedding as GraphEmbedding
 from graphdr.serve.policy import GraphDRLinUCB as GraphDRLinUCB
 from graphdr.serve.round_log import RoundLog as RoundLog
+from graphdr.serve.sources import from_edges as from_edges
+from graphdr.serve.sources import from_interactions as from_interactions
 from graphdr.serve.streamed import from_parquet as from_parquet
-from graphdr.serve.tables import from_edges as from_edges
-from graphdr.serve.tables import from_interactions as from_interactions
 from graphdr.theory.results import RunResult as RunResult
 
 __version__: str

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from graphdr.bandit.environment import Rounds
 from graphdr.bandit.graph_prior import model, play
 from graphdr.bandit.graph_prior.evidence import evidence, fit, log_bayes_factor
-from graphdr.bandit.graph_prior.posterior import normal_equations, predict
+from graphdr.bandit.graph_prior.model import normal_equations, predict
 from graphdr.bandit.method import BanditProblem
 from graphdr.core.rng import stream
 from graphdr.graphs import arm_features, random_graphs

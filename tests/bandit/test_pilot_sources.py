@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from graphdr.bandit import contexts, pilot, pilot_sources, rewards
+from graphdr.bandit import contexts, pilot, rewards
 from graphdr.bandit.arm_set import ArmSet
-from graphdr.bandit.pilot_sources import SOURCES, Setting, fit, ridge
+from graphdr.bandit.pilot import SOURCES, Setting, fit, ridge
 from graphdr.core.errors import DENSE_LIMIT, UserError
 
 N, SIGMA = 20, 0.1
@@ -69,9 +69,9 @@ def test_a_ridge_regression_errs_as_its_formula_says(rounds):
 
 def test_logs_show_arms_by_their_chance():
     posed = setting(bundle=1)
-    chance = pilot_sources.propensities(posed)
+    chance = pilot.propensities(posed)
     assert chance.sum() == pytest.approx(1)
-    assert chance.min() >= pilot_sources.EXPLORED / N
+    assert chance.min() >= pilot.EXPLORED / N
     assert np.array_equal(np.argsort(chance, kind="stable"), np.argsort(posed.popularity, kind="stable"))
     logged = SOURCES["logged"](posed, 50_000, np.random.default_rng(0))
     assert_allclose(logged.pulls / 50_000, chance, atol=0.005)
@@ -81,12 +81,12 @@ def test_logs_show_arms_by_their_chance():
 def test_a_doubly_robust_estimate_is_right_whatever_the_model(bundle):
     """On average over logs, the correction takes a wrong model to the true reward of every arm."""
     posed, rng = setting(bundle), np.random.default_rng(7)
-    wrong, chance = rng.standard_normal(N), pilot_sources.propensities(posed)
+    wrong, chance = rng.standard_normal(N), pilot.propensities(posed)
     truth = posed.arm_set(posed.theta)
     found = []
     for _ in range(400):
         played = pilot.play(truth, SIGMA, 500, rng, chance)
-        found.append(pilot_sources.corrected(posed.arm_set, played.nodes, played.rewards, chance, wrong))
+        found.append(pilot.corrected(posed.arm_set, played.nodes, played.rewards, chance, wrong))
     assert_allclose(np.mean(found, axis=0), truth, atol=4 * np.std(found, axis=0).max() / 20)
     assert np.abs(posed.arm_set(wrong) - truth).max() > 0.5
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphdr.paper import claims, compare
+from graphdr.paper import compare, verdicts
 from graphdr.paper.predicates import cell_names
 from graphdr.plan import blocks, design, outline, words
 from graphdr.scores import cells
@@ -61,5 +61,5 @@ def test_words_are_about_what_exists(plan):
     assert set(shown.FACTORS) <= set(blocks.Factors.model_fields)
     assert set(shown.meanings()) <= set(plan.config.quantities)
     assert set(shown.NUMBERS) == set(compare.VERDICTS)
-    assert set(claims.VERDICTS) == {claims.verdict_kind(verdict) for verdict in shown.CLAIMS}
+    assert set(verdicts.VERDICTS) == {verdicts.verdict_kind(verdict) for verdict in shown.CLAIMS}
     assert set(shown.ON_THE_PAGE) <= set(shown.WORDS)

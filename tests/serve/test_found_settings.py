@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import graphdr
-from graphdr.bandit.graph_prior import evidence, model, posterior
+from graphdr.bandit.graph_prior import evidence, model
 from graphdr.serve import tuning
 from graphdr.serve.policy import GraphDRLinUCB
 from graphdr.serve.posterior import Prior
@@ -90,7 +90,7 @@ def test_what_is_expected_is_the_posterior_of_the_weights_found():
     policy.update_many(arms, paid)
     seen = model.statistics(GRAPH.n, arms, paid)
     basis = model.columns(*COLUMNS)
-    mean, variance = posterior.predict(evidence.fit(seen, basis), seen, basis)
+    mean, variance = model.predict(evidence.fit(seen, basis), seen, basis)
     found, width = policy.expect()
     assert_allclose(found, mean, rtol=1e-8)
     assert_allclose(policy._posterior.noise * width**2, variance, rtol=1e-6)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from graphdr.theory import bound_checks, bounds, constants
 
-PROBLEM = bound_checks.TheoremConstants(k=2, noise=0.1, delta=0.05, ridge=1.0)
+PROBLEM = constants.Constants(k=2, noise=0.1, delta=0.05, ridge=1.0)
 T = np.arange(1, 5)
 
 

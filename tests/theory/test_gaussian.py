@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from graphdr.bandit.environment import Rounds
 from graphdr.bandit.graph_prior import model, play
 from graphdr.bandit.graph_prior.evidence import fit
-from graphdr.bandit.graph_prior.posterior import predict
+from graphdr.bandit.graph_prior.model import predict
 from graphdr.bandit.method import BanditProblem, Choices
 from graphdr.bandit.simulate import measure
 from graphdr.core.rng import stream
@@ -127,7 +127,7 @@ def test_mean_regret_of_rewards_from_the_prior_is_below_the_bound(thompson, resi
     columns, residual, rng = prior(1, n, 4, residual)
     weights = model.Weights(4, 0.0, 1.0, residual, NOISE)
     monkeypatch.setattr(play, "fit", lambda seen, basis: weights)
-    monkeypatch.setattr("graphdr.bandit.graph_prior.posterior.shares", lambda basis, rho: np.ones(4))
+    monkeypatch.setattr("graphdr.bandit.graph_prior.model.shares", lambda basis, rho: np.ones(4))
     lost, worst, gains = [], [], []
     for _ in range(draws):
         theta, arms = draw(columns, residual, rng), offer(n, rounds, m, rng)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 
 from graphdr.serve.policy import GraphDRLinUCB
-from graphdr.serve.tables import Name
+from graphdr.serve.sources import Name
 
 
 class CobaLearner:

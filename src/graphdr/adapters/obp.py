@@ -6,7 +6,7 @@ from copy import deepcopy
 import numpy as np
 
 from graphdr.serve.policy import GraphDRLinUCB
-from graphdr.serve.tables import Name
+from graphdr.serve.sources import Name
 
 
 class ObpPolicy:

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphdr.advise.log_files import Log, enough, read
-from graphdr.bandit.graph_prior import evidence, model, posterior
+from graphdr.bandit.graph_prior import evidence, model
 from graphdr.core import terminal
 from graphdr.core.errors import UserError, no_such, quote
 from graphdr.raw.sheets import encode
@@ -115,7 +115,7 @@ class GraphPrior:
         bases = model.candidates((self.features, self.roughness), self.second_basis)
         statistics = model.statistics(len(past.names), past.arms, past.centred)
         fit = evidence.fit(statistics, *bases)
-        return posterior.predict(fit, statistics, bases[fit.basis])[0]
+        return model.predict(fit, statistics, bases[fit.basis])[0]
 
 
 class Fixed:

@@ -175,14 +175,17 @@ def node_space(
 
 @kernel
 def regret(theta, arms, chosen, every):
-    """Return the cumulative pseudo-regret against the best candidate of the round, at the checkpoints."""
+    """Return the cumulative pseudo-regret against the best candidate of the round, at the checkpoints.
+
+    For ``chosen`` = None it is that of the worst candidates: the summed range of theta over the candidates.
+    """
     out = np.empty(len(arms) // every)
     total = 0.0
     for at in range(len(out)):
         for t in range(at * every, (at + 1) * every):
-            best = -np.inf
+            worst, best = np.inf, -np.inf
             for arm in arms[t]:
-                best = max(best, theta[arm])
-            total += best - theta[chosen[t]]
+                worst, best = min(worst, theta[arm]), max(best, theta[arm])
+            total += best - (worst if chosen is None else theta[chosen[t]])
         out[at] = total
     return out

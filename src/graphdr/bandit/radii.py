@@ -4,15 +4,13 @@ A rule computes a ``Radius`` from the inputs of a run. Its name is that of the b
 holds for it; a constant radius and that of another paper have none.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.bandit.arm_set import ArmSet
 from graphdr.core.errors import required
-from graphdr.graphs import arm_features
-from graphdr.theory.constants import Constants, after_pilot, beta0, nu, potential, split
+from graphdr.theory.constants import Constants, after_pilot, beta0, potential
 
 CONSTANT, SPECTRAL = OF_NO_THEOREM = "constant", "spectral"  # of the paper: they need neither facts nor a pilot
 THEORY_FACTS = ("zeta", "eps_l", "interior_gap")  # of a problem, behind nu_k
@@ -31,39 +29,6 @@ class RadiusInputs(NamedTuple):
     pilot_residual: np.ndarray | None = None  # a pilot's estimate of it …
     error: float | None = None  # … and e_r, how far off it is or, known beforehand, may be
     spectrum: np.ndarray | None = None  # eigenvalues of V_0, ascending
-
-
-class TheoremProblem(NamedTuple):
-    """What the radius of a theorem is computed from; arrays are those of the nodes."""
-
-    theta: np.ndarray
-    theta_hat: np.ndarray  # a pilot's estimate
-    vectors: np.ndarray  # orthonormal features
-    facts: Mapping[str, float]  # those behind the rule
-    arm_set: ArmSet
-    noise: float
-    horizon: int
-
-
-def theorem_inputs(problem: TheoremProblem, delta: float, ridge: float) -> RadiusInputs:
-    """Compute the theorems' constants, the residual, and that of a pilot, for a reward of unit norm.
-
-    The error of the pilot is the true one, unless a bound on it is among the facts.
-    """
-    zeta, arm_set, vectors = problem.facts["zeta"], problem.arm_set, problem.vectors
-    s_k = float(np.sqrt(max(1 - zeta**2, 0.0)))
-    size, residual = split(problem.theta, vectors)
-    pilot_residual = arm_features.residual(problem.theta_hat, vectors)
-    error = float(np.linalg.norm(pilot_residual - residual))  # pilot.pilot_error in another order of rounding
-    return RadiusInputs(
-        rounds=problem.horizon,
-        constants=Constants(vectors.shape[1], problem.noise, delta, ridge, arm_set.longest, size),
-        nu_k=nu(zeta, s_k, problem.facts["eps_l"], problem.facts["interior_gap"], arm_set.longest),
-        s_k_bar=s_k + zeta,  # the bound of the generic theorem on the norm of the reward
-        residual=arm_set(residual),
-        pilot_residual=arm_set(pilot_residual),
-        error=problem.facts.get(ERROR_BOUND, error),
-    )
 
 
 class Radius(NamedTuple):

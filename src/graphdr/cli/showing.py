@@ -13,8 +13,8 @@ from graphdr.cli.records import Record, Row
 from graphdr.core import terminal
 from graphdr.core.records import from_json
 from graphdr.core.terminal import Answer, number, paint, with_error
-from graphdr.paper.claims import count_verdicts
 from graphdr.paper.compare import VERDICTS, headline
+from graphdr.paper.verdicts import count_verdicts
 from graphdr.show import tables
 
 HEAD = 10  # rows of a file that are shown by default

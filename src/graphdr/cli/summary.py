@@ -7,8 +7,8 @@ from pathlib import Path
 from graphdr.cache import io, paths
 from graphdr.cli.records import counted
 from graphdr.core.terminal import Answer, paint
-from graphdr.paper.claims import count_verdicts
 from graphdr.paper.compare import VERDICTS, headline
+from graphdr.paper.verdicts import count_verdicts
 
 PAGES = (paths.page(paths.REPORT), paths.comparison("md"), paths.claims("md"))
 

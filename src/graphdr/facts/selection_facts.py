@@ -81,9 +81,7 @@ def _low(instance: ProblemInstance, k: int) -> np.ndarray:
 
 def _of_means(instance: ProblemInstance, pilot_source: str) -> bool:
     """Tell whether the problem's pilot is plain means of nodes."""
-    from graphdr.bandit.pilot_sources import PREFIX
-
-    return instance.arm_set.rows is None and pilot_source == PREFIX
+    return instance.arm_set.rows is None and pilot_source == pilots.PREFIX
 
 
 def _interval_end(

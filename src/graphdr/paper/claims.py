@@ -1,6 +1,6 @@
 """Judge the paper's claims: apply their checks to every instance and data set, and derive the verdicts."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -10,16 +10,9 @@ import pandas as pd
 from graphdr.cache.io import SCHEMAS
 from graphdr.core.terminal import escape
 from graphdr.paper.predicates import PREDICATES, Check, NoData, Outcome, Rows, cell_names, values
+from graphdr.paper.verdicts import VERDICTS, verdict_kind, word_for
 from graphdr.scores import cells
 
-MOST = 0.95  # a claim holds in at least this share of instances or settings, and fails in at most the rest
-VERDICTS = {  # kinds of verdict, each with the words of a count
-    "holds": "hold",
-    "vacuous": "are bounds that hold but that no policy could break",
-    "mixed": "mixed",
-    "fails": "fail",
-    "no data": "have no data",
-}
 OTHER = "other data, not counted"
 # What is said of a data set on which a claim is judged by itself, by verdict and in the order of the text.
 BY_DATASET = {"holds": "as claimed", "mixed": "mixed", "fails": "not as claimed", "other": OTHER, "no data": "no data"}
@@ -93,29 +86,6 @@ def tidy(experiments: Frames, evaluations: Frames, problems: Mapping[str, Mappin
     for factor in sorted({"dataset", *(factor for problem in problems.values() for factor in problem)}):
         columns[factor] = table["problem"].map({name: problem.get(factor) for name, problem in problems.items()})
     return table.assign(**columns)
-
-
-# Verdicts
-
-
-def word_for(share: float, needed: float | None = None) -> str:
-    """Return the verdict on a claim that holds in a share of the instances; a theorem states the share it needs."""
-    if needed is not None:
-        return "holds" if share >= needed else "fails"
-    return "holds" if share >= MOST else "fails" if share <= 1 - MOST else "mixed"
-
-
-def verdict_kind(verdict: str) -> str:
-    """Return the kind of a verdict, which may go on with reservations."""
-    if verdict.startswith("holds, vacuous"):
-        return "vacuous"
-    return next(kind for kind in VERDICTS if verdict.startswith(kind))
-
-
-def count_verdicts(verdicts: Iterable[str]) -> dict[str, int]:
-    """Count verdicts by their kind."""
-    kinds = [verdict_kind(verdict) for verdict in verdicts]
-    return {kind: kinds.count(kind) for kind in VERDICTS}
 
 
 def judge(

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from graphdr.core.terminal import escape, pipe_table
-from graphdr.paper.claims import ClaimSpec, check_all, word_for
+from graphdr.paper.claims import ClaimSpec, check_all
 from graphdr.paper.predicates import NoData, Rows, cell_names
+from graphdr.paper.verdicts import word_for
 from graphdr.scores import cells
 
 SETTINGS = {"alpha": "width", "ridge": "ridge", "k": "k", "horizon": "horizon", "candidates": "candidates"}

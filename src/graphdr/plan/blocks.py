@@ -26,7 +26,7 @@ from pydantic_core import CoreSchema, PydanticCustomError
 from graphdr.bandit import method as bandit
 from graphdr.bandit.contexts import BUNDLES, CONTEXTS
 from graphdr.bandit.environment import CANDIDATES
-from graphdr.bandit.pilot_sources import SOURCES
+from graphdr.bandit.pilot import SOURCES
 from graphdr.bandit.registry import POLICIES
 from graphdr.core.errors import quote
 from graphdr.facts.registry import FACTS

@@ -15,7 +15,7 @@ import graphdr.stages.tabulate_dataset as tabulate
 from graphdr.bandit import contexts
 from graphdr.bandit.environment import NEEDS_GRAPH
 from graphdr.bandit.method import GRAPH, Method
-from graphdr.bandit.pilot_sources import PREFIX
+from graphdr.bandit.pilot import PREFIX
 from graphdr.bandit.policies.linucb import LinUCB
 from graphdr.bandit.rewards import PLANTED, RESAMPLED
 from graphdr.cache import paths
@@ -29,7 +29,7 @@ from graphdr.plan.job import Job, fill, make_job
 from graphdr.plan.problem import Problem
 from graphdr.raw import adapters as formats
 from graphdr.raw.fetch import file_name
-from graphdr.theory.bound_checks import TheoremConstants
+from graphdr.theory.constants import Constants
 
 
 def fetch_raw(design: Design, dataset: str) -> Job:
@@ -267,7 +267,7 @@ def measure_batch(design: Design, batch: str) -> Job:
         runs=runs,
         against=spec.reference_method,
         radii=radii,
-        constants={problem.name: fill(TheoremConstants, problem) for problem in problems} if radii else {},
+        constants={problem.name: fill(Constants, problem) for problem in problems} if radii else {},
         grids=grids,
         variants=[variant for variant in _variants(design, batch) if variant.setting],
         chosen=chosen,

@@ -10,7 +10,7 @@ from typing import Any
 from graphdr.bandit.arm_set import NODE
 from graphdr.bandit.contexts import CHOSEN
 from graphdr.bandit.method import GRAPH, Method
-from graphdr.bandit.pilot_sources import PREFIX
+from graphdr.bandit.pilot import PREFIX
 from graphdr.bandit.radii import A_PRIORI
 from graphdr.bandit.rewards import RESAMPLED
 from graphdr.core.errors import UserError

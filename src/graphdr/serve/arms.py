@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from graphdr.core.compiled import kernel
 from graphdr.graphs.contexts import context_rows
-from graphdr.serve.tables import Name, check_names
+from graphdr.serve.sources import Name, check_names
 
 Context = Mapping[Name, float]  # weights of arms
 Vectors = Any  # rows over the arms, a sparse or dense matrix or contexts

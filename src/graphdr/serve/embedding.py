@@ -8,8 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphdr.graphs import arm_features
 from graphdr.serve.basis import GRAPHDR, SERVED, SMALLEST, compute, extension
-from graphdr.serve.sources import as_graph
-from graphdr.serve.tables import column_names, is_table
+from graphdr.serve.sources import as_graph, column_names, is_table
 
 MATRIX = {"accept_sparse": "csr", "dtype": float, "ensure_non_negative": True}  # what scikit-learn checks
 

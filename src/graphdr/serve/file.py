@@ -13,15 +13,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphdr import __version__
+from graphdr.bandit.graph_prior.model import Groups
 from graphdr.cache import io
 from graphdr.core.atomic import replacing
 from graphdr.core.errors import MissingFile, UserError
 from graphdr.core.records import Json
 from graphdr.serve.arms import Arms
 from graphdr.serve.basis import Extender
-from graphdr.serve.posterior import Posterior, Prior, Retired
+from graphdr.serve.posterior import Posterior, Prior
+from graphdr.serve.sources import Name
 from graphdr.serve.state import State
-from graphdr.serve.tables import Name
 
 FORMAT = 3
 KIND = "policy"
@@ -83,7 +84,7 @@ def load(source: File) -> tuple[Json, State]:
         setattr(posterior, name, settings["learned"][name])
     if "retired_arms" in arrays:
         products = arrays["retired_products"].reshape(-1, columns + 2, columns + 2)
-        posterior.retired = Retired(arrays["retired_arms"], products, settings["retired_centre"])
+        posterior.retired = Groups(arrays["retired_arms"], products, settings["retired_centre"])
     if not posterior.is_finite:
         raise UserError(f"{source}: has numbers that are not finite: no policy can be played with them")
     extender = None

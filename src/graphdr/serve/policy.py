@@ -21,15 +21,13 @@ from graphdr.core.errors import needed_for
 from graphdr.graphs import arm_features
 from graphdr.graphs.arm_features import IDENTITY
 from graphdr.graphs.model import Graph, laplacian
-from graphdr.serve import merging, parameters
+from graphdr.serve import parameters
 from graphdr.serve.arms import IGNORE_ADVICE, Arms, Candidates, Context, Segment, UnknownArm, Vectors, for_each
 from graphdr.serve.basis import GRAPHDR, SMALLEST, Extender, compute
-from graphdr.serve.merging import Delta
 from graphdr.serve.posterior import Posterior, Prior, first_best, project
 from graphdr.serve.round_log import Choice
-from graphdr.serve.sources import Segments, as_graph, new_edges, new_names, with_segments
-from graphdr.serve.state import State
-from graphdr.serve.tables import Name, check_names
+from graphdr.serve.sources import Name, Segments, as_graph, check_names, new_edges, new_names, with_segments
+from graphdr.serve.state import NEEDS_ALL_REWARDS, Delta, State
 from graphdr.serve.tuning import GRAPH, RIDGE, WIDE, bordered
 
 UNTUNED = Prior(np.empty((0, 0)))  # until the rewards say more
@@ -344,7 +342,7 @@ class GraphDRLinUCB(BaseEstimator):
         state, names = self._state, [*dict.fromkeys(check_names(names))]
         rows = np.concatenate([state.arms.places(names, segment) for segment in state.arms.segment or [None]])
         if self._start is not None:
-            self._learned = (*self._learned, merging.since(self._start, state))
+            self._learned = (*self._learned, state.since(self._start))
         state.posterior.retire(rows)
         state.arms = state.arms.without(names)
         state.extender = None if state.extender is None else state.extender.without(rows)
@@ -618,7 +616,7 @@ class GraphDRLinUCB(BaseEstimator):
         """Return a copy that learns on its own, and whose ``delta`` this policy can ``merge``."""
         self._check(changes=True)
         if self.forget < 1:
-            raise ValueError(merging.NEEDS_ALL_REWARDS)
+            raise ValueError(NEEDS_ALL_REWARDS)
         other = self._copied()
         other._state.rng = parameters.spawn(self._state.rng)
         other._start, other._learned = self._state.copied(), ()
@@ -630,8 +628,8 @@ class GraphDRLinUCB(BaseEstimator):
         if self._start is None:
             raise ValueError("only a worker has a delta: make one with worker()")
         if self.forget < 1:
-            raise ValueError(merging.NEEDS_ALL_REWARDS)
-        delta = (*self._learned, merging.since(self._start, self._state))
+            raise ValueError(NEEDS_ALL_REWARDS)
+        delta = (*self._learned, self._state.since(self._start))
         self._start, self._learned = self._state.copied(), ()
         return delta
 
@@ -643,10 +641,7 @@ class GraphDRLinUCB(BaseEstimator):
         self._check(changes=True)
         parameters.check_unknown(unknown)
         parts = [part for delta in deltas for part in delta]
-        merging.check(parts, self._state, unknown)
-        for part in parts:
-            merging.add(part, self._state)
-        self._posterior.rebuild()
+        self._state.merge(parts, unknown == parameters.IGNORE)
         self._state.tune_if_due(self._tuned_prior, self.forget)
 
     # Files

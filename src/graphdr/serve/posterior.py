@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.bandit.graph_prior.model import CHUNK, Groups, Statistics
-from graphdr.bandit.graph_prior.posterior import add_arms
+from graphdr.bandit.graph_prior.model import CHUNK, Groups, Statistics, add_arms
 from graphdr.bandit.linucb_core import mean_and_half_square, multiply, update
 from graphdr.core.compiled import inlined, kernel, prefetch
 
@@ -37,24 +36,6 @@ class Prior(NamedTuple):
     boost: float = 1.0
 
 
-class Retired(NamedTuple):
-    """The rewards of removed arms, summed over groups of arms of about equal pulls.
-
-    A removed arm counts in V with pulls / (1 + pulls residual), and the residual changes whenever the prior is tuned.
-    Arms of equal pulls share this factor, so that a sum over them is enough. A group uses the factor of its mean pulls.
-    """
-
-    arms: np.ndarray  # number of arms in every group
-    # Groups x (columns + 2) x (columns + 2): the sum of pulls z z^T with z = (x, 1, mean reward less the centre).
-    products: np.ndarray
-    centre: float  # a typical reward: differences from it are small and keep their digits
-
-    @property
-    def pulls(self) -> np.ndarray:
-        """Return the mean pulls of an arm in every group."""
-        return self.products[:, -2, -2] / self.arms
-
-
 class Posterior:
     """Rows x_i of the arms (n x columns), their pulls and sums of rewards, and V^-1 and m of the columns in use.
 
@@ -69,7 +50,7 @@ class Posterior:
         self.counts, self.pulls, self.sums, self.squares = (np.zeros(n) for _ in BY_ARM)
         self.within = 0.0
         self.context_v, self.context_right = np.zeros((width, width)), np.zeros(width)
-        self.retired: Retired | None = None
+        self.retired: Groups | None = None
         self.take(prior, inverse)
 
     def take(self, prior: Prior, inverse: np.ndarray | None = None) -> None:
@@ -100,8 +81,7 @@ class Posterior:
     @property
     def statistics(self) -> Statistics:
         """The sufficient statistics for the evidence of a prior, in which removed arms lack the intercept's column."""
-        gone = self.retired
-        groups = Groups(gone.arms, gone.pulls, gone.products[:, 1:, 1:], gone.centre) if gone else None
+        groups = self.retired and self.retired._replace(products=self.retired.products[:, 1:, 1:])
         return Statistics(self.pulls, self.sums, self.within, groups)
 
     @property
@@ -172,7 +152,7 @@ class Posterior:
         if self.retired:
             kept = self.retired.pulls * share >= NEGLIGIBLE
             arms, products = self.retired.arms[kept], self.retired.products[kept] * share
-            self.retired = Retired(arms, products, self.retired.centre) if len(arms) else None
+            self.retired = Groups(arms, products, self.retired.centre) if len(arms) else None
         negligible = self.pulls < NEGLIGIBLE
         self.pulls[negligible] = self.sums[negligible] = 0.0
         self.rebuild()
@@ -192,7 +172,7 @@ class Posterior:
             setattr(self, name, np.delete(getattr(self, name), places, axis=0))
 
 
-def _joined(retired: Retired | None, rows: np.ndarray, pulls: np.ndarray, sums: np.ndarray) -> Retired:
+def _joined(retired: Groups | None, rows: np.ndarray, pulls: np.ndarray, sums: np.ndarray) -> Groups:
     """Return groups of removed arms with more such arms, all of them pulled."""
     groups: dict[int, list[tuple[float, np.ndarray]]] = defaultdict(list)  # numbers of arms and products, by level
     if retired:  # decay may have moved two groups to the same level
@@ -210,7 +190,7 @@ def _joined(retired: Retired | None, rows: np.ndarray, pulls: np.ndarray, sums: 
     for group in groups.values():
         arms.append(sum(count for count, _ in group))
         products.append(sum(product for _, product in group))
-    return Retired(np.array(arms, float), np.array(products), centre)
+    return Groups(np.array(arms, float), np.array(products), centre)
 
 
 def _levels(pulls: np.ndarray) -> list[int]:

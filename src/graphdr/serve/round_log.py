@@ -11,7 +11,7 @@ from os import PathLike
 from typing import NamedTuple
 
 from graphdr.core.errors import UserError
-from graphdr.serve.tables import Name, check_names
+from graphdr.serve.sources import Name, check_names
 
 COLUMNS = ("candidates", "action", "reward", "propensity")
 SEPARATOR = "|"  # between candidates

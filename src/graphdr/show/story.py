@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from graphdr.paper.claims import MOST, verdict_kind
+from graphdr.paper.verdicts import MOST, verdict_kind
 
 SYNTHETIC, REAL = "synthetic", "real"
 SECTIONS = ("holds", "depends", "fails", "vacuous")

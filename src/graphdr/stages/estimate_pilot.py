@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphdr.bandit.pilot_sources import SOURCES, Setting
+from graphdr.bandit.pilot import SOURCES, Setting
 from graphdr.cache import paths
 from graphdr.core.rng import stream
 from graphdr.store.graphs import read_items

@@ -7,7 +7,7 @@ from graphdr.cache import io, paths
 from graphdr.scores import chosen, measure
 from graphdr.store.problems import StoredRuns, final_regrets, read_runs
 from graphdr.theory import bound_checks
-from graphdr.theory.bound_checks import TheoremConstants
+from graphdr.theory.constants import Constants
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ class Params(NamedTuple):
     runs: Mapping[str, list[tuple[str, StoredRuns]]]  # by method, with the problem that they are on
     against: str  # method that paired differences are taken against
     radii: dict[str, str]  # rule of every method with the radius of a theorem
-    constants: dict[str, TheoremConstants]  # by problem, if there is such a method
+    constants: dict[str, Constants]  # by problem, if there is such a method
     grids: dict[str, dict[str, int]]  # by method with an adaptive k: methods with a fixed k, and this k
     variants: Sequence[tuple[str, str, dict[str, float]]] = ()  # of a grid of settings: name, method and setting
     chosen: Sequence[tuple[str, str, str]] = ()  # problem, method, and the problem that its settings were chosen on

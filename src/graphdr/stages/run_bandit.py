@@ -13,7 +13,7 @@ from graphdr.bandit.environment import Rounds, RoundsSpec
 from graphdr.bandit.linucb_batched import LANES
 from graphdr.bandit.method import GRAPH, ArmFeatures, BanditProblem, GraphInputs, Method, Run
 from graphdr.bandit.policies.linucb import LinUCB
-from graphdr.bandit.radii import TheoremProblem, theorem_inputs
+from graphdr.bandit.radii import ERROR_BOUND, RadiusInputs
 from graphdr.bandit.simulate import simulate_many
 from graphdr.cache import io, paths
 from graphdr.core.errors import check_dense
@@ -21,6 +21,7 @@ from graphdr.graphs.arm_features import k_fact, residual
 from graphdr.scores.chosen import CHOSEN
 from graphdr.store.graphs import read_bases, read_graphs, read_items
 from graphdr.store.problems import read_arm_sets, read_estimates, read_facts, read_rewards, read_thetas
+from graphdr.theory.constants import Constants, nu, split
 from graphdr.theory.results import FITTED, MEASURED, RunResult
 
 if TYPE_CHECKING:
@@ -200,15 +201,34 @@ class Batch:
         if method.leaves_residual and nodes.features is not None:
             outside = arm_set(residual(theta, nodes.features))
         if isinstance(method, LinUCB) and method.by_theorem:
-            assert nodes.features is not None  # a theorem's radius has a basis …
-            assert method.delta is not None  # … and a resolved method its settings
-            assert method.ridge is not None
-            facts = {fact: self.facts[*place, fact] for fact in method.facts}
-            theta_hat = self.estimates[*place, method.pilot]  # type: ignore[index]
-            theorem = TheoremProblem(theta, theta_hat, nodes.features, facts, arm_set, noise, spec.protocol.horizon)
-            inputs = theorem_inputs(theorem, method.delta, method.ridge)
+            assert nodes.features is not None  # a theorem's radius has a basis
+            inputs = self._radius_inputs(method, spec, place, nodes.features)
         known = method.on_arm_set(nodes, arm_set)._asdict()
         return BanditProblem(self.rewards[place], **known, residual=outside, noise=noise, radius_inputs=inputs)
+
+    def _radius_inputs(
+        self, method: LinUCB, spec: RunProblem, place: tuple[str, int], vectors: np.ndarray
+    ) -> RadiusInputs:
+        """Compute the constants of a theorem, the residual, and that of a pilot, for a reward of unit norm.
+
+        The error of the pilot is the true one, unless a bound on it is among the facts.
+        """
+        facts = {fact: self.facts[*place, fact] for fact in method.facts}
+        zeta, arm_set = facts["zeta"], self.arm_sets[place]
+        s_k = float(np.sqrt(max(1 - zeta**2, 0.0)))
+        size, outside = split(self.thetas[place], vectors)
+        pilot_residual = residual(self.estimates[*place, method.pilot], vectors)  # type: ignore[index]
+        error = float(np.linalg.norm(pilot_residual - outside))  # pilot.pilot_error in another order of rounding
+        (delta, ridge), noise = method.numbers("delta", "ridge"), self.noise_levels[spec.name]
+        return RadiusInputs(
+            rounds=spec.protocol.horizon,
+            constants=Constants(vectors.shape[1], noise, delta, ridge, arm_set.longest, size),
+            nu_k=nu(zeta, s_k, facts["eps_l"], facts["interior_gap"], arm_set.longest),
+            s_k_bar=s_k + zeta,  # the bound of the generic theorem on the norm of the reward
+            residual=arm_set(outside),
+            pilot_residual=arm_set(pilot_residual),
+            error=facts.get(ERROR_BOUND, error),
+        )
 
     def run(self, task: Task) -> Run:
         """Return a run with its rounds and the random numbers of its policy."""

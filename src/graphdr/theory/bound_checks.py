@@ -1,7 +1,5 @@
 """Runs with the radius of a theorem against its bound: what was realised, what was allowed, and how it grows."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -18,17 +16,7 @@ KEYS = ["problem", "instance", "draw", "seed"]
 LARGEST = {"srl_ratio": "srl", "crw_ratio": "crw", "width_ratio": "potential"}  # and the check behind each
 
 
-@dataclass(frozen=True)
-class TheoremConstants:
-    """The constants of a problem in the bounds of theorems."""
-
-    k: int
-    noise: float
-    delta: float
-    ridge: float
-
-
-def check(runs: pd.DataFrame, problems: dict[str, TheoremConstants], rule: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def check(runs: pd.DataFrame, problems: dict[str, Constants], rule: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Set every run against the bounds; return the runs with the bound of the rule, and the quantities of every run.
 
     The bound of a rule is missing where its theorem does not apply: Theorem 1 needs a reward without a residual.
@@ -40,8 +28,7 @@ def check(runs: pd.DataFrame, problems: dict[str, TheoremConstants], rule: str) 
         columns = ("longest", "size", "nu_k", "s_k_bar", "error")
         longest, size, nu_k, s_k_bar, error = (float(part[name].iloc[0]) for name in columns)
         pilot_error = error if rule in OF_PILOT else None
-        problem = problems[key[0]]
-        c = Constants(problem.k, problem.noise, problem.delta, problem.ridge, longest, size)
+        c = problems[key[0]]._replace(bound_x=longest, size=size)
         checks = bounds.checks(run, c, (nu_k, s_k_bar), pilot_error)
         row = {quantity: checks[check].ratio.max() for quantity, check in LARGEST.items()}
         row["srl_slope"] = bounds.growth(run.t, required(run.srl, "srl"))

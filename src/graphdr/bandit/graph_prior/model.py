@@ -1,10 +1,11 @@
-"""The model of the graph prior, what is kept of the rewards seen, and the grid that its weights are chosen from.
+"""The model of the graph prior, what is kept of the rewards seen, the grid of its weights, and the posterior of one.
 
 The expected reward of arm i is f_i = b + u_i^T w + e_i: a mean b of unknown size, a part on the first J columns of a
 basis with w_j ~ N(0, scale s_j noise), and a part of its own with e_i ~ N(0, residual noise); ``noise`` is the variance
 of a reward around f_i. docs/graph_prior.md derives all formulas.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -31,16 +32,21 @@ class Columns(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Sufficient statistics of arms in groups of about equal pulls: how many arms, their mean pulls, and sums.
+    """The rewards of arms of which only sums are kept, over groups of arms of about equal pulls.
 
-    ``products`` is the sum of pulls z z^T over a group, with z the row of an arm in the columns, a constant 1, and its
-    mean reward minus ``centre``: groups x (columns + 2) x (columns + 2).
+    An arm counts in V with pulls / (1 + pulls residual), and the residual changes with every fit. Arms of equal pulls
+    share this factor, so that a sum over them is enough. A group uses the factor of its mean pulls.
     """
 
-    arms: np.ndarray
-    pulls: np.ndarray
+    arms: np.ndarray  # number of arms in every group
+    # Groups x (columns + 2) x (columns + 2): the sum of pulls z z^T with z = (x, 1, mean reward less the centre).
     products: np.ndarray
-    centre: float
+    centre: float  # a typical reward: differences from it are small and keep their digits
+
+    @property
+    def pulls(self) -> np.ndarray:
+        """Return the mean pulls of an arm in every group."""
+        return self.products[:, -2, -2] / self.arms
 
     def centred(self, columns: int, mean: float) -> "Groups":
         """Keep the first columns only, and centre the rewards at a mean."""
@@ -48,7 +54,7 @@ class Groups(NamedTuple):
         products = self.products[:, kept][:, :, kept]
         products[:, :, -1] -= shift * products[:, :, -2]
         products[:, -1] -= shift * products[:, -2]
-        return Groups(self.arms, self.pulls, products, mean)
+        return Groups(self.arms, products, mean)
 
 
 class Statistics(NamedTuple):
@@ -122,3 +128,52 @@ def shares(basis: Columns, rho: float) -> np.ndarray:
     """
     filtered = 1.0 / (1.0 + rho * basis.roughness)
     return len(basis.features) * filtered / (filtered.sum() * np.where(basis.lengths > 0, basis.lengths, 1.0))
+
+
+def normal_equations(weights: Weights, seen: Statistics, basis: Columns) -> tuple[np.ndarray, np.ndarray]:
+    """Return V and r: given the rewards seen, (b, w) is normal with mean V^-1 r and covariance noise V^-1.
+
+    V = diag(0, 1 / (scale s)) + sum c_i x_i x_i^T and r = sum c_i x_i mean_i, with x_i = (1, u_i) and
+    c_i = pulls / (1 + pulls residual). The zero is the flat prior of b.
+    """
+    columns = weights.columns
+    precision = np.zeros(1 + columns)
+    if columns:
+        precision[1:] = 1.0 / (weights.scale * shares(basis, weights.rho)[:columns])
+    v, right = np.diag(precision), np.zeros(1 + columns)
+
+    def rows_of(part: np.ndarray) -> np.ndarray:
+        return np.column_stack([np.ones(len(part)), basis.features[part, :columns]])
+
+    add_arms(v, right, rows_of, seen, weights.residual)
+    return v, right
+
+
+def add_arms(
+    v: np.ndarray,
+    right: np.ndarray,
+    rows_of: Callable[[np.ndarray], np.ndarray],
+    seen: Statistics,
+    residual: float,
+) -> None:
+    """Add sum c_i x_i x_i^T to V and sum c_i x_i mean_i to r, over the arms pulled; c_i = pulls / (1 + pulls residual).
+
+    ``rows_of`` returns the rows x_i of some arms: memory does not grow with their number.
+    """
+    pulled = np.flatnonzero(seen.pulls)
+    for start in range(0, len(pulled), CHUNK):
+        part = pulled[start : start + CHUNK]
+        rows = rows_of(part)
+        kept = rows / (1.0 + seen.pulls[part] * residual)[:, None]
+        v += (kept * seen.pulls[part][:, None]).T @ rows
+        right += kept.T @ seen.sums[part]
+
+
+def predict(weights: Weights, seen: Statistics, basis: Columns) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and variance of the expected reward of every arm, given the rewards seen."""
+    v, right = normal_equations(weights, seen, basis)
+    rows = np.column_stack([np.ones(len(seen.pulls)), basis.features[:, : weights.columns]])
+    kept = 1.0 / (1.0 + seen.pulls * weights.residual)
+    mean = kept * (rows @ np.linalg.solve(v, right)) + weights.residual * kept * seen.sums
+    square = np.einsum("ij,ij->i", rows, np.linalg.solve(v, rows.T).T)
+    return mean, weights.noise * (weights.residual * kept + kept**2 * square)

@@ -13,8 +13,7 @@ import numpy as np
 from graphdr.bandit.environment import Rounds, bandit_of
 from graphdr.bandit.graph_prior import model
 from graphdr.bandit.graph_prior.evidence import fit
-from graphdr.bandit.graph_prior.model import Columns, Statistics, Weights, shares
-from graphdr.bandit.graph_prior.posterior import normal_equations
+from graphdr.bandit.graph_prior.model import Columns, Statistics, Weights, normal_equations, shares
 from graphdr.bandit.linucb_core import first_maximum, multiply, update
 from graphdr.bandit.method import BanditProblem
 from graphdr.bandit.rank_one import WHOLE, dot, draw, through

@@ -18,8 +18,8 @@ from graphdr import __version__
 from graphdr.core.cpu_time import JobCost
 from graphdr.core.errors import elide
 from graphdr.core.records import Json
-from graphdr.paper.claims import verdict_kind
 from graphdr.paper.compare import Line, Place
+from graphdr.paper.verdicts import verdict_kind
 from graphdr.scores import cells
 from graphdr.show import palette, tables, words
 from graphdr.show.story import REAL, SYNTHETIC
