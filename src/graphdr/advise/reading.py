@@ -129,7 +129,7 @@ class _Reader:
         self.data = self.data._replace(keys=items, interactions=interactions, transform=transform)
 
     def _values(self, errors: InputErrors, name: str) -> tuple[np.ndarray, str]:
-        """Return the values of interactions and their transform."""
+        """Return the values of interactions as they are in the file, and the name of the transform that fits them."""
         value = errors.numbers(name)
         transform, reason = choose_transform(value[np.isfinite(value)], self.request.transform)
         if transform == "log1p":

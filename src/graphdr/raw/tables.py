@@ -74,7 +74,11 @@ def ratings(
     items: Callable[[Raw], Sheet] | None = None,
     people: Callable[[Raw], Sheet] | None = None,
 ) -> Tables:
-    """Read ratings from 1 to 5 of items by users, whose keys are of this kind, and the attributes of both."""
+    """Read ratings of items by users; a rating outside of 1 to 5 is a mistake of the file.
+
+    ``kind`` is that of the keys of users and items. ``items`` and ``people`` read the attributes of items and of users
+    where the raw data have them.
+    """
     columns = {"user": kind, "item": kind, "rating": "float", "timestamp": None}
     rows = within(parse(load(raw, "ratings"), columns, delimiter), "rating", 1, 5).columns
     sheet = items(raw) if items and raw.has("items") else None

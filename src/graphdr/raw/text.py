@@ -121,7 +121,7 @@ def parse(file: File, columns: Columns, delimiter: str, header: str | None = Non
 
 
 def within(sheet: Sheet, name: str, low: float, high: float) -> Sheet:
-    """Return the sheet if all values of a column are from low to high."""
+    """Return the sheet; a value of a column outside of low to high is a mistake of the file."""
     column = sheet.columns[name]
     bad = pc.or_(pc.less(column, low), pc.greater(column, high))
     refuse(sheet, bad, lambda row: f"{name} {column[row].as_py()} is not from {low} to {high}")

@@ -361,7 +361,10 @@ class GraphDRLinUCB(BaseEstimator):
     def recommend(
         self, candidates: Offer = None, n: int = 1, *, vectors: Vectors | None = None, segment: Segment = None
     ) -> Name | int | list[Name | int]:
-        """Return the best candidate, the first of them on a tie; for n above one, a list of the n best.
+        """Return the candidate that the policy would play now; for n above one, a list of the n best, the best first.
+
+        It plays the largest upper confidence bound or, with ``explore="ts"``, the largest draw from the posterior; a
+        number as ``explore`` is the share of rounds that play at random. Of equal candidates the first wins.
 
         Parameters
         ----------
@@ -371,7 +374,7 @@ class GraphDRLinUCB(BaseEstimator):
             How many to return, at most as many as there are candidates.
         vectors : sparse or dense matrix, or mappings, optional
             Contexts instead of arms: rows over the arms in the order of ``names``, or mappings such as
-            {"film 3": 0.5, "film 9": 0.5}. They are returned as row numbers.
+            {"film 3": 0.5, "film 9": 0.5}. What is returned is the number of a row.
         segment : name, optional
             The segment that asks, if the policy has segments.
 

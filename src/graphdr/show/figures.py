@@ -214,7 +214,10 @@ def specifications(spec: FigureSpec, multiverse: pd.DataFrame) -> Drawing:
 
 
 def leaderboard(spec: FigureSpec, leaderboard: pd.DataFrame) -> Drawing:
-    """Draw the regret of every method over that of the best other one: a dot for each problem, a bar for the mean."""
+    """Draw the regret of every method, divided by that of the best other method on the same problem.
+
+    A dot is a problem, a bar the geometric mean of a method.
+    """
     table = leaderboard[leaderboard["method"].isin(list(spec.labels))]
     means = np.exp(np.log(table["ratio"]).groupby(table["method"]).mean().sort_values())
     places = {method: -place for place, method in enumerate(means.index)}

@@ -78,7 +78,7 @@ def main(input: Input, output: Output, params: Params) -> None:
     other = [dataset for dataset, marks in io.marks().items() if set(marks) & set(params.other)]
     if params.grid:
         table = claims.tidy(_played_again(input, params.grid, experiments), {}, dict(params.problems))
-        decided = _decide(words["claim"].tolist(), params, params.grid.marks, table, other)
+        decided = _decide_with_every_setting(words["claim"].tolist(), params, params.grid.marks, table, other)
         verdicts = multiverse.summary(decided)["verdict"].value_counts().to_string()
         return _write("multiverse", decided, multiverse.markdown(words, decided), verdicts, output)
     table = claims.tidy(experiments, evaluations, dict(params.problems))
@@ -110,17 +110,21 @@ def _played_again(input: Input, grid: SettingsGrid, experiments: "claims.Frames"
     return {name: pd.concat(frames, ignore_index=True) for name, frames in parts.items()}
 
 
-def _decide(
-    words: list[str], params: Params, marks: dict[str, str], table: "pd.DataFrame", other: list[str]
+def _decide_with_every_setting(
+    paper_claims: list[str], params: Params, reasons: dict[str, str], table: "pd.DataFrame", other_data: list[str]
 ) -> "pd.DataFrame":
-    """Decide every claim with every setting; a marked claim has one row with the reason why it is not decided."""
+    """Decide every claim, those of the paper first: one row for every setting of the methods.
+
+    ``table`` holds the measurements with every setting. ``reasons`` says why some claims are not decided again: they
+    have one row with the reason. ``other_data`` names the data sets that are not the paper's, which do not count.
+    """
     import pandas as pd
 
     parts = []
-    for claim in dict.fromkeys([*words, *params.claims]):
-        if mark := marks.get(claim):
-            parts.append(multiverse.marked(claim, mark))
+    for claim in dict.fromkeys([*paper_claims, *params.claims]):
+        if claim in reasons:
+            parts.append(multiverse.marked(claim, reasons[claim]))
         else:
-            parts.append(multiverse.decide(claim, params.claims[claim], table, other))
-            print(f"{claim}: {len(parts[-1])} checks", flush=True)
+            parts.append(multiverse.decide(claim, params.claims[claim], table, other_data))
+            print(f"{claim}: decided with {len(parts[-1])} settings", flush=True)
     return pd.concat(parts, ignore_index=True)

@@ -25,7 +25,10 @@ class RatingsGram(NamedTuple):
 
 
 def ratings_gram(matrix: sp.csr_array) -> RatingsGram:
-    """Multiply the rows of a matrix, plain and centred entries in one pass, unless there are many rows."""
+    """Compute the inner products of all rows of a matrix: of its entries, and of its entries less the mean of their row.
+
+    With more than ``GRAM_UP_TO`` rows there are no products, and whoever needs some computes them from the matrix.
+    """
     if matrix.shape[0] > GRAM_UP_TO:
         return RatingsGram(matrix, None)
     centred = pca.centred_rows(matrix)

@@ -73,9 +73,14 @@ def _descend(chances, rates, player, loss):
 
 
 @kernel
-def _master(features, grid, bandit, alpha, ridge, rng):
-    theta, arms, noise = bandit
-    (rounds, m), learners, widest = arms.shape, len(grid), features.shape[1]
+def _master(features, dimensions, bandit, alpha, ridge, rng):
+    """Play Corral over LinUCB learners, of which the i-th sees the first ``dimensions[i]`` features.
+
+    In the words of the paper ``chances`` are p, ``mixed`` the probabilities p-bar after mixing in gamma = 1 / rounds,
+    ``rates`` eta, ``least`` 1 / rho, and ``growth`` beta. V^-1 and the estimate of the learner that played are updated.
+    """
+    theta, arms, noise = bandit  # expected reward of every arm, candidates (rounds x m), noise (rounds x m)
+    (rounds, m), learners, widest = arms.shape, len(dimensions), features.shape[1]
     v, estimate = np.zeros((learners, widest, widest)), np.zeros((learners, widest))
     for i in range(widest):
         v[:, i, i] = 1.0 / ridge
@@ -90,7 +95,7 @@ def _master(features, grid, bandit, alpha, ridge, rng):
         while player < learners - 1 and draw >= mixed[player]:
             draw -= mixed[player]
             player += 1
-        k, inverse, weights = grid[player], v[player], estimate[player]
+        k, inverse, weights = dimensions[player], v[player], estimate[player]
         best, top, mean, square = 0, -np.inf, 0.0, 0.0
         for c in range(m):
             x = features[arms[t, c]]
