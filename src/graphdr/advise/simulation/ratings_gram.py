@@ -25,7 +25,7 @@ class RatingsGram(NamedTuple):
 
 
 def ratings_gram(matrix: sp.csr_array) -> RatingsGram:
-    """Compute the inner products of all rows of a matrix: of its entries, and of its entries less the mean of their row.
+    """Compute the inner products of all rows of a matrix: of its entries, and of entries less the mean of their row.
 
     With more than ``GRAM_UP_TO`` rows there are no products, and whoever needs some computes them from the matrix.
     """
