@@ -175,17 +175,14 @@ def node_space(
 
 @kernel
 def regret(theta, arms, chosen, every):
-    """Return the cumulative pseudo-regret against the best candidate of the round, at the checkpoints.
-
-    For ``chosen`` = None it is that of the worst candidates: the summed range of theta over the candidates.
-    """
+    """Return the cumulative pseudo-regret against the best candidate of the round, at the checkpoints."""
     out = np.empty(len(arms) // every)
     total = 0.0
     for at in range(len(out)):
         for t in range(at * every, (at + 1) * every):
-            worst, best = np.inf, -np.inf
+            best = -np.inf
             for arm in arms[t]:
-                worst, best = min(worst, theta[arm]), max(best, theta[arm])
-            total += best - (worst if chosen is None else theta[chosen[t]])
+                best = max(best, theta[arm])
+            total += best - theta[chosen[t]]
         out[at] = total
     return out

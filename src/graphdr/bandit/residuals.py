@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from graphdr.bandit.linucb import regret
 from graphdr.bandit.linucb_core import follow_residual, multiply, unrolled_axes
 from graphdr.core.compiled import kernel
 
@@ -46,6 +45,16 @@ def _residual_leverage(features, v0_inverse, chosen, residual, every, axes):
     return srl, widths
 
 
-def residual_width(residual: np.ndarray, arms: np.ndarray, every: int) -> np.ndarray:
+@kernel
+def residual_width(residual, arms, every):
     """Return CRW_t (Definition 1) at the checkpoints: the summed range of the residual over the candidates."""
-    return regret(residual, arms, None, every)
+    out = np.empty(len(arms) // every)
+    total = 0.0
+    for at in range(len(out)):
+        for t in range(at * every, (at + 1) * every):
+            low, high = np.inf, -np.inf
+            for arm in arms[t]:
+                low, high = min(low, residual[arm]), max(high, residual[arm])
+            total += high - low
+        out[at] = total
+    return out
