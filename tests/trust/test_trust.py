@@ -150,7 +150,7 @@ def test_the_paper_that_a_comparison_was_made_with_is_written_down(workdir):
     Path(paths.PAPER).write_text("artifact,row,column,value,sem\nt,r,c,1.0,\n")
     output = jobs.outputs("compare_paper")
     nothing = {"tables": {}, "simulated_papers": {}}
-    params = nothing | {"missing": [], "cells": {}, "observed": []}
+    params = nothing | {"missing": []}
     job = {"input": nothing | {"paper": paths.PAPER}, "params": params, "output": output}
     run_stage("compare_paper", "code", job)
     (entry,) = manifest.entries().values()
