@@ -407,21 +407,21 @@ def tables(rows: Sequence[Row]) -> list[tuple[str, list[str], list[list[str]]]]:
     errors = [row.sem for row in rows if row.sem > 0]  # shown with two digits
     digits = int(np.clip(1 - np.floor(np.log10(np.median(errors))), 0, 9)) if errors else 3
     estimates: dict[str, list[str]] = {}
-    differences: dict[str, list[str]] = {}
+    comparisons: dict[str, list[str]] = {}
     for row in rows:
         interval = f"{row.value:.{digits}f} ({row.low:.{digits}f} … {row.high:.{digits}f})" if row.ess else "–"
         if row.against is None:
             estimates.setdefault(row.policy, [f"{row.ess:,.0f}"]).append(interval)
         else:
-            differences.setdefault(f"{row.policy} − {row.against}", []).append(interval)
+            comparisons.setdefault(f"{row.policy} − {row.against}", []).append(interval)
     level, names = f"{100 * rows[0].level:g} % intervals", ESTIMATORS.values()
     caption = f"Mean reward a round, from {rows[0].rounds:,} rounds of the log, with {level}"
     body = [[label, *intervals, ess] for label, (ess, *intervals) in estimates.items()]
     shown = [(caption, ["policy", *names, "effective rounds"], body)]
-    if differences:
+    if comparisons:
         caption = f"One policy minus another in the same rounds, with {level}"
         shown.append(
-            (caption, ["difference", *names], [[label, *intervals] for label, intervals in differences.items()])
+            (caption, ["difference", *names], [[label, *intervals] for label, intervals in comparisons.items()])
         )
     return shown
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -38,7 +38,7 @@ class Cell(NamedTuple):
     panel_median: float | None = None
     panel_low: float | None = None
     panel_high: float | None = None
-    paper: dict[str, Any] | None = None  # the paper's number, compared with ours
+    paper: Row | None = None  # the paper's number, compared with ours
 
 
 class Lookup(NamedTuple):

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from graphdr import __version__
 from graphdr.cli import project
 from graphdr.core.errors import UserError, elide, exhausted, needed_for
+from graphdr.core.records import Json
 from graphdr.core.terminal import Answer, as_json, printable
 
 COMMANDS = {  # by name: module, imported when the command runs, and purpose
@@ -41,7 +42,7 @@ class Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """Build the parser of all commands; of their help, only the first paragraph stands before the options."""
-    pages: dict[str, Any] = {}
+    pages: dict[str, Json] = {}
     for name in ("graphdr", *COMMANDS):
         description, _, epilog = (HELP / f"{name}.txt").read_text(encoding="utf-8").partition("\n\n")
         as_written = argparse.RawDescriptionHelpFormatter

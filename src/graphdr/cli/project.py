@@ -75,8 +75,8 @@ def resolve(target: str, here: Path) -> tuple[str, bool]:
         raise UserError(f"{target}: a folder; graphdr ls {target} lists it")
     if "/" in target or Path(target).suffix:
         folder = next(parent for parent in Path(target).parents if os.path.isdir(parent))
-        beside = [path.as_posix() for path in sorted(folder.iterdir())]
-        raise UserError(f"{target}: no such file{nearest(target, [*beside, *built])}")
+        siblings = [path.as_posix() for path in sorted(folder.iterdir())]
+        raise UserError(f"{target}: no such file{nearest(target, [*siblings, *built])}")
     config = load_config()
     for block, place in ((config.tables, paths.table), (config.figures, paths.figure)):
         if target in block:

@@ -120,7 +120,7 @@ def _sentences(node: Node) -> Iterator[tuple[str, ...]]:
     if node.sha256:
         yield (f"part of the project, sha256 {node.sha256}",)
     else:
-        yield from about(node.record)
+        yield from how_made(node.record)
     for row in node.raw:
         name = f"{row['archive']} {row['member']}".strip()
         yield f"raw {row['role']}: {name}, {row['status']}, sha256 {row['sha256'] or '–'}", "green"
@@ -129,7 +129,7 @@ def _sentences(node: Node) -> Iterator[tuple[str, ...]]:
         yield f"seed {stream.seed}, stream {stream.purpose!r}: {stream.key}", "green"
 
 
-def about(record: Record) -> Iterator[tuple[str, ...]]:
+def how_made(record: Record) -> Iterator[tuple[str, ...]]:
     """Yield sentences about how a file was made, each with its colours: stage, parameters and marks."""
     if record.broken:
         yield record.broken, "red"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -33,7 +33,7 @@ COLOURS = {  # of verdicts on numbers and on claims, and of states of files
     "current": "green", "outdated": "yellow", "changed": "red", "missing": "red", "foreign": "dim",
 }  # fmt: skip
 
-Row = dict[str, Any]  # of a table: its values by column
+Row = Json  # of a table: its values by column
 
 
 class Record(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 
 from graphdr.cache import manifest
 from graphdr.cli import project, records
-from graphdr.cli.provenance import about
+from graphdr.cli.provenance import how_made
 from graphdr.cli.records import Record, Row
 from graphdr.core import terminal
 from graphdr.core.records import from_json
@@ -64,7 +64,7 @@ def _file(record: Record, columns: list[Row], rows: list[Row], count: int | None
     hashed = f", hash {record.hash}" if record.hash else ""
     age = terminal.age(time.time() - record.modified)
     lines = [paint(record.path, "bold"), f"{terminal.size(record.bytes)}, {age} old{hashed}"]
-    for text, *styles in about(record):
+    for text, *styles in how_made(record):
         lines += [paint(line, *styles) for line in terminal.wrapped(text, width, rest="  ")]
     lines += [f"input {name}  {digest[:12]}" for name, digest in record.inputs.items()]
     lines.append("")

@@ -134,8 +134,8 @@ def _candidates(matrix: sp.csr_array, neighbours: int, seed: int) -> np.ndarray:
     random = int(stream(seed, "neighbours").integers(2**31))
     with warnings.catch_warnings(action="ignore"):  # rows may have too few neighbours
         # The order of its work, and so its result, depends on the number of threads.
-        found = NNDescent(compact, metric="cosine", n_neighbors=wanted, random_state=random, n_jobs=1)
-        candidates: np.ndarray = found.neighbor_graph[0]
+        index = NNDescent(compact, metric="cosine", n_neighbors=wanted, random_state=random, n_jobs=1)
+        candidates: np.ndarray = index.neighbor_graph[0]
     return candidates
 
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from itertools import product
-from typing import Any
 
 import graphdr.stages.compare_paper as compare
 import graphdr.stages.evaluate_predictors as evaluate
 import graphdr.stages.make_figure as figure_of
 import graphdr.stages.make_table as table_of
 from graphdr.cache import manifest, paths
+from graphdr.core.records import Json
 from graphdr.facts.registry import FACTORS, FAVOURABLE
 from graphdr.paper.compare import ComparedTable
 from graphdr.plan import outline, words
@@ -123,8 +123,8 @@ def make_figure(design: Design, figure: str) -> Job:
     graph = problems[0].graph
     batches = batches_of(design, spec.experiments, {problem.name for problem in problems})
     datasets = {name: block.label or name for name, block in config.datasets.items()}
-    files: dict[str, Any] = {"measurements": [paths.measurements(batch) for batch in batches]}
-    shown: dict[str, Any] = {}
+    files: Json = {"measurements": [paths.measurements(batch) for batch in batches]}
+    shown: Json = {}
     if spec.kind in ("sweep", "widths"):
         shown = {"x": spec.x, "positions": {problem.name: getattr(problem, spec.x) for problem in problems}}
     if spec.kind in ("dots", "widths"):

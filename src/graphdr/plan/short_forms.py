@@ -45,8 +45,8 @@ def full(raw: Any, folder: Path = Path()) -> Raw:
         datasets[name]["raw"] = source | _mapping(f"datasets.{name}.raw", datasets[name].get("raw", {}))
     for key, block in ATTACHED.items():
         if attached := config.pop(key, {}):
-            own = config.get(block, {})
-            config[block] = own | {name: entry | own.get(name, {}) for name, entry in attached.items()}
+            entries = config.get(block, {})
+            config[block] = entries | {name: entry | entries.get(name, {}) for name, entry in attached.items()}
     sets = _sets(config)
     for block in BLOCKS:
         if block in config:

@@ -60,12 +60,12 @@ def as_utf8(name: str, data: bytes, wanted: str | None = None) -> tuple[bytes, s
             raise UserError(f"--encoding: no encoding {wanted!r}; there are {there}") from None
         except UnicodeError:
             pass  # an encoding of more than one byte per letter
-    said = wanted or next((BYTE_ORDER_MARKS[mark] for mark in BYTE_ORDER_MARKS if data.startswith(mark)), None)
-    if data.isascii() and said is None:
+    named = wanted or next((BYTE_ORDER_MARKS[mark] for mark in BYTE_ORDER_MARKS if data.startswith(mark)), None)
+    if data.isascii() and named is None:
         return data, "UTF-8"
     # The same bytes are letters in Windows-1252 and control characters in Latin-1.
     windows = re.search(rb"[\x80-\x9f]", data) and not re.search(rb"[\x81\x8d\x8f\x90\x9d]", data)
-    for encoding in [said] if said else ["UTF-8", "Windows-1252" if windows else "Latin-1"]:
+    for encoding in [named] if named else ["UTF-8", "Windows-1252" if windows else "Latin-1"]:
         try:
             return _decode(data, encoding).removeprefix(codecs.BOM_UTF8), encoding
         except UnicodeError as error:

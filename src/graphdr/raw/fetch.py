@@ -260,8 +260,8 @@ class _Fetcher:
                 if not good and place not in ("file", "mirror"):
                     raise Unusable(f"{inside or name}: {flaw}")
                 status = status if good else "unverified"
-                found = {"member": inside, "source": place, "address": address}
-                facts[role] = found | {"bytes": size, "sha256": digest, "status": status}
+                whence = {"member": inside, "source": place, "address": address}
+                facts[role] = whence | {"bytes": size, "sha256": digest, "status": status}
             by_status[status].append(role)
         text = ", ".join(f"{' and '.join(roles)} {status}" for status, roles in by_status.items())
         self.report(f"{name} from {address}: {text}")

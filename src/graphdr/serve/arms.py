@@ -82,12 +82,12 @@ class Arms:
         if contexts and not all(isinstance(item, Mapping) for item in items):
             return items, segment, None
         try:
-            known = [all(name in self.place for name in (item if contexts else [item])) for item in items]
+            present = [all(name in self.place for name in (item if contexts else [item])) for item in items]
         except TypeError:  # refused where they are looked up
             return items, segment, None
         if not is_single(segment):
-            segment = [*compress(for_each(segment, len(items)), known)]
-        return [*compress(items, known)], segment, np.array(known, bool)
+            segment = [*compress(for_each(segment, len(items)), present)]
+        return [*compress(items, present)], segment, np.array(present, bool)
 
     def places(self, arms: Iterable[Name] | None, segment: Segment = None) -> np.ndarray:
         """Return the rows of arms, by default of all; refuse unknown ones."""

@@ -275,8 +275,8 @@ class GraphDRLinUCB(BaseEstimator):
     def _ready(self) -> bool:
         """Whether there are estimates to play by, which tell arms apart; until then, arms are random."""
         posterior = self._posterior
-        found = posterior.noise is not None and (posterior.residual > 0 or len(posterior.precision) > 1)
-        return found or (self.ridge is not None and self.radius is not None)
+        has_estimates = posterior.noise is not None and (posterior.residual > 0 or len(posterior.precision) > 1)
+        return has_estimates or (self.ridge is not None and self.radius is not None)
 
     @property
     def _width_factor(self) -> float:

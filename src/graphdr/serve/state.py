@@ -22,7 +22,7 @@ PENDING = 0.01  # share of the memory that is learned before old rewards are dis
 NEEDS_ALL_REWARDS = "what a worker learned cannot be merged where rewards are forgotten: forget is below 1"
 
 
-class Learned(NamedTuple):
+class DeltaPart(NamedTuple):
     """The rewards that a worker learned while no arm was removed.
 
     ``rewards`` has a column for each arm: the number of its rewards, their total weight (pulls), their sum, and the sum
@@ -36,7 +36,7 @@ class Learned(NamedTuple):
     rounds: int
 
 
-Delta = tuple[Learned, ...]
+Delta = tuple[DeltaPart, ...]
 
 
 @dataclass(slots=True)
@@ -110,7 +110,7 @@ class State:
             step = max(self.rounds, FIRST)
         self.next_tuning = self.rounds + (step if forget == 1 else min(step, memory(forget)))
 
-    def since(self, start: "State") -> Learned:
+    def since(self, start: "State") -> DeltaPart:
         """Return the rewards learned after a start; arms may have been added since, but none removed."""
         now, before = self.posterior, start.posterior
         present = np.array([getattr(now, name) for name in BY_ARM])
@@ -121,7 +121,7 @@ class State:
         # Rounding may leave a negative difference.
         rewards[3] = np.maximum(rewards[3] - between(*old[1:3], *rewards[1:3]), 0.0)
         names, segments = self.arms.names, [*self.arms.segment] or [None]
-        return Learned(
+        return DeltaPart(
             arms=[(segments[place // len(names)], names[place % len(names)]) for place in places.tolist()],
             rewards=rewards,
             context_v=now.context_v - before.context_v,
@@ -129,7 +129,7 @@ class State:
             rounds=self.rounds - start.rounds,
         )
 
-    def merge(self, parts: list[Learned], ignore_unknown: bool) -> None:
+    def merge(self, parts: list[DeltaPart], ignore_unknown: bool) -> None:
         """Learn what workers learned; with a wrong part among them, nothing."""
         for part in parts:
             for segment, name in part.arms:
@@ -143,14 +143,14 @@ class State:
             self._add(part)
         self.posterior.rebuild()
 
-    def _add(self, part: Learned) -> None:
+    def _add(self, part: DeltaPart) -> None:
         """Add rewards, except those of unknown arms."""
         posterior, arms = self.posterior, self.arms
         starts = [len(arms.names) * arms.segment.get(segment, 0) for segment, _ in part.arms]
         places = np.array([arms.place.get(name, -1) for _, name in part.arms], int)
-        known = places >= 0
-        self.rounds += part.rounds - round(part.rewards[0, ~known].sum())
-        places, rewards = (places + np.array(starts, int))[known], part.rewards[:, known]
+        present = places >= 0
+        self.rounds += part.rounds - round(part.rewards[0, ~present].sum())
+        places, rewards = (places + np.array(starts, int))[present], part.rewards[:, present]
         rewards[3] += between(posterior.pulls[places], posterior.sums[places], *rewards[1:3])
         posterior.within += float(rewards[3].sum())
         for name, more in zip(BY_ARM, rewards, strict=True):

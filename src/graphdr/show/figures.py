@@ -3,7 +3,7 @@
 A kind of figure is a function of the figure's specification and of the frames that it shows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -156,7 +156,7 @@ def widths(spec: FigureSpec, measurements: pd.DataFrame) -> Drawing:
     down = -(-dataset.nunique() // ACROSS)
     grid = figure.subplots(down, min(ACROSS, dataset.nunique()), squeeze=False, sharex=True).ravel()
     parts: list[pd.DataFrame] = []
-    lines: dict[str, Any] = {}
+    lines: dict[str, Any] = {}  # handles of Matplotlib
     for axes, (name, rows) in zip(grid, table.groupby("dataset", sort=False), strict=False):
         for method, style in spec.method_styles(set(rows["method"])).items():
             part = rows[rows["method"] == method].sort_values("place")
@@ -287,6 +287,6 @@ def _line(**look: Any) -> "Line2D":
     return Line2D([], [], color=GREY, **look)
 
 
-def _legend(figure: "Figure", explained: dict[str, Any]) -> None:
+def _legend(figure: "Figure", explained: Mapping[str, Any]) -> None:
     """Explain lines and ranges below the axes, in grey."""
     figure.legend(list(explained.values()), list(explained), loc="outside lower left", handlelength=1.6, labelcolor=INK)

@@ -207,13 +207,9 @@ def _write_texts(figure: Figure, spec: FigureSpec, n: int, k: int) -> None:
 def _draw_residual(figure: Figure) -> None:
     """Draw the strip that explains how the part of the reward outside of the projection adds regret."""
     left, bottom, width, height = STRIP
-    look: dict[str, Any] = {
-        "facecolor": TINT,
-        "edgecolor": "#E69F00",
-        "linewidth": 0.8,
-        "transform": figure.dpi_scale_trans,
-    }
-    figure.add_artist(FancyBboxPatch(STRIP[:2], width, height, boxstyle="round,pad=0,rounding_size=0.08", **look))
+    box = FancyBboxPatch(STRIP[:2], width, height, boxstyle="round,pad=0,rounding_size=0.08", linewidth=0.8)
+    box.set(facecolor=TINT, edgecolor="#E69F00", transform=figure.dpi_scale_trans)
+    figure.add_artist(box)
     middle, top = bottom + height / 2, bottom + height
     texts = {
         left + 0.15: "What $E_k$ misses of the reward: $r_\\perp = (I - E_k E_k^\\top)\\,\\theta^*$",

@@ -86,8 +86,8 @@ def build(spec: TableSpec, measurements: pd.DataFrame) -> pd.DataFrame:
     for row in spec.row_keys:
         for column, cell in columns:
             key = cell.key or row.method
-            found = measured.get((row.problem, cell.quantity), [])
-            draws = [m for m in found if (m.method or m.predictor) in (None, key) or m.predictor == key]
+            candidates = measured.get((row.problem, cell.quantity), [])
+            draws = [m for m in candidates if (m.method or m.predictor) in (None, key) or m.predictor == key]
             number = _number(cell.statistic, draws, n=None if (row.problem, key) in run else 0)
             rows.append((row.label, column, cell.quantity, *number))
     return pd.DataFrame(rows, columns=COLUMNS)

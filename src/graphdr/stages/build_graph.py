@@ -122,10 +122,10 @@ def _segment(input: Input, params: Params, spec: UserSegments) -> Iterator[tuple
     In a data set, the reward of a pair is the mean rating of the item by the users of the segment.
     """
     segments = import_module(params.maker)
-    by, count, coupling = spec.segment_by, spec.segments, spec.segment_coupling
+    by, count, segment_weight = spec.segment_by, spec.segments, spec.segment_coupling
     if not input.data_users:
         for _, parent, _ in _parents(input):
-            graph = segments.product(parent, segments.ring(count), coupling)
+            graph = segments.product(parent, segments.ring(count), segment_weight)
             yield graph, random_items(graph)
         return
     records, users = read_records(input.data_nodes, input.data_links), read_users(input.data_users)
@@ -141,7 +141,7 @@ def _segment(input: Input, params: Params, spec: UserSegments) -> Iterator[tuple
         for number, name in enumerate(cut.names):
             print(f"{name}: {np.sum(cut.label == number)} users, {popularity[number].sum():.0f} ratings")
         pairs = Items(np.tile(items.item, count), popularity.ravel(), reward.ravel())
-        yield segments.product(parent, cut.weights, coupling), pairs
+        yield segments.product(parent, cut.weights, segment_weight), pairs
 
 
 def _observe(input: Input, params: Params) -> Iterator[tuple[Graph, Items]]:

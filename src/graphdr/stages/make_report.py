@@ -98,16 +98,16 @@ def main(input: Input, output: Output, params: Params) -> None:
 
     # Claims and studies
     claims, board = _frame("claims", input.claims), None
-    told: Json | None = None
+    story_json: Json | None = None
     if claims is not None:
         controls = [name for name, method in methods.items() if method.get("control")]
         varied = _frame("multiverse", input.multiverse, multiverse.summary)
         calibrated = _frame("table", input.calibrated)
         tale = story.tell(claims, varied, observed, params.first)
-        told = {name: [line._asdict() for line in getattr(tale, name)] for name in story.SECTIONS}
-        told |= {"without_data": tale.without_data, "varied": varied is not None, "best": ""}
+        story_json = {name: [line._asdict() for line in getattr(tale, name)] for name in story.SECTIONS}
+        story_json |= {"without_data": tale.without_data, "varied": varied is not None, "best": ""}
         if calibrated is not None:
-            told["best"] = story.best_of(story.winners(calibrated, controls, OURS), OURS, labels)
+            story_json["best"] = story.best_of(story.winners(calibrated, controls, OURS), OURS, labels)
     if (ranks := _frame("leaderboard", input.leaderboard, leaderboard.overall)) is not None:
         board = {"head": leaderboard.HEAD, "lines": leaderboard.lines(ranks, labels), "note": leaderboard.NOTE}
 
@@ -120,7 +120,7 @@ def main(input: Input, output: Output, params: Params) -> None:
     document = {
         "version": __version__,
         "headline": content.headline(params.headline, experiments, methods),
-        "story": told,
+        "story": story_json,
         "verdicts": {
             kind: {word: count[word] for word in compare.VERDICTS} for kind, count in compare.headline(lines).items()
         },

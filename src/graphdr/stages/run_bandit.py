@@ -131,10 +131,11 @@ class Batch:
         self.noise = {
             place: environment.empirical_noise(self.thetas[place], *columns) for place, columns in observed.items()
         }
-        self.noise_levels: dict[str, Any] = {}  # standard deviations; of observed rewards a mean over the instances
+        self.noise_levels: dict[str, float] = {}  # standard deviations; of observed rewards a mean over the instances
         for spec in params.problems:
             sizes = [noise.size for (problem, _), noise in self.noise.items() if problem == spec.name]
-            self.noise_levels[spec.name] = float(np.sqrt(np.mean(np.square(sizes)))) if sizes else spec.protocol.noise
+            level = np.sqrt(np.mean(np.square(sizes))) if sizes else spec.protocol.noise
+            self.noise_levels[spec.name] = float(level)
         self.chosen: dict[tuple[str, str], dict[str, float | int]] = {}  # settings by problem and method of a grid
         for path in input.chosen:
             columns = io.arrays(io.read("measurements", path), "problem", "method", "quantity", "value")
@@ -203,8 +204,8 @@ class Batch:
         if isinstance(method, LinUCB) and method.by_theorem:
             assert nodes.features is not None  # a theorem's radius has a basis
             inputs = self._radius_inputs(method, spec, place, nodes.features)
-        known = method.on_arm_set(nodes, arm_set)._asdict()
-        return BanditProblem(self.rewards[place], **known, residual=outside, noise=noise, radius_inputs=inputs)
+        features = method.on_arm_set(nodes, arm_set)._asdict()
+        return BanditProblem(self.rewards[place], **features, residual=outside, noise=noise, radius_inputs=inputs)
 
     def _radius_inputs(
         self, method: LinUCB, spec: RunProblem, place: tuple[str, int], vectors: np.ndarray
@@ -281,7 +282,7 @@ def group_runs(tasks: Sequence[Task], problems: Sequence[RunProblem]) -> Iterato
             yield group[start : start + LANES]
 
 
-def _rows(problem: str, task: Task, result: RunResult) -> dict[str, Any]:
+def _rows(problem: str, task: Task, result: RunResult) -> dict[str, object]:
     """Return the columns of a run; what was not measured is nan."""
     columns = {name: getattr(result, name) for name in MEASURED} | dict.fromkeys(BOUND_COLUMNS)
     if (inputs := task.problem.radius_inputs) and (constants := inputs.constants):

@@ -71,8 +71,8 @@ def set_up(source: Source, arms: int, seed: int, number: int) -> SplitSetup:
     bases = {name: methods.compute_basis(name, problem, rng) for name in sorted(names)}
     pulls = draw_rounds(problem, "uniform", PULLS, 1, stream(seed, "first look", split=number))
     pulled = pulls.arms[:, 0]
-    paid = problem.theta[pulled] + pulls.noise.reshape(PULLS, -1)[:, 0]
-    statistics = model.statistics(len(problem.theta), pulled, paid)
+    observed = problem.theta[pulled] + pulls.noise.reshape(PULLS, -1)[:, 0]
+    statistics = model.statistics(len(problem.theta), pulled, observed)
     columns = model.columns(*arm_features.graded(methods.GRAPH, bases[methods.GRAPH]))
     log_bayes = evidence.log_bayes_factor(statistics, columns)
     return SplitSetup(number, problem._replace(ratings=None, content=None), bases, log_bayes)

@@ -157,8 +157,8 @@ def explained(comparison: pd.DataFrame, reasons: Mapping[tuple[str, str, str], s
     lines: list[dict[Any, Any]] = comparison.to_dict("records")
     for line in lines:
         places = [(line["artifact"], row, column) for row in (line["row"], "") for column in (line["column"], "")]
-        if line["verdict"] == "differs" and (known := [place for place in places if place in reasons]):
-            line["why"] = reasons[known[0]]
+        if line["verdict"] == "differs" and (keys := [place for place in places if place in reasons]):
+            line["why"] = reasons[keys[0]]
     return lines
 
 
@@ -281,14 +281,14 @@ def headline(spec: Json | None, shown: Mapping[str, Json], methods: Mapping[str,
     if spec is None:
         return None
     problems = shown.get(spec["experiment"], {}).get("problems") or ()
-    panels = [problem["panel"] for problem in problems if problem["key"] == spec["problem"]["key"]]
-    parts = {name: part for panel in panels for name, part in panel.items() if not methods[name].get("control")}
+    panels_shown = [problem["panel"] for problem in problems if problem["key"] == spec["problem"]["key"]]
+    parts = {name: part for panel in panels_shown for name, part in panel.items() if not methods[name].get("control")}
     ours = parts.pop(spec["against"], None)
     if ours is None or not parts:
         return None
     regrets = [part["values"] if part["of"] == "instances" else part["values"][:1] for part in parts.values()]
-    own = np.asarray(ours["values"] if ours["of"] == "instances" else ours["values"][:1])
-    ratios = np.min(regrets, axis=0) / own
+    our_regrets = np.asarray(ours["values"] if ours["of"] == "instances" else ours["values"][:1])
+    ratios = np.min(regrets, axis=0) / our_regrets
     low, median, high = np.quantile(ratios, [0.05, 0.5, 0.95])
     printed = [part["paper"] for part in parts.values() if part.get("paper")]
     paper = min(printed) / ours["paper"] if printed and ours.get("paper") else None
@@ -310,8 +310,8 @@ def methods(
 
 def versions() -> dict[str, str]:
     """Return the versions of the software that made the page."""
-    own = {"graphdr": __version__, "Python": platform.python_version()}
-    return own | {name: version(name) for name in PACKAGES}
+    first = {"graphdr": __version__, "Python": platform.python_version()}
+    return first | {name: version(name) for name in PACKAGES}
 
 
 def machine() -> dict[str, str]:
