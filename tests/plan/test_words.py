@@ -63,3 +63,8 @@ def test_words_are_about_what_exists(plan):
     assert set(shown.NUMBERS) == set(compare.VERDICTS)
     assert set(verdicts.VERDICTS) == {verdicts.verdict_kind(verdict) for verdict in shown.CLAIMS}
     assert set(shown.ON_THE_PAGE) <= set(shown.WORDS)
+
+
+def test_a_fact_that_is_described_nowhere_is_shown_by_its_name(plan):
+    quantity = plan.config.model_copy(update={"quantities": {}}).quantity("mean_degree")
+    assert (quantity.label, quantity.digits) == ("mean degree", 3)

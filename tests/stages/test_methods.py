@@ -207,9 +207,6 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
     adjacency, n = graph.adjacency.toarray(), graph.n
     theta = kept(read_thetas, paths.theta(batch))[problem["name"], instance]
     met = rounds_of(root, problem, n, instance, seed)
-    if method.get("policy") == "random":
-        rng = rng_of("random", root, problem, n, instance, seed)
-        return twins.random_policy(problem["arms"], met.arms, theta, rng).regret
     if method.get("policy", "").startswith("graph_prior"):
         return prior_twin(plan, method, problem, adjacency, theta, met, (instance, draw, seed))
     if method.get("policy") in ("graph_ucb", "club"):
@@ -219,8 +216,10 @@ def play_twin(plan: design.Design, method: dict, problem: dict, instance: int, d
         constants = method["laplacian"], problem["noise"], problem["delta"]
         return twins.regret(theta, met.arms, rival_twins.graph_ucb(adjacency, *game, *constants))
     if method.get("policy") in rival_twins.TWINS:
-        noise = environment.by_candidate(met)
-        return twins.regret(theta, met.arms, rival_twins.TWINS[method["policy"]](theta, met.arms, noise))
+        game = theta, met.arms, environment.by_candidate(met)
+        chosen = rival_twins.TWINS[method["policy"]](*game, lambda name: rng_of(name, root, problem, n, instance, seed))
+        return twins.regret(theta, met.arms, chosen)
+    assert "basis" in method, f"{method['policy']!r} has no twin: add one to TWINS of tests/support/rival_twins.py"
     facts = kept(read_facts, paths.facts(batch))
     k = method.get("k", problem["k"])
     if k == "adaptive" or method.get("policy") == "corral":

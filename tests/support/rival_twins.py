@@ -118,9 +118,15 @@ def _log_barrier(p, losses, rates):
     return 1 / (1 / p + rates * (losses - shift))
 
 
-def worst(theta, arms, noise) -> np.ndarray:
+def worst(theta, arms, noise, rng) -> np.ndarray:
     """Play the candidate of the least expected reward."""
     return np.array([min(candidates, key=lambda arm: theta[arm]) for candidates in arms])
 
 
-TWINS = {"worst": worst}  # of policies that need nothing but the rounds: (theta, arms, noise) -> arms
+def random_play(theta, arms, noise, rng) -> np.ndarray:
+    """Play a random candidate."""
+    return twins.random_policy(arms.shape[1], arms, theta, rng("random")).arms
+
+
+# Of policies that need only the rounds, and random numbers by purpose: (theta, arms, noise, rng) -> arms.
+TWINS = {"worst": worst, "random": random_play}

@@ -542,3 +542,7 @@ class Config(Block):
     claims: dict[Name, Claim]
     simulated_papers: dict[Name, SimulatedPapers] = {}
     quantities: dict[Name, Quantity]
+
+    def quantity(self, name: str) -> Quantity:
+        """Return how a number is shown: a fact that ``quantities`` does not name has its own name and three digits."""
+        return self.quantities.get(name) or Quantity(label=name.replace("_", " "), digits=3)

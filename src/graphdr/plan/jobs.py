@@ -81,7 +81,7 @@ def make_table(design: Design, table: str) -> Job:
         labels=labels | words.predictors(config, spec.evaluations),
         controls=sorted(name for name, method in methods.items() if method.control),
         notes=notes + _origins(datasets),
-        quantities={cell.quantity: fill(Quantity, config.quantities[cell.quantity]) for _, cell in columns},
+        quantities={cell.quantity: fill(Quantity, config.quantity(cell.quantity)) for _, cell in columns},
     )
     return make_job(table_of, table_of.Input(files), params, table=table)
 
@@ -163,7 +163,7 @@ def compare_paper(design: Design) -> Job:
         if datasets_of(design, spec) & here and not is_opt_in(design, spec):
             built[name] = paths.table(name, "parquet")
         shown = sorted({cell.quantity for _, cell in cells.parse_columns(spec.columns)})
-        tolerances = {quantity: config.quantities[quantity].tolerance for quantity in shown}
+        tolerances = {quantity: config.quantity(quantity).tolerance for quantity in shown}
         behind = {row.label: [row.dataset] for row in _rows(design, spec) if row.dataset}
         for evaluation in (config.evaluations[name] for name in spec.evaluations):  # a score pools data sets
             behind[evaluation.label] = sorted(datasets_of(design, evaluation))

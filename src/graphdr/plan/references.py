@@ -14,7 +14,7 @@ from graphdr.bandit.pilot import PREFIX
 from graphdr.bandit.radii import A_PRIORI
 from graphdr.bandit.rewards import RESAMPLED
 from graphdr.core.errors import UserError
-from graphdr.facts.registry import FACT_BASES, FACTORS
+from graphdr.facts.registry import FACT_BASES, FACTORS, FACTS
 from graphdr.graphs import from_data
 from graphdr.graphs.arm_features import CONTENT, IDENTITY, RATINGS, USER_COLUMNS, find
 from graphdr.graphs.random_graphs import FAMILIES
@@ -126,7 +126,7 @@ def _table(config: blocks.Config, name: str, entry: blocks.TableView) -> Mistake
         place = f".columns.{column}: "
         cell = cells.parse(f"tables.{name}.columns.{column}", text)
         yield from unknown(place, "quantity measured there", cell.quantity, quantities)
-        yield from unknown(place, "quantity", cell.quantity, config.quantities)
+        yield from unknown(place, "quantity", cell.quantity, [*config.quantities, *FACTS])
         yield from unknown(place, "method or predictor there", cell.key, keys)
 
 
