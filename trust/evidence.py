@@ -298,6 +298,7 @@ def compare_times(old: Path, new: Path) -> int:
             subprocess.run(call, cwd=checkout, check=True, capture_output=True)
             for name in BENCHMARKS:
                 for row in pq.read_table(checkout / "results/bench" / f"{name}.parquet").to_pylist():
+                    row.pop("note", None)  # it quotes times, which differ in every run
                     key = (name, *(str(value) for value in row.values() if not isinstance(value, float)))
                     times = [value for value in row.values() if isinstance(value, float)]
                     seconds.setdefault(key, {}).setdefault(checkout, []).append(times[0])
