@@ -92,8 +92,8 @@ def flat(record: object) -> dict[str, object]:
 
 def complete(config: Config, base: str, changes: Raw) -> Factors:
     """Return all factors of a problem: those of its data set, then its own, then some changes."""
-    set_here = config.problems[base].factors | changes
-    factors = Factors.model_construct(**_usual(config, set_here["dataset"]) | set_here)
+    changed_factors = config.problems[base].factors | changes
+    factors = Factors.model_construct(**_usual(config, changed_factors["dataset"]) | changed_factors)
     if absent := [name for name in _needed_factors(factors.family) if getattr(factors, name) is None]:
         raise UserError(f"problems.{base}: factor {absent[0]!r} has no value")
     return factors

@@ -260,8 +260,8 @@ class _Fetcher:
                 if not good and place not in ("file", "mirror"):
                     raise Unusable(f"{inside or name}: {flaw}")
                 status = status if good else "unverified"
-                whence = {"member": inside, "source": place, "address": address}
-                facts[role] = whence | {"bytes": size, "sha256": digest, "status": status}
+                source_of_member = {"member": inside, "source": place, "address": address}
+                facts[role] = source_of_member | {"bytes": size, "sha256": digest, "status": status}
             by_status[status].append(role)
         text = ", ".join(f"{' and '.join(roles)} {status}" for status, roles in by_status.items())
         self.report(f"{name} from {address}: {text}")

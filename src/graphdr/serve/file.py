@@ -85,7 +85,7 @@ def load(source: File) -> tuple[Json, State]:
     if "retired_arms" in arrays:
         products = arrays["retired_products"].reshape(-1, columns + 2, columns + 2)
         posterior.retired = Groups(arrays["retired_arms"], products, settings["retired_centre"])
-    if not posterior.is_finite:
+    if not (posterior.is_finite and all(np.isfinite(part).all() for part in arrays.values())):
         raise UserError(f"{source}: has numbers that are not finite: no policy can be played with them")
     extender = None
     if "eigenvalues" in arrays:
